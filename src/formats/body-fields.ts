@@ -6,10 +6,9 @@ import { asWritten } from '@/lib/json-source/as-written'
 import type { InsideVerdict, NestedFields } from './nested-fields'
 
 /**
- * `hub` the hub has a word for it, and what it costs is reckoned there. `passed` it costs nothing beyond tokens that the answer's
- * usage states. `values` so it is with these values, and with no other. `kept` it asks the provider to keep the request or not to: only the
- * latter is passed on. `unpriced` it may cost what no usage states, or read
- * what the gateway can't see; `code` tells clients that know what to do then.
+ * `hub`: the hub has a field for it and computes its cost. `passed`: it costs nothing beyond the answer's tokens. `values`: the
+ * same for these values only. `kept`: it asks the provider to store the request or not; only the latter is passed on.
+ * `unpriced`: it may cost more than the usage states, or read unseen data; `code` tells clients that know a way without it.
  */
 type FieldRule =
   | ({ kind: 'hub' } & Across & { isOurs?: true; isNative?: true })
@@ -19,9 +18,9 @@ type FieldRule =
   | { kind: 'unpriced'; because: string; code?: string }
 
 /**
- * `bound` constrains the answer, so that it is not left out unless the caller says so; `carriedBy` is which other formats can say
- * it in answers of one piece, `word` what asks for it in a list that also says other things. Of the hub's fields, `isOurs` are heeded
- * by the gateway itself, at any provider, and `isNative` only the format's own providers can carry.
+ * `bound`: it constrains the answer, so it is not omitted without consent; `carriedBy` are other formats that can carry it in
+ * answers of one piece, `word` its entry in a list with other meanings. Of the hub's fields, `isOurs` are used by the gateway
+ * itself, and `isNative` only by the format's own providers.
  */
 type Across = { bound?: { carriedBy: ReadonlySet<FormatName>; word: string | undefined } }
 
@@ -29,7 +28,7 @@ export type FieldTable = ReadonlyMap<string, FieldRule>
 
 /** All that a format says of the fields of its requests, and of what it has no word for. */
 export type RequestFields = {
-  /** What stands inside these fields. */
+  /** The fields inside these fields. */
   nested: NestedFields
   /** By the name of the object that they stand in; the body itself is ''. */
   tables: Readonly<Record<string, FieldTable>>
@@ -110,7 +109,7 @@ function boundTo(field: string, { bound = {} }: Pick<Listed, 'bound'>): Pick<Fie
   return given ? { bound: { carriedBy: new Set(given.carriedBy), word: given.word } } : {}
 }
 
-/** What of a body is refused, left out or bound to some formats; absent where there is no such thing, as in nearly every request. */
+/** The fields of a body that are refused, omitted or bound to some formats; absent in nearly every request. */
 export type FieldVerdict = Pick<ChatRequest, 'unlisted' | 'unpriced' | 'bound'>
 
 const NOTHING_FOUND: FieldVerdict = {}
@@ -183,7 +182,7 @@ export const UNPRICED_EXTRAS = 'unpriced-extras'
 
 /** The quirk of a provider that reads `cache_control` although its format does not have it. */
 export const CACHE_CONTROL = 'cache-control'
-/** What it is called wherever it stands in a body. */
+/** The name of the field at any place of a body. */
 export const CACHE_CONTROL_FIELD = 'cache_control'
 
 const NOTHING: readonly string[] = []

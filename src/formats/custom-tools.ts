@@ -41,9 +41,9 @@ export function customInput(argumentsText: string): string {
 
 /** The free text out of such arguments while they come. */
 export interface CustomInput {
-  /** What the next piece of the arguments adds to the text: whole characters, or nothing yet. */
+  /** The text that the next piece of the arguments adds: whole characters, or nothing yet. */
   push(piece: string): string
-  /** What is left to add when no more comes. */
+  /** The rest of the text at the end. */
   end(): string
 }
 
@@ -51,7 +51,7 @@ export interface CustomInput {
 export function createCustomInput(): CustomInput {
   let isInside = false
   let isClosed = false
-  /** What came and has not been sent. */
+  /** Received text that was not sent yet. */
   let rest = ''
 
   function push(piece: string): string {
@@ -73,7 +73,9 @@ export function createCustomInput(): CustomInput {
   return { push, end: () => (isInside ? decodeText(rest) : customInput(rest)) }
 }
 
-/** Where in JSON's text of a string the last whole character ends: at its closing quote, or before what may still be continued. */
+/**
+ * The end of the last whole character in JSON's text of a string: its closing quote, or the place before an unfinished escape.
+ */
 function endOfWhole(text: string): number {
   for (let at = 0; ; ) {
     SPECIAL.lastIndex = at
@@ -98,7 +100,9 @@ function decodeText(text: string): string {
   return typeof value === 'string' ? value : text
 }
 
-/** What a custom tool is for, and the form of its text in words: only providers that know custom tools can hold a model to it. */
+/**
+ * The description of a custom tool with the form of its text in words: only providers that know custom tools can enforce it.
+ */
 export function describeCustom(description: string | undefined, grammar: ToolGrammar | undefined): string {
   const form = grammar && `The input must match this ${grammar.syntax ?? ''} grammar:\n${grammar.definition}`
   return [description, form].filter(Boolean).join('\n\n')

@@ -1,4 +1,4 @@
-/** What a format must be able to do that has embeddings as well as conversations. One that has none leaves it out of its contract. */
+/** The duties of a format that has embeddings as well as conversations. Other formats omit this part of the contract. */
 import type { EmbeddingAnswer, EmbeddingRequest, VectorEncoding } from '@/chat/embedding'
 import type { JsonObject } from '@/lib/json'
 
@@ -23,7 +23,7 @@ export type ExpectedVectors = {
 /** What of a target the format's providers need to know, as for a conversation. */
 export type EmbeddingTraits = { model: string; quirks: ReadonlySet<string>; passFields: ReadonlySet<string> }
 
-/** What an answer says beside its vectors. */
+/** The content of an answer besides its vectors. */
 export type ToldEmbedding = {
   request: Pick<EmbeddingRequest, 'isLone' | 'encoding'>
   /** The public model id. */

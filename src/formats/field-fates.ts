@@ -1,4 +1,4 @@
-/** The outcome of each field of a request at a provider of each format: the one table of it, of which the documents are printed. */
+/** The fate of each field of a request at a provider of each format. The documents are printed from this table. */
 import { isCarried } from '@/chat/features'
 import type { ChatRequest, Feature, Warning } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
@@ -14,7 +14,7 @@ export type Fate = 'carried' | 'translated' | 'heeded' | 'named' | 'refused'
 
 type Speaker = Pick<Format, 'name' | 'requestFields'>
 
-/** The outcome of a field that a client of `client` sends, spelt as `x-svc-left-out` spells it, at a provider of `provider`. */
+/** The fate of a field of a `client` at a `provider`, by its name in `x-svc-left-out`. */
 export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
   const isOwn = client.name === provider.name
   const { lacking, refusing } = provider.requestFields
@@ -54,7 +54,7 @@ export function listFields(client: Speaker): string[] {
   return [...new Set([...listed, ...Object.values(spelling).flat(), ...nested.losses.keys()])]
 }
 
-/** What becomes at another format of a field that stands inside others. */
+/** The fate of a nested field at another format. */
 function fateOfNested({ carriedBy, isBound }: NestedLoss, provider: Speaker): Fate {
   if (carriedBy.has(provider.name)) return 'translated'
   return isBound ? 'refused' : 'named'
@@ -85,7 +85,7 @@ export function lostFields(
     if (!isLost) continue
     const spelt = spelling[feature] ?? []
     const used = spelt.filter((name) => !isEmpty(body[name]))
-    // What stands inside other fields has one spelling, but for cache hints, of which the request says how they are spelt.
+    // A nested field has one spelling, except cache hints, whose spelling the request shows.
     const inside = request.hasCacheControl ? spelt[0] : spelt.at(-1)
     for (const name of used.length > 0 || inside === undefined ? used : [inside]) names.add(name)
   }

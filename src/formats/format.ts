@@ -15,7 +15,7 @@ import type { RequestFields } from './body-fields'
 import type { Embeddings } from './embeddings'
 import type { Repair } from './repairs'
 
-/** What the path and query of a request say, beside its body. */
+/** The path and query of a request. */
 export type RequestLine = {
   /** The model id from the path, where the format puts it there (generate-content). */
   model?: string
@@ -53,7 +53,7 @@ export type TargetTraits = {
 
 export type EncodedRequest = { body: JsonObject; warnings: Warning[] }
 
-/** What an encoder needs to know of the answer beside its content. */
+/** The facts about an answer, besides its content, that an encoder needs. */
 export type AnswerContext = {
   /** The id to give the answer, in the format's own style of id where the provider's own id is of another format. */
   id: string
@@ -97,7 +97,7 @@ export type RunningFields = {
 export interface StreamDecoder {
   /** Left out where the providers of the format send no such fields. */
   readonly running?: RunningFields
-  /** What an event says by its usage alone: what `push` says last of one that has this usage object. */
+  /** The events of a usage object alone: the last ones of `push` for an event with this usage. */
   pushUsage?(usage: JsonObject): ChatEvent[]
   /** `json` is `event.data` parsed, or undefined where it is not JSON. */
   push(event: SseEvent, json: JsonValue | undefined): ChatEvent[]
@@ -128,7 +128,7 @@ export type Framing = {
   open: string
   close: string
   format(frame: Frame, index: number): string
-  /** What keeps an idle connection open without meaning anything, as a whole block; '' where there is no such thing. */
+  /** A block that keeps an idle connection open and means nothing; '' if the format has none. */
   keepAlive: string
   /** Whether clients can read this block of a provider's own stream; absent = whatever server-sent events may be, they can. */
   isReadable?(block: string): boolean
@@ -136,7 +136,7 @@ export type Framing = {
 
 export type EncodedError = { status: number; body: JsonObject; headers: Record<string, string> }
 
-/** What an answer on its way through asks of the gateway, and tells it. */
+/** Questions of a passing answer to the gateway, and its reports. */
 export type PassHooks = {
   /** What is charged for the answer if it ends now. */
   charged(): Usage
@@ -150,7 +150,7 @@ export type PassHooks = {
 export interface PassingStream {
   /** Whether an event says why the answer ended, and with it what is charged where the provider says nothing. */
   closesWithUsage?(json: JsonValue | undefined): boolean
-  /** What clients need before an event and the provider left out; asked once, right before {@link event}. */
+  /** Frames that clients need before an event and the provider omitted; asked once, right before {@link event}. */
   before?(json: JsonValue | undefined): Frame[]
   /** The name that clients know an event by, in formats whose events have one: it is to stand on a line of its own. */
   nameOf?(json: JsonValue | undefined): string | undefined
@@ -160,7 +160,10 @@ export interface PassingStream {
   ending(isTerminated: boolean): Frame[]
 }
 
-/** What the same format needs changed on its way through; the rest stays as it is if it keeps the published shape, on which clients rely. */
+/**
+ * The changes that an answer in the same format needs on its way; all else stays, if it keeps the published shape that clients
+ * rely on.
+ */
 export interface PassThrough {
   /** Whether the answer goes by the gateway's id of it, whatever id its provider gives it. */
   readonly namesAnswer?: true
@@ -192,7 +195,7 @@ export type Endpoint = {
   versions?: { pattern: RegExp; example: string }
   /** The header that carries the key, and what stands before the key in it. */
   credential: { header: string; prefix: string }
-  /** What every call says beside that, such as the version of the protocol. */
+  /** Headers of every call, such as the version of the protocol. */
   headers: Readonly<Record<string, string>>
   /** Whether the body of a request can ask for a service tier beside the standard one. */
   hasServiceTiers: boolean
@@ -203,7 +206,7 @@ export type Endpoint = {
 /** Which names of tools the providers of a format take. */
 export type ToolNameRule = { accepted: RegExp; maxChars: number }
 
-/** By what a request is known as one of the format, where no route of the format's own has said so. */
+/** The signs of a request in this format, if no route of the format's own says so. */
 export interface Recognition {
   /** Headers that only the format's clients send. */
   readonly headers: readonly string[]
@@ -215,7 +218,7 @@ export interface Recognition {
   isOwnBody(body: JsonObject, headers: Headers): boolean
 }
 
-/** Where an answer says what it cost, for callers who ask for it. */
+/** The place of the cost in an answer, for callers who ask for it. */
 export type CostPlace = {
   /** The path of the usage in a whole answer, or in an event of a stream that says it for the last time; undefined in all others. */
   usagePath(json: JsonObject): readonly string[] | undefined
@@ -235,14 +238,14 @@ export interface Format {
   readonly endpoint: Endpoint
   /** The names that its providers take for tools. */
   readonly toolNames: ToolNameRule
-  /** What becomes of each field of a request, here and elsewhere. */
+  /** The fate of each field of a request, here and at other formats. */
   readonly requestFields: RequestFields
   /** The tools that run at its providers and may have a price, by the names that the catalogue gives them. */
   readonly serverTools: readonly string[]
   readonly modelListing?: ModelListing
   /** The header in which its clients look for the request's id; left out where that is `x-request-id`, which all answers have. */
   readonly requestIdHeader?: string
-  /** What is kept of a request's items, where later ones may name them or their answer; undefined where nothing is to be. */
+  /** The items of a request to store, since later requests may name them; undefined if none. */
   readonly keptItems?: (items: readonly JsonObject[]) => JsonObject[] | undefined
   /** Left out by formats without embeddings. */
   readonly embeddings?: Embeddings
@@ -264,7 +267,7 @@ export interface Format {
   encodeError(error: GatewayError, requestId: string): EncodedError
   /** What is left of a key's limits, in the headers that the format's clients look for; `nowMs` for those that want a moment. */
   rateLimitHeaders(limits: RateLimits, nowMs: number): Record<string, string>
-  /** What a provider's error says. Never throws. `status` is undefined inside a stream, `body` where it was not JSON. */
+  /** Decodes a provider's error. Never throws. `status` is undefined inside a stream, `body` if it is not JSON. */
   decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError
   /** The body without proofs of reasoning, for a provider that refused them; undefined where it holds none. */
   withoutProofs?(body: JsonObject): JsonObject | undefined

@@ -62,7 +62,7 @@ type NameOf = (field: string) => string
 
 const ownName: NameOf = (field) => field
 
-/** What of a body's inside is left out, and what is bound to some formats. */
+/** Nested fields that are omitted, and those that are bound to some formats. */
 export type InsideVerdict = { unlisted: readonly string[]; bound: readonly BoundField[] }
 
 /** The paths of what no list knows, or what constrains the answer, each once, e.g. `tools.function.model`. */

@@ -103,7 +103,7 @@ export function offeredTools({ tools, toolChoice }: ChatRequest, canRestrict: bo
   return offered
 }
 
-/** What each of the two formats tells in its own way. */
+/** The encoders of parts that differ between the two formats. */
 type PartEncoders = {
   text(text: string): JsonObject
   image(block: ImageBlock): JsonObject
@@ -157,9 +157,9 @@ function shown(value: string): string {
 const KEY_CHARS = 40
 
 /**
- * A provider with this quirk in the catalogue keeps what it caches by `prompt_cache_key`, and is given one for callers who choose none: else
- * all of them share what is kept by the beginnings of prompts, and `cached_tokens` tells one what another has sent. Not for all, since
- * services that don't know the field may refuse it.
+ * A provider with this quirk caches by `prompt_cache_key`, and gets a key for callers who choose none. Otherwise all callers
+ * share one cache, and `cached_tokens` shows one of them the prompts of another. Not for all providers: those that don't know
+ * the field may refuse it.
  */
 export const CACHE_KEY_QUIRK = 'account-cache-key'
 

@@ -43,7 +43,7 @@ export function leftOutOfOwn(
   return [...fields, ...unread.difference(kept), ...untold.map(({ name }) => `${protocol.betaHeader}.${name}`)]
 }
 
-/** What of a request towards another format has no word in any body: betas, and what a provider's own tools did earlier. */
+/** Parts of a request that no body of another format can carry: betas, and earlier actions of a provider's own tools. */
 export function untoldElsewhere({
   hostedHistory = [],
   protocol,
@@ -67,8 +67,8 @@ export function betasRefused({ betas }: Protocol, words: string, traits: BetaTra
 const ABOUT_BETAS = /\binvalid beta flag|\banthropic[-_]beta\b/i
 
 /**
- * A list of the catalogue's decides, by name with or without date; without one, whatever the prices of the target cover and its cloud takes.
- * What the provider has refused already is not asked for again.
+ * The catalogue's list decides, by name with or without date. Without a list: betas that the target's prices cover and its
+ * cloud takes. A beta that the provider refused is not sent again.
  */
 function isAskedFor(beta: Beta, traits: BetaTraits): boolean {
   const { quirks, passFields, betas, toolPrices, takenBeta, refusedBetas } = traits

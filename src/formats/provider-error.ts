@@ -1,7 +1,6 @@
 /**
- * Gives what a provider of any format says went wrong its reason. Statuses and words mean the same in every format,
- * because what stands behind an address is often another vendor's server: so every format's decoder asks here, and
- * no other file reads the words.
+ * Finds the reason of a provider's error, of any format. Statuses and words mean the same in every format, since many addresses
+ * belong to another vendor's server. So every decoder calls this file, and no other file reads the words.
  */
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
 

@@ -51,7 +51,7 @@ function shorten(name: string, { accepted, maxChars }: ToolNameRule, more: numbe
   return accepted.test(fitted) ? fitted : `_${fitted}`
 }
 
-/** Those of the tools first: what is asked of them later changes nothing about their names. */
+/** The tools' names first: later requests for them don't change their names. */
 function namesOf({ tools, toolChoice, turns }: ChatRequest): Set<string> {
   const names = new Set(tools.map(({ name }) => name))
   if (toolChoice?.type === 'tool') names.add(toolChoice.name)

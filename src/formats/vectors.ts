@@ -60,7 +60,7 @@ const NO_TEXT = ['""', ':null', ': null']
 /** A number with what white space may stand around it. */
 const MAX_NUMBER_CHARS = 64
 
-/** What every vector of a list stands behind, how many there are to be, and written how. */
+/** The field before every vector of a list, the expected number, and the encoding. */
 type VectorsSought = { key: string; count: number; encoding: VectorEncoding }
 
 /** Whether the list holds as many vectors as it should, each a list of numbers, and nothing else. */

@@ -1,6 +1,4 @@
-/**
- * What stands in a message or a delta of a chat-completions answer, in every spelling that providers were seen to use.
- */
+/** The content of a message or delta of a chat-completions answer, in every spelling seen at providers. */
 import type { AnswerBlock } from '@/chat/response'
 import { decodeUrl } from '@/formats/media'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'

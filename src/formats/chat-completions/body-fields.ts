@@ -185,7 +185,7 @@ export const NESTED_FIELDS = fieldTree(undefined, {
   stream_options: fieldTree(undefined, {}, { include_obfuscation: LOST }),
 })
 
-/** What no provider of the format has a word for; `cacheHints` unless the catalogue says so of it. */
+/** Features that no provider of the format can carry; `cacheHints` unless the catalogue says so. */
 export const LACKING: readonly Feature[] = ['topK', 'citations', 'cacheHints']
 
 /** Those that only providers of this format know. */
@@ -200,7 +200,7 @@ export const EMBEDDING_FIELDS: ReadonlySet<string> = new Set([
   'fallback',
   ...NATIVE_EMBEDDING_FIELDS,
 ])
-/** Those of them that are the gateway's own, and never sent. */
+/** The gateway's own fields, which are never sent. */
 export const OWN_EMBEDDING_FIELDS: ReadonlySet<string> = new Set(['svc', 'fallback'])
 
 export const requestFields: RequestFields = {

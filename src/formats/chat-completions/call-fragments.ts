@@ -1,17 +1,16 @@
 /**
- * Tells which tool call of a streamed answer each fragment belongs to.
- *
- * OpenAI numbers the calls of an answer by `index` and sends id and name once. Others leave the index out, start at 1, repeat
- * the id, send calls whole, or give every parallel call the index 0. So a fragment belongs to the call of its index, or of
- * its id, or to the last one. It opens another call where it brings a name together with another id, where the name itself
- * is another, or where its arguments begin anew (`}` then `{` never meet inside one JSON text, except in a string).
+ * Finds the tool call of each fragment in a streamed answer.
+ * OpenAI numbers the calls by `index` and sends id and name once. Others omit the index, start at 1, repeat the id, send calls
+ * whole, or give every parallel call the index 0. So a fragment belongs to the call of its index, or of its id, or to the last
+ * one. It opens another call if it has a name with another id, another name, or new arguments (`}` then `{` never meet inside
+ * one JSON text, except in a string).
  */
 import type { Signature } from '@/chat/request'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 import { decodeSignature } from './signature'
 import { decodeArguments } from './tool-calls'
 
-/** What a fragment says, with `''` for what it leaves out; `key` is what tells its call. */
+/** The parts of a fragment, `''` for missing ones; `key` identifies its call. */
 export type CallFragment = {
   key: string
   id: string

@@ -23,7 +23,7 @@ const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
 
 /** What some write instead of null. */
 const NO_WORDS: ReadonlySet<string> = new Set(['', 'null', 'none'])
-/** What the answer held beside its reason. */
+/** The content of the answer besides its reason. */
 type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 
 /** The provider's word as a reason, corrected by what the answer holds: a stop with a call is a tool call, and so on. */

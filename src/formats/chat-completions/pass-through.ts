@@ -1,4 +1,4 @@
-/** What changes when both sides speak chat-completions: the model's name, what metering needs, and broken shapes. */
+/** The changes if both sides speak chat-completions: the model's name, fields for metering, and repairs of broken shapes. */
 import type { ChatRequest } from '@/chat/request'
 import { CACHE_CONTROL_FIELD, leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
@@ -40,7 +40,7 @@ function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): 
   return withOutputLimit(chosen, decoded.maxOutputTokens, traits)
 }
 
-/** What the catalogue says that the model refuses; a tier may choose such a model for a caller who could not know. */
+/** Fields that the model refuses, by the catalogue; a tier may choose such a model for an unaware caller. */
 function refusedFields(quirks: ReadonlySet<string>): string[] {
   return [
     ...(quirks.has(QUIRKS.noSampling) ? ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty'] : []),

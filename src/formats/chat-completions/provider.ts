@@ -1,4 +1,4 @@
-/** Where chat-completions providers are called, and what the encoder and pass-through can do differently for one; the catalogue names it. */
+/** The paths of chat-completions providers, and the quirks that the catalogue can set for encoder and pass-through. */
 import { CACHE_CONTROL } from '@/formats/body-fields'
 import type { Endpoint } from '@/formats/format'
 import { CACHE_KEY_QUIRK } from '@/formats/openai'

@@ -10,7 +10,7 @@ import { ListRepair, type Put, repairAnnotations, repairChoice, repairContent, r
 import { CallRepair } from './repair-calls'
 import { decodeUsage, encodeUsage } from './usage'
 
-/** Of one choice: what decides about its next chunks. */
+/** The state of one choice, for its next chunks. */
 class Choice {
   hasRole = false
   hasContent = false
@@ -51,7 +51,7 @@ export class StreamRepair {
     this.created = context.created
   }
 
-  /** What has to change before anything else: a whole message in place of a delta is one, unless it repeats what came before. */
+  /** The first repair: a whole message instead of a delta becomes one, unless it repeats earlier content. */
   moves(chunk: JsonObject): readonly JsonEdit[] {
     const parts = Array.isArray(chunk.choices) ? chunk.choices : []
     if (!parts.some(isWhole)) return NONE

@@ -27,7 +27,7 @@ function readSeconds(given: JsonValue | undefined): number | undefined {
   return Number.isSafeInteger(whole) && whole >= 0 ? whole : undefined
 }
 
-/** Mistral and others write contents as parts; what can be said of them goes where clients look for it. */
+/** Mistral and others send contents as parts; each part moves to the place that clients read. */
 export function repairContent(put: Put, path: JsonEdit['path'], message: JsonObject): void {
   const { content } = message
   if (content === undefined || content === null || typeof content === 'string') return
@@ -98,7 +98,7 @@ export function repairSum(put: Put, usage: JsonValue | undefined): void {
   put(['usage', 'total_tokens'], Number(usage.prompt_tokens) + Number(usage.completion_tokens), 'usage')
 }
 
-/** What is to change in the answer; if it states no usage, what is charged is stated. */
+/** The repairs of an answer; without a usage it gets the charged one. */
 export function repairAnswer(json: JsonObject, context: AnswerContext, hooks: PassHooks): JsonEdit[] {
   const edits: JsonEdit[] = []
   const put: Put = (path, value, repair) => {

@@ -21,7 +21,7 @@ export function listServerTools({ web_search_options: options }: { web_search_op
   return options ? [{ ...SEARCH, field, kind: field }] : []
 }
 
-/** What the usage says of searches: OpenRouter's spelling and Perplexity's. Undefined if it says nothing. */
+/** Searches in the usage, in OpenRouter's or Perplexity's spelling; undefined if there are none. */
 export function decodeToolUses(usage: JsonValue | undefined): ToolUses | undefined {
   if (!isJsonObject(usage)) return undefined
   const own = isJsonObject(usage.server_tool_use) ? usage.server_tool_use.web_search_requests : undefined

@@ -52,8 +52,8 @@ export function findUsage(body: JsonObject): JsonValue | undefined {
 const TICKS_PER_NANO = 10
 
 /**
- * What the service says that an answer costs us: OpenRouter in USD, xAI in ticks. Undefined if it says nothing that can be believed,
- * or only its own fee on top of what another vendor asks.
+ * The cost stated by the service: OpenRouter in USD, xAI in ticks. Undefined if it is missing or not credible, or if it is only
+ * the service's fee on top of another vendor's price.
  */
 export function readStatedCost(usage: JsonValue | undefined): Nano | undefined {
   if (!isJsonObject(usage) || usage.is_byok === true) return undefined
@@ -82,7 +82,7 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** What was written to a cache; how much of it for an hour, only some services say. */
+/** Tokens written to a cache; only some services report how many for an hour. */
 type Written = { total: number; forHour: number; isSplit: boolean }
 
 /** OpenRouter's spelling, and LiteLLM's, which repeats the one of the messages format beside its own. */
@@ -121,10 +121,9 @@ function isCacheBeside(beside: number, reasoning: number, cache: number): boolea
 }
 
 /**
- * `beside` is what the total holds beyond prompt and completion; undefined if there is no total. Some providers count
- * reasoning there (xAI: 12 + 1 + 228 = 241), and some without a word about it (Gemini: 100 + 10, total 610): tokens that only
- * the total knows are output, so that none goes unpaid. If there is no total, reasoning that exceeds the completion can't
- * be inside it.
+ * `beside`: the part of the total beyond prompt and completion; undefined without a total. Some providers count reasoning there
+ * (xAI: 12 + 1 + 228 = 241), some without saying so (Gemini: 100 + 10, total 610). Such tokens are output, so that none is
+ * unpaid. Without a total, reasoning beyond the completion can't be inside it.
  */
 function divideOutput(
   completion: number,

@@ -80,7 +80,7 @@ function createStream({ model }: AnswerContext, hooks: PassHooks): PassingStream
       if (isListed) rememberNumbers(read, data)
       const text = isListed ? JSON.stringify(asWritten(json)) : data
       const named = withCounts(withPublicModel(text, json, model), json, hooks)
-      // Nothing of ours may follow the end: what is missing is said with the reason why it ended.
+      // Nothing may follow the end, so the missing usage is added to the event with the finish reason.
       return onOneLine(isLast(json) && !hooks.isUsageStated() ? withUsage(named, hooks) : named)
     },
     closesWithUsage: (json) => isJsonObject(json) && isLast(json),
@@ -106,7 +106,7 @@ function leaveOut(passed: JsonObject, field: string): void {
   passed[configKey] = rest
 }
 
-/** What the catalogue says that the model refuses; a tier may choose such a model for a caller who could not know. */
+/** Removes fields that the model refuses, by the catalogue; a tier may choose such a model for an unaware caller. */
 function withoutThinking(passed: JsonObject): void {
   const configKey = spelledKey(passed, 'generationConfig')
   const config = passed[configKey]

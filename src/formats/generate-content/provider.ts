@@ -1,4 +1,4 @@
-/** Where generate-content providers are called, and what the encoder and pass-through can do differently for one; the catalogue names it. */
+/** The paths of generate-content providers, and the quirks that the catalogue can set for encoder and pass-through. */
 import type { Endpoint, EndpointCall } from '@/formats/format'
 
 /** What the generate-content encoder and pass-through can do differently for a provider; the catalogue names them. */

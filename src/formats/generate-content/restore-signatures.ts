@@ -5,9 +5,9 @@ import { QUIRKS } from './provider'
 import { isForeignSignature, ownSignature, SKIP_VALIDATION, signFirstCall } from './signature'
 
 /**
- * `contents` with foreign signatures removed, those that the gateway kept for a call (in `turns`, which were decoded from
- * the same contents) put back, and, under the quirk `thought-signatures`, the check skipped for steps that have none.
- * Shares what needs no change; never changes `contents`.
+ * `contents` without foreign signatures, and with those that the gateway stored for a call (in `turns`, decoded from the same
+ * contents). With the quirk `thought-signatures`, steps without one skip the check. Shares unchanged parts; never changes
+ * `contents`.
  */
 export function restoreSignatures(
   contents: JsonValue | undefined,

@@ -90,7 +90,7 @@ const OF_RESULTS = [
   ...['lines', 'new_lines', 'new_start', 'old_lines', 'old_start'],
 ]
 
-/** Blocks of every type, and what stands inside their `content`, which are blocks as well or what a tool has found. */
+/** Blocks of every type, and the blocks or tool findings inside their `content`. */
 function blockFields(): FieldTree {
   const inside = new Map<string, FieldTree>()
   const own = new Set([

@@ -42,7 +42,7 @@ export function decodeFinishReason(stopReason: unknown, stopSequence: unknown, h
   }
 }
 
-/** What the answer held beside its reason. */
+/** The content of the answer besides its reason. */
 export type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 
 export type StopFields = { stop_reason: string; stop_sequence: string | null }

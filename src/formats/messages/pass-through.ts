@@ -127,7 +127,7 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
       if (!isJsonObject(json)) return undefined
       return textAtStart(json) ? 'content_block_delta' : textOf(json.type)
     },
-    // An error is hidden, since the encoder tells it in our own words; so is what is not JSON, and a start that is said again.
+    // An error is hidden, since the encoder sends it in our own words; so are invalid JSON and a repeated start.
     event(data, json) {
       if (!isJsonObject(json) || json.type === 'error' || isJsonObject(json.error)) return undefined
       const first = textAtStart(json)
@@ -157,7 +157,7 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
   }
 }
 
-/** What a block of text or thinking says in its beginning already; undefined of any other event, which is nearly all. */
+/** The text in the start of a text or thinking block; undefined for other events. */
 function textAtStart({
   type,
   content_block: block,

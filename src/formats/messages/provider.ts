@@ -1,4 +1,4 @@
-/** Where messages providers are called, and what the encoder and pass-through can do differently for one; the catalogue names it. */
+/** The paths of messages providers, and the quirks that the catalogue can set for encoder and pass-through. */
 import type { Endpoint } from '@/formats/format'
 
 /** The version of the messages protocol: its header, and the default. */

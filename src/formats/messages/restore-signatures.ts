@@ -1,6 +1,6 @@
 /**
- * Takes thinking out of a request that a provider would refuse for it: that which no messages provider signed, on its way through; and
- * all of it, where one has refused what another had signed. One such block refuses it all.
+ * Removes thinking that a provider would refuse: thinking without a messages provider's signature, and all of it after a
+ * refusal of foreign signatures. One such block fails the whole request.
  */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { hasForeignCitations, withoutForeignCitations } from './citations'
@@ -27,9 +27,9 @@ export function withoutProofs(body: JsonObject): JsonObject | undefined {
 }
 
 /**
- * What changes of `body`, if anything: messages that hold unwanted thinking are replaced by ones without, and left out where
- * nothing else was in them. If the running tool loop thereby lost its thinking, thinking with a budget is switched off,
- * because the API demands that such a loop begins with a thought.
+ * The changes of `body`, if any: messages with unwanted thinking lose it, and are dropped if nothing remains. If the running
+ * tool loop lost its thinking, thinking with a budget is switched off, because the API demands a thought at the start of such a
+ * loop.
  */
 function withoutThinking({ messages, thinking }: JsonObject, isUnwanted: IsUnwanted): JsonObject | undefined {
   if (!Array.isArray(messages) || !messages.some((message) => blocksOf(message).some(isUnwanted))) return undefined

@@ -65,7 +65,7 @@ export function usedTool(block: JsonValue | undefined): string | undefined {
   return BLOCK_NAMES.get(block.name)
 }
 
-/** What the usage says of them; undefined if it says nothing. Failed searches are left out of it, as of the provider's bill. */
+/** The uses in the usage; undefined if missing. Failed searches are not counted, as in the provider's bill. */
 export function decodeToolUses(usage: JsonValue | undefined): ToolUses | undefined {
   const stated = isJsonObject(usage) ? usage.server_tool_use : undefined
   if (!isJsonObject(stated)) return undefined

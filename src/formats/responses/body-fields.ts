@@ -5,7 +5,7 @@ import { boundWhere, fieldTree, LOST, lostExcept, nestedFields } from '@/formats
 import { isJsonObject } from '@/lib/json'
 import { QUIRKS } from './provider'
 
-/** OpenAI's own fields, and ours. What is kept of an answer, and what is read of kept ones, is the gateway's own affair. */
+/** OpenAI's own fields, and ours. Storing and reading answers is the gateway's own affair. */
 export const BODY_FIELDS = fieldTable({
   hub: [
     'model',
@@ -83,7 +83,7 @@ const TOOL = fieldTree(
   },
 )
 
-/** What was said, in either direction, and what a tool has answered. */
+/** Text in either direction, and results of tools. */
 const PART = fieldTree(
   [
     ...[
@@ -131,7 +131,7 @@ const TEXT_FORMAT = fieldTree(
   { name: lostExcept(['chat-completions']), description: lostExcept(['chat-completions']) },
 )
 
-/** What the answer gives whether it is asked for or not, and what the table of the body knows. */
+/** Values that the answer has anyway, and values that the table of the body knows. */
 const INCLUDED: ReadonlySet<unknown> = new Set(['reasoning.encrypted_content', 'message.output_text.logprobs'])
 
 /** Inside tools, items, their parts, and settings. */
@@ -151,7 +151,7 @@ export const NESTED_FIELDS = fieldTree(
   { include: lostExcept([], (words) => Array.isArray(words) && words.some((word) => !INCLUDED.has(word))) },
 )
 
-/** What no provider of the format has a word for; `cacheHints` unless the catalogue says so of it. */
+/** Features that no provider of the format can carry; `cacheHints` unless the catalogue says so. */
 export const LACKING: readonly Feature[] = [
   'topK',
   'frequencyPenalty',

@@ -3,7 +3,7 @@ import type { JsonObject } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
 import type { Frame } from '@/lib/streams/sse'
 
-/** Those that bring the response as a whole. */
+/** Events with the whole response. */
 export const LIFECYCLE: ReadonlySet<string> = new Set([
   'response.queued',
   'response.created',
@@ -12,7 +12,7 @@ export const LIFECYCLE: ReadonlySet<string> = new Set([
   'response.incomplete',
   'response.failed',
 ])
-/** Those of them after which nothing comes. */
+/** The last events of a stream. */
 export const LAST_EVENTS: ReadonlySet<string> = new Set([
   'response.completed',
   'response.incomplete',

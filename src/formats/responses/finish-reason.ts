@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 /** How a response says why it ended. */
 export type Ending = { status: 'completed' | 'incomplete' | 'failed'; incomplete_details: { reason: string } | null }
 
-/** What the answer held beside its ending. */
+/** The content of the answer besides its ending. */
 type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 
 /** Those of `incomplete_details.reason` that were seen. Some leave it out: it is the length then. */

@@ -5,7 +5,7 @@ export const LIMITS = {
   items: { maxItems: 100_000 },
   /** Per item. */
   parts: { maxItems: 10_000 },
-  /** Those of all namespaces together, and of items that add some, count as well. */
+  /** Tools of all namespaces, and of items that add some, count as well. */
   tools: { maxItems: 10_000 },
   /** Of the name that a member of a namespace has towards providers, its namespace included. */
   toolNameChars: 64,

@@ -22,7 +22,7 @@ export const passThrough: PassThrough = {
   namesAnswer: true,
 }
 
-/** What is the gateway's own affair, and what a caller's program says to its vendor. */
+/** Fields for the gateway itself, and for the vendor of the caller's program. */
 const NOT_PASSED_ON = [
   'fallback',
   'svc',

@@ -1,4 +1,4 @@
-/** Where responses providers are called, and what the encoder and pass-through can do differently for one; the catalogue names it. */
+/** The paths of responses providers, and the quirks that the catalogue can set for encoder and pass-through. */
 
 import type { Endpoint } from '@/formats/format'
 import { CACHE_KEY_QUIRK } from '@/formats/openai'

@@ -1,8 +1,7 @@
 /**
- * Puts a provider's responses stream right where it breaks the published shape, event by event; an event that keeps it is left
- * alone but for the gateway's name of the answer. The libraries of clients build the answer from the events, and give up on one that
- * speaks of something whose beginning they were not told, or calls it by another id than before: so what was left out is put in,
- * and an item keeps the first id that it had.
+ * Repairs a provider's responses stream event by event, if it breaks the published shape; other events keep all but the
+ * answer's id. Client libraries build the answer from the events. They fail at an event for an item without a start, or with
+ * another id. So missing events are added, and an item keeps its first id.
  */
 import type { AnswerContext, PassHooks } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
@@ -94,13 +93,13 @@ export class StreamRepair {
     return item
   }
 
-  /** By their places in the output, whatever began first. */
+  /** By their places in the output, in any order of their starts. */
   private inOrder(): Item[] {
     const sorted = [...this.items].sort(([one], [other]) => Number(one) - Number(other))
     return sorted.map(([, item]) => item)
   }
 
-  /** What the provider should have said first of all. */
+  /** The missing first events. */
   private created(): JsonObject[] {
     if (this.isCreated) return NONE
     this.isCreated = true
@@ -115,7 +114,7 @@ export class StreamRepair {
     return [{ type: 'response.created', response: said }]
   }
 
-  /** That an item begins, where only `event` tells of it; and a part of it. */
+  /** The missing start of an item, or of a part of it, before `event`. */
   private begun(event: JsonObject, type: string): JsonObject[] {
     const { output_index: key } = event
     const start = START_OF.get(type)

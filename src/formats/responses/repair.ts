@@ -22,7 +22,7 @@ const ECHOED = [
   'safety_identifier',
 ] as const
 
-/** Whose id and name an answer has, and what it repeats: ours, whatever its provider says. */
+/** The identity of an answer, and the fields that repeat the request: ours, not the provider's. */
 type Identity = { id: string; created: number; own: [name: string, value: JsonValue, text: string][] }
 
 /** What ids of ours begin with, e.g. `req_`; this format's say `resp_`. */
@@ -146,7 +146,7 @@ export function repairArguments(put: Put, path: JsonEdit['path'], given: JsonVal
   if (text !== given) put(path, text, 'arguments')
 }
 
-/** What is to change in the answer; if it states no usage, what is charged is stated. */
+/** The repairs of an answer; without a usage it gets the charged one. */
 export function repairAnswer(json: JsonObject, context: AnswerContext, hooks: PassHooks): JsonEdit[] {
   const edits: JsonEdit[] = []
   const put: Put = (path, value, repair) => {
@@ -171,7 +171,7 @@ export type Put = (path: JsonEdit['path'], value: JsonValue | undefined, repair:
 
 type Kind = { about: string; rest: Readonly<Record<string, string | number>> }
 
-/** What each kind is about, without which it says nothing; and what else it has, by what stands for it where it was left out. */
+/** The required fields of each kind, and the defaults of its other fields. */
 const KINDS: ReadonlyMap<JsonValue | undefined, Kind> = new Map<JsonValue | undefined, Kind>([
   ['url_citation', { about: 'url', rest: { title: '', start_index: 0, end_index: 0 } }],
   ['file_citation', { about: 'file_id', rest: { filename: '', index: 0 } }],

@@ -10,9 +10,9 @@ const HOSTED =
 const GIVEN = /^(?:reasoning|function_call|custom_tool_call|tool_search_call|compaction|program)$/
 
 /**
- * `input` without thoughts that no provider of this format has encrypted, or that led to nothing; without the ids of items, which a
- * provider that keeps nothing can't know, except where an id belongs to what is encrypted; without what OpenAI's library adds to a
- * call that it parsed, and sends back where a provider refuses it; and with ids of calls that are not too long. Shares what needs no change; never changes `input`.
+ * `input` without thoughts that no provider of this format has encrypted or that led to nothing; without ids of items, except
+ * those of encrypted ones; without the additions of OpenAI's library to parsed calls, which a provider refuses; and with short
+ * ids of calls. Shares unchanged parts; never changes `input`.
  */
 export function restoreSignatures(input: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(input)) return input

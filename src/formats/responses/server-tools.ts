@@ -1,7 +1,6 @@
 /**
- * Tools of the responses format that run at the provider and have a fee of their own: searches, which the answer shows one by one,
- * and the container in which code runs. What else a provider runs reads what is kept in its account, or costs what no usage tells:
- * it is refused by its name.
+ * Tools of the responses format that run at the provider and have a fee: searches, which the answer lists, and the container of
+ * code. Other tools of a provider read data of its account, or cost more than the usage shows: they are refused by name.
  */
 import type { ServerTool, ServerToolKind, ToolUses } from '@/chat/server-tools'
 import { readCount } from '@/chat/usage'
@@ -28,7 +27,7 @@ const SEARCH_TYPE = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/
 /** The names by which the catalogue may price them. */
 export const SERVER_TOOLS = [SEARCH.name, CODE.name]
 
-/** Those of the tools that run at the provider and may be priced. `max_tool_calls` bounds all of them together. */
+/** Priced tools that run at the provider. `max_tool_calls` limits all of them together. */
 export function listServerTools({
   tools,
   max_tool_calls: limit,
@@ -79,7 +78,7 @@ function isSearch({ action }: JsonObject): boolean {
   return !isJsonObject(action) || action.type === undefined || action.type === 'search'
 }
 
-/** What a whole response says of them, by its own count or by its items. Undefined if it says nothing. */
+/** The uses in a whole response, by its own count or by its items; undefined without any. */
 export function decodeToolUses({ output, tool_usage: usage }: JsonObject): ToolUses | undefined {
   const uses: Record<string, number> = countUses(Array.isArray(output) ? output : [])
   const stated = isJsonObject(usage) && isJsonObject(usage.web_search) ? usage.web_search.num_requests : undefined

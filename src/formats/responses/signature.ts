@@ -1,8 +1,8 @@
 /**
- * Proofs of reasoning in the two fields that a reasoning item has for them, `id` and `encrypted_content`. A provider of this format
- * checks both, so its own proof is both as one value. A proof of another format rides in `encrypted_content` as
- * `svc1.{format}.{value}`, a redacted reasoning block as `svc1.{format}.redacted.{value}`, and the proof of the tool call that
- * follows as `svc1.{format}.call.{value}`, since calls have no field for one; whatever is not so marked is this format's own.
+ * Proofs of reasoning in the fields `id` and `encrypted_content` of a reasoning item. A provider of this format checks both, so
+ * its own proof is both as one value. A foreign proof is in `encrypted_content` as `svc1.{format}.{value}`, a redacted
+ * reasoning block as `svc1.{format}.redacted.{value}`, and the proof of the following tool call as
+ * `svc1.{format}.call.{value}`, since calls have no field for one. Values without such a mark are this format's own.
  */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import type { Signature } from '@/chat/request'

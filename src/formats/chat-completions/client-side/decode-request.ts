@@ -156,7 +156,7 @@ function decodeTopK(body: JsonObject): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
 }
 
-/** By what a chat-completions request is known: its path alone. What could be several formats' is taken for this one anyway. */
+/** The sign of a chat-completions request: only its path. A body that could have several formats counts as this one. */
 export const recognition: Recognition = {
   headers: [],
   keyHeaders: [],

@@ -43,7 +43,7 @@ export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; tur
 }
 
 type KnownCalls = {
-  /** By call id, what the tool was called. */
+  /** By call id, the name of the tool. */
   names: Map<string, string>
   /** The last call of the deprecated kind, which has no id of its own. */
   lastFunctionCallId: string

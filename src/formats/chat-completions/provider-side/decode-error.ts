@@ -1,4 +1,4 @@
-/** What a chat-completions provider's error answer says, read from every shape that was seen. */
+/** Decodes a chat-completions provider's error answer, in every shape seen. */
 import type { ProviderError } from '@/chat/provider-error'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/jso
 /** Keeps an error of many megabytes from travelling into logs. */
 const MAX_MESSAGE_CHARS = 4000
 
-/** What a provider's error says, in OpenAI's, FastAPI's, Google's or a bare shape. Never throws. */
+/** Decodes an error in OpenAI's, FastAPI's, Google's or a bare shape. Never throws. */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const root = Array.isArray(body) ? body[0] : body
   const error = isJsonObject(root) && isJsonObject(root.error) ? root.error : root

@@ -97,7 +97,7 @@ function withMentionOfJson(messages: JsonObject[]): JsonObject[] {
   return [{ role: 'system', content: instruction }, ...messages]
 }
 
-/** What a model may take none of. */
+/** Settings that a model may refuse. */
 const CHOSEN = ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty'] as const satisfies Feature[]
 
 /** Reads the quirk `noSampling`. Throws a GatewayError `invalid_request` for too many stop sequences, unless a loss is fine. */

@@ -1,9 +1,8 @@
 /**
  * Turns of the hub as the messages of a chat-completions request.
- *
- * This format wants the results of an assistant's calls right after that assistant message, one `tool` message per call
- * and none without a call, and only text in them. So results are looked for in all turns up to the next assistant turn;
- * a call without a result gets a placeholder, and what a `tool` message can't hold follows in a user message (places.ts).
+ * This format wants the results of an assistant's calls right after that assistant message, as text: one `tool` message per
+ * call, and none without a call. So results are searched in all turns up to the next assistant turn. A call without a result
+ * gets a placeholder. Content that a `tool` message can't hold follows in a user message (places.ts).
  */
 import { placeTurns, resultInWords } from '@/chat/places'
 import type {
@@ -178,7 +177,7 @@ function lastHint(blocks: readonly ContentBlock[]): CacheHint | undefined {
   return block && 'cache' in block ? block.cache : undefined
 }
 
-/** What an assistant turn says, a refusal as text: many services refuse OpenAI's field for it, and messages without content. */
+/** The text of an assistant turn, with a refusal as text: many services refuse OpenAI's field for it, and empty messages. */
 function wordsOf({ content }: Turn): string {
   const refusal = content.map((block) => (block.type === 'refusal' ? block.text : '')).join('')
   return [joinTexts(content, ''), refusal].filter((words) => words !== '').join('\n\n')

@@ -155,7 +155,7 @@ function decodeSampling(config: WireGenerationConfig): Sampling {
 
 const KEY_HEADER = 'x-goog-api-key'
 
-/** By what a generate-content request is known: a beta version or a verb in its path, its client's headers, its contents. */
+/** The signs of a generate-content request: a beta version or a verb in its path, its client's headers, its contents. */
 export const recognition: Recognition = {
   headers: ['x-goog-api-client', KEY_HEADER],
   keyHeaders: ['x-provider3-api-key', KEY_HEADER],

@@ -78,7 +78,10 @@ function withNull(schema: JsonObject): JsonObject {
   return Array.isArray(schema.anyOf) ? { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] } : schema
 }
 
-/** What the answer must look like. A schema without a media type means JSON; beside another media type it is this format's own affair. */
+/**
+ * The form of the answer. A schema without a media type means JSON; with another media type it is left to this format's
+ * providers.
+ */
 export function decodeOutput({
   responseMimeType,
   responseSchema,

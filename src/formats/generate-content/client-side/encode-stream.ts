@@ -1,9 +1,8 @@
 /**
- * Events of the hub as a streamed generate-content answer: every frame is a whole response that holds the new parts.
- *
- * Text goes out as it comes. A call goes out whole, and not before something follows it (another block, or the finish): of a
- * stream that breaks off, the call that was being made may be half of one and must not be acted upon. The finish of every
- * choice is kept for the one last frame, which also has the usage, since nothing may follow a finish reason.
+ * Events of the hub as a streamed generate-content answer: every frame is a whole response with the new parts.
+ * Text is sent as it comes. A call is sent whole, and only when something follows it (another block, or the finish): in a
+ * broken stream the last call may be incomplete and must not be executed. The finish of every choice waits for the last frame,
+ * which also has the usage.
  */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
@@ -40,7 +39,7 @@ class ContentEncoder implements StreamEncoder {
   private readonly reasoningWithText = new Set<number>()
   /** By block, texts that can only be sent whole. */
   private readonly wholeTexts = new Map<number, string>()
-  /** By choice; told last, as providers do. */
+  /** By choice; sent last, as providers do. */
   private readonly sources = new Map<number, readonly Source[]>()
   private usage: Usage | undefined
 

@@ -36,9 +36,9 @@ const VERSION = /^v1(?:beta\d*|alpha\d*)?$/
 const SEPARATOR = /:|%3a/gi
 
 /**
- * Parses `pathname` (as the request line has it: no query, percent-encoding intact) from the right: the last `:` or `%3A`
- * splits off the verb; what precedes it, less version prefixes and `models/`, is the model id. The id may hold slashes
- * (bare or `%2F`) and colons. Returns undefined where there is no known verb, no id, or a broken percent-encoding.
+ * Parses `pathname` (no query, percent-encoding intact) from the right. The last `:` or `%3A` separates the verb; the rest,
+ * without version prefixes and `models/`, is the model id. The id may hold slashes (bare or `%2F`) and colons. Undefined
+ * without a known verb or id, or with broken percent-encoding.
  */
 export function parseModelPath(pathname: string): ModelPath | undefined {
   const path = withoutTrailingSlashes(pathname)

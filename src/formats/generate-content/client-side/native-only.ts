@@ -30,7 +30,7 @@ function nativeConfig(config: JsonObject): string[] {
   ]
 }
 
-/** Whatever a tool holds beside functions runs at the provider. */
+/** Everything in a tool except functions runs at the provider. */
 function nativeTools(tool: JsonObject, index: number): string[] {
   return Object.keys(tool)
     .filter((key) => key !== 'functionDeclarations' && tool[key] !== undefined)

@@ -1,11 +1,11 @@
-/** What a generate-content provider's error answer says, read from every shape that was seen. */
+/** Decodes a generate-content provider's error answer, in every shape seen. */
 import type { ProviderError } from '@/chat/provider-error'
 import { CREDENTIALS_CODE, providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 const BAD_KEY = 'API_KEY_INVALID'
 
-/** What a provider's error says. A bad key, which providers report as a 400, is a 401 `API_KEY_INVALID`. Never throws. */
+/** Decodes a provider's error. A bad key, which providers report as a 400, is a 401 `API_KEY_INVALID`. Never throws. */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const error = errorOf(body)
   const details = Array.isArray(error.details) ? error.details.filter(isJsonObject) : []
@@ -20,7 +20,7 @@ export function decodeError(status: number | undefined, body: JsonValue | undefi
   })
 }
 
-/** What of our account is at fault, which the status word alone (PERMISSION_DENIED) does not tell from a forbidden file. */
+/** Our account's own fault, which the status word alone (PERMISSION_DENIED) does not separate from a forbidden file. */
 function credentialsReasonOf(details: readonly JsonObject[]): string | undefined {
   return details
     .map(({ reason }) => textOf(reason))

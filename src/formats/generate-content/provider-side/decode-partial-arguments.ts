@@ -12,7 +12,7 @@ export interface PartialArguments {
 
 type Container = JsonObject | JsonValue[]
 
-/** Where and whether more follows, but not what. */
+/** Fields of position and continuation, without a value. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['jsonPath', 'willContinue'])
 /** The deepest path that is followed; a deeper piece has no place. */
 const MAX_SEGMENTS = 32

@@ -1,7 +1,7 @@
 /**
- * One candidate of a streamed generate-content answer as events of the hub. At most one text or thought block is open
- * at a time; a part of the other kind, a call, a signature or the finish closes it. A call is whole in one part, except
- * where a provider streams its arguments: then it is open until a part comes that does not announce another.
+ * One candidate of a streamed generate-content answer as events of the hub. At most one text or thought block is open; a part
+ * of the other kind, a call, a signature or the finish closes it. A call is whole in one part, unless a provider streams its
+ * arguments: then it is open until a part announces no further one.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'

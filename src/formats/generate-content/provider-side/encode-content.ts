@@ -21,7 +21,7 @@ export type ContentContext = {
   parsedValues: number
 }
 
-/** Of all results of a request; what comes after it is sent as the text it is. */
+/** The limit for all results of a request; later ones are sent as text. */
 const MAX_PARSED_CHARS = 4 * 1024 * 1024
 
 /** The parts of one block of a user content. */
@@ -107,7 +107,7 @@ function mediaOf({ content }: ToolResultBlock, quirks: ReadonlySet<string>): Jso
   return content.flatMap((block) => (block.type === 'text' ? [] : [encodeMedia(block, quirks)]))
 }
 
-/** What a result says, in one text. */
+/** The text of a result. */
 function textOfResult(result: ToolResultBlock): string {
   return result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
 }
@@ -129,7 +129,7 @@ function readObject(text: string, context: ContentContext): JsonObject | undefin
     throw invalidRequest(`the result of a tool call is nested deeper than ${TEXT_BOUNDS.depth} levels`, 'messages')
   }
   context.parsedValues += values
-  // What is long to parse stays the text that it is, which says the same.
+  // A long text stays text, with the same content.
   if (breach !== undefined || context.parsedValues > TEXT_BOUNDS.values) return undefined
   const value = parseAsWritten(text)
   return isJsonObject(value) ? value : undefined

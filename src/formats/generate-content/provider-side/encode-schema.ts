@@ -7,7 +7,7 @@ import { jsonBytes, paidFor, type SchemaBudget, spend } from './schema-budget'
 
 /** What the smallest schema takes. */
 const MIN_SCHEMA_BYTES = 16
-/** What a name in a schema takes beside its characters. */
+/** The size of a name in a schema besides its characters. */
 const NAME_BYTES = 4
 const MAX_DEPTH = 48
 

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { type SchemaBudget, spend } from './schema-budget'
 
-/** Where a conversion stands: the document for references, those being expanded, and what is left to spend. */
+/** The state of a conversion: the document for references, those being expanded, and the rest of the budget. */
 export type SchemaScope = {
   root: JsonObject
   expanding: ReadonlySet<string>

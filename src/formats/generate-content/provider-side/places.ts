@@ -1,7 +1,7 @@
 /** Where providers of generate-content take which content. */
 import type { PlaceTable } from '@/chat/places'
 
-/** All of it everywhere; what a result has no room for stands beside it (encode-turns.ts). */
+/** Everywhere everything; content that does not fit into a result stands beside it (encode-turns.ts). */
 export const PLACES: PlaceTable = {
   user: {
     text: 'carried',

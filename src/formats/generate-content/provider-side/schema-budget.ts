@@ -8,7 +8,7 @@ const MAX_GROWTH = 2
 /** And so many bytes more: what small ones need. */
 const ALLOWANCE_BYTES = 8_192
 
-/** The rest of it for all schemas of one request. `work` bounds what is looked at, `bytes` what comes of it. */
+/** The rest of the budget for all schemas of one request. `work` limits the visited nodes, `bytes` the result. */
 export type SchemaBudget = { work: number; bytes: number }
 
 /** The budget for the schemas of `request`. */

@@ -23,7 +23,7 @@ const Usage = Type.Object(
   { input_tokens: InputTokens, ...OUTPUT_USAGE, ...costFields(COST_PLACE.parts) },
   { title: 'MessageUsage', description: 'What is charged' },
 )
-/** Of what was said at the start, only what has changed is said again. */
+/** Of the start's usage only changed fields are repeated. */
 const FinalUsage = Type.Object(
   { input_tokens: Type.Optional(orNull(InputTokens)), ...OUTPUT_USAGE, ...costFields(COST_PLACE.parts) },
   { title: 'MessageFinalUsage', description: 'What is charged, as far as it differs from `message_start`' },

@@ -1,12 +1,9 @@
 /**
- * Writes the blocks of a messages stream one after another, as the format demands, while the events of several may
- * interleave.
- *
- * Every block that starts becomes a segment in a queue; the first one is current and written as its events come, the others
- * collect theirs. A current text or thinking gives way as soon as another block starts (what comes for it later becomes a
- * new block), so that an answer flows even where the provider ends its text last. A current tool call is written to its end.
- * A tool call is opened one fragment late: if it turns out to be whole, its signature can go before it and broken arguments
- * can be wrapped.
+ * Writes the blocks of a messages stream one after another, as the format demands, while their events may interleave.
+ * Every block becomes a segment in a queue. The first one is current and written as its events come; the others collect theirs.
+ * A current text or thinking ends as soon as another block starts (later text becomes a new block), so that the answer flows. A
+ * current tool call is written to its end. A tool call is opened one fragment late: if it turns out to be whole, its signature
+ * can go before it, and broken arguments can be wrapped.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
@@ -42,7 +39,7 @@ export class BlockWriter {
   private readonly frames = createFrameWriter()
   private readonly newId = createToolIds()
   private readonly queue: (Segment | Whole)[] = []
-  /** Where the current segment stands: taking it off the front would cost as much as what waits behind it. */
+  /** The index of the current segment: removing it from the front would cost as much as the waiting ones. */
   private head = 0
   private readonly segments = new Map<number, Segment>()
   private readonly written: Emitted = { hasToolCalls: false, hasRefusal: false }

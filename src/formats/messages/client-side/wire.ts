@@ -174,7 +174,7 @@ export function checkBlock<T extends WireBlockType>(type: T, block: WireTypedBlo
 
 const check = createSchemaCheck({ isMeant, word: JSON.stringify })
 
-/** Of several kinds of objects, the one whose `type` it has. */
+/** The variant with the value's `type`. */
 function isMeant(variant: TSchema, value: unknown): boolean {
   if (Array.isArray(value)) return variant.type === 'array'
   if (!isJsonObject(value) || variant.type !== 'object') return false

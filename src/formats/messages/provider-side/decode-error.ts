@@ -1,4 +1,4 @@
-/** What a messages provider's error answer says, read from every shape that was seen. */
+/** Decodes a messages provider's error answer, in every shape seen. */
 import type { ProviderError } from '@/chat/provider-error'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonValue, textOf } from '@/lib/json'

@@ -87,7 +87,9 @@ class MessageDecoder implements StreamDecoder {
     }
   }
 
-  /** Some proxies say the start twice. Where content came in between, they ask anew: what is half said can't be taken back. */
+  /**
+   * Some proxies send the start twice. With content in between, it is a new attempt, and half an answer can't be taken back.
+   */
   private start(message: JsonObject): ChatEvent[] {
     if (this.hasContent) return this.fail({ type: 'api_error', message: 'the answer began anew in the middle' })
     const events = this.started(textOf(message.id) ?? '', textOf(message.model) ?? '')

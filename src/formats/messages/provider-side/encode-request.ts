@@ -102,10 +102,8 @@ const JSON_INSTRUCTION =
   'Answer with one valid JSON object and nothing else: no explanation before or after it and no code fence around it.'
 
 /**
- * What a messages provider's answer must look like: a schema, or JSON asked for in words. A schema becomes
- * `output_config.format`; where the model lacks that (quirk `no-output-format`) and for JSON without a schema it
- * becomes an instruction, because a forced tool would change what the answer is made of and could not be streamed as
- * text.
+ * The form of the answer: a schema becomes `output_config.format`. For a model without it (quirk `no-output-format`), and for
+ * JSON without a schema, it becomes an instruction: a forced tool would change the content and could not be streamed as text.
  */
 function encodeOutput(output: OutputShape, traits: TargetTraits, warnings: Warning[]): EncodedOutput {
   if (output.type === 'text') return {}
@@ -189,8 +187,9 @@ type EncodedReasoning = { thinking?: JsonObject; effort?: string }
 type ThinkingObstacles = { any?: string; budget?: string }
 
 /**
- * Reads the quirks `noThinking`, `adaptiveThinking` and `alwaysThinking`. Thinking is left out, with a warning, where the API refuses it: beside a forced tool call, in an answer that
- * continues the assistant's turn, in a tool loop that began without signed thinking, and under too small an output limit.
+ * Reads the quirks `noThinking`, `adaptiveThinking` and `alwaysThinking`. Thinking is omitted, with a warning, if the API
+ * refuses it: beside a forced tool call, in a continued assistant's turn, in a tool loop that began without signed thinking,
+ * and under too small an output limit.
  */
 function encodeReasoning(
   reasoning: Reasoning | undefined,

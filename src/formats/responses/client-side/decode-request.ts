@@ -73,7 +73,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
   }
 }
 
-/** What would need something of the caller's that is kept here, or at a provider, and is not. */
+/** Refuses requests for stored data that is missing here or only exists at a provider. */
 function refuseUnavailable(request: WireRequest, body: JsonObject): void {
   if (request.background) throw invalidRequest('background: answers are not made in the background here', 'background')
   for (const field of ['conversation', 'prompt'] as const) {
@@ -150,7 +150,7 @@ function decodeSampling(request: WireRequest): Sampling {
   }
 }
 
-/** The fields in which an answer says what was asked for, as it was asked. Nothing is kept, unless the route says otherwise. */
+/** The fields of an answer that repeat the request. Nothing is stored, unless the route says otherwise. */
 function echoRequest(request: WireRequest, body: JsonObject): JsonObject {
   const { format, ...text } = asWritten(request.text as JsonObject | null | undefined) ?? {}
   const { effort, summary, ...reasoning } = asWritten(request.reasoning as JsonObject | null | undefined) ?? {}
@@ -180,7 +180,7 @@ function echoRequest(request: WireRequest, body: JsonObject): JsonObject {
   }
 }
 
-/** By what a responses request is known: its path, and its `input`, which no other format has. */
+/** The signs of a responses request: its path, and its `input`, which no other format has. */
 export const recognition: Recognition = {
   headers: [],
   keyHeaders: [],

@@ -104,7 +104,7 @@ function decodeNamespace({ tool: namespace, path }: PlacedTool, names: ToolNames
   const [first, ...rest] = members
   const about = textOf(namespace.description)
   if (!first || !about) return members
-  // What is said of all of them is said once.
+  // Common properties of all of them.
   return [
     { ...first, description: [first.description, `About ${own}: ${about}`].filter(Boolean).join('\n\n') },
     ...rest,

@@ -38,7 +38,7 @@ export type DecodedTurns = {
 
 /** What is known of the conversation so far. */
 type Reading = DecodedTurns & {
-  /** By call id, what the tool is called towards providers. */
+  /** By call id, the tool's name for providers. */
   names: Map<string, string>
   /** Ids of the calls without an output, in their order. */
   unanswered: Set<string>
@@ -119,7 +119,7 @@ function readMessage({ role, content }: WireItem<'message'>, reading: Reading, p
   }
 }
 
-/** What another agent said is nothing that the model said. */
+/** Text of another agent is not the model's own. */
 function readAgentMessage(item: WireItem<'agent_message'>, reading: Reading, path: string): void {
   const content = decodeContent(item.content ?? item.message ?? item.text, `${path}.content`)
   if (content.length > 0) reading.turns.push({ role: 'user', content })
@@ -182,7 +182,7 @@ function readImage(item: WireItem<'image_generation_call'>, reading: Reading): v
   pushAssistant(reading, [{ type: 'image', source }])
 }
 
-/** What was kept has been put in place of its references by now. Lost reasoning is not missed, as it is not in other formats. */
+/** References to stored items were replaced before. Lost reasoning is ignored, as in other formats. */
 function refuseReference(id: string, path: string): void {
   if (id.startsWith('rs_')) return
   throw new GatewayError('not_found', `Item with id '${id.slice(0, 128)}' not found.`, { param: `${path}.id` })

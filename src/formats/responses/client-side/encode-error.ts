@@ -5,7 +5,7 @@ import type { JsonObject } from '@/lib/json'
 
 export { encodeError } from '@/formats/openai'
 
-/** What a failed response says, which needs a code: clients go by it whether to ask again. */
+/** The code of a failed response; clients decide by it whether to retry. */
 const CODE_OF_FAILURE: Partial<Record<ErrorKind, string>> = {
   invalid_request: 'invalid_prompt',
   too_large: 'invalid_prompt',

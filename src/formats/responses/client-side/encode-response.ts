@@ -54,7 +54,7 @@ export function lastStatus({ status }: Pick<Ending, 'status'>): ItemStatus {
   return status === 'completed' ? 'completed' : 'incomplete'
 }
 
-/** What a response says of itself at one moment, beside what never changes. */
+/** The state of a response at one moment, besides its constant fields. */
 type Moment = Omit<Ending, 'status'> & {
   status: string
   error: JsonObject | null

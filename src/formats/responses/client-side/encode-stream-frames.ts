@@ -11,7 +11,7 @@ export type Lane = {
   kind: 'text' | 'refusal' | 'reasoning' | 'call'
   id: string
   index: number
-  /** The result of it so far, as the item has it. */
+  /** The parts so far, in the item's form. */
   parts: string[]
   sources?: readonly Source[]
   callId: string
