@@ -7,6 +7,7 @@ import { NO_SNIFFING } from '@/http/pages'
 import { pathOf } from '@/http/request-line'
 import { endSilence, rememberHost } from '@/http/silence'
 import { noteWork } from '@/metrics/work-log'
+import { createUnreadBodies, hasLargeBody, type UnreadBodies } from './unread-bodies'
 
 /** Seconds without a byte until a stranger's connection is closed; a body brings 16 KiB for each of them. */
 const STRANGER_IDLE_SECONDS = 20
@@ -27,6 +28,7 @@ type ServeOptions = {
 /** Starts listening. */
 export function serve(config: Config, app: App, options: ServeOptions = {}): Server<undefined> {
   const { idleSeconds = STRANGER_IDLE_SECONDS, isLeaving = () => false, trace } = options
+  const unread = createUnreadBodies(config)
   return Bun.serve({
     hostname: config.host,
     port: config.port,
@@ -35,10 +37,21 @@ export function serve(config: Config, app: App, options: ServeOptions = {}): Ser
     maxRequestBodySize: HARD_BODY_LIMIT_BYTES,
     fetch(request, server) {
       const answer = trace ? trace(request, () => answerAt(server, app, request)) : answerAt(server, app, request)
-      return isLeaving() ? lastOnConnection(answer) : answer
+      if (isLeaving()) return lastOnConnection(answer)
+      return hasLargeBody(request) ? answerLarge(request, answer, unread) : answer
     },
     error: () => new Response('Internal error', { status: 500, headers: NO_SNIFFING }),
   })
+}
+
+/** The answer to a large body: the last on its connection if too much of such bodies was left unread. */
+async function answerLarge(
+  request: Request,
+  answer: Response | Promise<Response>,
+  unread: UnreadBodies,
+): Promise<Response> {
+  const response = await answer
+  return unread.isTooMuch(request, response) ? lastOnConnection(response) : response
 }
 
 function answerAt(server: Server<undefined>, app: App, request: Request): Response | Promise<Response> {

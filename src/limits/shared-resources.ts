@@ -35,6 +35,12 @@ export const SHARED = {
     perAccount: 32 * MIB,
     told: '429 `too_many_unpaid`',
   },
+  unreadBytes: {
+    resource: 'The event loop, for bodies above 256 KiB that are answered unread',
+    unit: 'bytes a minute, for each address',
+    perAccount: 32 * MIB,
+    told: 'the answer is the last on its connection, which is closed before the body is whole',
+  },
   unpaidTurns: {
     resource: 'The event loop, for a large free body, many fields, or a long stored conversation',
     unit: 'requests at once',

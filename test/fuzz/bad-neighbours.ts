@@ -130,6 +130,13 @@ export const NEIGHBOURS: Readonly<Record<keyof typeof SHARED, readonly Neighbour
       annoy: (url, user, turn) => send(url, user, '/v1/messages', turn % 2 === 0 ? names : repeated),
     },
   ],
+  unreadBytes: [
+    {
+      ...{ name: 'bodies that are refused unread', atOnce: 3 },
+      annoy: (url, user, turn) =>
+        send(url, { ...user, key: 'svc-nobody' }, turn % 2 === 0 ? '/v1/messages' : '/nowhere', pictures),
+    },
+  ],
   unpaidTurns: [
     {
       ...{ name: 'free bodies of numbers', atOnce: 12 },
