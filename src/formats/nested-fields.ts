@@ -79,16 +79,17 @@ export function judgeInside(body: JsonObject, tree: FieldTree, nameOf = ownName)
   return { unlisted: [...unlisted], bound: [...bound.values()] }
 }
 
-/** Adds the paths of what a provider of `format`, another one, is not told. */
+/** Adds the paths of what a provider of `format`, another one, is not told; left out: one that can say none of it. */
 export function addLosses(
   names: Set<string>,
   body: JsonObject,
-  format: FormatName,
+  format: FormatName | undefined,
   { tree, nameOf }: NestedFields,
 ): void {
   walk(body, tree, nameOf, (path, name, value, holder, { losses }) => {
     const loss = losses?.get(name)
-    if (loss && !loss.carriedBy.has(format) && loss.says(value, holder)) names.add(path)
+    const isCarried = format !== undefined && loss?.carriedBy.has(format)
+    if (loss && !isCarried && loss.says(value, holder)) names.add(path)
   })
 }
 

@@ -45,6 +45,12 @@ const called = (fields: JsonObject) => ({
 })
 const CITED = [{ type: 'char_location', cited_text: 'Hm', document_index: 0, start_char_index: 0, end_char_index: 2 }]
 
+const file = (type: string, media_type: string, fields: JsonObject) => ({
+  messages: [{ role: 'user', content: [{ type, source: { type: 'base64', media_type, data: PDF.data }, ...fields }] }],
+})
+const pdf = (fields: JsonObject) => file('document', PDF.mimeType, fields)
+const picture = (fields: JsonObject) => file('image', 'image/png', fields)
+
 const declared = (fields: JsonObject) => ({
   tools: [{ functionDeclarations: [{ name: 'now', parametersJsonSchema: PARAMETERS, ...fields }] }],
 })
@@ -128,6 +134,9 @@ export const NESTED_SAMPLES: Record<FormatName, Record<string, Sample>> = {
     ...each('messages.', { clear_at: 'never' }, message),
     ...each('messages.output_config.', { effort: 'low' }, (output_config) => message({ output_config })),
     ...each('messages.content.', { citations: CITED }, said),
+    ...each('messages.content.', { title: 'A title' }, pdf),
+    ...each('messages.content.', { transformations: { crop: true } }, picture),
+    ...each('messages.content.', { toolset_name: 'clock' }, called),
     ...each('messages.content.', { caller: { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' } }, called),
     ...each('thinking.', { block_binding: { prefix_mismatch: 'drop' } }, (thinking) => ({ thinking }), {
       type: 'enabled',
@@ -172,7 +181,7 @@ export const NESTED_SAMPLES: Record<FormatName, Record<string, Sample>> = {
     ...each('input.', { phase: 'commentary' }, item),
     ...each('input.', { caller: { type: 'program', caller_id: 'prog_1' } }, itemCall),
     ...each('input.content.', { annotations: [CITATION], logprobs: [{ token: 'Hm', logprob: -1 }] }, outputText),
-    ...each('input.content.', { filename: 'a.pdf' }, inputFile),
+    ...each('input.content.', { filename: 'a.pdf', detail: 'low' }, inputFile),
     ...each('reasoning.', { context: 'all_turns', mode: 'pro' }, (reasoning) => ({ reasoning })),
     ...each('text.format.', { name: 'a_name', description: 'What it is' }, textSchema),
   },

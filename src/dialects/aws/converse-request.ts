@@ -1,12 +1,18 @@
 /** A request of messages in the words of Converse, which all models of Bedrock take. */
 
+import { invalidRequest } from '@/chat/error'
 import { headerBetas } from '@/dialects/betas'
 import type { DialectSettings } from '@/dialects/dialect'
+import { FORMATS } from '@/formats/index'
+import { addLosses } from '@/formats/nested-fields'
+import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { ContentWriter } from './converse-content'
 import { tierFields } from './converse-tiers'
 import { listOf, refuseAddresses } from './messages-body'
 
+/** Where Converse has a document's title. */
+const TITLES = /^messages\.content\.(?:content\.)*title$/
 /** Said in other words, or in the path. */
 const SAID = [
   ...['messages', 'system', 'max_tokens', 'temperature', 'top_p', 'top_k', 'stop_sequences', 'tools', 'tool_choice'],
@@ -24,7 +30,7 @@ export function converseRequest(
   family: string,
 ) {
   refuseAddresses(body)
-  const leftOut: string[] = []
+  const leftOut = lostInside(body, family)
   const writer = new ContentWriter(leftOut)
   const passed: JsonObject = tierFields(body.service_tier)
   const hasTier = Object.keys(passed).length > 0
@@ -49,6 +55,17 @@ export function converseRequest(
     },
     leftOut: [...new Set(leftOut)],
   }
+}
+
+/** Fields inside others that only messages has. Throws `invalid_request` for one that constrains the answer. */
+function lostInside(body: JsonObject, family: string): string[] {
+  const nested = FORMATS.get('messages')?.requestFields.nested
+  assert(nested, 'messages is a format')
+  const names = new Set<string>()
+  addLosses(names, body, undefined, nested)
+  for (const name of names)
+    if (nested.losses.get(name)?.isBound) throw invalidRequest(`this model's provider can't take ${name}`, name)
+  return [...names].filter((name) => !TITLES.test(name) && !(isClaude(family) && name.startsWith('thinking.')))
 }
 
 function inferenceOf({ max_tokens: maxTokens, temperature, top_p: topP, stop_sequences: stopSequences }: JsonObject) {
@@ -92,12 +109,14 @@ const MEDIUM_BUDGET = 16_384
 /** The words for an effort that all such models know; a greater one is the greatest of them. */
 const EFFORTS: ReadonlySet<unknown> = new Set(['low', 'medium', 'high'])
 
+const isClaude = (family: string) => /anthropic|claude/.test(family)
+
 /** The fields of the model's own vendor, by its name in `model`. What it has no field for is added to `leftOut`. */
 function modelFields(body: JsonObject, model: string, betas: readonly string[], leftOut: string[]): JsonObject {
   const { top_k: topK, thinking, output_config: config } = body
   const effort = isJsonObject(config) ? config.effort : undefined
   const isThinking = isJsonObject(thinking) && thinking.type !== 'disabled'
-  if (/anthropic|claude/.test(model)) {
+  if (isClaude(model)) {
     return {
       ...(topK !== undefined && { top_k: topK }),
       ...(thinking !== undefined && { thinking }),
@@ -105,6 +124,7 @@ function modelFields(body: JsonObject, model: string, betas: readonly string[], 
       ...(betas.length > 0 && { anthropic_beta: [...betas] }),
     }
   }
+  if (betas.length > 0) leftOut.push('anthropic-beta')
   if (topK !== undefined) leftOut.push('top_k')
   const word = isThinking || effort !== undefined ? effortOf(thinking, effort) : undefined
   if (word === undefined) return {}

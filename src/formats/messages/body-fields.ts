@@ -90,6 +90,12 @@ const OF_RESULTS = [
   ...['lines', 'new_lines', 'new_start', 'old_lines', 'old_start'],
 ]
 
+/** What a document is called. */
+const titleOfDocument = lostExcept(
+  ['chat-completions', 'responses'],
+  (value, { type }) => type === 'document' && typeof value === 'string' && value !== '',
+)
+
 /** Blocks of every type, and the blocks or tool findings inside their `content`. */
 function blockFields(): FieldTree {
   const inside = new Map<string, FieldTree>()
@@ -102,6 +108,9 @@ function blockFields(): FieldTree {
   const losses = new Map([
     ['citations', lostExcept([], (citations) => Array.isArray(citations) && citations.length > 0)],
     ['caller', lostExcept([], (caller) => isJsonObject(caller) && caller.type !== 'direct')],
+    ['title', titleOfDocument],
+    ['transformations', LOST],
+    ['toolset_name', LOST],
   ])
   const block = { own, inside, losses }
   const change = fieldTree(['type', 'name', 'server_name', 'definition'], { definition: TOOL })

@@ -101,7 +101,16 @@ const PART = fieldTree(
     ...['filename', 'input_audio', 'prompt_cache_breakpoint', 'cache_control', 'stdout', 'stderr', 'outcome'],
   ],
   { input_audio: fieldTree(['data', 'format']), prompt_cache_breakpoint: fieldTree(['mode', 'ttl']) },
-  { annotations: LOST, logprobs: LOST, filename: lostExcept(['messages', 'chat-completions']) },
+  {
+    annotations: LOST,
+    logprobs: LOST,
+    filename: lostExcept(['messages', 'chat-completions']),
+    // Of a picture it has a word in some formats, of a file in none.
+    detail: lostExcept(
+      [],
+      (detail, { type }) => type === 'input_file' && typeof detail === 'string' && detail !== 'auto',
+    ),
+  },
 )
 
 /** Items of every type: what is said, called and answered, by the model, by its tools and by those of the provider. */
@@ -122,7 +131,10 @@ const ITEM = fieldTree(
     summary: fieldTree(['type', 'text']),
     caller: fieldTree(['type', 'caller_id']),
   },
-  { phase: LOST, caller: lostExcept([], (caller) => isJsonObject(caller) && caller.type !== 'direct') },
+  {
+    phase: LOST,
+    caller: lostExcept([], (caller) => isJsonObject(caller) && caller.type !== 'direct'),
+  },
 )
 
 const TEXT_FORMAT = fieldTree(

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ConverseCommandInput } from '@aws-sdk/client-bedrock-runtime'
 import { arriving, callTarget, targetOfEntry } from '@test/dialects/provider-entry'
+import { NESTED_SAMPLES } from '@test/formats/nested-samples'
 import { fc } from '@test/support/property'
 import { GatewayError } from '@/chat/error'
 import { assert } from '@/lib/assert'
@@ -412,5 +413,31 @@ describe('a service tier', () => {
   test.each(['auto', 'standard_only'])('%s is left out by name', (tier) => {
     const { body, leftOut } = sealed({ messages: HI, service_tier: tier })
     expect([body.serviceTier, body.performanceConfig, leftOut]).toEqual([undefined, undefined, ['service_tier']])
+  })
+})
+
+describe('what only messages says inside other fields', () => {
+  const bodies = Object.entries(NESTED_SAMPLES.messages).flatMap(([field, sample]) =>
+    'body' in sample ? [[field, sample.body as JsonObject, sample.without as JsonObject] as const] : [],
+  )
+
+  test('has samples', () => expect(bodies.length).toBeGreaterThan(10))
+
+  test.each(bodies)('%s is said, named as left out, or refused', (field, body, without) => {
+    const refused = refusal({ messages: HI, ...body })
+    if (refused) return expect(refused.options.param).toMatch(/^tools/)
+    const [asked, plain] = [sealed({ messages: HI, ...body }), sealed({ messages: HI, ...without })]
+    const isSaid = !Bun.deepEquals(asked.body, plain.body)
+    expect([isSaid, asked.leftOut.includes(field)]).toEqual([isSaid, !isSaid])
+  })
+
+  test('a tool that only code may call is refused', () => {
+    const tools = [{ ...TOOL, allowed_callers: ['code_execution_20260120'] }]
+    expect(refusal({ messages: HI, tools })?.options.param).toBe('tools.allowed_callers')
+  })
+
+  test('betas are named where no field of the model takes them', () => {
+    const nova = dialectOf().envelope?.({ model: 'amazon.nova-pro-v1:0', messages: HI }, { 'anthropic-beta': 'a-2026' })
+    expect(nova?.leftOut).toEqual(['anthropic-beta'])
   })
 })

@@ -34,7 +34,7 @@ export function encodeUserBlock(block: UserBlock, context: ContentContext): Json
     case 'audio':
       return [encodeMedia(block, context.quirks)]
     case 'file':
-      return [...(block.context ? [{ text: block.context }] : []), encodeMedia(block, context.quirks)]
+      return encodeFile(block, context.quirks)
     case 'tool-result':
       return encodeOrphan(block, context)
   }
@@ -73,9 +73,14 @@ export function encodeAssistantBlock(block: ModelBlock, { quirks, withIds }: Con
     }
     case 'image':
     case 'audio':
-    case 'file':
       return [encodeMedia(block, quirks)]
+    case 'file':
+      return encodeFile(block, quirks)
   }
+}
+
+function encodeFile(file: Extract<MediaBlock, { type: 'file' }>, quirks: ReadonlySet<string>): JsonObject[] {
+  return [...(file.context ? [{ text: file.context }] : []), encodeMedia(file, quirks)]
 }
 
 /** A result as a part, and its media where they cannot be inside. Reads the quirk `functionResponseParts`. */
@@ -109,7 +114,11 @@ function mediaOf({ content }: ToolResultBlock, quirks: ReadonlySet<string>): Jso
 
 /** The text of a result. */
 function textOfResult(result: ToolResultBlock): string {
-  return result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+  const texts = result.content.flatMap((block) => {
+    if (block.type === 'text') return [block.text]
+    return block.type === 'file' && block.context ? [block.context] : []
+  })
+  return texts.join('\n')
 }
 
 function encodeResponse(result: ToolResultBlock, context: ContentContext): JsonObject {
