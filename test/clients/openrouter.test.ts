@@ -1,5 +1,5 @@
 /** OpenRouter's own libraries: its SDK and its provider for the AI SDK, of which only the key and the address are changed. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createOpenRouter } from '@openrouter/ai-sdk-provider'
 import { OpenRouter } from '@openrouter/sdk'
 import type { Customer, TestGateway } from '@test/support/gateway'
@@ -7,8 +7,6 @@ import { generateText, streamText } from 'ai'
 import { type Sandbox, startSandbox } from '@/boot/embedded/sandbox'
 import { FORMAT_NAMES } from '@/chat/format-name'
 import { modelAt, startTrio } from './trio'
-
-setDefaultTimeout(300_000)
 
 let sandbox: Sandbox
 let gateway: TestGateway

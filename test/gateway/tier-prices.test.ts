@@ -1,13 +1,11 @@
 /** Service tiers with a price: asked of who can be asked, held by the dearest that may answer, charged by the one that the answer names. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eventFrame, framed } from '@test/dialects/aws/bedrock-frames'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, eventStream, usageChunk } from '@test/support/upstream'
 import type { FormatName } from '@/chat/format-name'
 import type { JsonObject } from '@/lib/json'
-
-setDefaultTimeout(300_000)
 
 /** What the answers of this file cost in each tier, in nano-USD: 10 tokens read and 5 written. */
 const COST = { standard: 20_000, flex: 10_000, priority: 40_000 } as const

@@ -1,5 +1,5 @@
 /** What an answer cost, in its last usage, for those who ask: in every format, and equal to what was charged. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
 import { createRandom } from '@test/fuzz/random'
 import { ask } from '@test/matrix/cases/words'
@@ -11,8 +11,6 @@ import { flushed } from '@test/usage/customer'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
-
-setDefaultTimeout(300_000)
 
 const random = createRandom(SEED)
 /** Prices at which most sums have to be rounded. */

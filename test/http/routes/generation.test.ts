@@ -1,5 +1,5 @@
 /** What OpenRouter's clients ask after an answer: what it cost, why it failed, and how much credit there is. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
 import { ask, TEXT } from '@test/matrix/cases/words'
 import { respondWith } from '@test/matrix/provider'
@@ -9,8 +9,6 @@ import { until } from '@test/support/until'
 import { addCredit, flushed } from '@test/usage/customer'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, textOf } from '@/lib/json'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let customer: Customer
