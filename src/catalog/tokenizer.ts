@@ -1,6 +1,6 @@
 /** Counts the tokens of texts with a real vocabulary, in a thread of its own, so that it never delays requests. */
 import { Worker } from 'node:worker_threads'
-import { type CountAsker, createCountQueue } from '@/catalog/tokenizer/count-queue'
+import { type CountAsker, createCountQueue } from './count-queue'
 import type { CountAnswer } from './tokenizer-worker'
 
 interface TokenCounter {

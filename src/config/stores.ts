@@ -1,7 +1,7 @@
 /** The addresses of Redis and the prefix of the gateway's names: one server, one behind Sentinels, or a cluster. */
 import { Type } from '@sinclair/typebox'
-import { isSentinelUrl, parseSentinelUrl } from '@/lib/addresses/sentinel-url'
 import type { Fault } from '@/lib/fault'
+import { isSentinelUrl, parseSentinelUrl } from '@/lib/sentinel-url'
 import { optional, secret } from './variables'
 
 const ONE = 'rediss?://[^\\s,]+'

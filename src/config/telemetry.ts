@@ -9,7 +9,7 @@ import {
   type TelemetrySettings,
   TO_PROVIDERS,
   type TraceSettings,
-} from '@/lib/telemetry/settings'
+} from '@/lib/telemetry-settings'
 import { optional, secret } from './variables'
 
 const EXPORTERS = ['otlp', 'none'] as const

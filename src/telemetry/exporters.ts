@@ -13,7 +13,7 @@ import type { PushMetricExporter } from '@opentelemetry/sdk-metrics'
 import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
-import type { ExportSettings, TelemetrySettings } from '@/lib/telemetry/settings'
+import type { ExportSettings, TelemetrySettings } from '@/lib/telemetry-settings'
 import type { ExportCounts, ExportSignal, LossReason } from '@/metrics/export-metrics'
 
 /** Sends spans in batches. A span that finds the queue full is dropped and counted. */

@@ -19,7 +19,7 @@ import { ATTR_PROCESS_PID, ATTR_SERVICE_INSTANCE_ID } from '@opentelemetry/seman
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { LogFields, Logger } from '@/lib/logger'
-import type { TelemetrySettings, TraceSettings } from '@/lib/telemetry/settings'
+import type { TelemetrySettings, TraceSettings } from '@/lib/telemetry-settings'
 import type { ExportCounts } from '@/metrics/export-metrics'
 import { createExportLosses, createMetricExporter, createSpanProcessor, type ExportLosses } from './exporters'
 import { createGenAiMetrics } from './gen-ai-metrics'

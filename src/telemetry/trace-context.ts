@@ -1,7 +1,7 @@
 /** W3C trace context, read from callers and written for providers. Baggage is neither read nor written. */
 import { type Context, ROOT_CONTEXT, type Span, trace } from '@opentelemetry/api'
 import { TRACE_STATE_HEADER, W3CTraceContextPropagator } from '@opentelemetry/core'
-import type { TelemetrySettings } from '@/lib/telemetry/settings'
+import type { TelemetrySettings } from '@/lib/telemetry-settings'
 
 export interface TraceContext {
   /** What a caller's headers say; nothing if they are malformed, or where tracing is off. */

@@ -1,7 +1,7 @@
 /** The settings of OpenTelemetry: off until an endpoint is named, and then as its specification says. */
 import { describe, expect, test } from 'bun:test'
 import { type Environment, loadConfig } from '@/config/config'
-import type { TelemetrySettings } from '@/lib/telemetry/settings'
+import type { TelemetrySettings } from '@/lib/telemetry-settings'
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }
 

@@ -1,7 +1,7 @@
 /** Every kind of mail: its content, and how long sending it is useful. Names come from strangers: they become no links. */
 import type { OptionalKind } from '@/db/alert-schema'
 import type { MailFacts } from '@/db/mail-schema'
-import { browserName } from '@/lib/browsers/browser-name'
+import { browserName } from '@/lib/browser-name'
 import { ADDRESS_TEMPLATES } from './address-templates'
 import { ALERT_TEMPLATES } from './alert-templates'
 import { type Block, type MailContent, type Template, whenAndWhere, withoutLinks } from './content'

@@ -1,9 +1,9 @@
 /** Connects to the ledger's store: one Redis by TCP, TLS or unix socket, one that Sentinels watch over, or a Redis Cluster. */
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
-import { isSentinelUrl, parseSentinelUrl } from '@/lib/addresses/sentinel-url'
 import { assert } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
+import { isSentinelUrl, parseSentinelUrl } from '@/lib/sentinel-url'
 import { waitPatiently } from './patient-commands'
 
 /** A client of one server or of a cluster; both take the same commands. */
@@ -43,7 +43,7 @@ const CLUSTER_REFRESH_MS = 5_000
 /**
  * Returns a client that is connecting, and reconnects by itself with growing, jittered pauses. `url` is `redis://`,
  * `rediss://`, `unix:///path` (with `?password=…`), a plain path, several comma-separated nodes of a cluster, or
- * `redis+sentinel://` with the Sentinels of the primary (lib/addresses/sentinel-url.ts).
+ * `redis+sentinel://` with the Sentinels of the primary (lib/sentinel-url.ts).
  * Without a connection, commands fail at once instead of queueing. Commands in flight fail when it breaks: a paid request must
  * be refused quickly. Callers send again by id whatever must not be lost.
  */

@@ -12,7 +12,7 @@ import { NextCursor, PageQuery, pageOf, placeOfMember } from '@/console/http/pag
 import { exactly, isoMoments, mapPage } from '@/console/http/wire'
 import type { PageRequest } from '@/db/paging'
 import { titled } from '@/http/openapi/titled'
-import { isCountry } from '@/lib/places/countries'
+import { isCountry } from '@/lib/countries'
 import { oneOf, orNull } from '@/lib/schemas'
 import { Role, refusalOf } from './member-words'
 

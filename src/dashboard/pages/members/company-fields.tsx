@@ -1,7 +1,7 @@
 /** The fields of a company's legal data, which receipts show. */
 import { Select, SimpleGrid, TextInput } from '@mantine/core'
 import { type UseFormReturnType, useForm } from '@mantine/form'
-import { COUNTRIES } from '@/lib/places/countries'
+import { COUNTRIES } from '@/lib/countries'
 import { countryName } from './words'
 
 /** As the server gives it. */

@@ -10,7 +10,7 @@ import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { askAgain } from '@/dashboard/query'
-import { browserName } from '@/lib/browsers/browser-name'
+import { browserName } from '@/lib/browser-name'
 
 type Session = {
   sessionId: string

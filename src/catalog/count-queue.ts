@@ -1,7 +1,7 @@
 /** Who is next at the tokenizer: paid before free, and accounts in turn. */
 
-import type { CountAnswer, CountQuestion } from '@/catalog/tokenizer-worker'
 import { SHARED } from '@/limits/shared-resources'
+import type { CountAnswer, CountQuestion } from './tokenizer-worker'
 
 /** The account that wants a count, and whether its request is paid. */
 export type CountAsker = { accountId: string; isPaid: boolean }

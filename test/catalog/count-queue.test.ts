@@ -1,6 +1,6 @@
 /** Whose turn it is at the tokenizer: paid before free, account by account, and nobody with more than a share of the line. */
 import { describe, expect, test } from 'bun:test'
-import { type CountAsker, createCountQueue } from '@/catalog/tokenizer/count-queue'
+import { type CountAsker, createCountQueue } from '@/catalog/count-queue'
 import type { CountQuestion } from '@/catalog/tokenizer-worker'
 import { SHARED } from '@/limits/shared-resources'
 

@@ -1,6 +1,6 @@
 /** The names of browsers, as their headers of today say them. */
 import { expect, test } from 'bun:test'
-import { browserName } from '@/lib/browsers/browser-name'
+import { browserName } from '@/lib/browser-name'
 
 test.each([
   ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Linux'],

@@ -1,6 +1,6 @@
 /** Addresses of Sentinels are read as other clients write them, and what is unclear is refused. */
 import { expect, test } from 'bun:test'
-import { isSentinelUrl, parseSentinelUrl } from '@/lib/addresses/sentinel-url'
+import { isSentinelUrl, parseSentinelUrl } from '@/lib/sentinel-url'
 
 test('a whole address', () => {
   const url = 'rediss+sentinel://svc:p%40ss@a:1,b,[::1]:3/ledger/2?sentinel_username=w&sentinel_password=s%2Bt'
