@@ -67,7 +67,7 @@ type GatewayDeps = AppDeps & {
   observer: TierObserver
   failures: FailedRequests
   requestLog: RequestLog
-  /** Undefined where the catalogue stays what it was at the start. */
+  /** Undefined if the catalogue stays what it was at the start. */
   reloads: ReloadParticipant | undefined
 }
 
@@ -110,7 +110,7 @@ const IDLE_POLL_MS = 20
 const READING_POOL = { maxConnections: 4, statementTimeoutMs: 8_000 }
 const READING_CLOSE_SECONDS = 1
 
-/** Builds everything and starts the workers. Rejects where the ledger's store cannot be reached. */
+/** Builds everything and starts the workers. Rejects if the ledger's store cannot be reached. */
 export async function compose(options: ComposeOptions): Promise<Gateway> {
   const { config, redisUrl, databaseUrl, logger, journalFolder: folder } = options
   const catalog = createLiveCatalog(options.catalog)

@@ -20,7 +20,7 @@ import type { BackgroundWorker } from '@/lib/worker-loop'
 export type TopUps = {
   orders: Orders
   ordersDeps: OrdersDeps
-  /** Undefined where no provider takes deposits. */
+  /** Undefined if no provider takes deposits. */
   depositDesk: DepositDesk | undefined
   sandbox: SandboxProvider | undefined
   expiry: BackgroundWorker

@@ -3,7 +3,7 @@ import { isJsonObject } from '@/lib/json'
 import type { FaultList } from './check'
 import type { Catalog, Model, Tier } from './types'
 
-/** What is sold under a name: an id, or an alias. Undefined where nothing is. */
+/** What is sold under a name: an id, or an alias. Undefined if nothing is. */
 export function findSold({ models, tiers, aliases }: Catalog, name: string): Model | Tier | undefined {
   return models.get(name) ?? tiers.get(name) ?? aliases.get(name)
 }

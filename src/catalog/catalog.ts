@@ -154,7 +154,7 @@ function hasKey(value: JsonValue, providerName: string): boolean {
   return keys.some((key) => (isJsonObject(key) ? Boolean(key.key) : Boolean(key)))
 }
 
-/** Providers by name, also those without a key; undefined where the entry is broken but its name is known. */
+/** Providers by name, also those without a key; undefined if the entry is broken but its name is known. */
 function readProviders(
   entries: Record<string, unknown>,
   faults: FaultList,

@@ -5,7 +5,7 @@ import { formatPrice } from '@/lib/money'
 import { CLASS_WORDS } from './losses'
 import type { Catalog, Model, PriceList, Pricing, Provider, Target, Tier } from './types'
 
-/** Null where there was, or will be, no such fact. */
+/** Null if there was, or will be, no such fact. */
 export type Change = { what: string; before: string | null; after: string | null }
 
 const HASH_CHARS = 16

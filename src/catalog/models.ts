@@ -179,14 +179,14 @@ function readToolPrices(file: ToolPricesFile | undefined, place: string, faults:
   return prices
 }
 
-/** Those of the prices that mean something at `provider`: its format has the tool. Undefined where there are none. */
+/** Those of the prices that mean something at `provider`: its format has the tool. Undefined if there are none. */
 function pricesAt(provider: Provider, prices: ToolPrices): ToolPrices | undefined {
   const own = FORMATS.get(provider.format)?.serverTools ?? []
   const meant = [...prices].filter(([name]) => own.includes(name))
   return meant.length > 0 ? new Map(meant) : undefined
 }
 
-/** Those of the tiers that a request to `provider` can ask for. Undefined where there are none. */
+/** Those of the tiers that a request to `provider` can ask for. Undefined if there are none. */
 function tiersAt({ dialect }: Provider, names: readonly string[]): ReadonlySet<string> | undefined {
   return dialect.hasServiceTiers && names.length > 0 ? new Set(names) : undefined
 }

@@ -26,7 +26,7 @@ export type Provider = {
   baseUrl: string
   /** The version in its addresses, where its dialect has one and the file names another than the usual. */
   apiVersion: string | undefined
-  /** One without a secret where calls are authorized otherwise; none where it can't be called. */
+  /** One without a secret where calls are authorized otherwise; none if it can't be called. */
   keys: ProviderKey[]
   timeouts: Timeouts
   /** A proxy stands between: whether the provider itself takes connections can't be seen from here. */
@@ -71,7 +71,7 @@ export type ToolPrice = { price: Nano; cost?: Nano; per: 'use' | 'request'; maxU
 /** By the tool's name, such as `web_search`. */
 export type ToolPrices = ReadonlyMap<string, ToolPrice>
 
-/** `cost` is what the provider charges us, by the operator's word: undefined where it is not stated. Customers never see it. */
+/** `cost` is what the provider charges us, by the operator's word: undefined if it is not stated. Customers never see it. */
 export type Target = {
   provider: Provider
   model: string

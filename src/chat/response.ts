@@ -33,14 +33,14 @@ export type AnswerBlock = Extract<
 export type Choice = { index: number; content: AnswerBlock[]; finish: FinishReason; logprobs?: JsonValue }
 
 export type ChatResponse = {
-  /** The provider's id of the answer; empty where it gave none. */
+  /** The provider's id of the answer; empty if it gave none. */
   id: string
-  /** Unix seconds; 0 where the provider gave none. */
+  /** Unix seconds; 0 if the provider gave none. */
   created: number
-  /** The upstream's own name of the model; empty where it gave none. */
+  /** The upstream's own name of the model; empty if it gave none. */
   model: string
   choices: Choice[]
-  /** null where the provider reported none: the answer is then metered by count. */
+  /** null if the provider reported none: the answer is then metered by count. */
   usage: Usage | null
   /** Tokens in classes that have no price here. */
   unknownUsage?: readonly string[]

@@ -92,7 +92,7 @@ export const orders = pgTable(
     provider: text('provider'),
     /** The account it has to be paid to: an IBAN, or the provider's id of the payment. */
     payee: text('payee'),
-    /** The page or account number that the provider assigned to this order; null where there is none. */
+    /** The page or account number that the provider assigned to this order; null if there is none. */
     paymentUrl: text('payment_url'),
     paymentAccount: text('payment_account'),
     /** The account for a bank transfer as shown with the order, even if another was configured later; null for deposits. */

@@ -201,7 +201,7 @@ export const usageDaily = pgTable(
     durationMs: bigint('duration_ms', { mode: 'number' }).notNull(),
     firstTokenMs: bigint('first_token_ms', { mode: 'number' }).notNull(),
     firstTokenCount: bigint('first_token_count', { mode: 'number' }).notNull(),
-    /** What providers ask of us, and the part of `cost` for which that is known; both null where it is known of nothing. */
+    /** What providers ask of us, and the part of `cost` for which that is known; both null if it is known of nothing. */
     providerCost: bigint('provider_cost_nano', { mode: 'number' }),
     costed: bigint('costed_nano', { mode: 'number' }),
     /** '' for none. */

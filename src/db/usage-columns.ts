@@ -126,7 +126,7 @@ export const USAGE_COLUMNS = {
   seq: column(count('seq').notNull(), (_, r) => r.seq),
   holdId: column(text('hold_id').notNull(), (_, r) => r.holdId),
   accountId: column(text('account_id').notNull(), (_, r) => r.accountId),
-  /** What of the cost was for tools that ran at the provider; null where nothing was. */
+  /** What of the cost was for tools that ran at the provider; null if nothing was. */
   toolCharges: column(jsonb('tool_charges').$type<ToolCharge[]>(), (f) => f.tools && JSON.stringify(f.tools)),
   /** What the provider asks of us; null = unknown. This and the rest are for operators only. */
   providerCost: column(count('provider_cost_nano'), (_, r) => providerCostOf(r)),

@@ -147,7 +147,7 @@ export function isEmpty(value: JsonValue | undefined): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-/** The list, or undefined where nothing is in it. */
+/** The list, or undefined if nothing is in it. */
 export function unlessEmpty<Item>(list: Item[]): Item[] | undefined {
   return list.length > 0 ? list : undefined
 }

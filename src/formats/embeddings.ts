@@ -16,7 +16,7 @@ export type EmbeddingCall = {
 /** What an answer is held against. */
 export type ExpectedVectors = {
   count: number
-  /** The encoding in which the list of vectors may stay as the provider wrote it; undefined where it is to be read. */
+  /** The encoding in which the list of vectors may stay as the provider wrote it; undefined if it is to be read. */
   written: VectorEncoding | undefined
 }
 

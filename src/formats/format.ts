@@ -41,7 +41,7 @@ export type TargetTraits = {
   passFields?: ReadonlySet<string>
   /** Beta interfaces that it may be asked for; undefined = the usual ones. See {@link Protocol}. */
   betas?: ReadonlySet<string> | undefined
-  /** The provider's own name of a beta interface; undefined where it refuses it. Left out where all are taken by their names. */
+  /** The provider's own name of a beta interface; undefined if it refuses it. Left out if all are taken by their names. */
   takenBeta?: ((beta: Beta) => string | undefined) | undefined
   /** Betas that it has refused in this request, by the caller's names. */
   refusedBetas?: ReadonlySet<string> | undefined
@@ -95,11 +95,11 @@ export type RunningFields = {
 
 /** Turns one upstream stream into events without I/O; never throws. A text must not change its state (gateway/attempt/repeats.ts). */
 export interface StreamDecoder {
-  /** Left out where the providers of the format send no such fields. */
+  /** Left out if the providers of the format send no such fields. */
   readonly running?: RunningFields
   /** The events of a usage object alone: the last ones of `push` for an event with this usage. */
   pushUsage?(usage: JsonObject): ChatEvent[]
-  /** `json` is `event.data` parsed, or undefined where it is not JSON. */
+  /** `json` is `event.data` parsed, or undefined if it is not JSON. */
   push(event: SseEvent, json: JsonValue | undefined): ChatEvent[]
   /** Whether every choice that began has said why it stopped: what may follow is usage and the terminator. */
   isFinished(): boolean
@@ -191,7 +191,7 @@ export type Endpoint = {
   url(call: EndpointCall): string
   /** The address of one call for embeddings. Left out by formats without. */
   embeddingsUrl?(call: Omit<EndpointCall, 'stream'>): string
-  /** Which versions a provider's entry may name; left out where its addresses have none. */
+  /** Which versions a provider's entry may name; left out if its addresses have none. */
   versions?: { pattern: RegExp; example: string }
   /** The header that carries the key, and what stands before the key in it. */
   credential: { header: string; prefix: string }
@@ -243,7 +243,7 @@ export interface Format {
   /** The tools that run at its providers and may have a price, by the names that the catalogue gives them. */
   readonly serverTools: readonly string[]
   readonly modelListing?: ModelListing
-  /** The header in which its clients look for the request's id; left out where that is `x-request-id`, which all answers have. */
+  /** The header in which its clients look for the request's id; left out if that is `x-request-id`, which all answers have. */
   readonly requestIdHeader?: string
   /** The items of a request to store, since later requests may name them; undefined if none. */
   readonly keptItems?: (items: readonly JsonObject[]) => JsonObject[] | undefined
@@ -257,7 +257,7 @@ export interface Format {
   readProtocol?(headers: Headers, body: JsonObject): Protocol | undefined
   /** Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
   encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest
-  /** The most bytes by which a provider with such quirks gets schemas of so many bytes longer; left out where it gets them as they are. */
+  /** The most bytes by which a provider with such quirks gets schemas of so many bytes longer; left out if it gets them as they are. */
   grownSchemas?(bytes: number, quirks: ReadonlySet<string>): number
   /** Returns undefined where `body` is not an answer of this format (an error in a 200, HTML, another shape). */
   decodeResponse(body: JsonValue): ChatResponse | undefined
@@ -265,13 +265,13 @@ export interface Format {
   createStreamDecoder(): StreamDecoder
   createStreamEncoder(context: AnswerContext): StreamEncoder
   encodeError(error: GatewayError, requestId: string): EncodedError
-  /** What is left of a key's limits, in the headers that the format's clients look for; `nowMs` for those that want a moment. */
+  /** The rest of a key's limits, in the headers that the format's clients look for; `nowMs` for those that want a moment. */
   rateLimitHeaders(limits: RateLimits, nowMs: number): Record<string, string>
   /** Decodes a provider's error. Never throws. `status` is undefined inside a stream, `body` if it is not JSON. */
   decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError
-  /** The body without proofs of reasoning, for a provider that refused them; undefined where it holds none. */
+  /** The body without proofs of reasoning, for a provider that refused them; undefined if it holds none. */
   withoutProofs?(body: JsonObject): JsonObject | undefined
-  /** The usage object of this format (not of the whole answer) in classes, or undefined where it is no usable usage. */
+  /** The usage object of this format (not of the whole answer) in classes, or undefined if it is no usable usage. */
   decodeUsage(usage: JsonValue | undefined): Usage | undefined
   readonly costPlace: CostPlace
   readonly passThrough: PassThrough

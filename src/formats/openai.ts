@@ -90,7 +90,7 @@ export function encodeServiceTier(
   return {}
 }
 
-/** The tools that a request may use at a provider, none where it has none. Throws where its choice can't be met. */
+/** The tools that a request may use at a provider, none if it has none. Throws if its choice can't be met. */
 export function offeredTools({ tools, toolChoice }: ChatRequest, canRestrict: boolean): readonly Tool[] {
   if (tools.length === 0) {
     if (toolChoice?.type === 'required' || toolChoice?.type === 'tool')
@@ -163,7 +163,7 @@ const KEY_CHARS = 40
  */
 export const CACHE_KEY_QUIRK = 'account-cache-key'
 
-/** The provider's name for what an account calls `given`, stable and no other account's; undefined where none is to be sent. */
+/** The provider's name for what an account calls `given`, stable and no other account's; undefined if none is to be sent. */
 export function cacheKeyOf(
   { accountId, quirks }: { accountId: string; quirks: ReadonlySet<string> },
   given: string | undefined,
@@ -215,7 +215,7 @@ export function resultsAfter(turns: readonly Turn[], index: number): ToolResultB
 const LOW_EFFORT_MAX_TOKENS = 4096
 const MEDIUM_EFFORT_MAX_TOKENS = 16_384
 
-/** The effort that a budget of thinking stands for; undefined where the model is to decide. */
+/** The effort that a budget of thinking stands for; undefined if the model is to decide. */
 export function effortOfBudget(budgetTokens: number | undefined): Effort | undefined {
   if (budgetTokens === undefined || budgetTokens < 0) return undefined
   if (budgetTokens === 0) return 'none'
@@ -244,7 +244,7 @@ export function clamped(value: number | undefined, range: { minimum: number; max
   return value === undefined ? undefined : Math.min(range.maximum, Math.max(range.minimum, value))
 }
 
-/** The limit of the output in tokens, from `minimum` to the model's own; undefined where the caller sets none. */
+/** The limit of the output in tokens, from `minimum` to the model's own; undefined if the caller sets none. */
 export function outputLimit(
   { maxOutputTokens: wanted }: ChatRequest,
   traits: TargetTraits,

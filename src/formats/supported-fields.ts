@@ -1,4 +1,4 @@
-/** Which fields of a client's requests do what they say at a model, by the table that says what becomes of each field. */
+/** Which fields of a client's requests do what they say at a model, by the table that says the outcome of each field. */
 import { UNPRICED_EXTRAS } from './body-fields'
 import { type Fate, fateOf } from './field-fates'
 import type { Format } from './format'

@@ -22,7 +22,7 @@ import type { OpenShare } from './share/share'
 import type { Unpaid } from './unpaid'
 
 /**
- * A store or duty that readiness depends on. `check` returns why it fails, or undefined. Where it is not required, its
+ * A store or duty that readiness depends on. `check` returns why it fails, or undefined. If it is not required, its
  * failing degrades the service (the books lag) without stopping paid traffic.
  */
 export type ReadinessCheck = { name: string; isRequired: boolean; check(): Promise<string | undefined> }
@@ -58,9 +58,9 @@ export type HttpDeps = ChatDeps &
     readiness: readonly ReadinessCheck[]
     metrics: PrometheusMetrics
     requestLog: Pick<RequestLog, 'refused' | 'replayed' | 'answeredFree'>
-    /** The metrics of all processes of this gateway as text. Rejects where the one that gathers them does not answer. */
+    /** The metrics of all processes of this gateway as text. Rejects if the one that gathers them does not answer. */
     exposition(): Promise<string>
-    /** Undefined where no spans and no metrics are exported. */
+    /** Undefined if no spans and no metrics are exported. */
     tracing?: Tracing | undefined
     /** Which callers may read the metrics: all, none, or those with the token. */
     metricsAccess: 'open' | 'closed' | { token: string }

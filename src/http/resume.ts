@@ -13,7 +13,7 @@ import type { Share } from './share/share'
 
 type Arrived = { format: Format; payer: Payer; body: JsonObject; bytes: number; share: Share }
 
-/** The request with what it builds on; undefined where its format has no such thing. Throws where that is not there. */
+/** The request with what it builds on; undefined if its format has no such thing. Throws if that is not there. */
 export function resumeRequest(
   { storedResponses, catalog }: Pick<HttpDeps, 'storedResponses' | 'catalog'>,
   { format, payer, body, bytes, share }: Arrived,
@@ -27,7 +27,7 @@ export function resumeRequest(
 /** Vocabularies differ: what one makes a hundred tokens of is hardly less than fifty to any other. */
 const LEAST_SHARE = 0.5
 
-/** The least that reading a conversation of so many tokens again costs at `model`; nothing where that is not known yet. */
+/** The least that reading a conversation of so many tokens again costs at `model`; nothing if that is not known yet. */
 function leastCost(catalog: Catalog, model: JsonValue | undefined, tokens: number): Nano {
   const sold = typeof model === 'string' ? findSold(catalog, model) : undefined
   if (!sold || 'candidates' in sold) return ZERO_NANO

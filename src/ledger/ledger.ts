@@ -53,7 +53,7 @@ import type { UsageRecord } from './usage-record'
 export interface Ledger {
   /** Holds credit for one request, after all checks, in one atomic step. Loads what the store does not know. */
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
-  /** Why a hold of so much, and of one token, would be refused now, whatever its model; undefined where it would not. */
+  /** Why a hold of so much, and of one token, would be refused now, whatever its model; undefined if it would not. */
   refusalOf(payer: Payer, amount: Nano): Promise<Refusal | undefined>
   /** Pushes deadlines and records progress; outcomes in the order of `renewals`. One call per shard. */
   renew(renewals: readonly Renewal[]): Promise<RenewOutcome[]>
@@ -91,13 +91,13 @@ export interface Ledger {
    * checked again.
    */
   resolveWithheld(withheld: Withheld): Promise<WithheldFate>
-  /** The account's money now, or undefined where no such account exists. One round trip. */
+  /** The account's money now, or undefined if no such account exists. One round trip. */
   readBalance(accountId: string): Promise<AccountBalance | undefined>
   /** The account's latest usage records that have not left for the history, newest first. */
   recentRecords(accountId: string, limit: number): Promise<RecentRecord[]>
   /** The same, as whole records. */
   latestRecords(accountId: string, limit: number): Promise<UsageRecord[]>
-  /** A key's state and use now, or undefined where the account has no such key. One round trip. */
+  /** A key's state and use now, or undefined if the account has no such key. One round trip. */
   readKey(payer: Payer): Promise<KeyUsage | undefined>
   /** Makes a key's status and limits hold on all gateways at once. Call it after the history has them. */
   setKeyState(state: KeyState): Promise<void>
@@ -105,7 +105,7 @@ export interface Ledger {
   setAccountState(state: AccountState): Promise<'updated' | 'unknown_account'>
   /** Makes an account's budgets, and whose its keys are, hold on all gateways at once. Call it after the history has them. */
   reloadBudgets(accountId: string): Promise<void>
-  /** An account's budgets now, or those that bind one of its keys, and what was spent in each. Undefined where there is no such account. */
+  /** An account's budgets now, or those that bind one of its keys, and what was spent in each. Undefined if there is no such account. */
   readBudgets(accountId: string, keyId?: string): Promise<BudgetsNow | undefined>
   /** The immutable map from a key's SHA-256 (64 hexadecimal characters) to its account and id. */
   rememberKeyHash(keyHash: string, payer: Payer): Promise<void>

@@ -96,7 +96,7 @@ export type RequestFacts = {
   idempotencyKey?: string | undefined
   /** The labels that the account sorts its usage by; undefined if the caller sent none. */
   labels?: RequestLabels | undefined
-  /** Milliseconds from arrival to the first content and to the end; null where there was none. */
+  /** Milliseconds from arrival to the first content and to the end; null if there was none. */
   firstTokenMs: number | null
   durationMs: number
   /** The id that the client's answer has; missing where that is made of the request's own, or not known. */
@@ -137,7 +137,7 @@ export type UsageRecord = {
   /** The store's clock when it happened, milliseconds since 1970. */
   atMs: number
   flags: RecordFlag[]
-  /** The member who acted: whose key it was when the hold was made, or who used a key of no member. Left out where there is none. */
+  /** The member who acted: whose key it was when the hold was made, or who used a key of no member. Left out if there is none. */
   memberId?: string | undefined
   facts: RequestFacts
 }
@@ -146,7 +146,7 @@ export type UsageRecord = {
 export type RecordEnvelope = Omit<UsageRecord, 'facts'>
 
 /**
- * Reads a stream entry. `fields` are its names and values in turn. Returns undefined where anything in it is not as the
+ * Reads a stream entry. `fields` are its names and values in turn. Returns undefined if anything in it is not as the
  * scripts and the gateway write it: such an entry must never reach the history's books.
  */
 export function parseUsageRecord(fields: readonly string[]): UsageRecord | undefined {
@@ -161,7 +161,7 @@ export function parseRecordEnvelope(fields: readonly string[]): RecordEnvelope |
   return envelopeOf(envelopeWords(fields))
 }
 
-/** The envelope's words; none where the entry has no text of ours. Behind them stand the facts. */
+/** The envelope's words; none if the entry has no text of ours. Behind them stand the facts. */
 function envelopeWords([name, text = '']: readonly string[]): string[] {
   const words = name === 'r' ? text.split(' ', ENVELOPE_WORDS) : []
   return words.length === ENVELOPE_WORDS ? words : []
@@ -182,7 +182,7 @@ function envelopeOf(words: readonly string[]): RecordEnvelope | undefined {
   return { recordId, holdId, ...payer, kind, cost: nano(cost), held: nano(held), seq, atMs, flags }
 }
 
-/** Reads facts, or undefined where any field is missing or of the wrong type. */
+/** Reads facts, or undefined if any field is missing or of the wrong type. */
 function parseFacts(text: string, envelope: RecordEnvelope): RequestFacts | undefined {
   const value = readFacts(text, envelope.holdId)
   if (!value || !areFacts(value)) return undefined

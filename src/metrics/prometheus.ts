@@ -27,9 +27,9 @@ export interface PrometheusMetrics extends Metrics {
   watch(sources: StateSources): void
   /** So many connections were ended, being too many. */
   connectionsEnded(count: number): void
-  /** What became of an event of a provider of deposits. Both are words of ours. */
+  /** The outcome of an event of a provider of deposits. Both are words of ours. */
   depositEvent(provider: string, outcome: string): void
-  /** What became of a try to send a mail. */
+  /** The outcome of a try to send a mail. */
   mail(outcome: MailOutcome): void
   /** That provider is there, and `outcomes` are all that its events can come to. */
   takesDeposits(provider: string, outcomes: readonly string[]): void
@@ -45,7 +45,7 @@ export interface PrometheusMetrics extends Metrics {
   snapshot(): Promise<string>
   /** The same as data, without the label `process`. */
   series(): Promise<MetricObjectWithValues<MetricValue<string>>[]>
-  /** From now on it is said as well what became of exports. */
+  /** From now on it is said as well the outcome of exports. */
   watchExports(counts: ExportCounts): void
   /** Ends the sampling of the event loop; what was counted can still be read. */
   stop(): void

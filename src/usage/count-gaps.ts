@@ -30,7 +30,7 @@ type GapRecord = {
   /** Why the charge is, or is not, the price of what the provider counted. */
   basis: ChargeBasis
   cost: Nano
-  /** What the provider asks of us; null where that is not known. */
+  /** What the provider asks of us; null if that is not known. */
   providerCost: Nano | null
 }
 

@@ -50,7 +50,7 @@ export type FoundGeneration =
   | { kind: 'failed'; failure: FailedGeneration }
 
 export interface Generations {
-  /** What the asker sees by this id; undefined where there is no such thing. A charge is found as soon as it is settled. */
+  /** What the asker sees by this id; undefined if there is no such thing. A charge is found as soon as it is settled. */
   find(asker: Asker, id: string): Promise<FoundGeneration | undefined>
 }
 

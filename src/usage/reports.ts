@@ -9,7 +9,7 @@ import type { ToolCharge } from '@/ledger/usage-record'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, nanoToUsd } from '@/lib/money'
 
-/** The body of `GET /v1/usage`. Amounts are USD; those of the account are null where the key's member doesn't see its balance. */
+/** The body of `GET /v1/usage`. Amounts are USD; those of the account are null if the key's member doesn't see its balance. */
 type UsageSummary = {
   /** Available and held together. Below zero where a request cost more than was left. */
   credits_remaining: number | null
@@ -28,7 +28,7 @@ type UsageEntry = {
   inputTokens: number
   outputTokens: number
   credits: number
-  /** Uses of tools that ran at the provider, by name; left out where there were none. */
+  /** Uses of tools that ran at the provider, by name; left out if there were none. */
   toolUses?: Record<string, number>
   /** ISO 8601, UTC. */
   createdAt: string

@@ -90,7 +90,7 @@ function leavesOf(value: unknown, path: string[] = []): string[][] {
   return Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, [...path, key]))
 }
 
-/** Another value of the same kind; undefined where no other one is sound without a second change. */
+/** Another value of the same kind; undefined if no other one is sound without a second change. */
 function otherThan(value: unknown, path: string[]): unknown {
   const place = path.join('.')
   if (place === 'service' || /^(models|tiers)\.\d+\.id$/.test(place)) return undefined
@@ -127,7 +127,7 @@ describe('each value of the file', () => {
     return result?.kind === 'loaded' ? [[path.join('.'), result.catalog] as const] : []
   })
 
-  test('is nearly always one that can be changed alone', () => {
+  test('each value of the file is nearly always one that can be changed alone', () => {
     expect(cases.length).toBeGreaterThan(40)
   })
 

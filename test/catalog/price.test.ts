@@ -29,7 +29,7 @@ function listFor(pricing: Pricing, input: number): Prices {
 }
 
 describe('the cost of a request', () => {
-  test('is the exact sum over the five classes, rounded up once', () => {
+  test('the cost of a request is the exact sum over the five classes, rounded up once', () => {
     fc.assert(
       fc.property(arbitraryPricing, usages, (pricing, usage) => {
         expect(BigInt(requestCost(pricing, usage))).toBe(exactCost(listFor(pricing, inputTokens(usage)), usage))
@@ -38,7 +38,7 @@ describe('the cost of a request', () => {
     )
   })
 
-  test('is that of the example in figures', () => {
+  test('the cost of a request is that of the example in figures', () => {
     const pricing = { base: prices(2_500_000, 10_000_000, { cacheRead: 250_000, cacheWrite5m: 3_125_000 }), steps: [] }
     const usage = { ...ZERO_USAGE, uncached: 1000, cacheRead: 4000, cacheWrite5m: 100, output: 200, reasoning: 150 }
     // 0.0025 + 0.001 + 0.0003125 + 0.002 USD
@@ -66,7 +66,7 @@ describe('the cost of a request', () => {
 })
 
 describe('the worst case', () => {
-  test('is never below what a request within the limits costs', () => {
+  test('the worst case is never below what a request within the limits costs', () => {
     fc.assert(
       fc.property(arbitraryPricing, usages, fc.nat(1000), fc.nat(1000), (pricing, usage, spareInput, spareOutput) => {
         const worst = worstCaseCost(pricing, inputTokens(usage) + spareInput, usage.output + spareOutput)
@@ -76,7 +76,7 @@ describe('the worst case', () => {
     )
   })
 
-  test('is reached by a request that writes the dearest cache', () => {
+  test('the worst case is reached by a request that writes the dearest cache', () => {
     const pricing = { base: prices(1000, 5000, { cacheWrite1h: 2000 }), steps: [] }
     const usage = { ...ZERO_USAGE, cacheWrite1h: 700, output: 30 }
     expect(worstCaseCost(pricing, 700, 30)).toBe(requestCost(pricing, usage))
@@ -90,7 +90,7 @@ describe('the worst case', () => {
     expect(worstCaseCost(dearer, 101, 0)).toBe(303 as never)
   })
 
-  test('is never below the cost of the input alone', () => {
+  test('the worst case is never below the cost of the input alone', () => {
     fc.assert(
       fc.property(arbitraryPricing, tokens, (pricing, input) => {
         expect(worstCaseCost(pricing, input, 0)).toBeGreaterThanOrEqual(inputCost(pricing, input))
@@ -136,7 +136,7 @@ describe('service tiers', () => {
     )
   })
 
-  test('are of no account where a model has none', () => {
+  test('service tiers are of no account where a model has none', () => {
     const pricing: Pricing = { base: prices(2, 4), steps: [] }
     for (const answer of [undefined, 'flex', 'standard'])
       expect(listForAnswer(pricing, { asked: undefined, answered: answer }, ZERO_USAGE)).toBe(pricing)

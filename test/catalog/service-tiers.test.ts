@@ -40,7 +40,7 @@ function alphaOf(text: string): Model {
 const at = (provider: string, more: Json = {}) => ({ provider, model: 'm', ...(more as object) }) as Json
 
 describe('a service tier', () => {
-  test('has a price list of its own, with steps, and cache prices from its own input', () => {
+  test('a service tier has a price list of its own, with steps, and cache prices from its own input', () => {
     const steps = [{ aboveInputTokens: 1000, inputPer1mTokens: 2, outputPer1mTokens: 9 }]
     const { pricing } = alphaOf(fileWith({ serviceTiers: { flex: { ...FLEX, steps } } }))
     expect(pricing.serviceTiers?.get('flex') as unknown).toEqual({
@@ -50,7 +50,7 @@ describe('a service tier', () => {
     expect(alphaOf(fileWith({})).pricing).not.toHaveProperty('serviceTiers')
   })
 
-  test('can be asked of targets whose format or dialect has a word for it, or of those that the target names', () => {
+  test('a service tier can be asked of targets whose format or dialect has a word for it, or of those that the target names', () => {
     const targets = ['provider1', 'provider2', 'gemini', 'vertex', 'converse'].map((name) => at(name))
     const named = [at('provider1', { serviceTiers: [] }), at('converse', { serviceTiers: ['priority'] })]
     const serviceTiers = { flex: FLEX, priority: FLEX }
@@ -75,7 +75,7 @@ describe('a service tier', () => {
     ])
   })
 
-  test('is refused without a price, by a name that is none, and at a target that names one without a price', () => {
+  test('a service tier is refused without a price, by a name that is none, and at a target that names one without a price', () => {
     expect(faultsOf(fileWith({ serviceTiers: { flex: { inputPer1mTokens: 1 } } }))).toHaveLength(1)
     expect(faultsOf(fileWith({ serviceTiers: { 'Flex!': FLEX } }))).toHaveLength(1)
     expect(faultsOf(fileWith({ serviceTiers: { flex: FLEX } }, [at('provider1', { serviceTiers: ['fast'] })]))).toEqual(

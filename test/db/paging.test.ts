@@ -44,14 +44,14 @@ describe('pages', () => {
     expect(cutPage(rows, 1, placeOf, (row) => row.id).nextCursor).toBe(formatCursor([1, 'a']))
   })
 
-  test('have 1 to 100 rows, 50 where nobody says', () => {
+  test('pages have 1 to 100 rows, 50 where nobody says', () => {
     expect([pageSize({}), pageSize({ limit: 1 }), pageSize({ limit: 100 })]).toEqual([50, 1, 100])
     for (const limit of [0, 101, 1.5, Number.NaN]) expect(() => pageSize({ limit })).toThrow(AssertionError)
   })
 })
 
 describe('a cursor', () => {
-  test('can stand in an address as it is', () => {
+  test('a cursor can stand in an address as it is', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.integer())), (place) => {
         expect(formatCursor(place)).toMatch(/^[\w-]*$/)
@@ -82,7 +82,7 @@ describe('a cursor', () => {
     expect(() => readCursor(cursor, [isMoment, isId])).toThrow('The cursor is not one of this list.')
   })
 
-  test('is refused for its length before it is read', () => {
+  test('a cursor is refused for its length before it is read', () => {
     const isText = textLike(/^/)
     expect(readCursor(formatCursor([1, 'a'.repeat(300)]), [isMoment, isText])).toBeDefined()
     expect(() => readCursor(formatCursor([1, 'a'.repeat(400)]), [isMoment, isText])).toThrow('not one of this list')

@@ -184,7 +184,7 @@ describe('the list of models', () => {
     return { status: response.status, body: (await response.json()) as Entry & { data: Entry[]; models: Entry[] } }
   }
 
-  test('has an entry for each alias behind those of the ids', async () => {
+  test('the list of models has an entry for each alias behind those of the ids', async () => {
     const { data, models } = (await get('/v1/models')).body
     const ids = ['svc/alpha', 'svc/beta', 'svc/embed', 'auto-smart', GPT, CLAUDE, EMBED, TIER]
     expect(data.map(({ id }) => id)).toEqual(ids)

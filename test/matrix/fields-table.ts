@@ -1,4 +1,4 @@
-/** The section of docs/COMPATIBILITY.md on what becomes of each field of a request: printed from the gateway's own table. */
+/** The section of docs/COMPATIBILITY.md on the outcome of each field of a request: printed from the gateway's own table. */
 
 import { type Fate, fateOf, listFields, yieldsToLoss } from '@/formats/field-fates'
 import type { Format } from '@/formats/format'

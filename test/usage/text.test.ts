@@ -58,7 +58,7 @@ describe('the price lines of a usage record', () => {
     )
   })
 
-  test('are none for a model that is not sold any more', () => {
+  test('the price lines of a usage record are none for a model that is not sold any more', () => {
     const empty = { models: new Map() } as unknown as Catalog
     const none = { uncached: 1, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1, reasoning: 0 }
     expect(priceLines(empty, 'svc/gone', none)).toBeUndefined()
@@ -79,7 +79,7 @@ describe('a cursor', () => {
     fc.assert(fc.property(position, (place) => expect(fromCursor(toCursor(place))).toEqual(place)))
   })
 
-  test('of any other text is refused, and never more than refused', () => {
+  test('a cursor of any other text is refused, and never more than refused', () => {
     const made = fc.oneof(
       fc.string(),
       fc.json().map((json) => Buffer.from(json).toString('base64url')),

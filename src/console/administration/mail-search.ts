@@ -22,7 +22,7 @@ type ListedMail = {
   /** The server's last answer, or the reason why there was none. */
   failure: string | null
   createdAt: string
-  /** When it is tried again; null where it is over. */
+  /** When it is tried again; null if it is over. */
   nextTryAt: string | null
 }
 

@@ -49,7 +49,7 @@ export type SearchStep = { rows: RecordRow[]; rest: RecordPosition | null }
 export type TakeStep = (from: RecordPosition | undefined, wanted: number) => Promise<SearchStep>
 
 export type ListedRecord = SeenRecord & {
-  /** The key's name; null where the key is not known any more. */
+  /** The key's name; null if the key is not known any more. */
   keyName: string | null
   position: RecordPosition
   usage: Usage
@@ -88,7 +88,7 @@ export function recordColumns(sql: Sql): Fragment {
   return sql`${sql.unsafe(READ)}, seq, (extract(epoch FROM settled_at) * 1000000)::bigint AS "atMicros", tool_charges AS "toolCharges"`
 }
 
-/** ` AND … `: only what lies behind `position`, or nothing where there is none. The plain bound on the time is what an index can use. */
+/** ` AND … `: only what lies behind `position`, or nothing if there is none. The plain bound on the time is what an index can use. */
 export function afterCondition(sql: Sql, position: RecordPosition | undefined): Fragment {
   if (!position) return sql``
   const { atMicros, seq, recordId } = position

@@ -1,7 +1,7 @@
 -- Usage: a record for each charge, sums by day, and the archive of closed months.
 
 -- One row per charge, for ever. The partition key is part of each unique key, so the flusher looks an event_id up in the days around
--- it. settled_at is the store's clock, and the same at each redelivery. Nullable columns are null where there is nothing to say.
+-- it. settled_at is the store's clock, and the same at each redelivery. Nullable columns are null if there is nothing to say.
 CREATE TABLE usage_records (
   event_id              text NOT NULL,
   hold_id               text NOT NULL,

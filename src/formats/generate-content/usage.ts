@@ -17,7 +17,7 @@ export const COST_PLACE: CostPlace = {
 }
 
 /**
- * `usageMetadata` in classes. Returns undefined where it holds no prompt count, or any count that is no non-negative safe
+ * `usageMetadata` in classes. Returns undefined if it holds no prompt count, or any count that is no non-negative safe
  * integer: the answer is then metered by count. Tokens that only the total knows are output, so that none goes unpaid; a
  * cache larger than the prompt is not believed, so that no discount rests on it.
  */

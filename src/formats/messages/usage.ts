@@ -14,7 +14,7 @@ export const COST_PLACE: CostPlace = {
   parts: { input: 'upstream_inference_input_cost', output: 'upstream_inference_output_cost' },
 }
 
-/** Reads a usage object. Undefined where a count is not plausible: the answer is counted instead. Fractions round up. */
+/** Reads a usage object. Undefined if a count is not plausible: the answer is counted instead. Fractions round up. */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined
   const uncached = count(usage.input_tokens)

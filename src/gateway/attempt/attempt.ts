@@ -53,7 +53,7 @@ export type StartedAnswer =
 
 /**
  * Calls the permit's target. If it refuses another account's reasoning, or a beta interface, calls it once more without. Such a
- * refusal costs nothing and says nothing of the target. Ends the attempt.
+ * refusal costs nothing and does not mention the target. Ends the attempt.
  */
 export async function attemptTarget(
   deps: AttemptDeps,
@@ -152,7 +152,7 @@ function withoutRefusedBetas(logger: Logger, input: AttemptInput, failure: Upstr
   return { ...input, refusedBetas: new Set(refused) }
 }
 
-/** The body without the reasoning of another account that the target has refused; undefined where that is not why it refused. */
+/** The body without the reasoning of another account that the target has refused; undefined if that is not why it refused. */
 function withoutForeignProofs(
   logger: Logger,
   { call: { requestId }, attempt: { permit }, providerFormat }: AttemptInput,

@@ -28,7 +28,7 @@ export type OpenCharge = {
   cost?: Pricing | undefined
   /** Whether the provider was asked to keep something for an hour, and may not say in its usage that it did. */
   writesForHour: boolean
-  /** The tools that the request offers and the target has prices for; undefined where there are none, as in nearly every request. */
+  /** The tools that the request offers and the target has prices for; undefined if there are none, as in nearly every request. */
   tools: readonly ToolTerms[] | undefined
   meter: Meter
   /** Whether it is known that the provider never got the request. */
@@ -144,7 +144,7 @@ export function isUsageStated({ meter }: OpenCharge): boolean {
   return hasFinalUsage(meter.reading())
 }
 
-/** Counts the output so far. Returns undefined where that could not be done in time. */
+/** Counts the output so far. Returns undefined if that could not be done in time. */
 export async function countNow(open: OpenCharge): Promise<number | undefined> {
   const { meter, counted } = open
   const { countedOutput: ofGuess } = meter.reading()

@@ -60,7 +60,7 @@ function plausible(cost: number | undefined): Nano | undefined {
 
 /**
  * Both counts, where they are far apart. Of output, reasoning may or may not have been shown: it counts neither for nor against
- * the provider. Early usage says nothing of the output yet.
+ * the provider. Early usage does not mention the output yet.
  */
 function differingCounts(
   usage: Usage,

@@ -97,7 +97,7 @@ export async function exactSize(sized: Sized, quick: HoldSize, accountId = ''): 
 
 /**
  * The largest output cap (tokens per choice) that `available` pays at every model of the plan, below the request's own
- * models' caps; undefined where it would fall under {@link MIN_LOWERED_CAP}.
+ * models' caps; undefined if it would fall under {@link MIN_LOWERED_CAP}.
  */
 export function affordableCap(sized: Sized, size: HoldSize, available: Nano): number | undefined {
   const { request, plan } = sized

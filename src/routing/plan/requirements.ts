@@ -59,7 +59,7 @@ export function readRequirements(request: ChatRequest): Requirements {
   return { capabilities, prompt, inputTokens: prompt.estimatedTokens, outputTokens: request.maxOutputTokens }
 }
 
-/** Every requirement that `model` does not meet; empty where it can serve the request. */
+/** Every requirement that `model` does not meet; empty if it can serve the request. */
 export function ruledOut(model: Model, requirements: Requirements): Unmet[] {
   const unmet: Unmet[] = []
   for (const capability of requirements.capabilities) {

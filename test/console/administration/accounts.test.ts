@@ -81,7 +81,7 @@ describe('searching', () => {
 })
 
 describe('one account', () => {
-  test('is shown with its live balance, people, keys, entries and orders', async () => {
+  test('one account is shown with its live balance, people, keys, entries and orders', async () => {
     const { accountId, keyId } = await office.gateway.customer('12.5')
     await office.administration.request(office.ada, adjustment(accountId, 5))
     const order = await pendingOrder(office, 20, accountId)
@@ -95,7 +95,7 @@ describe('one account', () => {
     expect(await office.administration.viewAccount('acct_none')).toBeUndefined()
   })
 
-  test('is refused from the next request on when suspended, and served again when activated', async () => {
+  test('one account is refused from the next request on when suspended, and served again when activated', async () => {
     const customer = await office.gateway.customer('10')
     const ask = async () => {
       const response = await fetch(`${office.gateway.url}/v1/chat/completions`, {
@@ -119,14 +119,14 @@ describe('one account', () => {
     expect(audit.items[1]?.details).toEqual({ before: 'active', after: 'suspended', reason: 'unpaid' })
   })
 
-  test('that does not exist cannot be suspended', async () => {
+  test('one account that does not exist cannot be suspended', async () => {
     const change = { accountId: 'acct_none', status: 'suspended', reason: 'x' } as const
     expect(await office.administration.changeAccountStatus(office.ada, change)).toBe('unknown_account')
   })
 })
 
 describe('the audit log', () => {
-  test('is filtered by actor, action, account and time, and paged', async () => {
+  test('the audit log is filtered by actor, action, account and time, and paged', async () => {
     const { accountId } = await office.gateway.customer('0')
     const before = new Date()
     for (const usd of [1, 2, 3]) await office.administration.request(office.bob, adjustment(accountId, usd))

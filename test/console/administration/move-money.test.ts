@@ -53,7 +53,7 @@ function lostRace(): Error {
 }
 
 describe('a transaction that moves money', () => {
-  test('is undone where it is refused, and neither history nor ledger has it', async () => {
+  test('a transaction that moves money is undone where it is refused, and neither history nor ledger has it', async () => {
     const { accountId } = await office.gateway.customer('0')
     expect(await credit(accountId, () => ({ kind: 'refused', isKept: false }))).toEqual({
       kind: 'refused',
@@ -68,7 +68,7 @@ describe('a transaction that moves money', () => {
     expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([1, 1])
   })
 
-  test('is run again after a lost race, and credits once', async () => {
+  test('a transaction that moves money is run again after a lost race, and credits once', async () => {
     const { accountId } = await office.gateway.customer('0')
     const outcome = await credit(accountId, (attempt) => {
       if (attempt < 3) throw lostRace()
@@ -87,7 +87,7 @@ describe('a transaction that moves money', () => {
     expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([0, 0])
   })
 
-  test('is not run again after any other failure', async () => {
+  test('a transaction that moves money is not run again after any other failure', async () => {
     const { accountId } = await office.gateway.customer('0')
     let attempts = 0
     const failing = credit(accountId, (attempt) => {

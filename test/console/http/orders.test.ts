@@ -28,7 +28,7 @@ describe('the options', () => {
     })
   })
 
-  test('are the configured account, and nothing in production without one', async () => {
+  test('the options are the configured account, and nothing in production without one', async () => {
     const environment = {
       NODE_ENV: 'production',
       AUTH_SECRET: 'x'.repeat(32),
@@ -62,7 +62,7 @@ describe('the options', () => {
 })
 
 describe('an order', () => {
-  test('is created, read, claimed, paid and ends with a receipt', async () => {
+  test('an order is created, read, claimed, paid and ends with a receipt', async () => {
     const order = await create({ amountUsd: '12.5', method: 'bank_transfer' })
     expect(order).toMatchObject({ amountUsd: '12.5', state: 'pending', paidUsd: '0', method: 'bank_transfer' })
     const pending = await detail(order.orderId)
@@ -112,7 +112,7 @@ describe('an order', () => {
     expect(cancelled).toMatchObject({ status: 409, body: { error: { code: 'order_not_pending' } } })
   })
 
-  test('by deposit has a page', async () => {
+  test('an order by deposit has a page', async () => {
     const order = await create({ amountUsd: '20', method: 'deposit' })
     expect(order.paymentUrl).toStartWith('/sandbox/deposits/')
     const page = await (await person.fetch(order.paymentUrl ?? '')).text()
@@ -164,7 +164,7 @@ describe('tenants', () => {
     expect((await detail(orderId)).state).toBe('pending')
   })
 
-  test('have to be signed in, and to come from the dashboard', async () => {
+  test('tenants have to be signed in, and to come from the dashboard', async () => {
     for (const path of ['', '/options', '/order_x']) {
       expect((await fetch(`${gateway.url}/dashboard/api/a/:accountId/orders${path}`)).status).toBe(401)
     }

@@ -155,7 +155,7 @@ export const RULES: readonly Rule[] = [
   { document: 'docs/CLIENTS.md', begins: 'OPENAI_API_BASE', why: 'a program that is no part of the project' },
 ]
 
-/** The rule that says who runs a block; undefined where none does. */
+/** The rule that says who runs a block; undefined if none does. */
 export function ruleOf({ document, info, text }: Block): Rule | undefined {
   return RULES.find(
     (rule) =>

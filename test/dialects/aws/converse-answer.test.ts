@@ -46,7 +46,7 @@ const ended = (reason: string, usage: JsonObject = { input_tokens: 20, output_to
 const text = (said: string) => ({ type: 'text_delta', text: said })
 
 describe('E16: a stream', () => {
-  test('of text is read the same in pieces of any size, as AWS’ own client reads it', async () => {
+  test('a stream of text is read the same in pieces of any size, as AWS’ own client reads it', async () => {
     const frames = converseFrames('Hel', 'lo')
     const expected = [BEGUN, ...block(0, { type: 'text', text: '' }, text('Hel'), text('lo')), ...ended('end_turn')]
     for (const size of [1, 10, 1_000_000]) expect(await eventsOf(framed(...frames), size)).toEqual(expected)
@@ -60,7 +60,7 @@ describe('E16: a stream', () => {
     ])
   })
 
-  test('of a text with what it cites, and of a picture in pieces', async () => {
+  test('a stream of a text with what it cites, and of a picture in pieces', async () => {
     const delta = (contentBlockIndex: number, said: JsonObject) =>
       eventFrame('contentBlockDelta', { contentBlockIndex, delta: said })
     const bytes = Buffer.from('picture')
@@ -92,7 +92,7 @@ describe('E16: a stream', () => {
     ])
   })
 
-  test('of thoughts, text and two calls at once, one of them without arguments', async () => {
+  test('a stream of thoughts, text and two calls at once, one of them without arguments', async () => {
     const call = (toolUseId: string) => ({ toolUse: { toolUseId, name: 'weather' } })
     const delta = (contentBlockIndex: number, said: JsonObject) =>
       eventFrame('contentBlockDelta', { contentBlockIndex, delta: said })

@@ -94,7 +94,7 @@ describe('files', () => {
   const video: ContentBlock = { type: 'file', source: { type: 'base64', mediaType: 'video/mp4', data: 'AAAA' } }
   const turns: ChatRequest['turns'] = [{ role: 'user', content: [video] }]
 
-  test('that nobody can see into are held by the context of each model, and the refusal may say so', () => {
+  test('files that nobody can see into are held by the context of each model, and the refusal may say so', () => {
     const small = modelOf('svc/small', [provider], { contextLength: 10_000 })
     const of = (model: Model) => quickSize(sizedFor({ turns }, [model]), 100)
     expect(of(small).bounds.inputTokens).toBeGreaterThanOrEqual(10_000)
@@ -104,7 +104,7 @@ describe('files', () => {
     expect(quickSize(sizedFor(), 100).fileTokens).toBeUndefined()
   })
 
-  test('are not multiplied by what another vocabulary makes of text', async () => {
+  test('files are not multiplied by what another vocabulary makes of text', async () => {
     const wild = modelOf('svc/wild', [provider], { tokenizerSafetyFactor: 100, contextLength: 10_000 })
     const sized = sizedFor({ turns }, [wild])
     const quick = quickSize(sized, 1_000_000)
@@ -117,7 +117,7 @@ describe('files', () => {
 describe('the exact size', () => {
   const prose = 'The quick brown fox jumps over the lazy dog. '.repeat(100)
 
-  test('is far below a token per byte, and leaves the rest as it was', async () => {
+  test('the exact size is far below a token per byte, and leaves the rest as it was', async () => {
     const sized = sizedFor({}, [cheap], prose)
     const quick = quickSize(sized, prose.length)
     const exact = await exactSize(sized, quick)
@@ -131,7 +131,7 @@ describe('the exact size', () => {
     expect([exact.rateTokens, exact.estimatedInput]).toEqual([quick.rateTokens, quick.estimatedInput])
   })
 
-  test('is multiplied by the factor of each model, up to the quick one', async () => {
+  test('the exact size is multiplied by the factor of each model, up to the quick one', async () => {
     const wary = modelOf('svc/wary', [provider], { tokenizerSafetyFactor: 1.5 })
     const wild = modelOf('svc/wild', [provider], { tokenizerSafetyFactor: 100 })
     const of = async (model: Model) => {
@@ -145,7 +145,7 @@ describe('the exact size', () => {
     expect(exact).toBe(quick)
   })
 
-  test('is the quick one where the hub does not hold the whole prompt', async () => {
+  test('the exact size is the quick one where the hub does not hold the whole prompt', async () => {
     const sized = sizedFor({ nativeOnly: ['tools[0] (custom)'] }, [cheap], prose)
     const quick = quickSize(sized, prose.length)
     expect(await exactSize(sized, quick)).toBe(quick)
@@ -157,16 +157,16 @@ describe('the cap that a balance pays', () => {
   const size = quickSize(sized, 500)
   const inputAt = (usd: number) => size.bounds.inputTokens * usd * 1_000
 
-  test('is the largest that every model gives for it', () => {
+  test('the cap that a balance pays is the largest that every model gives for it', () => {
     const cap = affordableCap(sized, size, nano(inputAt(10) + 300 * 40_000 + 39_999))
     expect(cap).toBe(300)
   })
 
-  test('is no larger than the least that any of them can write', () => {
+  test('the cap that a balance pays is no larger than the least that any of them can write', () => {
     expect(affordableCap(sized, size, nano(inputAt(10) + 1_000_000_000))).toBe(500)
   })
 
-  test('is none below what helps anybody', () => {
+  test('the cap that a balance pays is none below what helps anybody', () => {
     expect(affordableCap(sized, size, nano(inputAt(10) + 256 * 40_000))).toBe(256)
     expect(affordableCap(sized, size, nano(inputAt(10) + 256 * 40_000 - 1))).toBeUndefined()
     const models = [modelOf('svc/short', [provider], { maxOutputTokens: 100 })]
@@ -174,7 +174,7 @@ describe('the cap that a balance pays', () => {
     expect(affordableCap(short, size, nano(1_000_000_000))).toBeUndefined()
   })
 
-  test('is shared by the choices', () => {
+  test('the cap that a balance pays is shared by the choices', () => {
     const two = { ...sized, request: requestOf({ choices: 2 }) }
     expect(affordableCap(two, size, nano(inputAt(10) + 600 * 40_000))).toBe(300)
   })

@@ -56,7 +56,7 @@ describe('order', () => {
     expect(order(buildPlan(catalog, requestOf(), { view }))).toEqual(['svc/alpha p2', 'svc/beta p2', 'svc/alpha p1'])
   })
 
-  test('where nothing is usable the order is as if everything were', () => {
+  test('order where nothing is usable the order is as if everything were', () => {
     const view: RouteView = { ...BLIND_VIEW, isUsable: () => false }
     expect(order(buildPlan(catalog, requestOf(), { view }))).toEqual(order(buildPlan(catalog, requestOf())))
   })
@@ -91,7 +91,7 @@ describe('passing over', () => {
     ])
   })
 
-  test('where none is left the 400 says which requirement ruled out which model', () => {
+  test('passing over where none is left the 400 says which requirement ruled out which model', () => {
     const short = modelOf('svc/beta', [p2], { contextLength: 100, maxOutputTokens: 50 })
     const error = refusal([blind, short], { ...image, maxOutputTokens: 500 })
     expect(error.status).toBe(400)
@@ -101,7 +101,7 @@ describe('passing over', () => {
     expect(error.options.details).toEqual({ 'svc/alpha': 'images', 'svc/beta': 'context-length' })
   })
 
-  test('where length is all that is wrong the kind is the one that clients shorten their history for', () => {
+  test('passing over where length is all that is wrong the kind is the one that clients shorten their history for', () => {
     const short = modelOf('svc/alpha', [p1], { contextLength: 100, maxOutputTokens: 50 })
     const error = refusal([short], requestOf({}, 'word '.repeat(1_000)))
     expect(error.kind).toBe('context_length_exceeded')
@@ -162,7 +162,7 @@ describe('a key that may call some models only', () => {
     expect(order(plan({}, ['svc/beta', 'svc/alpha']))).toEqual(['svc/alpha p1', 'svc/alpha p2', 'svc/beta p2'])
   })
 
-  test('is refused by name and by fallback list, each at its place', () => {
+  test('a key that may call some models only is refused by name and by fallback list, each at its place', () => {
     const refused = (request: Partial<ChatRequest>, allowed: string[]) => {
       try {
         plan(request, allowed)

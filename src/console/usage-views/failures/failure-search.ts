@@ -12,7 +12,7 @@ export type FailureFilter = Sight & { keyId?: string; status?: number; code?: st
 export type FoundFailure = {
   requestId: string
   keyId: string
-  /** Null where the key is not known any more. */
+  /** Null if the key is not known any more. */
   keyName: string | null
   /** Milliseconds since 1970. */
   atMs: number
@@ -55,7 +55,7 @@ export async function searchFailures(
   return { items: await named(database, search.accountId, items), nextCursor }
 }
 
-/** The one of this id, ours or else the provider's (the last with it); undefined where the account has none, or it was not kept. */
+/** The one of this id, ours or else the provider's (the last with it); undefined if the account has none, or it was not kept. */
 export async function findFailure(
   database: Database,
   sight: Sight,
@@ -69,7 +69,7 @@ export async function findFailure(
   return (await named(database, sight.accountId, rows))[0]
 }
 
-/** Whose the one of this id was, for operators; undefined where none was kept. */
+/** Whose the one of this id was, for operators; undefined if none was kept. */
 export async function findFailureOwner({ sql }: Database, requestId: string): Promise<string | undefined> {
   const [row] = await sql<{ account_id: string }[]>`
     SELECT account_id FROM failed_requests WHERE ${isCalled(sql, requestId)} ${nearestFirst(sql, requestId)}`

@@ -129,7 +129,7 @@ function clamp(value: number, { minimum, maximum }: { minimum: number; maximum: 
   return Math.min(Math.max(value, minimum), maximum)
 }
 
-/** thinkingConfig for a provider, or undefined where there is nothing to say. Reads the quirks `thinkingBudget` and `noThinking`. */
+/** thinkingConfig for a provider, or undefined if there is nothing to say. Reads the quirks `thinkingBudget` and `noThinking`. */
 function encodeReasoning(
   reasoning: Reasoning | undefined,
   traits: TargetTraits,

@@ -30,7 +30,7 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   }
 }
 
-/** Blocks are counted where the usage says nothing of a tool. */
+/** Blocks are counted where the usage does not mention a tool. */
 function readToolUses(content: readonly JsonValue[], usage: JsonValue | undefined): ToolUses | undefined {
   const uses: Record<string, number> = {}
   for (const block of content) {
@@ -41,7 +41,7 @@ function readToolUses(content: readonly JsonValue[], usage: JsonValue | undefine
   return Object.keys(uses).length > 0 ? uses : undefined
 }
 
-/** The block of the hub for one of an answer; none where its type is unknown. */
+/** The block of the hub for one of an answer; none if its type is unknown. */
 function decodeContent(block: JsonValue): AnswerBlock[] {
   if (!isJsonObject(block)) return []
   switch (block.type) {

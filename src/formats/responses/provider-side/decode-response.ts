@@ -48,7 +48,7 @@ function withTextPlaces(content: AnswerBlock[]): AnswerBlock[] {
   return content
 }
 
-/** Whole seconds; some state fractions of them. 0 where there is no such moment. */
+/** Whole seconds; some state fractions of them. 0 if there is no such moment. */
 export function readCreated(value: JsonValue | undefined): number {
   return typeof value === 'number' && Number.isSafeInteger(Math.floor(value)) ? Math.max(0, Math.floor(value)) : 0
 }

@@ -142,7 +142,7 @@ describe('a movement', () => {
     ])
   })
 
-  test('of a transfer is called so on both sides, by the same reference', async () => {
+  test('a movement of a transfer is called so on both sides, by the same reference', async () => {
     const [from, to] = [await newAccount(), await newAccount()]
     for (const [accountId, amount] of [
       [from.accountId, -5],
@@ -157,7 +157,7 @@ describe('a movement', () => {
     }
   })
 
-  test('is of an order only where the order says so, whatever an operator has called it', async () => {
+  test('a movement is of an order only where the order says so, whatever an operator has called it', async () => {
     const { accountId } = await newAccount()
     const other = await newAccount()
     const order = await paidOrder(other.accountId)

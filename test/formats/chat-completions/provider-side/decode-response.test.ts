@@ -42,7 +42,7 @@ describe('an answer', () => {
     ['length-empty.json', [], { kind: 'length', raw: 'length' }],
   ]
   for (const [file, content, finish] of cases) {
-    test(`of ${file}`, async () => {
+    test(`an answer of ${file}`, async () => {
       expect(decodeResponse(await fixtureJson(file))).toEqual({
         id: 'chatcmpl-1',
         created: 1_760_000_000,
@@ -57,7 +57,7 @@ describe('an answer', () => {
   const decodeOne = (message: JsonObject, finish: JsonValue = 'stop', more: JsonObject = {}) =>
     decodeResponse({ choices: [{ message, finish_reason: finish }], ...more })
 
-  test('without id, time, model, usage and reason is still an answer', () => {
+  test('an answer without id, time, model, usage and reason is still an answer', () => {
     expect(decodeOne({ content: 'x' }, null)).toEqual({
       id: '',
       created: 0,
@@ -83,7 +83,7 @@ describe('an answer', () => {
     ['error', false, 'error'],
   ]
   for (const [word, hasCall, kind] of finishes) {
-    test(`that ends in ${word} ${hasCall ? 'after' : 'without'} a call ends in ${kind}`, () => {
+    test(`an answer that ends in ${word} ${hasCall ? 'after' : 'without'} a call ends in ${kind}`, () => {
       const calls = hasCall ? [{ id: 'a', function: { name: 'f', arguments: '{}' } }] : []
       expect(decodeOne({ content: null, tool_calls: calls }, word)?.choices[0]?.finish).toEqual({
         ...{ kind, raw: word },
@@ -100,7 +100,7 @@ describe('an answer', () => {
     expect(others).toEqual([])
   })
 
-  test('may hold a custom call, images, and the words of a spoken answer', () => {
+  test('an answer may hold a custom call, images, and the words of a spoken answer', () => {
     const custom = { id: 'a', type: 'custom', custom: { name: 'f', input: 'x "y"' } }
     const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } }]
     expect(decodeOne({ content: null, tool_calls: [custom], images })?.choices[0]?.content).toEqual([
