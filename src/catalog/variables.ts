@@ -1,6 +1,6 @@
 /**
- * Puts the environment into the catalogue file: `${NAME}` and `${NAME:-default}` inside any string. `NAME_FILE` may name a file
- * with the value, as container platforms mount secrets. Unlike the environment, such a file may change while the process runs.
+ * Puts the environment into the catalogue file: `${NAME}`, `${NAME|OTHER}` (OTHER if NAME is unset) and `${NAME:-default}` inside any
+ * string. `NAME_FILE` may name a file with the value, as container platforms mount secrets. Unlike the environment, such a file may change while the process runs.
  */
 import { readFileSync, statSync } from 'node:fs'
 import type { JsonValue } from '@/lib/json'
@@ -12,9 +12,9 @@ type MissingVariable = { place: string; name: string }
 type UnreadVariable = { place: string; message: string }
 
 /** How a variable is written, in words for a message. */
-export const VARIABLE_FORMS = `\${NAME} or \${NAME:-default}`
+export const VARIABLE_FORMS = `\${NAME}, \${NAME|OTHER} or \${NAME:-default}`
 
-const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\|([A-Za-z_][A-Za-z0-9_]*))?(?::-([^}]*))?\}/g
 const FILE_SUFFIX = '_FILE'
 const MAX_FILE_BYTES = 65_536
 
@@ -39,8 +39,10 @@ export function substituteVariables(value: JsonValue, environment: Record<string
     if (!text.includes('${')) return text
     if (text.replace(VARIABLE, '').includes('${')) broken.push(place)
     let isComplete = true
-    const replaced = text.replace(VARIABLE, (_, name: string, fallback?: string) => {
-      const found = lookUp(environment, name)
+    const replaced = text.replace(VARIABLE, (_, name: string, other?: string, fallback?: string) => {
+      const own = lookUp(environment, name)
+      const isUnset = own.value === undefined && own.message === undefined
+      const found = other !== undefined && isUnset ? lookUp(environment, other) : own
       if (found.message !== undefined) unread.push({ place, message: found.message })
       const resolved = found.value || fallback
       if (resolved === undefined) {

@@ -286,3 +286,32 @@ describe('the catalogue that comes with the gateway', async () => {
     expect(catalog.providers.get('provider2')?.baseUrl).toMatch(/^https:/)
   })
 })
+
+describe('the default catalogue and the vendors’ names of their keys', () => {
+  const read = () => Bun.file(join(import.meta.dir, '../../config/catalog.json')).text()
+  const keysOf = async (environment: Record<string, string>) => {
+    const text = await read()
+    const { providers } = load(text, environment)
+    return Object.fromEntries([...providers].map(([name, { keys }]) => [name, keys.map(({ secret }) => secret)]))
+  }
+
+  test('reads a vendor’s name if the numbered one is unset', async () => {
+    expect(await keysOf({ OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: 'a', GEMINI_API_KEY: 'g' })).toEqual({
+      ...{ provider1: ['o'], provider2: ['a'], provider3: ['g'] },
+    })
+    expect(await keysOf({ ANTHROPIC_API_KEY: 'a', PROVIDER2_API_KEY: '' })).toEqual({ provider2: ['a'] })
+  })
+
+  test('prefers the numbered one, and its file', async () => {
+    expect(await keysOf({ OPENAI_API_KEY: 'o', PROVIDER1_API_KEY: 'one' })).toEqual({ provider1: ['one'] })
+    const path = join(tmpdir(), `key-${crypto.randomUUID()}`)
+    await Bun.write(path, 'filed\n')
+    expect(await keysOf({ OPENAI_API_KEY: 'o', PROVIDER1_API_KEY_FILE: path })).toEqual({ provider1: ['filed'] })
+    await Bun.file(path).delete()
+    const broken = loadCatalog(await read(), {
+      OPENAI_API_KEY: 'o',
+      PROVIDER1_API_KEY_FILE: path,
+    })
+    expect(broken).toMatchObject({ kind: 'faulty', faults: [{ place: 'providers.provider1.keys[0]' }] })
+  })
+})

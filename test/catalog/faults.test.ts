@@ -273,7 +273,7 @@ describe('faults', () => {
 
   test('include a variable that is written wrongly', () => {
     expect(faultsOf(spoil('providers.provider1.keys', [variable('PROVIDER1-API-KEY')]))).toEqual([
-      `providers.provider1.keys[0]: holds a broken variable; expected ${variable('NAME')} or ${variable('NAME:-default')}`,
+      `providers.provider1.keys[0]: holds a broken variable; expected ${variable('NAME')}, ${variable('NAME|OTHER')} or ${variable('NAME:-default')}`,
     ])
   })
 
