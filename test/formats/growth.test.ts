@@ -1,8 +1,10 @@
 /** No request gets much longer on its way: what a provider is sent is at most twice what came, in every pair and by every quirk. */
 import { describe, expect, test } from 'bun:test'
+import { targetOfEntry } from '@test/dialects/provider-entry'
 import { fc } from '@test/support/property'
 import { GatewayError } from '@/chat/error'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
+import type { Dialect } from '@/dialects/dialect'
 import { QUIRKS as CHAT_QUIRKS } from '@/formats/chat-completions/provider'
 import { QUIRKS as GENERATE_QUIRKS } from '@/formats/generate-content/provider'
 import { FORMATS } from '@/formats/index'
@@ -26,10 +28,38 @@ const AROUND_EACH = 160
 /** A conversation in no format's words. */
 type Talk = { system: string; tools: Tool[]; turns: Turn[]; schema?: JsonObject }
 type Tool = { name: string; parameters: JsonObject }
-type Turn = { text: string } | { call: string; id: string; arguments: JsonObject } | { result: string; id: string }
+type Turn =
+  | { file: string; mediaType: string }
+  | { text: string }
+  | { call: string; id: string; arguments: JsonObject }
+  | { result: string; id: string }
 
 /** The parts of a conversation. */
 const partsOf = ({ tools, turns }: Talk) => tools.length + turns.length
+
+type FileTurn = Extract<Turn, { file: string }>
+const isPicture = ({ mediaType }: FileTurn) => mediaType.startsWith('image/')
+const dataUrl = ({ file, mediaType }: FileTurn) => `data:${mediaType};base64,${file}`
+
+function chatFile(turn: FileTurn): JsonObject {
+  if (isPicture(turn)) return { type: 'image_url', image_url: { url: dataUrl(turn) } }
+  return { type: 'file', file: { filename: 'a', file_data: dataUrl(turn) } }
+}
+
+function messagesFile(turn: FileTurn): JsonObject {
+  const { file, mediaType } = turn
+  if (mediaType.startsWith('text/')) {
+    const data = Buffer.from(file, 'base64').toString()
+    return { type: 'document', source: { type: 'text', media_type: 'text/plain', data } }
+  }
+  const source = { type: 'base64', media_type: mediaType, data: file }
+  return { type: isPicture(turn) ? 'image' : 'document', source }
+}
+
+function responsesFile(turn: FileTurn): JsonObject {
+  if (isPicture(turn)) return { type: 'input_image', image_url: dataUrl(turn) }
+  return { type: 'input_file', filename: 'a', file_data: dataUrl(turn) }
+}
 
 const WRITERS: Record<FormatName, (talk: Talk) => JsonObject> = {
   'chat-completions': ({ system, tools, turns, schema }) => ({
@@ -38,6 +68,7 @@ const WRITERS: Record<FormatName, (talk: Talk) => JsonObject> = {
       { role: 'system', content: system },
       ...turns.map((turn): JsonObject => {
         if ('text' in turn) return { role: 'user', content: turn.text }
+        if ('file' in turn) return { role: 'user', content: [chatFile(turn)] }
         if ('result' in turn) return { role: 'tool', tool_call_id: turn.id, content: turn.result }
         const call = { name: turn.call, arguments: JSON.stringify(turn.arguments) }
         return { role: 'assistant', tool_calls: [{ id: turn.id, type: 'function', function: call }] }
@@ -52,6 +83,7 @@ const WRITERS: Record<FormatName, (talk: Talk) => JsonObject> = {
     system,
     messages: turns.map((turn): JsonObject => {
       if ('text' in turn) return { role: 'user', content: turn.text }
+      if ('file' in turn) return { role: 'user', content: [messagesFile(turn)] }
       if ('result' in turn)
         return { role: 'user', content: [{ type: 'tool_result', tool_use_id: turn.id, content: turn.result }] }
       return { role: 'assistant', content: [{ type: 'tool_use', id: turn.id, name: turn.call, input: turn.arguments }] }
@@ -63,6 +95,8 @@ const WRITERS: Record<FormatName, (talk: Talk) => JsonObject> = {
     systemInstruction: { parts: [{ text: system }] },
     contents: turns.map((turn): JsonObject => {
       if ('text' in turn) return { role: 'user', parts: [{ text: turn.text }] }
+      if ('file' in turn)
+        return { role: 'user', parts: [{ inlineData: { mimeType: turn.mediaType, data: turn.file } }] }
       if ('result' in turn)
         return { role: 'user', parts: [{ functionResponse: { name: 'f', id: turn.id, response: { r: turn.result } } }] }
       return { role: 'model', parts: [{ functionCall: { id: turn.id, name: turn.call, args: turn.arguments } }] }
@@ -77,6 +111,7 @@ const WRITERS: Record<FormatName, (talk: Talk) => JsonObject> = {
     instructions: system,
     input: turns.map((turn): JsonObject => {
       if ('text' in turn) return { role: 'user', content: turn.text }
+      if ('file' in turn) return { role: 'user', content: [responsesFile(turn)] }
       if ('result' in turn) return { type: 'function_call_output', call_id: turn.id, output: turn.result }
       const written = JSON.stringify(turn.arguments)
       return { type: 'function_call', call_id: turn.id, name: turn.call, arguments: written }
@@ -84,6 +119,31 @@ const WRITERS: Record<FormatName, (talk: Talk) => JsonObject> = {
     tools: tools.map(({ name, parameters }) => ({ type: 'function', name, parameters })),
     ...(schema && { text: { format: { type: 'json_schema', name: 'a', schema } } }),
   }),
+}
+
+const AWS = { type: 'aws', region: 'eu-west-1', accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }
+/** The clouds that say a format in words of their own. */
+const ENVELOPES: Partial<Record<FormatName, NonNullable<Dialect['envelope']>[]>> = {
+  messages: ['bedrock-invoke', 'bedrock-converse'].flatMap((dialect) => {
+    const entry = { format: 'messages', dialect, baseUrl: 'http://127.0.0.1:1', auth: AWS }
+    return targetOfEntry(entry).provider.dialect.envelope ?? []
+  }),
+}
+
+/** How long it is; as the format has it, or in the longest words of a cloud. */
+function lengthOf(provider: FormatName, body: JsonObject): number {
+  const sealed = (ENVELOPES[provider] ?? []).flatMap((envelope) => {
+    try {
+      return [envelope(body, {}, 'anthropic.claude').body]
+    } catch (error) {
+      if (error instanceof GatewayError) return []
+      throw error
+    }
+  })
+  // Converse has a schema as a text: its quotes are escaped on the way alone.
+  const told = (key: string, value: JsonValue) =>
+    key === 'schema' && typeof value === 'string' ? (JSON.parse(value) as JsonValue) : value
+  return Math.max(...[body, ...sealed].map((one) => Buffer.byteLength(JSON.stringify(one, told))))
 }
 
 /** What a provider is sent for a body, by each of its format's quirks and all of them; undefined if that is refused. */
@@ -97,7 +157,7 @@ function sentFor(client: FormatName, provider: FormatName, text: string): (numbe
       const request = fitToolNames(asked, to.toolNames)?.request ?? asked
       const traits = { model: 'm', maxOutputTokens: 1_000, quirks: new Set(quirks), accountId: 'a' }
       const sent = from === to ? from.passThrough.request(body, asked, traits) : to.encodeRequest(request, traits).body
-      return Buffer.byteLength(JSON.stringify(sent))
+      return lengthOf(provider, sent)
     } catch (error) {
       if (error instanceof GatewayError) return undefined
       throw error
@@ -118,6 +178,7 @@ for (let level = 0; level < 9; level++) {
   nested[`d${level}`] = { type: 'object', properties: { a: next, b: next, c: next } }
 }
 const tree: JsonObject = { type: 'object', properties: { a: { $ref: '#/$defs/d0' } }, $defs: nested }
+const MEDIA_TYPES = ['image/png', 'application/pdf', 'text/plain']
 const plain: Talk = { system: 's', tools: [], turns: [{ text: 'hello' }] }
 
 /** By what few bytes could become many. */
@@ -134,6 +195,16 @@ const WAYS: Record<string, Talk> = {
   'a result that is JSON': {
     ...plain,
     turns: [{ text: 'a' }, call(0, 'a'), { result: JSON.stringify(many(9_000, (at) => ({ at }))), id: 'c0' }],
+  },
+  'many small pictures and files': {
+    ...plain,
+    turns: many(300, (at): Turn => ({ file: 'AAAA', mediaType: MEDIA_TYPES[at % MEDIA_TYPES.length] ?? '' })),
+  },
+  'large files': {
+    ...plain,
+    turns: MEDIA_TYPES.map(
+      (mediaType): Turn => ({ file: Buffer.alloc(90_000, 'text ').toString('base64'), mediaType }),
+    ),
   },
   'lone surrogates and control characters': { ...plain, system: '\ud800\u0001'.repeat(10_000) },
   'closed objects': {
@@ -189,6 +260,7 @@ describe('what a provider is sent', () => {
           fc.record({ text: word }),
           fc.record({ call: fc.constantFrom('get', 'a.b'), id, arguments: fc.dictionary(word, word) }),
           fc.record({ result: word, id }),
+          fc.record({ file: fc.base64String({ maxLength: 40 }), mediaType: fc.constantFrom(...MEDIA_TYPES) }),
         ),
         { minLength: 1, maxLength: 20 },
       ),

@@ -32,12 +32,15 @@ type FileOptions = {
   syncMs: number
   /** Told where the disk has failed. */
   onFailure(error: unknown): void
+  /** Brings what was written to the disk; left out, by the system's call. */
+  syncData?: ((descriptor: number) => Promise<void>) | undefined
 }
 
-const syncData = promisify(fdatasync)
+const syncBySystem = promisify(fdatasync)
 
 /** Begins a file of a new name. Throws if the folder takes none. */
-export function openJournalFile({ folder, nowMs, syncMs, onFailure }: FileOptions): WrittenFile {
+export function openJournalFile(options: FileOptions): WrittenFile {
+  const { folder, nowMs, syncMs, onFailure, syncData = syncBySystem } = options
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, `${randomId('journal')}.jsonl`)
   const descriptor = openSync(path, 'ax', 0o600)

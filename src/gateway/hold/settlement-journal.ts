@@ -42,7 +42,7 @@ export const NO_JOURNAL: SettlementJournal = {
   forget: () => undefined,
 }
 
-type JournalOptions = {
+type JournalOptions = Pick<Parameters<typeof openJournalFile>[0], 'syncData'> & {
   folder: string
   ledger: Pick<Ledger, 'bookedHolds'>
   clock: Clock
@@ -164,8 +164,9 @@ class FolderJournal implements OpenJournal {
   private fileAt(nowMs: number): WrittenFile {
     if (this.current && nowMs - this.current.openedMs < this.fileMs) return this.current
     this.endCurrent()
-    const { folder } = this.options
-    this.current = openJournalFile({ folder, nowMs, syncMs: SYNC_MS, onFailure: (error) => this.refuse(error) })
+    const { folder, syncData } = this.options
+    const onFailure = (error: unknown) => this.refuse(error)
+    this.current = openJournalFile({ folder, nowMs, syncMs: SYNC_MS, onFailure, syncData })
     this.files.push(this.current)
     return this.current
   }

@@ -1,5 +1,6 @@
 /** The journal on a real folder: what one process writes, another settles, and files go once the history has all of them. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { fstatSync } from 'node:fs'
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,7 +35,9 @@ afterEach(async () => {
   await rm(parent, { recursive: true, force: true })
 })
 
-function open(options: { maxBytes?: number } = {}): OpenJournal {
+type Options = Pick<Parameters<typeof createSettlementJournal>[0], 'maxBytes' | 'syncData'>
+
+function open(options: Options = {}): OpenJournal {
   const journal = createSettlementJournal({
     ...{ folder, clock, logger, fileMs: FILE_MS, ...options },
     ledger: { bookedHolds: async (holdIds) => holdIds.filter((id) => booked.has(id)) },
@@ -55,6 +58,24 @@ const settlement = (holdId: string, cost = 5): Settlement => {
 const files = async () => (await readdir(folder)).map((name) => join(folder, name))
 const events = () => logger.lines.map(({ event }) => event)
 const makeOld = async (path: string) => utimes(path, new Date(0), new Date(0))
+
+describe('the disk', () => {
+  test('is given all that was written, before the journal has stopped', async () => {
+    const synced: number[] = []
+    const journal = open({ syncData: async (descriptor) => void synced.push(fstatSync(descriptor).size) })
+    for (const holdId of ['a', 'b']) write(journal, holdId)
+    await journal.stop()
+    const [file = ''] = await files()
+    expect(synced.at(-1)).toBe((await stat(file)).size)
+  })
+
+  test('that cannot sync makes the journal unsound', async () => {
+    const journal = open({ syncData: async () => Promise.reject(new Error('no disk')) })
+    write(journal, 'a')
+    await until(() => !journal.isSound())
+    expect(events()).toContain('settlement_journal_failed')
+  })
+})
 
 describe('a process that takes over', () => {
   test('gets each settlement that another has written, as it was written last', async () => {
