@@ -4,6 +4,7 @@ import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
 import { flushed } from '@test/usage/customer'
+import { changeAccountLimits } from '@/accounts/account-limits'
 import { createAccounts } from '@/accounts/accounts'
 import { changeAccountAddresses } from '@/accounts/addresses/addresses'
 import { OPERATOR } from '@/accounts/audit'
@@ -11,6 +12,7 @@ import { createBudgets } from '@/accounts/budgets/budgets'
 import { createCredits } from '@/accounts/credits'
 import { changeKeyPolicy, changeMemberKeyPolicy } from '@/accounts/policies/key-policy'
 import type { BudgetWindow } from '@/ledger/budgets'
+import type { AccountLimits } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
 
@@ -144,6 +146,23 @@ const ofKey =
   ({ paidBy }) =>
     gateway.apiKeys.change(paidBy, changes)
 
+function limitAccount({ accountId }: Limited, limit: keyof AccountLimits): Promise<unknown> {
+  const change = { accountId, limits: { [limit]: 1 }, reason: 'test', by: OPERATOR }
+  return changeAccountLimits(gateway.gateway.database, gateway.gateway.deps.ledger, change)
+}
+
+/** A limit of one, which a request that stays open has reached. */
+function limited(set: SetLimit): SetLimit {
+  return async (of) => {
+    await set(of)
+    const hold = { holdId: `open_${of.paidBy}`, amount: nano(1), inputCost: nano(1), tokens: 1, ttlMs: 300_000 }
+    const { kind } = await gateway.gateway.deps.ledger.reserve({
+      ...{ accountId: of.accountId, keyId: of.paidBy, ...hold, from: { clientAddress: '127.0.0.1' } },
+    })
+    expect(kind).toBe('reserved')
+  }
+}
+
 const LIMITS: Record<string, { status: number; set: SetLimit }> = {
   'the account has no credit': {
     status: 402,
@@ -164,6 +183,12 @@ const LIMITS: Record<string, { status: number; set: SetLimit }> = {
         .filter((window) => scope === 'member' || window === 'day')
         .map((window) => [`the budget of the ${scope} is 0 (${window})`, { status: 402, set: budget(scope, window) }]),
     ),
+  ),
+  ...Object.fromEntries(
+    (['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const).flatMap((limit) => [
+      [`the key has a limit (${limit})`, { status: 429, set: limited(ofKey({ [limit]: 1 })) }],
+      [`the account has a limit (${limit})`, { status: 429, set: limited((of) => limitAccount(of, limit)) }],
+    ]),
   ),
   'the budget of the key is 0 (month)': { status: 402, set: ofKey({ monthlyBudget: nano(0) }) },
   'the account may not use the model': { status: 403, set: ofAccount(models) },
