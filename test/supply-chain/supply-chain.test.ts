@@ -19,6 +19,7 @@ const EXACT = /^(npm:@?[\w./-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/
 /** Install scripts that no one here runs, and why that is all right. */
 const REFUSED = {
   '@google/genai': 'prints one line',
+  '@openrouter/sdk': 'asks the vendor for its models, and warns if the types are old',
   '@scarf/scarf': 'reports the install to a third party',
   protobufjs: 'warns about version ranges',
 }
