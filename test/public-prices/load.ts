@@ -3,7 +3,7 @@ import { loadCatalog } from '@/catalog/catalog'
 import type { Catalog } from '@/catalog/types'
 import { formatFaults } from '@/lib/fault'
 
-const REQUIRED_VARIABLE = /\$\{(\w+)\}/g
+const REQUIRED_VARIABLE = /\$\{(\w+)(?:\|\w+)?\}/g
 
 /** Reads the catalogue at `path`; every variable without a default gets a made-up value. */
 export async function loadWithAllKeys(path: string): Promise<Catalog> {

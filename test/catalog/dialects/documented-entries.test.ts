@@ -26,7 +26,7 @@ test.each(BLOCKS.map(({ document, line, text }) => [document, line, text] as con
   const [model] = SAMPLE.models
   const models = [{ ...model, fallback: [], targets: [{ provider: first, model: 'a-deployment' }] }]
   const file = JSON.stringify({ service: 'svc', providers, models })
-  const names = [...file.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name)
+  const names = [...file.matchAll(/\$\{(\w+)(?:\|\w+)?\}/g)].map(([, name = '']) => name)
   const environment = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]))
   if (names.includes('GOOGLE_SERVICE_ACCOUNT')) environment.GOOGLE_SERVICE_ACCOUNT = keyFile()
   expect(loadCatalog(file, environment)).toMatchObject({ kind: 'loaded', withoutKey: [], notOffered: [] })
@@ -50,7 +50,7 @@ test('E24: targets that a page shows are of its providers, each with its own cos
       ...{ service: 'svc', providers: JSON.parse(`{${providers.join(',')}}`) },
       models: [{ ...model, fallback: [], pricing, ...JSON.parse(`{${text}}`) }],
     }
-    const names = [...JSON.stringify(file).matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name)
+    const names = [...JSON.stringify(file).matchAll(/\$\{(\w+)(?:\|\w+)?\}/g)].map(([, name = '']) => name)
     const environment = Object.fromEntries(names.map((name) => [name, keyFile()]))
     const loaded = loadCatalog(JSON.stringify(file), { ...environment, VERTEX_EXPRESS_KEY: 'key' })
     const sold = loaded.kind === 'loaded' ? [...loaded.catalog.models.values()] : []
