@@ -32,51 +32,54 @@ const n = (value: number) => value.toLocaleString('en-US')
 const CLAIMS: readonly [name: string, claim: string][] = [
   [
     'keys',
-    `${constant('accounts/key-text.ts', 'SECRET_CHARS')} random base62 characters (178 bits) + a ${constant('accounts/key-text.ts', 'CHECKSUM_CHARS')}-character checksum`,
+    `${constant('accounts/key-text.ts', 'SECRET_CHARS')} random base62 characters (178 bits) and a checksum of ${constant('accounts/key-text.ts', 'CHECKSUM_CHARS')} characters`,
   ],
   [
     'bodies',
-    `values (${n(constant('http/body.ts', 'MAX_JSON_VALUES'))}), names of fields that differ (${n(constant('http/body.ts', 'MAX_JSON_NAMES'))}), characters outside of strings (${constant('http/body.ts', 'MAX_JSON_OUTSIDE') / MIB} Mi) and escaped characters (${constant('http/body.ts', 'MAX_JSON_ESCAPES') / MIB} Mi)`,
+    `values (${n(constant('http/body.ts', 'MAX_JSON_VALUES'))}), different field names (${n(constant('http/body.ts', 'MAX_JSON_NAMES'))}), characters outside of strings (${constant('http/body.ts', 'MAX_JSON_OUTSIDE') / MIB} Mi), escaped characters (${constant('http/body.ts', 'MAX_JSON_ESCAPES') / MIB} Mi)`,
   ],
   ['texts in bodies', `at most ${n(PARSED_BOUNDS.depth)} levels and ${n(PARSED_BOUNDS.values)} values`],
   [
     'arguments',
-    `${n(TEXT_BOUNDS.values)} values in all arguments of a request, and ${n(TEXT_BOUNDS.names)} names in each`,
+    `All arguments of a request have at most ${n(TEXT_BOUNDS.values)} values, each at most ${n(TEXT_BOUNDS.names)} names`,
   ],
   ['copies of stored answers', COPY_SECONDS === 600 ? 'and for ten minutes in Redis' : 'another time'],
   [
     'what only providers read',
-    `all of it up to ${constant('formats/responses/client-side/stored/kept-items.ts', 'MAX_UNREAD_CHARS') / KIB} KiB a request`,
+    `of items for providers only, everything up to ${constant('formats/responses/client-side/stored/kept-items.ts', 'MAX_UNREAD_CHARS') / KIB} KiB a request`,
   ],
   [
     'conversations',
-    `at most ${n(MAX_CHAIN_LINKS)} answers, ${MAX_CHAIN_BYTES / MIB} MiB and ${n(MAX_CHAIN_VALUES)} JSON values, which are summed up before anything is read; it names at most ${n(MAX_REFERENCES)} items`,
+    `at most ${n(MAX_CHAIN_LINKS)} answers, ${MAX_CHAIN_BYTES / MIB} MiB and ${n(MAX_CHAIN_VALUES)} JSON values, summed up before anything is read, and names at most ${n(MAX_REFERENCES)} items`,
   ],
-  ['long conversations', `From ${LARGE_BYTES / KIB} KiB on the account's credit has to pay`],
+  ['long conversations', `From ${LARGE_BYTES / KIB} KiB on, the account's credit must cover`],
   [
     'kept answers',
-    `for ${KEEP_MS / 3_600_000} hours, for keys of the same account, at most ${MAX_ANSWER_BYTES / MIB} MiB each and ${SHARED.keptAnswers.perAccount / MIB} MiB and ${n(SHARED.idempotencyKeys.perAccount)} keys per account`,
+    `for ${KEEP_MS / 3_600_000} hours, for keys of the same account: at most ${MAX_ANSWER_BYTES / MIB} MiB each, ${SHARED.keptAnswers.perAccount / MIB} MiB and ${n(SHARED.idempotencyKeys.perAccount)} keys per account`,
   ],
-  ['kept answers in a full store', `it is ${LEAST_ACCOUNT_BYTES / KIB} KiB, beyond three quarters nothing`],
+  [
+    'kept answers in a full store',
+    `an answer may have ${LEAST_ACCOUNT_BYTES / KIB} KiB, beyond three quarters nothing`,
+  ],
   ['signatures', `${SHARED.signatures.perAccount / MIB} Mi | – | – | nothing: a conversation goes on without`],
   ['keys in a full store', `fewer beyond half of \`REDIS_FULL_PERCENT\`, ${n(LEAST_CLAIMS)} beyond three quarters`],
   [
     'silent connections',
-    `closed after ${constant('boot/serve.ts', 'STRANGER_IDLE_SECONDS')} seconds, and between two requests as well; a caller whose key or session is accepted has ${KNOWN_IDLE_SECONDS}`,
+    `closed after ${constant('boot/serve.ts', 'STRANGER_IDLE_SECONDS')} seconds, that of an accepted key or session after ${KNOWN_IDLE_SECONDS}.`,
   ],
   [
     'bodies of the dashboard',
-    `up to ${constant('console/http/guard.ts', 'FORM_BYTES') / KIB} KiB, or to what the route says`,
+    `up to ${constant('console/http/guard.ts', 'FORM_BYTES') / KIB} KiB of a body, or the route's own limit`,
   ],
-  ['free answers', `at least ${SHARED.freeAnswers.perAccount}; refused requests`],
+  ['free answers', `at least ${SHARED.freeAnswers.perAccount}. Refused requests`],
   ['strangers', `Invalid keys: ${constant('http/unpaid.ts', 'STRANGERS_PER_MINUTE')} a minute for each address`],
-  ['large bodies', `A body of more than ${LARGE_BYTES / KIB} KiB (free or paid)`],
+  ['large bodies', `A body above ${LARGE_BYTES / KIB} KiB, and any body`],
   ['steps of large bodies', `a step of any body above ${OWN_TURN_BYTES / KIB} KiB`],
-  ['passwords', `Passwords have ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters`],
+  ['passwords', `**Passwords** have ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters`],
   ['who is known', `within ${KNOWN_SECONDS / 86_400} days from the same address`],
   ['changes', `One person may change ${changesBy('').max} things a minute`],
   ['changes of an account', `the people of one account ${changesAt('').max}.`],
-  ['webhooks', `at most ${MAX_WEBHOOK_BYTES / KIB} KiB of it, at most ${WEBHOOK_TOLERANCE_SECONDS} seconds old`],
+  ['webhooks', `at most ${MAX_WEBHOOK_BYTES / KIB} KiB and ${WEBHOOK_TOLERANCE_SECONDS} seconds old`],
   ['waiting in line', `behind ${constant('accounts/passwords.ts', 'MAX_WAITING')} others at most`],
 ]
 
