@@ -130,7 +130,8 @@ describe('a key', () => {
     await page.getByRole('button', { name: 'Actions for Robot' }).click()
     await page.getByRole('menuitem', { name: 'Activate' }).click()
     await page.getByRole('cell', { name: 'Active', exact: true }).waitFor()
-    expect(await call(key)).toBe(200)
+    // The list may be read again while the change is under way.
+    await until(async () => (await call(key)) === 200, 'the key to work again')
     await page.getByRole('button', { name: 'Actions for Robot' }).click()
     await page.getByRole('menuitem', { name: 'Delete…' }).click()
     const dialog = page.getByRole('dialog')

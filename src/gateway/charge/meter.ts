@@ -165,6 +165,11 @@ export class Meter {
     return this.sawOutput
   }
 
+  /** Why the answer ended, if it says so; the reading's own, without building one. */
+  finishKind(): FinishKind | undefined {
+    return this.finish?.kind
+  }
+
   /** Whether the provider's own terminator was seen. */
   hasEnded(): boolean {
     return this.sawEnd

@@ -171,7 +171,7 @@ export function factsOf(
   return {
     ...facts,
     answerId: facts.answerId ?? passedId(facts, meter),
-    finish: meter.reading().finish,
+    finish: meter.finishKind(),
     usage,
     rule,
     flags,
