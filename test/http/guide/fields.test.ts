@@ -7,7 +7,7 @@ import { GUIDE_NAMES, readGuide } from './guide-files'
 const METHOD = /^(GET|POST|PUT|PATCH|DELETE) /
 const OPERATION = /^(GET|POST|PUT|PATCH|DELETE) (\/[^ ?]*)/
 /** A field, a field of a field, or a field of a body with its value. */
-const FIELD = /^"?([a-z][a-z0-9_-]*(?:\.[a-z][a-z0-9_]*)*)"?(?::.*)?$/
+const FIELD = /^"?([a-z][a-z0-9_-]*(?:\.[a-z][a-z0-9_]*)*)"?(?:: .*)?$/
 
 /** Headers, calls of libraries, and values that are no words. */
 const NO_FIELD = /^(?:x-|client\.|(?:null|true|false)$)/
