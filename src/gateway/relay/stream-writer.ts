@@ -162,16 +162,18 @@ export class StreamWriter {
     const { framing } = this.answer.client
     let text = ''
     for (const frame of list)
-      text += (this.frameCount === 0 ? framing.open : '') + framing.format(this.withCost(frame), this.frameCount++)
+      text += (this.frameCount === 0 ? framing.open : '') + framing.format(this.costedFrame(frame), this.frameCount++)
     return text
   }
 
   /** Adds the cost to the last usage for a client that asked for it. */
-  private withCost(frame: Frame): Frame {
-    const { answer } = this
-    if (!answer.context.wantsCost) return frame
-    const { data, ...rest } = frame
-    return { ...rest, data: withCost(data, answer.client.format, answer.charge) }
+  private costed(data: string): string {
+    const { context, client, charge } = this.answer
+    return context.wantsCost ? withCost(data, client.format, charge) : data
+  }
+
+  private costedFrame(frame: Frame): Frame {
+    return this.answer.context.wantsCost ? { ...frame, data: this.costed(frame.data) } : frame
   }
 
   private relayed(item: StreamItem, passing: PassingStream): string {
@@ -187,7 +189,7 @@ export class StreamWriter {
     const passed = passing.event(sse.data, item.json)
     if (passed === undefined) return before
     if (!isReadable) return before + this.frames([{ data: passed }])
-    const { data } = this.withCost({ data: passed })
+    const data = this.costed(passed)
     this.frameCount++
     const event = passing.nameOf?.(item.json)
     if (event !== undefined && event !== sse.event) {
