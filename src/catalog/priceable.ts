@@ -86,6 +86,10 @@ function checkTool(tool: JsonValue, index: number, priced: readonly ServerTool[]
   if (kinds.length === 0 || !kinds.every(isFree)) refuse(`tools[${index}]`)
 }
 
+const NO_PLUGINS =
+  'plugins: none is offered here (no web search for any model, no reading of files beside it); leave it out'
+
 function refuse(param: string): never {
+  if (param === 'plugins') throw invalidRequest(NO_PLUGINS, param)
   throw invalidRequest(`${param}: no price covers what was asked for, so it is not available here`, param)
 }

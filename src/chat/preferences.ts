@@ -19,6 +19,10 @@ export type RoutePreferences = {
   /** Not these. */
   ignore: readonly string[]
   sort?: Sort
+  /** Whether a model's first target is asked alone. */
+  firstTargetOnly?: true
+  /** The field in which the providers were named, where that is not `svc.providers`. */
+  spelling?: 'provider'
   /** Whether what constrains the answer may be left out if a provider's format cannot say it. */
   lossy?: true
 }

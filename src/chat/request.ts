@@ -167,6 +167,8 @@ export type ChatRequest = {
   hasCacheControl?: true
   /** Models to try in order when the first fails; an extension of ours in every format. */
   fallback: string[]
+  /** The field that names them, where it is not `fallback`. */
+  fallbackField?: 'models' | 'fallbacks'
   /** The caller's other wishes for routing; undefined if there are none. */
   preferences?: RoutePreferences
   /** Whether a chat-completions caller offered deprecated `functions`, and so waits for `function_call` in place of tool calls. */

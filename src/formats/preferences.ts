@@ -7,7 +7,7 @@ import { type Pico, priceToPico } from '@/lib/money'
 import { oneOf } from '@/lib/schemas'
 
 const USD_PER_1M = { minimum: 0, maximum: 1_000_000 }
-const ProviderNames = Type.Optional(
+export const ProviderNames = Type.Optional(
   Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
     maxItems: 64,
     description: 'Names as `x-svc-provider` shows them',
@@ -37,7 +37,7 @@ const FIELDS = {
   ),
 }
 const MAX_PRICES = ['input', 'output', 'prompt', 'completion'] as const
-const MaxPriceSchema = Type.Optional(
+export const MaxPriceSchema = Type.Optional(
   Type.Object(Object.fromEntries(MAX_PRICES.map((name) => [name, Type.Optional(Type.Number(USD_PER_1M))])), {
     description:
       'USD per 1,000,000 tokens: dearer models are not asked. `prompt` and `completion` mean input and output.',
@@ -57,25 +57,6 @@ export function fallbackSchema(limits: { modelChars: StringOptions; fallback: Ar
     ...limits.fallback,
     description: 'Models to try in order when the first fails; an extension of this service',
   })
-}
-
-/** The schema of `usage`: OpenRouter's word for an answer that says what it cost. */
-export const UsageWish = Type.Object(
-  {
-    include: Type.Optional(
-      Type.Boolean({
-        description: 'Whether the last usage has `cost` (USD) and `cost_details`; see `x-svc-usage-record`',
-      }),
-    ),
-  },
-  { title: 'UsageWish', description: 'What the answer is to say of its cost; an extension of this service' },
-)
-
-/** Reads it. Throws `invalid_request` for a field that is not known. */
-export function readUsageWish(usage: unknown): { wantsCost?: true } {
-  if (!isJsonObject(usage)) return {}
-  refuseUnknown(usage, ['include'], 'usage')
-  return usage.include === true ? { wantsCost: true } : {}
 }
 
 /** Reads what the schema has let through. Throws `invalid_request` for a name that is none, and for one price said twice. */
@@ -98,19 +79,21 @@ export function readPreferences(svc: unknown): { preferences?: RoutePreferences 
   return { preferences }
 }
 
-function namesIn(list: unknown): string[] {
+/** The names in a list that a schema has let through; none where there is no list. */
+export function namesIn(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : []
 }
 
-/** A wish that is misspelt must not be taken for none. */
-function refuseUnknown(object: JsonObject, known: readonly string[], path: string): void {
+/** Throws `invalid_request` for a field that is not known. A wish that is misspelt must not be taken for none. */
+export function refuseUnknown(object: JsonObject, known: readonly string[], path: string): void {
   const unknown = Object.keys(object).find((name) => !known.includes(name))
   if (unknown === undefined) return
   const param = `${path}.${unknown.slice(0, 64)}`
   throw invalidRequest(`${param} is not known; ${path} takes ${known.join(', ')}`, param)
 }
 
-function readMaxPrice(prices: JsonObject, path: string): MaxPrice {
+/** Reads the highest prices wished. Throws `invalid_request` for one that is not known, said twice or too fine. */
+export function readMaxPrice(prices: JsonObject, path: string): MaxPrice {
   refuseUnknown(prices, MAX_PRICES, path)
   const input = readPrice(prices, 'input', 'prompt', path)
   const output = readPrice(prices, 'output', 'completion', path)

@@ -52,7 +52,7 @@ describe('a request as its format decodes it', () => {
     ['messages', { ...MESSAGES, fallbacks: 'default' }],
     ['messages', { ...MESSAGES, compaction: {} }],
     ['messages', { ...MESSAGES, billing_policy: { type: 'billing_policy' } }],
-    ['chat-completions', { ...CHAT, models: ['a/b'] }],
+    ['chat-completions', { ...CHAT, context_window_fallback_dict: { a: 'b' } }],
     ['chat-completions', { ...CHAT, plugins: [{ id: 'web' }] }],
     ['chat-completions', { ...CHAT, api_base: 'https://a.example' }],
     ['chat-completions', { ...CHAT, modalities: ['image', 'text'] }],

@@ -117,9 +117,9 @@ test('generate-content callers may spell it either way, but not both', async () 
   expect((await ask({ maxPrice: { input: 1 }, max_price: { input: 1 } })).text).toContain('given twice')
 })
 
-test('OpenRouter’s own field is what it was: refused, with its name', async () => {
+test('OpenRouter’s own field is read, and an unknown name refused by it', async () => {
   const format = 'chat-completions'
   const model = world.modelWith(format, () => soundAnswer(format, false))
   const { response, text } = await world.ask({ format, model, body: { provider: { only: ['x'] } } })
-  expect([response.status, JSON.parse(text).error.param]).toEqual([400, 'provider'])
+  expect([response.status, JSON.parse(text).error.param]).toEqual([400, 'provider.only'])
 })

@@ -2,6 +2,7 @@
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
+import { KEPT_OUT, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { QUIRKS } from './provider'
 
 /** OpenAI's own fields, and those that other services of the format read. */
@@ -39,9 +40,10 @@ export const BODY_FIELDS = fieldTable({
     'service_tier',
     'fallback',
     'svc',
-    'usage',
+    ...ROUTING_FIELDS,
+    'fallbacks',
   ],
-  ours: ['model', 'stream', 'stream_options', 'fallback', 'svc', 'usage'],
+  ours: ['model', 'stream', 'stream_options', 'fallback', 'svc', 'fallbacks', ...ROUTING_FIELDS],
   native: ['web_search_options'],
   bound: {
     logprobs: { carriedBy: ['generate-content', 'responses'] },
@@ -93,18 +95,11 @@ export const BODY_FIELDS = fieldTable({
     'a check of the content that providers do not charge for': ['moderation', 'safe_prompt', 'safety_settings'],
   },
   values: { modalities: { values: ['text'], because: 'sounds and pictures have prices of their own' } },
-  kept: { 'it would lie in the operator’s account, for nobody to read': ['store'] },
+  kept: { 'it would lie in the operator’s account, for nobody to read': ['store'], ...KEPT_OUT },
   unpriced: {
     'a fee for each search': ['web_search', 'search_parameters', 'enable_search', 'search_options', 'plugins'],
     'what is kept at the provider is read as well': ['previous_response_id', 'conversation', 'prompt', 'container'],
-    'another model or provider, at another price': [
-      'models',
-      'provider',
-      'route',
-      'fallbacks',
-      'context_window_fallback_dict',
-      'mcp_servers',
-    ],
+    'another model or provider, at another price': ['context_window_fallback_dict', 'mcp_servers'],
     'another address or key than the catalogue’s': [
       'api_base',
       'base_url',

@@ -4,6 +4,7 @@ import { CACHE_CONTROL_FIELD, leftOutFields, relayedFields } from '@/formats/bod
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { leaveOutInside } from '@/formats/nested-fields'
 import { cacheKeyOf } from '@/formats/openai'
+import { ROUTING_FIELDS } from '@/formats/routing-fields'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson, replaceStringInJson } from '@/lib/json-splice'
@@ -23,7 +24,8 @@ function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): 
   // Only where it is there: an object that loses a field is slower from then on.
   if (own.fallback !== undefined) delete own.fallback
   if (own.svc !== undefined) delete own.svc
-  if (own.usage !== undefined) delete own.usage
+  if (own.fallbacks !== undefined) delete own.fallbacks
+  for (const field of ROUTING_FIELDS) if (own[field] !== undefined) delete own[field]
   if (decoded.stream && !traits.quirks.has(QUIRKS.noStreamOptions)) {
     const theirs = isJsonObject(own.stream_options) ? own.stream_options : {}
     own.stream_options = { ...theirs, include_usage: true }

@@ -2,6 +2,7 @@
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { boundWhere, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
+import { KEPT_OUT, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { camelCase } from './normalise'
 import { QUIRKS } from './provider'
 
@@ -17,14 +18,14 @@ export const BODY_FIELDS = fieldTable({
     'serviceTier',
     'fallback',
     'svc',
-    'usage',
+    ...ROUTING_FIELDS,
   ],
-  ours: ['model', 'fallback', 'svc', 'usage'],
+  ours: ['model', 'fallback', 'svc', ...ROUTING_FIELDS],
   passed: {
     'what is held back, and how strictly': ['safetySettings', 'modelArmorConfig'],
     'what the provider notes of the request, at no price of its own': ['labels'],
   },
-  kept: { 'it would lie in the operator’s account, for nobody to read': ['store'] },
+  kept: { 'it would lie in the operator’s account, for nobody to read': ['store'], ...KEPT_OUT },
   unpriced: {
     'what is kept at the provider is read as well': ['cachedContent', 'continuationToken'],
   },

@@ -3,6 +3,7 @@ import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { leaveOutInside } from '@/formats/nested-fields'
+import { ROUTING_FIELDS } from '@/formats/routing-fields'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson, type JsonEdit, replaceStringInJson } from '@/lib/json-splice'
@@ -22,7 +23,8 @@ export const passThrough: PassThrough = { request: passRequest, response: passRe
  * quirks of restore-signatures.ts and `noThinking`.
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
-  const { fallback: _, svc: _preferences, usage: _usage, ...passed } = relayedFields(body, BODY_FIELDS)
+  const { fallback: _, svc: _preferences, ...passed } = relayedFields(body, BODY_FIELDS)
+  for (const field of ROUTING_FIELDS) if (passed[field] !== undefined) delete passed[field]
   const configKey = spelledKey(body, 'generationConfig')
   const config = body[configKey]
   if (isJsonObject(config)) passed[configKey] = relayedFields(config, CONFIG_FIELDS, camelCase)

@@ -2,6 +2,7 @@
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { boundWhere, type FieldTree, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
+import { KEPT_OUT, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { isJsonObject } from '@/lib/json'
 import { QUIRKS } from './provider'
 
@@ -19,7 +20,7 @@ export const BODY_FIELDS = fieldTable({
     'cache_control',
     'fallback',
     'svc',
-    'usage',
+    ...ROUTING_FIELDS,
     'max_tokens',
     'stream',
     'temperature',
@@ -32,7 +33,7 @@ export const BODY_FIELDS = fieldTable({
     'betas',
     'anthropic_beta',
   ],
-  ours: ['model', 'stream', 'fallback', 'svc', 'usage', 'betas', 'anthropic_beta'],
+  ours: ['model', 'stream', 'fallback', 'svc', ...ROUTING_FIELDS, 'betas', 'anthropic_beta'],
   passed: {
     'what of the conversation the model is not shown; edits that cost a call of their own are refused by type': [
       'context_management',
@@ -45,6 +46,7 @@ export const BODY_FIELDS = fieldTable({
     speed: { values: ['standard'], because: 'a faster answer costs a multiple' },
     inference_geo: { values: ['global', 'not_available'], because: 'a region costs a surcharge' },
   },
+  kept: KEPT_OUT,
   unpriced: {
     'the beginning of the conversation is kept at the provider, and read again at its full length': ['thread'],
     'another model may answer, at another price': ['fallbacks', 'fallback_credit_token'],

@@ -5,6 +5,7 @@ import { relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { leaveOutInside } from '@/formats/nested-fields'
 import { leftOutOfOwn } from '@/formats/protocol'
+import { ROUTING_FIELDS } from '@/formats/routing-fields'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { editJson, replaceStringInJson } from '@/lib/json-splice'
 import type { Frame } from '@/lib/streams/sse'
@@ -19,7 +20,7 @@ import { decodeUsage, encodeEstimate, encodeUsage } from './usage'
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
 /** Ours, and what goes into the provider's headers. */
-const READ_HERE = ['fallback', 'svc', 'usage', 'betas', 'anthropic_beta'] as const
+const READ_HERE = ['fallback', 'svc', ...ROUTING_FIELDS, 'betas', 'anthropic_beta'] as const
 
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k'] as const
 

@@ -2,6 +2,7 @@
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { boundWhere, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
+import { KEPT_OUT, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { isJsonObject } from '@/lib/json'
 import { QUIRKS } from './provider'
 
@@ -31,9 +32,20 @@ export const BODY_FIELDS = fieldTable({
     'service_tier',
     'fallback',
     'svc',
-    'usage',
+    ...ROUTING_FIELDS,
+    'fallbacks',
   ],
-  ours: ['model', 'stream', 'fallback', 'svc', 'usage', 'previous_response_id', 'store', 'background'],
+  ours: [
+    'model',
+    'stream',
+    'fallback',
+    'svc',
+    'fallbacks',
+    ...ROUTING_FIELDS,
+    'previous_response_id',
+    'store',
+    'background',
+  ],
   bound: {
     include: { carriedBy: ['chat-completions', 'generate-content'], word: 'message.output_text.logprobs' },
     top_logprobs: { carriedBy: ['chat-completions', 'generate-content'] },
@@ -52,6 +64,7 @@ export const BODY_FIELDS = fieldTable({
     'a check of the content that providers do not charge for': ['moderation'],
     'which programs the caller takes part in': ['access_programs'],
   },
+  kept: KEPT_OUT,
   unpriced: {
     'what is kept at the provider is read as well': ['conversation', 'prompt'],
   },

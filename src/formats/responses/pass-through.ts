@@ -4,6 +4,7 @@ import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { leaveOutInside } from '@/formats/nested-fields'
 import { cacheKeyOf } from '@/formats/openai'
+import { ROUTING_FIELDS } from '@/formats/routing-fields'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson } from '@/lib/json-splice'
@@ -26,7 +27,8 @@ export const passThrough: PassThrough = {
 const NOT_PASSED_ON = [
   'fallback',
   'svc',
-  'usage',
+  'fallbacks',
+  ...ROUTING_FIELDS,
   'previous_response_id',
   'conversation',
   'background',

@@ -6,10 +6,10 @@ import { findSold } from '@/catalog/aliases'
 import { refuseUnpriceable, takesTier } from '@/catalog/priceable'
 import { takesTools } from '@/catalog/tool-allowance'
 import type { Catalog, Model, Target, Tier } from '@/catalog/types'
-import { GatewayError } from '@/chat/error'
+import { GatewayError, invalidRequest } from '@/chat/error'
 import { isCarried } from '@/chat/features'
 import type { FormatName } from '@/chat/format-name'
-import type { RoutePreferences } from '@/chat/preferences'
+import type { RoutePreferences, Sort } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import { extraTier, serviceTierOf } from '@/chat/service-tier'
 import { chooseModels, type TierChoice } from './choose'
@@ -62,7 +62,8 @@ export type PlanOptions = Permitted & {
  * call, and `invalid_request` (or `context_length_exceeded`, where that is all there is to it) where no model can serve the
  * request, saying why each cannot.
  */
-export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanOptions = {}): Plan {
+export function buildPlan(catalog: Catalog, asked: ChatRequest, options: PlanOptions = {}): Plan {
+  const request = withSortOfName(catalog, asked)
   const primary = findChat(catalog, request.model, 'model', options)
   const named = [primary, ...findFallbacks(catalog, primary, request, options)]
   if (request.preferences) checkProviderNames(catalog, request.preferences)
@@ -91,8 +92,9 @@ export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanO
     throw noneCanServe(draft.passedOver, request.bound?.[0]?.field)
   }
   const { requirements, passedOver, choice, view } = draft
+  const targets = order(draft, models, view)
   return {
-    targets: order(draft, models, view),
+    targets: request.preferences?.firstTargetOnly ? firstOfEach(targets) : targets,
     models,
     requested: request.model,
     requestedId: primary.id,
@@ -104,12 +106,44 @@ export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanO
   }
 }
 
-/** The model or tier of that id or alias. Throws `model_not_found`, blaming the field `param`. */
-export function findModelOrTier(catalog: Catalog, name: string, param: string): Named {
-  const found = findSold(catalog, name)
+/** What OpenRouter's clients write behind a name, and what decides then. */
+const SORT_OF_SUFFIX: ReadonlyMap<string, Sort> = new Map([
+  [':nitro', 'throughput'],
+  [':floor', 'price'],
+])
+const SUFFIX = /:[a-z]+$/
+
+/** The model or tier of that name, with or without a suffix. Throws `model_not_found`, blaming the field `param`. */
+export function findModelOrTier(catalog: Catalog, id: string, param: string): Named {
+  const found = findSold(catalog, id)
   if (found) return found
-  const message = `The model '${name.slice(0, 128)}' does not exist. GET /v1/models lists all models.`
+  const [suffix = ''] = SUFFIX.exec(id) ?? []
+  const base = suffix === '' ? undefined : findSold(catalog, id.slice(0, -suffix.length))
+  if (base && SORT_OF_SUFFIX.has(suffix)) return base
+  if (base && suffix === ':online') throw noOnline(id, param)
+  const message = `The model '${id.slice(0, 128)}' does not exist. GET /v1/models lists all models.`
   throw new GatewayError('model_not_found', message, { param, code: 'model_not_found' })
+}
+
+function noOnline(id: string, param: string): GatewayError {
+  const message = `'${id.slice(0, 128)}': searching the web for any model (:online) is not offered here; send the name without it, or a search tool of the model's own format.`
+  return invalidRequest(message, param)
+}
+
+/** The request with what the suffix of its model's name wishes, unless its body wishes something else. */
+function withSortOfName(catalog: Catalog, request: ChatRequest): ChatRequest {
+  const { model, preferences = NO_WISH } = request
+  if (preferences.sort !== undefined || findSold(catalog, model)) return request
+  const sort = SORT_OF_SUFFIX.get(SUFFIX.exec(model)?.[0] ?? '')
+  return sort ? { ...request, preferences: { ...preferences, sort } } : request
+}
+
+const NO_WISH: RoutePreferences = { order: [], only: [], ignore: [] }
+
+/** Of each model the target that comes first. */
+function firstOfEach(targets: readonly PlannedTarget[]): PlannedTarget[] {
+  const seen = new Set<Model>()
+  return targets.filter(({ model }) => !seen.has(model) && seen.add(model))
 }
 
 /** Parts that one message names; what a caller sends must not make it long. */
@@ -129,9 +163,10 @@ type Draft = {
   choice: TierChoice | undefined
 }
 
-function findFallbacks(catalog: Catalog, primary: Named, { fallback }: ChatRequest, permitted: Permitted): Named[] {
+function findFallbacks(catalog: Catalog, primary: Named, request: ChatRequest, permitted: Permitted): Named[] {
+  const { fallback, fallbackField = 'fallback' } = request
   if (fallback.length > 0) {
-    return fallback.map((name, index) => findChat(catalog, name, `fallback[${index}]`, permitted))
+    return fallback.map((name, index) => findChat(catalog, name, `${fallbackField}[${index}]`, permitted))
   }
   if ('candidates' in primary) return []
   const named: Named[] = []

@@ -26,8 +26,10 @@ export function checkProviderNames({ providers }: Catalog, preferences: RoutePre
   for (const list of ['order', 'only', 'ignore'] as const) {
     const unknown = preferences[list].filter((name) => !providers.has(name))
     if (unknown.length === 0) continue
-    const field = `svc.providers.${list}`
-    throw invalidRequest(`${field} names providers that do not exist: ${unknown.slice(0, MAX_NAMED).join(', ')}`, field)
+    const field = `${preferences.spelling ?? 'svc.providers'}.${list}`
+    const named = unknown.slice(0, MAX_NAMED).join(', ')
+    const known = [...providers.keys()].slice(0, MAX_NAMED).join(', ')
+    throw invalidRequest(`${field} names providers that do not exist: ${named}. There are ${known}`, field)
   }
 }
 

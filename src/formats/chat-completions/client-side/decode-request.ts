@@ -17,7 +17,7 @@ import { listServerTools } from '@/formats/chat-completions/server-tools'
 import type { Recognition } from '@/formats/format'
 import { judgeInside } from '@/formats/nested-fields'
 import { schemaOutput } from '@/formats/openai'
-import { readPreferences, readUsageWish } from '@/formats/preferences'
+import { readRouting } from '@/formats/routing-words'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { decodeCacheControl, hasCacheControl } from './decode-content'
 import { decodeToolChoice, decodeTools } from './decode-tools'
@@ -61,9 +61,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     cacheKey: request.prompt_cache_key || undefined,
     serviceTier: request.service_tier || undefined,
     hasCacheControl: hasCacheControl(request) || undefined,
-    fallback: request.fallback ?? [],
-    ...readPreferences(request.svc),
-    ...readUsageWish(request.usage),
+    ...readRouting(request),
     wantsUsage: request.stream_options?.include_usage === true || request.usage?.include === true,
     nativeOnly: unlessEmpty(listNativeOnly(request)),
     hostedHistory: unlessEmpty(hostedHistory),

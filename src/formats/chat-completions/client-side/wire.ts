@@ -2,7 +2,8 @@
 
 import { type Static, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/chat-completions/limits'
-import { fallbackSchema, preferencesSchema, UsageWish } from '@/formats/preferences'
+import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
+import { routingSchemas } from '@/formats/routing-words'
 import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject } from '@/lib/json'
 import { object, oneOf, optional, titled } from '@/lib/schemas'
@@ -136,7 +137,8 @@ const REQUEST_FIELDS = {
   store: optional(Type.Boolean()),
   verbosity: optional(Type.String()),
   svc: optional(preferencesSchema()),
-  usage: optional(UsageWish),
+  ...routingSchemas(LIMITS),
+  fallbacks: optional(fallbackSchema(LIMITS)),
   fallback: optional(fallbackSchema(LIMITS)),
 }
 

@@ -8,7 +8,7 @@ import { BODY_FIELDS, CONFIG_FIELDS, NESTED_FIELDS } from '@/formats/generate-co
 import { camelCase, normaliseCountTokens, normaliseRequest } from '@/formats/generate-content/normalise'
 import { listServerTools } from '@/formats/generate-content/server-tools'
 import { judgeInside } from '@/formats/nested-fields'
-import { readPreferences, readUsageWish } from '@/formats/preferences'
+import { readRouting } from '@/formats/routing-words'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { answerFieldOf, decodeOutput } from './decode-schema'
 import { decodeToolChoice, decodeTools } from './decode-tools'
@@ -75,9 +75,13 @@ function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest {
     output: decodeOutput(config),
     ...(answerField !== undefined && { answerField }),
     ...(wire.serviceTier !== undefined && { serviceTier: wire.serviceTier }),
-    fallback: wire.fallback ?? [],
-    ...readPreferences(wire.svc),
-    ...readUsageWish(wire.usage),
+    ...readRouting({
+      fallback: wire.fallback,
+      models: wire.models,
+      svc: wire.svc,
+      usage: wire.usage,
+      provider: wire.provider,
+    }),
     wantsUsage: true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
     ...(hostedHistory.length > 0 && { hostedHistory }),

@@ -2,7 +2,8 @@
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/generate-content/limits'
-import { fallbackSchema, preferencesSchema, UsageWish } from '@/formats/preferences'
+import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
+import { routingSchemas } from '@/formats/routing-words'
 import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { object, oneOf, titled } from '@/lib/schemas'
@@ -105,7 +106,7 @@ export const GenerateContentRequest = titled('GenerateContentRequest', {
   store: optional(Type.Boolean()),
   continuationToken: optional(Type.String()),
   svc: optional(preferencesSchema('maxPrice')),
-  usage: optional(UsageWish),
+  ...routingSchemas(LIMITS),
   fallback: optional(fallbackSchema(LIMITS)),
 })
 

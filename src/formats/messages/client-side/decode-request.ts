@@ -9,7 +9,7 @@ import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/messages/body-fields'
 import { VERSION_HEADER } from '@/formats/messages/provider'
 import { listServerTools } from '@/formats/messages/server-tools'
 import { judgeInside } from '@/formats/nested-fields'
-import { readPreferences, readUsageWish } from '@/formats/preferences'
+import { readRouting } from '@/formats/routing-words'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 import { decodeCache } from './decode-content'
@@ -47,9 +47,13 @@ function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatRequest {
     choices: 1,
     reasoning: decodeReasoning(wire),
     output: decodeOutput(wire, body),
-    fallback: wire.fallback ?? [],
-    ...readPreferences(wire.svc),
-    ...readUsageWish(wire.usage),
+    ...readRouting({
+      fallback: wire.fallback,
+      models: wire.models,
+      svc: wire.svc,
+      usage: wire.usage,
+      provider: wire.provider,
+    }),
     wantsUsage: true,
     extensions: { messages: decodeExtensions(body) },
     nativeOnly: unlessEmpty(listNativeOnly(wire, body)),

@@ -2,7 +2,8 @@
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/messages/limits'
-import { fallbackSchema, preferencesSchema, UsageWish } from '@/formats/preferences'
+import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
+import { routingSchemas } from '@/formats/routing-words'
 import { createSchemaCheck } from '@/formats/schema-check'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { oneOf, orNull } from '@/lib/schemas'
@@ -116,7 +117,7 @@ const CommonFields = {
   output_config: Type.Optional(OutputConfig),
   cache_control: CacheControl,
   svc: Type.Optional(preferencesSchema()),
-  usage: Type.Optional(UsageWish),
+  ...routingSchemas(LIMITS),
   fallback: Type.Optional(fallbackSchema(LIMITS)),
 }
 

@@ -15,9 +15,9 @@ import { judgeFields, unlessEmpty, withInside } from '@/formats/body-fields'
 import type { Recognition } from '@/formats/format'
 import { judgeInside } from '@/formats/nested-fields'
 import { schemaOutput } from '@/formats/openai'
-import { readPreferences, readUsageWish } from '@/formats/preferences'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/responses/body-fields'
 import { listServerTools } from '@/formats/responses/server-tools'
+import { readRouting } from '@/formats/routing-words'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
@@ -57,9 +57,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
     ...(userId && { userId }),
     ...(request.prompt_cache_key && { cacheKey: request.prompt_cache_key }),
     ...(request.service_tier && { serviceTier: request.service_tier }),
-    fallback: request.fallback ?? [],
-    ...readPreferences(request.svc),
-    ...readUsageWish(request.usage),
+    ...readRouting(request),
     answerEcho: echoRequest(request, body),
     // Needed by callers who keep the conversation themselves, and by our store.
     wantsEncryptedReasoning: true,

@@ -1,8 +1,9 @@
 /** The responses request as a schema: known fields typed, unknown ones kept; `null` counts as absent. */
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { fallbackSchema, preferencesSchema, UsageWish } from '@/formats/preferences'
+import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
 import { LIMITS } from '@/formats/responses/limits'
+import { routingSchemas } from '@/formats/routing-words'
 import { createSchemaCheck } from '@/formats/schema-check'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { object, oneOf, optional, titled } from '@/lib/schemas'
@@ -166,7 +167,8 @@ export const ResponsesRequest = titled('ResponsesRequest', {
   service_tier: optional(Type.String()),
   truncation: optional(Type.String()),
   svc: optional(preferencesSchema()),
-  usage: optional(UsageWish),
+  ...routingSchemas(LIMITS),
+  fallbacks: optional(fallbackSchema(LIMITS)),
   fallback: optional(fallbackSchema(LIMITS)),
 })
 

@@ -1,0 +1,116 @@
+/** OpenRouter's and LiteLLM's words for what this service calls `fallback` and `svc`: read in every format. */
+import { Type } from '@sinclair/typebox'
+import { invalidRequest } from '@/chat/error'
+import { type RoutePreferences, SORTS, type Sort } from '@/chat/preferences'
+import type { ChatRequest } from '@/chat/request'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+import { oneOf } from '@/lib/schemas'
+import {
+  fallbackSchema,
+  MaxPriceSchema,
+  namesIn,
+  ProviderNames,
+  readMaxPrice,
+  readPreferences,
+  refuseUnknown,
+} from './preferences'
+
+const UsageWish = Type.Object(
+  {
+    include: Type.Optional(
+      Type.Boolean({
+        description: 'Whether the last usage has `cost` (USD) and `cost_details`; see `x-svc-usage-record`',
+      }),
+    ),
+  },
+  { title: 'UsageWish', description: 'OpenRouter’s word for an answer that says what it cost' },
+)
+
+const ProviderWish = Type.Object(
+  {
+    order: ProviderNames,
+    only: ProviderNames,
+    ignore: ProviderNames,
+    sort: Type.Optional(oneOf(SORTS)),
+    max_price: MaxPriceSchema,
+    allow_fallbacks: Type.Optional(
+      Type.Boolean({ description: '`false`: none but those of `order`, or without an order the first of each model' }),
+    ),
+    require_parameters: Type.Optional(
+      Type.Boolean({ description: 'What constrains the answer is never left out, unless `svc.lossy` says so' }),
+    ),
+  },
+  { title: 'ProviderWish', description: 'OpenRouter’s words for `svc.providers`, `svc.sort` and `svc.max_price`' },
+)
+
+const PROVIDER_WORDS = Object.keys(ProviderWish.properties)
+
+/** Their schemas, within the format's limits. */
+export function routingSchemas(limits: Parameters<typeof fallbackSchema>[0]) {
+  return {
+    usage: Type.Optional(UsageWish),
+    models: Type.Optional(fallbackSchema(limits)),
+    provider: Type.Optional(ProviderWish),
+    route: Type.Optional(Type.Literal('fallback', { description: 'What is done anyway' })),
+  }
+}
+
+type Wire = {
+  fallback?: string[] | null | undefined
+  fallbacks?: string[] | null | undefined
+  models?: string[] | null | undefined
+  svc?: unknown
+  usage?: unknown
+  provider?: unknown
+}
+
+/** What a body wishes of routing, whichever words it uses. Throws `invalid_request` for one thing said twice, and for unknown words. */
+export function readRouting(wire: Wire): Pick<ChatRequest, 'fallback' | 'fallbackField' | 'preferences' | 'wantsCost'> {
+  const own = readPreferences(wire.svc)
+  const { usage, provider } = wire
+  return {
+    ...readFallback(wire),
+    ...(isJsonObject(provider) ? { preferences: withProviderWish(own.preferences, provider) } : own),
+    ...(isJsonObject(usage) && readUsageWish(usage)),
+  }
+}
+
+function readUsageWish(usage: JsonObject): { wantsCost?: true } {
+  refuseUnknown(usage, ['include'], 'usage')
+  return usage.include === true ? { wantsCost: true } : {}
+}
+
+function readFallback({ fallback, models, fallbacks }: Wire): Pick<ChatRequest, 'fallback' | 'fallbackField'> {
+  if (!models && !fallbacks) return { fallback: fallback ?? [] }
+  const [first, second] = Object.entries({ fallback, models, fallbacks }).filter(([, list]) => list)
+  if (first && second) throw invalidRequest(`${second[0]} and ${first[0]} mean the same; send one of them`, second[0])
+  return models
+    ? { fallback: models, fallbackField: 'models' }
+    : { fallback: fallbacks ?? [], fallbackField: 'fallbacks' }
+}
+
+const NO_WISH: RoutePreferences = { order: [], only: [], ignore: [] }
+
+function withProviderWish(own: RoutePreferences = NO_WISH, provider: JsonObject): RoutePreferences {
+  refuseUnknown(provider, PROVIDER_WORDS, 'provider')
+  const { order, only, ignore, sort, maxPrice } = own
+  if (order.length + only.length + ignore.length > 0 || sort !== undefined || maxPrice !== undefined)
+    throw invalidRequest(
+      'provider says what svc.providers, svc.sort and svc.max_price say; send one of them',
+      'provider',
+    )
+  const isAlone = provider.allow_fallbacks === false
+  const wished = namesIn(provider.order)
+  const allowed = namesIn(provider.only)
+  const inOrder = isAlone ? wished.filter((name) => allowed.length === 0 || allowed.includes(name)) : []
+  return {
+    ...own,
+    order: wished,
+    only: inOrder.length > 0 ? inOrder : allowed,
+    ignore: namesIn(provider.ignore),
+    spelling: 'provider',
+    ...(isAlone && wished.length === 0 && { firstTargetOnly: true }),
+    ...(typeof provider.sort === 'string' && { sort: provider.sort as Sort }),
+    ...(isJsonObject(provider.max_price) && { maxPrice: readMaxPrice(provider.max_price, 'provider.max_price') }),
+  }
+}
