@@ -31,10 +31,10 @@ async function loadedBy(modules: readonly string[], packages: readonly string[])
   return packages.filter((name) => text.includes(`/node_modules/${name}/`))
 }
 
-test('is no package that a paid request can do without', async () => {
+test('a start imports no package that a paid request can do without', async () => {
   expect(await loadedBy(['@/boot/start', '@/boot/run-server'], [...NEEDED, ...LATER])).toEqual(NEEDED)
 })
 
-test('is no server before the settings are read, and none at all in a process that only watches others', async () => {
+test('a start imports no server before it has read the settings, and a supervisor imports none', async () => {
   expect(await loadedBy(['@/boot/start'], ['postgres', 'elysia'])).toEqual(['postgres'])
 })

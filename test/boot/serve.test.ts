@@ -175,7 +175,7 @@ describe('connections without end', () => {
       clearInterval(drip)
     })
 
-    test('so is a body, of a stranger and of somebody known', async () => {
+    test('a slow body is cut off, of a stranger and of a known caller', async () => {
       const headers = { 'content-type': 'application/json', 'content-length': '1000000' }
       const stranger = open(rawRequest('POST /v1/chat/completions', headers, '{'))
       const pages = open(rawRequest('POST /dashboard/api/session/sign-in', { ...headers, origin: 'http://x' }, '{'))

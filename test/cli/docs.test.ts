@@ -68,7 +68,7 @@ test('every line of the documentation does what it says', async () => {
   }
 })
 
-test('and each found what it was to find', () => {
+test('each documented command has the documented result', () => {
   expect(answers['account list']).toMatchObject({ accounts: [{ email: 'ada@example.com', balanceUsd: '-0.25' }] })
   expect(answers['account search']).toMatchObject({ accounts: [{ accountId: ids.acct_ }], nextCursor: null })
   expect(answers['account show']).toMatchObject({

@@ -101,7 +101,7 @@ describe.each(['responses', 'messages', 'generate-content'] as const)('at a prov
     expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: null, tool_calls: CALLED } })
   })
 
-  test('and streamed', async () => {
+  test('custom tools work in streams', async () => {
     answer(format === 'responses')
     const { choices } = await client.chat.completions.stream(request).finalChatCompletion()
     expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: CALLED } })

@@ -49,7 +49,7 @@ describe.each(['messages', 'generate-content'] as const)('deprecated functions a
     argumentsText: `{"city":"${city}"}`,
   })
 
-  test.each([false, true])('are answered with a function call (stream: %p)', async (isStream) => {
+  test.each([false, true])('older shapes of tools get a function call as the answer (stream: %p)', async (isStream) => {
     script(provider, [call('a', 'Oslo'), call('b', 'Rome')], 'tool-calls')
     const client = new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
     const request = {

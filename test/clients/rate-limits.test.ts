@@ -68,7 +68,7 @@ const modes = [
 ] as const
 
 describe.each([['chat-completions'], ['generate-content']])('the library of %s', (family) => {
-  test.each(modes)('is told limit, rest and duration with %s', async (_, stream) => {
+  test.each(modes)('a client gets limit, rest and duration with %s', async (_, stream) => {
     gateway.upstream.respond(() => respondWith(TEXT, 'messages', stream))
     const headers = (await ASK[family]?.(await keyWith(0), stream)) as Told
     expect(headers.get('x-ratelimit-limit-requests')).toBe(String(REQUESTS))

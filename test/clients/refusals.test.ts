@@ -35,7 +35,7 @@ describe.each(['chat-completions', 'responses'] as const)('a refusal of a provid
     gateway.upstream.respond(() => respondWith({ fixture: 'matrix/refusal', usage: null }, format, isStream))
   }
 
-  test('is one for chat.completions.parse', async () => {
+  test('a refusal reaches chat.completions.parse', async () => {
     decline(false)
     const { choices } = await client.chat.completions.parse(chat)
     expect(choices[0]).toMatchObject({
@@ -44,7 +44,7 @@ describe.each(['chat-completions', 'responses'] as const)('a refusal of a provid
     })
   })
 
-  test('is one for chat.completions.stream', async () => {
+  test('a refusal reaches chat.completions.stream', async () => {
     decline(true)
     const stream = client.chat.completions.stream(chat)
     let told = ''
@@ -54,7 +54,7 @@ describe.each(['chat-completions', 'responses'] as const)('a refusal of a provid
     expect(told).toBe(WORDS)
   })
 
-  test('is one for responses.parse and responses.stream', async () => {
+  test('a refusal reaches responses.parse and responses.stream', async () => {
     decline(false)
     const whole = await client.responses.parse(responses)
     decline(true)

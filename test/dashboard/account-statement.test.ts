@@ -50,7 +50,7 @@ test('shows what moved between two balances, on a desk and on a phone', async ()
   }
 })
 
-test('of another period is chosen, shared by its address, and downloaded', async () => {
+test('a statement of another period is chosen, shared by its address, and downloaded', async () => {
   const page = await open('/credit')
   await page.getByRole('link', { name: 'Account statement' }).click()
   await page.getByRole('combobox', { name: 'Period' }).click()
@@ -64,7 +64,7 @@ test('of another period is chosen, shared by its address, and downloaded', async
   expect((await download).suggestedFilename()).toMatch(/^statement-\d{4}-\d\d-01-to-\d{4}-\d\d-\d\d\.csv$/)
 })
 
-test('of an account is what an administrator is led to from its page', async () => {
+test("an account's page leads an administrator to its statement", async () => {
   const page = await open(`/admin/accounts/${customer.accountId}`, office.first)
   await page.getByRole('main').getByRole('link', { name: 'Statement' }).click()
   await page.waitForURL(`**/admin/accounts/${customer.accountId}/statement`)

@@ -52,7 +52,7 @@ test('shows what was charged, marks what looks alike, and narrows it down', asyn
   }
 })
 
-test('is for administrators alone, and says which filter is wrong', async () => {
+test('the list of requests is for administrators alone, and names a wrong filter', async () => {
   const path = `/dashboard/api/admin/accounts/${customer.viewer.accountId}/requests`
   expect((await customer.json('GET', path)).status).toBe(404)
   expect((await administrator.json('GET', `${path}?cost=free`)).body).toMatchObject({ error: { param: 'cost' } })

@@ -46,7 +46,7 @@ function open(path: string, { cookie }: Person = customer.person, view: object =
   return browser.open(`/dashboard${path}`, { url: gateway.url, cookie, ...view })
 }
 
-test('are listed with their reason, counted where the list is a sample, and narrowed down', async () => {
+test('failed requests are listed with their reason, counted if the list is a sample, and filtered', async () => {
   for (const view of [{}, { width: 1024 }, { width: 360, colorScheme: 'dark' }]) {
     const page = await open('/failures', customer.person, view)
     await page.getByText('44 in the last 30 days').waitFor()
@@ -65,7 +65,7 @@ test('are listed with their reason, counted where the list is a sample, and narr
   }
 })
 
-test('are found by their id on the usage page, and by their key on its page', async () => {
+test('failed requests are found by their id on the usage page, and by their key on its page', async () => {
   const page = await open('/usage')
   await page.getByRole('textbox', { name: 'Find by request id' }).fill(lastId)
   await page.getByRole('textbox', { name: 'Find by request id' }).press('Enter')
@@ -83,7 +83,7 @@ test('are found by their id on the usage page, and by their key on its page', as
   await page.getByText('44 in the last 30 days').waitFor()
 })
 
-test('of an account are what an administrator is led to from its page', async () => {
+test("an account's page leads an administrator to its failed requests", async () => {
   const page = await open(`/admin/accounts/${customer.accountId}`, administrator)
   await page.getByRole('main').getByRole('link', { name: 'Failed requests' }).click()
   await page.waitForURL(`**/admin/accounts/${customer.accountId}/failures`)
@@ -91,7 +91,7 @@ test('of an account are what an administrator is led to from its page', async ()
   await expectAccessible(page)
 })
 
-test('are none at first, and one that matches nothing says so', async () => {
+test('the list of failed requests is empty at first, and says if a filter matches nothing', async () => {
   const page = await open('/failures', administrator)
   await page.getByText('No request has failed in the last 30 days').waitFor()
   await page.goto(`${gateway.url}/dashboard/failures?code=x`)

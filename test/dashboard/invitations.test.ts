@@ -156,7 +156,7 @@ describe('somebody who is invited', () => {
     await page.getByText('It works once, for 7 days').waitFor()
   })
 
-  test('and is signed in as somebody else, signs out and goes on', async () => {
+  test('an invited person who is signed in as somebody else signs out and continues', async () => {
     const other = await newPerson('Mallory')
     const page = await open(link, { cookie: other.cookie, width: 360, colorScheme: 'dark' })
     await page.getByText('This invitation is not valid, or no longer.').waitFor()

@@ -40,7 +40,7 @@ test.each(CALLERS)('the same for one account, and no other has it: %s', (name, s
   expect(told(name, { ...says, prompt_cache_key: 'another' }, 'acc_1', true)).not.toBe(first as string)
 })
 
-test.each(CALLERS)('none where the caller named none: %s', (name, says) => {
+test.each(CALLERS)("no cache key is sent without the caller's own: %s", (name, says) => {
   for (const none of [{}, { prompt_cache_key: null }]) {
     expect(told(name, { ...says, ...none }, 'acc_1', true) ?? undefined).toBeUndefined()
     expect(told(name, { ...says, ...none }, 'acc_1', false)).toBeUndefined()

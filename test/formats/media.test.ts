@@ -23,7 +23,7 @@ describe('the name under which a file is sent', () => {
   ])('%s called %p is %s', (mediaType, given, name) => expect(filenameFor(mediaType, given)).toBe(name))
 })
 
-test('is that of its media type towards every provider that asks for a name', () => {
+test("a file's name has the ending of its media type at every provider that needs a name", () => {
   const titled = (mediaType: string): FileBlock => ({
     type: 'file',
     source: { type: 'base64', mediaType, data: 'JVBE' },

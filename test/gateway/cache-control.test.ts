@@ -164,7 +164,7 @@ describe('towards chat-completions', () => {
     expect(body.tools?.[0]?.cache_control).toEqual(SHORT)
   })
 
-  test('and left out towards another, which the answer and the log say', async () => {
+  test('a cache mark is omitted for a provider that cannot read it, and the answer and the log say so', async () => {
     const { body } = await sent(plain, 'chat-completions', messagesBody, 'messages')
     expect(JSON.stringify(body)).not.toContain('cache_control')
     const line = plain.gateway.logLines.findLast((one) => one.includes('"event":"request_fields_left_out"'))

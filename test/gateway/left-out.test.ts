@@ -83,7 +83,7 @@ describe.each([['chat-completions'], ['generate-content']] as const)('`store` of
     expect(leftOut).toBe('store')
   })
 
-  test('is passed on where it asks for nothing', async () => {
+  test('an empty field is passed on', async () => {
     const { received, leftOut } = await sentWith({ store: false })
     expect([received.store, leftOut]).toEqual([false, null])
   })

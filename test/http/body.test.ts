@@ -62,7 +62,7 @@ describe('a body is refused before it is parsed', () => {
     expect(parse).not.toHaveBeenCalled()
   })
 
-  test('and not where it has as many as it may, or is as long only within strings', async () => {
+  test('a body is accepted at its limits, and if only its strings are long', async () => {
     const { json } = await readJsonBody(
       requestOf(`{"x":"${'\\"'.repeat(2_097_152)}","y":"${'x'.repeat(9_000_000)}"}`),
       LIMITS,

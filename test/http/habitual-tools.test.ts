@@ -76,7 +76,7 @@ test('where nothing pays for it, a search beside other tools is left out, and th
   expect(sent?.tools).toEqual([FUNCTION])
 })
 
-test('so is one that an item adds', async () => {
+test('a tool that an item adds is accepted', async () => {
   const added = { type: 'additional_tools', role: 'developer', tools: [FUNCTION, SEARCH] }
   const { status, sent } = await ask('svc/alpha', { input: [added, { role: 'user', content: 'Look it up' }] })
   expect(status).toBe(200)

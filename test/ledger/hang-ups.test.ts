@@ -34,7 +34,7 @@ async function hangUp(payer: Payer, tokens = 1): Promise<number> {
   return outcome.record.cost
 }
 
-test('so many of an account are free, over all its keys and processes, and the next are charged', async () => {
+test('an account has a number of free hang-ups over all its keys and processes, and pays for the next', async () => {
   const payer = await bench.fund(1_000)
   expect(await hangUp(payer)).toBe(0)
   await countIn(payer, 1, 1)

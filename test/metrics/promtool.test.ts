@@ -30,7 +30,7 @@ test('promtool has no complaint of a gateway at work', async () => {
   expect(await promtool(['check', 'metrics'], exposition)).toEqual({ code: 0, said: '' })
 })
 
-test('nor of one that has done nothing', async () => {
+test('promtool accepts the metrics of an idle gateway', async () => {
   const { catalog } = gateway.gateway.deps
   const metrics = createPrometheusMetrics({ catalog })
   expect(await promtool(['check', 'metrics'], await metrics.exposition())).toEqual({ code: 0, said: '' })

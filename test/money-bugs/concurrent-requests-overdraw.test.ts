@@ -18,13 +18,13 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('of a balance for four, two gateways let exactly four through', async () => {
+test('two gateways let exactly four requests through on a balance for four', async () => {
   const { accountId, key } = await gateway.customer(formatUsd(nano((await holdOfOne()) * AFFORDABLE)))
   expect(await race([key])).toEqual({ answered: AFFORDABLE, refused: REQUESTS - AFFORDABLE })
   expect((await gateway.balance(accountId)).available).toBeGreaterThanOrEqual(0)
 })
 
-test('of a balance for four, ten keys get four through together', async () => {
+test('ten keys together get four requests through on a balance for four', async () => {
   const { accountId } = await gateway.customer(formatUsd(nano((await holdOfOne()) * AFFORDABLE)))
   const keys = await Promise.all(
     Array.from({ length: 10 }, async () => {
@@ -35,7 +35,7 @@ test('of a balance for four, ten keys get four through together', async () => {
   expect(await race(keys)).toEqual({ answered: AFFORDABLE, refused: REQUESTS - AFFORDABLE })
 })
 
-test('of a monthly budget for four, a rich account gets four through', async () => {
+test('a rich account gets four requests through on a monthly budget for four', async () => {
   const budget = nano((await holdOfOne()) * AFFORDABLE)
   const { accountId, key } = await gateway.customer('1000', { monthlyBudget: budget })
   expect(await race([key])).toEqual({ answered: AFFORDABLE, refused: REQUESTS - AFFORDABLE })

@@ -92,7 +92,7 @@ describe.each([
     expect(await turn(talk(HARD, 'ok', 'ok'), options)).toMatchObject({ first: 'svc/large', outcome: 'kept' })
   })
 
-  test('is over after a quarter of an hour without a turn', async () => {
+  test('a conversation ends after a quarter of an hour without a turn', async () => {
     await turn(talk(HARD), options)
     clock.advance(15 * 60_000)
     expect((await turn(talk(HARD, EASY), options)).outcome).toBeUndefined()

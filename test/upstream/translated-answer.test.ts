@@ -47,7 +47,7 @@ test('a stream is read as what the dialect makes of it, its end included', async
   expect(answer.hasSent()).toBe(true)
 })
 
-test('so is one that flows through a pipe, in which what says nothing is not passed on', async () => {
+test('a piped answer is translated, without its meaningless events', async () => {
   const answer = await answered(new Response('--', { headers: { 'content-type': 'application/whispered' } }))
   if (answer.kind === 'failed') throw new Error('no answer')
   const seen: string[] = []

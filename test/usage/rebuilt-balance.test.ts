@@ -108,7 +108,7 @@ test('booked without its facts: a rebuilt balance includes it once', async () =>
   expect(await kinds()).toEqual([])
 })
 
-test('not put aside yet: an account that is loaded again takes it from the stream, once', async () => {
+test('a refused record that still waits counts once in a reloaded account', async () => {
   await chargeTorn()
   await redis.del(accountName(payer.accountId))
   expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT - COST), spent: nano(COST) })
@@ -134,7 +134,7 @@ test('put aside by a worker that died before it acknowledged: it is in both, and
   expect(await kinds()).toEqual([])
 })
 
-test('not bookable at all: the store keeps the charge, a rebuild cannot, and every check says so until a person did it', async () => {
+test('a record that cannot be booked stays charged in the store, and every check reports it', async () => {
   const full = usageRecord({ ...payer, holdId: 'hold_full' })
   await database.sql`INSERT INTO usage_daily VALUES (${payer.accountId}, (now() AT TIME ZONE 'UTC')::date, ${payer.keyId},
     ${full.facts.model}, 0, 0, 0, 0, 0, 0, 0, 0, 9000000000000000, 0, 0, 0), (${payer.accountId},

@@ -42,7 +42,7 @@ describe('the price lines of a usage record', () => {
       .map((list) => list.map((step) => ({ aboveInputTokens: 200_000, prices: step }))),
   })
 
-  test('and what rounding added come to the charge exactly', () => {
+  test('the price lines of a usage record and the rounding sum up to the charge exactly', () => {
     fc.assert(
       fc.property(usage, pricing, (used, priced) => {
         const catalog = { models: new Map([['svc/alpha', { pricing: priced }]]) } as unknown as Catalog

@@ -123,7 +123,7 @@ test('a smaller window above a larger one is refused, whichever is set', async (
   ).toEqual([['account', ['total']]])
 })
 
-test('of others than its own members and keys an account has no budgets', async () => {
+test('an account has budgets of its own members and keys only', async () => {
   const [own, other] = [await team(), await team()]
   const { database, ledger } = fixture
   for (const [scope, scopeId] of [

@@ -182,7 +182,7 @@ describe('of whoever invites', () => {
 })
 
 describe('there are at most', () => {
-  test('so many open at once, and so many a day, of which one that replaces another is one', async () => {
+  test('invitations are limited in number, open ones and those of a day; a replacement counts as one', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const inviting = { accountId, by: by(people.owner) }
@@ -211,7 +211,7 @@ describe('there are at most', () => {
     })
   })
 
-  test('so many members', async () => {
+  test('an account has a limited number of members', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId } = organisation
     const { sql } = fixture.database

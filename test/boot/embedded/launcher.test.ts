@@ -29,7 +29,7 @@ test('the end of `bun run` reaches the process it started', async () => {
   await untilGone([child])
 })
 
-test('so does the end of the npx above it, although `bun run` lives on', async () => {
+test('the end of npx stops the gateway, although `bun run` lives on', async () => {
   const environment = { npm_lifecycle_event: 'start', RUN: `"$BUN" "$SCRIPT"${STAY}` }
   const npx = `exec -a 'npm exec bun@1.4.5 run start' bash -c 'bash -c "$RUN"${STAY}'`
   const { pid, nextLine } = launch(npx, environment)

@@ -106,7 +106,7 @@ test('says of each process for itself what is its own, and of what they share no
   expect([...series.keys()].filter((name) => /process="(?!\d")/.test(name))).toEqual([])
 })
 
-test('is what promtool has nothing to say about', async () => {
+test('promtool accepts the metrics of several processes', async () => {
   expect(await promtool(['check', 'metrics'], await scrapeText())).toEqual({ code: 0, said: '' })
 })
 

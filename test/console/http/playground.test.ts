@@ -160,7 +160,7 @@ describe('the account pays', () => {
     expect((await ask()).status).toBe(200)
   })
 
-  test('and where it can’t, nobody is asked', async () => {
+  test('an account without credit gets no answer, and no provider is called', async () => {
     const calls = gateway.upstream.calls.length
     person = await signUpPerson(gateway)
     expect(await refusal(await ask())).toMatchObject({ status: 402 })
@@ -187,7 +187,7 @@ describe('who may', () => {
     expect(await refusal(await ask({}, { headers }))).toMatchObject({ status: 403, code: 'cross_origin' })
   })
 
-  test('and a request that is none is told what is wrong with it', async () => {
+  test('an invalid playground request gets its fault', async () => {
     expect(await refusal(await ask({ messages: [] }))).toMatchObject({ status: 400, param: 'messages' })
     expect(await refusal(await ask({ model: 'svc/none' }))).toMatchObject({ status: 404, code: 'model_not_found' })
     const headers = { 'content-type': 'text/plain' }

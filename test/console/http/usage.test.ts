@@ -184,7 +184,7 @@ describe('another account', () => {
     expect((await file.text()).trim().split('\r\n')).toHaveLength(1)
   })
 
-  test('and nobody sees anything without a session', async () => {
+  test('nobody sees usage without a session', async () => {
     for (const path of [
       'usage',
       'usage/totals',

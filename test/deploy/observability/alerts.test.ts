@@ -35,7 +35,7 @@ async function runRuleTests(tests: object[]): Promise<{ code: number; said: stri
   return result
 }
 
-test('are rules that promtool accepts', async () => {
+test('promtool accepts the alerts', async () => {
   const { code, said } = await promtool(['check', 'rules', RULES])
   expect([code, said.replace(/Checking .*/, '').trim()]).toEqual([
     0,

@@ -85,7 +85,7 @@ test('Titan and Nova are asked for one text after another, and charged by their 
   expect(asked('nova')).toHaveLength(2)
 })
 
-test('is asked for a size in the words of each, at the address of InvokeModel', async () => {
+test('each model family gets the size in its own field, at the address of InvokeModel', async () => {
   for (const name of Object.keys(MODELS)) await embed(name, ['a'], { dimensions: 256 })
   expect(calls.map(({ path }) => path)).toEqual(
     Object.values(MODELS).map((model) => `/model/${encodeURIComponent(model)}/invoke`),

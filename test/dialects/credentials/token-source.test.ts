@@ -132,7 +132,7 @@ test('a token that was refused is given to nobody else, unless it was another’
   expect(await next).toBe('second')
 })
 
-test('is asked for ahead of calls, once, and says how it stands', async () => {
+test('a token is requested once before the first call, and reports its state', async () => {
   const world = scripted()
   expect(world.source.status()).toEqual({ expiresAtMs: undefined, obtained: 0, failed: 0 })
   world.source.warm()

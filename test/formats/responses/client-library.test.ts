@@ -68,7 +68,7 @@ describe.each(['streamed', 'complete'])('a %s answer', (kind) => {
       ? client.responses.stream({ model, input: 'Hi', tools: [...TOOLS] }).finalResponse()
       : client.responses.create({ model, input: 'Hi', tools: [...TOOLS] })
 
-  test('of text and reasoning', async () => {
+  test('the library reads an answer of text and reasoning', async () => {
     const response = await read('text')
     expect(response.output_text).toBe('Hello wörld 👋')
     expect(response.output[0]).toMatchObject({
@@ -79,7 +79,7 @@ describe.each(['streamed', 'complete'])('a %s answer', (kind) => {
     expect(response).toMatchObject({ status: 'completed', model: CONTEXT.model, usage: { total_tokens: 9 } })
   })
 
-  test('of calls, one of a custom tool and one without arguments', async () => {
+  test('the library reads calls, one of a custom tool and one without arguments', async () => {
     const { output } = await read('tools')
     expect(output).toMatchObject([
       { type: 'custom_tool_call', call_id: 'call_a', name: 'patch', input: '*** End', status: 'completed' },
@@ -87,7 +87,7 @@ describe.each(['streamed', 'complete'])('a %s answer', (kind) => {
     ])
   })
 
-  test('that declines, and one of nothing', async () => {
+  test('the library reads a refusal and an empty answer', async () => {
     expect((await read('refusal')).output).toMatchObject([{ content: [{ type: 'refusal', refusal: 'No.' }] }])
     expect(await read('empty')).toMatchObject({ status: 'incomplete', output: [] })
   })

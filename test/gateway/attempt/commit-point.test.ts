@@ -128,7 +128,7 @@ test('an error after content in the same read is the client’s to be told', asy
   expect(source.isAborted()).toBe(false)
 })
 
-test('is not waited for by nobody: what was read of it, and is being read, goes along when the client leaves', async () => {
+test('content is not awaited once the client has left: its read parts are returned', async () => {
   const client = new AbortController()
   source.give(batch(itemsOf(format, ROLE)))
   const waiting = awaitContent(source, false, client.signal)

@@ -21,14 +21,14 @@ async function sent(body: string): Promise<string> {
   return gateway.upstream.calls[before]?.text ?? ''
 }
 
-test('is told in its own model name, and else as it was written', async () => {
+test("a copied body has the target's model name, and is otherwise unchanged", async () => {
   const body = (model: string) =>
     `{ "model" : "${model}", "max_tokens": 9,\n "messages": [{"role":"user","content":"a\\nb"}]}`
   const text = await sent(body(MODEL))
   expect(text).toBe(body((JSON.parse(text) as { model: string }).model))
 })
 
-test('is asked for the usage of a stream besides', async () => {
+test('a copied body asks for the usage of a stream', async () => {
   const text = await sent(`{"model":"${MODEL}","stream":true,"messages":[{"role":"user","content":"a\\nb"}]}`)
   expect(text).toEndWith('[{"role":"user","content":"a\\nb"}],"stream_options":{"include_usage":true}}')
 })
@@ -43,7 +43,7 @@ test.each([
   expect(messages).toHaveLength(1)
 })
 
-test('is not told what is left out', async () => {
+test('a copied body lacks the omitted fields', async () => {
   const text = await sent(`{"model":"${MODEL}","messages":[{"role":"user","content":"a\\nb"}],"unheard_of":"x"}`)
   expect(JSON.parse(text)).not.toHaveProperty('unheard_of')
 })

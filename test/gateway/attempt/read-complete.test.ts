@@ -12,7 +12,7 @@ function bodyOf(text: string): UpstreamBody {
   return { kind: 'body', bytes: new TextEncoder().encode(text) }
 }
 
-test('is read as it came and as it is meant', async () => {
+test('a complete answer is returned as sent and as decoded', async () => {
   const text = JSON.stringify(chatCompletion('Hello'))
   expect(decodeComplete(bodyOf(text), format, false)).toMatchObject({
     kind: 'complete',

@@ -33,7 +33,7 @@ test('the template is all but the values', () => {
   expect(fill(template, ['you', '3', ''])).toBe(piece('you', '', '3'))
 })
 
-test('is told by nothing but the one string that says the word', () => {
+test('a template finds its value only by the one string with the text', () => {
   const around = (text: string, value: string) => templateAround(text, [{ isCount: false, value }])
   expect(around(piece('1'), '1')).toBeUndefined()
   expect(around(piece('hello'), 'world')).toBeUndefined()
@@ -42,7 +42,7 @@ test('is told by nothing but the one string that says the word', () => {
   expect(around('{"say":"a"b"}', 'a"b')).toBeUndefined()
 })
 
-test('is told by nothing but the one value of each name, as it is written, in the order given', () => {
+test('a template finds each value by its name, as written, in the given order', () => {
   const word = { isCount: false, value: 'hello' }
   const around = (text: string, count: string) =>
     templateAround(text, [word, { name: 'n', isCount: true, value: count }])
@@ -66,7 +66,7 @@ test('slots are put in the order of the text', () => {
   expect(inOrder(piece('hello'), [pad, word, count])).toEqual([word, count, pad])
 })
 
-test('is the same where nothing else differs', () => {
+test('a template matches a text that differs only in its values', () => {
   const foreign = templateAround(piece('two').replace('1', '2'), slotsOf('two'))
   assert(foreign, 'it has a template')
   const one = templateOf('one', 'a', '1')

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { countTextTokens } from '@/catalog/estimate'
 import { countOutput } from '@/gateway/charge/count-output'
 
-test('is what the tokenizer says, and what was not kept comes on top', async () => {
+test("the output count is the tokenizer's, plus the tokens that were not kept", async () => {
   const texts = ['{"id": 17}', '人工智能正在改变']
   const counted = await countTextTokens(texts)
   expect(counted).toBeGreaterThan(8)

@@ -18,7 +18,7 @@ test('holds all pieces in their order, texts and bytes alike', async () => {
   )
 })
 
-test('of a long answer is made while it is read', async () => {
+test('the body of a long answer is made while it is read', async () => {
   let made = 0
   function* pieces(): Generator<string> {
     for (; made < 100; made++) yield 'x'.repeat(100_000)

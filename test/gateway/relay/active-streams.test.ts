@@ -21,7 +21,7 @@ test('interrupts what is open, also where ending one takes others off the list',
   expect(interrupted).toEqual(['a', 'c'])
 })
 
-test('is through with interrupting once all have ended, one that fails too', async () => {
+test('interrupting ends once all streams have ended, a failing one too', async () => {
   const streams = createActiveStreams()
   const ended = Promise.withResolvers<void>()
   let isThrough = false

@@ -91,7 +91,7 @@ describe('where they don’t', () => {
     expect(state).toBe('complete')
   })
 
-  test('so do those of an answer that came in one piece, whoever speaks what', () => {
+  test('signatures of an answer in one piece return to any client', () => {
     const { text } = new StreamWriter(createTestAnswer(), false).write(hubItems(...ANSWER))
     expect(text).toContain('"content":"Hello"')
     expect(text).toEndWith('data: [DONE]\n\n')

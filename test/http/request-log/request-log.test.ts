@@ -104,7 +104,7 @@ describe('what costs nothing', () => {
     expect(ofThis(refused)).toMatchObject([{ event, route, status: 404, error: 'model_not_found', accountId }])
   })
 
-  test('and so does what is not offered: compaction, and a WebSocket', async () => {
+  test('an operation that is not offered leaves a line too: compaction, and a WebSocket', async () => {
     const before = lines().length
     expect((await post('/v1/responses/compact', {})).status).toBe(400)
     const upgrade = { connection: 'upgrade', upgrade: 'websocket', 'x-forwarded-for': '10.0.0.2' }

@@ -41,7 +41,7 @@ function ofHistory(moments: readonly number[]): number[] {
   )
 }
 
-test('are the same in the first and the last millisecond of each day of 77 years', async () => {
+test('budget windows are the same in the first and the last millisecond of each day of 77 years', async () => {
   const days = (LAST_MS - FIRST_MS) / MS_PER_DAY
   const edges = Array.from({ length: days }, (_, day) => FIRST_MS + day * MS_PER_DAY).flatMap((ms) => [ms - 1, ms])
   for (let from = 0; from < edges.length; from += 1_000) {
@@ -50,7 +50,7 @@ test('are the same in the first and the last millisecond of each day of 77 years
   }
 })
 
-test('are the same at any moment, and the next begins where one ends', async () => {
+test('budget windows are the same at any moment, and the next begins where one ends', async () => {
   const moments = fc.array(fc.integer({ min: FIRST_MS, max: LAST_MS }), { minLength: 1, maxLength: 50 })
   await fc.assert(
     fc.asyncProperty(moments, async (some) => {

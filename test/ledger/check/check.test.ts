@@ -268,7 +268,7 @@ describe('what is wrong is named', () => {
     await expect(check()).rejects.toThrow('a newer version, which this version cannot read')
   })
 
-  test('and a rebuild mends it', async () => {
+  test('a rebuild repairs the named faults', async () => {
     await addToAccount({ available: 500, held: 5 })
     await addToKey({ open: 3 })
     await rebuildAll({ redis: bench.redis, history: bench.history, logger: bench.logger })

@@ -120,7 +120,7 @@ test('credit that is withheld is a hold of no key', async () => {
   expect(await bench.redis.zrange(`${tag}:deadlines`, '0', '-1')).toContain(`${accountId}:-:entry_${accountId}:70`)
 })
 
-test('and whose a key is', async () => {
+test('the store has the owner of each key', async () => {
   await bench.ledger.rememberKeyHash(HASH, { accountId: 'acct_1', keyId: 'key_1' })
   expect(await bench.redis.get(`keyhash:${HASH}`)).toBe('acct_1:key_1')
 })

@@ -113,7 +113,7 @@ describe('slots', () => {
     expect(nameOf(await waiting)).toBe('p5/alpha-at-p5 k1')
   })
 
-  test('and is turned away where the queue is full', async () => {
+  test('a request is refused if the queue for slots is full', async () => {
     await begin([busyModel]).next()
     const queued = begin([busyModel]).next()
     const failover = begin([busyModel])

@@ -104,7 +104,7 @@ describe('error classes', () => {
     expect(nameOf(await begin(models).next())).toBe('p3/alpha-at-p3 k1')
   })
 
-  test('so is that of a provider that is overloaded, for a minute at most', async () => {
+  test('the pause of an overloaded provider is kept, for a minute at most', async () => {
     const models = [modelOf('svc/alpha', [providerOf('p3')])]
     expect(await failAll(begin(models), () => refused(529, 3_600))).toHaveLength(1)
     expect(await begin(models).next()).toBeUndefined()

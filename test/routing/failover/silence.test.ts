@@ -94,7 +94,7 @@ describe('where retries are used up', () => {
     expect(failover.trail).toMatchObject([{ provider: 'p1', reason: 'silence-timeout' }])
   })
 
-  test('and sooner once its circuit has opened', async () => {
+  test('a silent call is given up sooner once its circuit has opened', async () => {
     await learn()
     parts.clock.advance(60_000)
     const { failover, first } = await start()

@@ -162,7 +162,7 @@ describe('a 429 that one account meets', () => {
     expect(isUsable('acc_3')).toBe(false)
   })
 
-  test('and a call that worked in between shows that they met limits of their own', () => {
+  test('a 429 of one account does not rest the key for all after a call that worked in between', () => {
     meet('acc_1')
     pool.noteSuccess(provider, k1, clock.monotonic(), 'acc_3')
     expect(meet('acc_2')).toBe(false)

@@ -107,7 +107,7 @@ test('a store that fails or hangs costs nothing but the memory', async () => {
   }
 })
 
-test('is bounded: the conversation that was quiet for longest is forgotten first', async () => {
+test('the memory of conversations is bounded: the one that was quiet for longest is forgotten first', async () => {
   const sticky = createStickiness(manualClock())
   for (let index = 0; index < MAX_SESSIONS; index++) sticky.remember(named(`s${index}`), 'svc/alpha', never)
   sticky.remember(named('s0'), 'svc/alpha', never)

@@ -44,7 +44,7 @@ test.each(['request', 'unsupported', 'filtered', 'context-too-long', 'server', '
   },
 )
 
-test('is short, has no control characters, and its field is a path', () => {
+test("a failure's kept message is short, has no control characters, and its field is a path", () => {
   const error = new GatewayError('invalid_request', `a\u0000b${'x'.repeat(5_000)}\ud800`, {
     param: 'a.b[0]<script>\u0000',
   })

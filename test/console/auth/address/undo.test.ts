@@ -86,7 +86,7 @@ describe('undoing a change of address', () => {
     expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
   })
 
-  test('and confirming another change, at once, end at the former address', async () => {
+  test('undoing a change of address wins over a simultaneous confirmation', async () => {
     const ada = await office.somebody()
     const first = await office.change(ada)
     const next = await office.ask(at(ada, first.email))

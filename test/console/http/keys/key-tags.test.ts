@@ -53,7 +53,7 @@ test('all usage of a key has them, and they win over the header', async () => {
   })
 })
 
-test('are changed and taken off, and the audit log has both', async () => {
+test('tags of a key are changed and removed, and the audit log has both', async () => {
   const { item } = (await make(['team=a'])).body as Made
   const changed = await person.json('PATCH', `${KEYS}/${item.id}`, { tags: ['team=b'] })
   expect(changed.body).toMatchObject({ tags: ['team=b'] })

@@ -56,7 +56,7 @@ describe('guesses from one address at one account', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(4)
   })
 
-  test('nor, behind a trusted proxy, by what stands left of its entry', async () => {
+  test('guesses behind a trusted proxy are counted by its own entry, not by entries left of it', async () => {
     const { email } = await signUpPerson(proxied)
     const statuses = await guesses(14, (index) => guess(proxied, email, 'wrong', `203.0.113.${index}, 198.51.100.7`))
     expect(statuses.filter((status) => status === 429)).toHaveLength(4)

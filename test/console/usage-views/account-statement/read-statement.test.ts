@@ -209,7 +209,7 @@ test('where movements and balance differ, the log says so', async () => {
   ])
 })
 
-test('is read from the daily sums by their index, and from no usage record', async () => {
+test('a statement is read from the daily sums by their index, and from no usage record', async () => {
   const { accountId } = await newAccount()
   await database.sql`INSERT INTO usage_daily SELECT 'acct_' || account, date '2026-01-01' + day, 'key_' || key, 'svc/alpha',
     1, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0 FROM generate_series(1, 200) account, generate_series(0, 99) day, generate_series(1, 5) key`

@@ -44,7 +44,7 @@ const openerIn = (page: Page) =>
   page.getByRole('button', { name: 'Key rules for Grace Hopper' }).filter({ visible: true })
 const dialogIn = (page: Page) => page.getByRole('dialog', { name: 'Rules for API keys: Grace Hopper' })
 
-test('are set, seen again and taken back by the keyboard alone', async () => {
+test('key rules of a member are set, shown and removed by the keyboard alone', async () => {
   const page = await open(owner, '/members')
   const [opener, dialog] = [openerIn(page), dialogIn(page)]
   await tabTo(page, opener)
@@ -92,7 +92,7 @@ test('beyond those of the account are refused at their field', async () => {
   await expectAccessible(page)
 })
 
-test('that cannot be loaded are not shown as none: the dialog says so, and loads them on demand', async () => {
+test('key rules that cannot be loaded are not shown as none: the dialog says so, and loads them on demand', async () => {
   await owner.json('PUT', rules(), { allowedModels: ['svc/alpha'] })
   const page = await open(owner, '/members')
   let isBroken = true
@@ -121,7 +121,7 @@ test('that cannot be loaded are not shown as none: the dialog says so, and loads
   await dialog.getByText('svc/alpha').waitFor()
 })
 
-test('are set by owners and admins alone, in organisations alone', async () => {
+test('key rules of a member are set by owners and admins only, and only in organisations', async () => {
   const theirs = await open(grace, '/members')
   await theirs.getByRole('row', { name: /Ada Lovelace/ }).waitFor()
   expect(await theirs.getByRole('button', { name: /^Key rules/ }).count()).toBe(0)

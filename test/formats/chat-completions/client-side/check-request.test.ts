@@ -96,7 +96,7 @@ describe('limits name the field and the limit', () => {
     })
   }
 
-  test('and never repeat a big value', () => {
+  test('limits of fields never repeat a big value in their error', () => {
     const { message } = refusal({ model: 'x'.repeat(100_000), messages: [USER], stop: 'y'.repeat(100_000) })
     expect(message.length).toBeLessThan(200)
   })

@@ -23,6 +23,6 @@ test('refuses both and neither', () => {
   )
 })
 
-test('is answered in one field', () => {
+test('a count of tokens is answered in one field', () => {
   expect(encodeCountTokens(42)).toEqual({ totalTokens: 42 })
 })

@@ -134,7 +134,7 @@ describe('tools that a provider runs', () => {
     expect(named.serverTools?.[0]?.isOptional).toBeUndefined()
   })
 
-  test('and that would be missed are never left out', () => {
+  test('tools of a provider that the answer depends on are never omitted', () => {
     const added = { type: 'additional_tools', role: 'developer', tools: [{ type: 'mcp', server_label: 'x' }] }
     const { nativeOnly } = decode([FUNCTION, { type: 'file_search' }], {
       input: [added, { role: 'user', content: 'Hi' }],

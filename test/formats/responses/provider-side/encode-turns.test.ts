@@ -174,7 +174,7 @@ describe('what the user gives', () => {
     expect(() => encode([user(block)])).toThrow()
   })
 
-  test('and what a tool gives may be pictures', () => {
+  test('pictures of users and of tools reach the provider', () => {
     const block: UserBlock = {
       ...{ type: 'tool-result', callId: 'a', isError: true },
       content: [
