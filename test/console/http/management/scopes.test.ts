@@ -30,6 +30,8 @@ afterAll(() => gateway.stop())
 const OWN: Readonly<Record<string, Scope | null>> = {
   ...Object.fromEntries(OPERATIONS.map(({ method, path, scope }) => [`${method} /v1${path}`, scope])),
   'GET /v1/usage/report': 'usage:read',
+  'GET /v1/generation': 'usage:read',
+  'GET /v1/credits': 'billing:read',
   'GET /v1/account': null,
 }
 
