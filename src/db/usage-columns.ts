@@ -1,6 +1,6 @@
 /**
- * The columns of a usage record, one line each. The tables, what writes them, the digests of archived months, and what an account
- * reads, exports and sees of its records come from here: a new column is a line here, and a migration of both tables.
+ * The columns of a usage record, one line each. Both tables, their writers, the hashes of archived months and the account's views and
+ * exports are derived from this list. A new column is a line here and a migration of both tables.
  */
 import { bigint, boolean, integer, jsonb, type PgColumnBuilderBase, text } from 'drizzle-orm/pg-core'
 import { type ChargeBasis, chargeBasis } from '@/ledger/charge-basis'

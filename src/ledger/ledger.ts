@@ -103,7 +103,7 @@ export interface Ledger {
   setKeyState(state: KeyState): Promise<void>
   /** Makes an account's status and limits hold on all gateways at once. Call it after the history has them. */
   setAccountState(state: AccountState): Promise<'updated' | 'unknown_account'>
-  /** Makes an account's budgets, and whose its keys are, hold on all gateways at once. Call it after the history has them. */
+  /** Applies an account's budgets and the owners of its keys on all gateways at once. Call it after they are in Postgres. */
   reloadBudgets(accountId: string): Promise<void>
   /** An account's budgets now, or those that bind one of its keys, and what was spent in each. Undefined if there is no such account. */
   readBudgets(accountId: string, keyId?: string): Promise<BudgetsNow | undefined>

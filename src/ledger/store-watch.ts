@@ -67,7 +67,7 @@ type StoreWatchOptions = {
   rights?: readonly Right[]
   /** Milliseconds between two looks while requests come, or something is wrong. Default 1,000. */
   intervalMs?: number
-  /** The same while it is not asked for and all is well. Default 5,000. */
+  /** Milliseconds between two looks while no request asks and the store is healthy. Default 5,000. */
   idleIntervalMs?: number
 }
 

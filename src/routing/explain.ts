@@ -60,7 +60,7 @@ type TierExplanation = {
 /** Output tokens to reckon with where neither a tier's choice nor the caller's limit says more. */
 const USUAL_OUTPUT_TOKENS = 500
 
-/** What a request would hold that may be answered by these. */
+/** The credit that would be held for a request, if these models and targets may answer it. */
 export type HoldOf = (answering: Pick<Plan, 'models' | 'targets'>) => Nano
 
 /** Explains `plan`, which was made for `request`. Throws what `holdOf` throws. */

@@ -1,4 +1,4 @@
-/** The last words of an answer on its way to its caller, be they JSON or the end of a stream: the whole answer is in them. */
+/** Reads the whole answer from the last text that the caller gets: the JSON body, or the final event of a stream. */
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson } from '@/lib/json-splice'

@@ -28,7 +28,7 @@ export type UpstreamCall = {
   readingOn?: WithoutClient | undefined
   /** Sent beside the provider's own, which go before them. */
   traceHeaders?: Record<string, string> | undefined
-  /** What the caller asks of a provider of its own format. */
+  /** Protocol headers of the caller, sent only to a provider that speaks the caller's format. */
   protocol?: Record<string, string> | undefined
   handle?: CallHandle
   /** See `readAnswer` of a dialect. */

@@ -161,7 +161,7 @@ describe('images by digest', () => {
     expect(lines).toContain(`REDIS_IMAGE=mine/redis@sha256:${'b'.repeat(64)}`)
   })
 
-  test('images by digest are not made up where the registry tells none', async () => {
+  test('no digest of an image is invented if the registry returns none', async () => {
     expect((await pinned('no such image')).code).not.toBe(0)
   })
 })

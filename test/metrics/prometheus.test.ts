@@ -49,7 +49,7 @@ test('every routing event has its counter', async () => {
   for (const [name, value] of Object.entries(expected)) expect([name, series.get(name)]).toEqual([name, value])
 })
 
-test('margins can be told: what was charged, what it costs, and the part of it that nobody knows the cost of', async () => {
+test('metrics give margins: amounts charged, provider costs, and amounts whose provider cost is unknown', async () => {
   const metrics = createPrometheusMetrics({ catalog: { current: catalog } })
   const answer = {
     ...({ format: 'messages', model: 'svc/alpha', provider: 'provider1', status: 200, ending: 'complete' } as const),

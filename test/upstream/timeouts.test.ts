@@ -91,7 +91,7 @@ describe('silence between bytes', () => {
     expect(await expectAtLeast(AMPLE_MS, () => answer.read())).toEqual(late('idle'))
   })
 
-  test('silence between bytes is the limit for the whole of a small body', async () => {
+  test('the limit of silence between bytes covers the reading of a whole small body', async () => {
     const call = callTo((socket) => void socket.write(`${head(200, { 'content-length': '10' })}half`), {
       idleMs: SHORT_MS,
     })

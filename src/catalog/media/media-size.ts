@@ -15,7 +15,7 @@ const FILE_TOKENS_USUAL = 3_000
 const SOUND_TOKENS_USUAL = 1_000
 /** Beyond the context of any model on sale nothing is counted, over all media of a request, so that what is looked into stays small. */
 export const COUNTED_TOKENS_MAX = 1_100_000
-/** Readers of PDF look for its beginning so far into a file. */
+/** PDF readers accept the header `%PDF` anywhere within this many first bytes. */
 const MAGIC_BYTES = 1_024
 const ZIP_MAGIC = 'PK\x03\x04'
 /** A byte of a text that is not in UTF-8 is at most so many, by whatever reading. */

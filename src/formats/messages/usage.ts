@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 /** A count above this is no count: no model reads or writes so much in one request. */
 const MAX_TOKENS = 1_000_000_000
 
-/** The usage at a stream's start stands inside a message. */
+/** The cost belongs into the last usage. The first usage of a stream is a field of `message`, so this path does not match it. */
 export const COST_PLACE: CostPlace = {
   usagePath: ({ usage }) => (isJsonObject(usage) ? ['usage'] : undefined),
   parts: { input: 'upstream_inference_input_cost', output: 'upstream_inference_output_cost' },

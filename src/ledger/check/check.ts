@@ -24,9 +24,9 @@ type CheckOptions = {
   history: LedgerHistory
   logger: Logger
   /**
-   * Where accounts, keys and holds are searched. `everything`, the default: all names of the store, tombstones too.
-   * `accounts-and-keys`: the same without holds; completes the shards' lists. `listed`: only the shards' own lists, so that
-   * tombstones cost nothing.
+   * Where accounts, keys and holds are searched. `everything`, the default: scans all names of the store, tombstones too.
+   * `accounts-and-keys`: scans without holds, and adds accounts that the shards' lists lack. `listed`: reads only those lists,
+   * so that tombstones cost nothing.
    */
   search?: 'everything' | 'accounts-and-keys' | 'listed'
   /** Rests between pieces of the work. Default: never. */

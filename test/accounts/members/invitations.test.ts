@@ -67,7 +67,7 @@ describe('an invitation', () => {
     expect(JSON.stringify(row)).not.toContain(token)
   })
 
-  test('makes one member of many who accept at once, and one that is revoked meanwhile makes one or none', async () => {
+  test('an invitation that is accepted several times at once makes one member, and at most one if it is revoked meanwhile', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     for (let round = 0; round < 20; round++) {

@@ -20,7 +20,7 @@ test('a replacement holds at once, listeners hear of both, and a snapshot stays 
   expect(heard).toEqual([[beta, alpha, beta]])
 })
 
-test('what is made of a catalogue is made once for each', () => {
+test('a value derived from a catalogue is computed once per catalogue', () => {
   const live = createLiveCatalog(alpha)
   let times = 0
   const ids = perCatalog(live, ({ models }) => {

@@ -75,7 +75,7 @@ describe('within the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(200)
   })
 
-  test('an unknown account is told', async () => {
+  test('a request for an unknown account gives not_found', async () => {
     expect(await office.administration.request(office.ada, adjustment('acct_none', 5))).toEqual({ kind: 'not_found' })
   })
 })

@@ -100,7 +100,7 @@ test('names that would make a text of an object fail are refused by name', async
 describe('changes without end', () => {
   const PER_MINUTE = 120
 
-  test('end for the person who makes them, before they are in the audit log, and for nobody else', async () => {
+  test('too many changes of one person are refused before they are in the audit log, and those of others are not', async () => {
     const [ada, eve] = [await signUpPerson(gateway), await signUpPerson(gateway)]
     const { body } = await ada.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'first' })
     const { id } = (body as { item: { id: string } }).item

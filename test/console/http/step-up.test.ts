@@ -78,7 +78,7 @@ describe('an administrator without an authenticator app', () => {
     expect((await now.json('GET', `${ADMIN}/orders`)).status).toBe(403)
   })
 
-  test('an administrator without an authenticator app is nobody to members: to them nothing is there', async () => {
+  test('a member who is no administrator gets 404 for the routes of administrators', async () => {
     const member = await signUpPerson(gateway)
     expect((await member.json('GET', `${ADMIN}/orders`)).status).toBe(404)
   })

@@ -8,7 +8,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { Credit, Withheld } from '@/ledger/outcomes'
 import { tellLedger } from './orders-within'
 
-/** Adds what the ledger has to hear of to `credits`, and withholds debits by the `ledger` it is given. */
+/** Adds to `credits` every credit to report to the ledger after the commit. Withholds debits at once through `ledger`. */
 type MoneyWork<Outcome> = (transaction: Transaction, credits: Credit[], ledger: Ledger) => Promise<Outcome>
 
 /** A transaction that lost against another one (a deadlock, say) left nothing behind and is run again. */

@@ -169,7 +169,7 @@ function countedOf(
 
 type SeenScope = Pick<BudgetBody, 'scope' | 'scopeId' | 'name'> & { place: Place }
 
-/** Every scope that the viewer sees, and what it is called; null for the account. Keys stand behind members of every role. */
+/** Every scope that the viewer sees, with its name; null for the account itself. Keys come after members. */
 async function scopesOf(
   { apiKeys, members }: BudgetRouteDeps,
   { accountId, userId, accountRole }: Member,

@@ -41,7 +41,7 @@ class MessageDecoder implements StreamDecoder {
   private hasFinished = false
   private isDone = false
   private usage: JsonObject = {}
-  /** Uses that were seen, by tool: the usage tells them at the end only, and not all. */
+  /** Tool calls seen so far, by tool. The provider's usage reports them only at the end, and not for every tool. */
   private readonly counted = new Map<string, number>()
 
   push(event: SseEvent, json: JsonValue | undefined): ChatEvent[] {

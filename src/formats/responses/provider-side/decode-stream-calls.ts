@@ -18,7 +18,7 @@ export interface OpenCall {
   hasText(): boolean
 }
 
-/** `takePlace` gives the place of the next block; `item` tells what kind of call it is. */
+/** `takePlace` returns the position of the next block. The item's `type` says what kind of call it is. */
 export function createCall(takePlace: () => Place, { type }: JsonObject): OpenCall {
   const isCustom = type === 'custom_tool_call'
   /** Set once the call has a name. */

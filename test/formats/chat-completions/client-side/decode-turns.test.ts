@@ -122,7 +122,7 @@ describe('messages', () => {
     ])
   })
 
-  test('messages with videos are files that say so', () => {
+  test('videos in messages become files with the media type of a video', () => {
     const videoOf = (video_url: JsonValue) =>
       decodeMessages({ role: 'user', content: [{ type: 'video_url', video_url }] }).turns[0]?.content
     const url = 'https://example.com/cat'

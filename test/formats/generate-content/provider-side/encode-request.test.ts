@@ -165,7 +165,7 @@ describe('signatures', () => {
     ])
   })
 
-  test('foreign ones never do, nor the thoughts they sign', () => {
+  test('signatures of other providers, and the thoughts they sign, are never sent', () => {
     const blocks: ModelBlock[] = [
       { type: 'reasoning', text: 'hm', signature: foreign },
       { type: 'reasoning', text: '', redacted: foreign },

@@ -182,7 +182,7 @@ describe('tool calls', () => {
     })
   })
 
-  test('tool calls whose arguments come whole and broken are wrapped', () => {
+  test('broken JSON arguments that arrive in one piece are wrapped in invalid_arguments', () => {
     expect(blocksOf(encodeEvents([start, ...tool(0, 't', ['{"a":1}{"b":2}'])]))).toMatchObject([
       { input: '{"invalid_arguments":"{\\"a\\":1}{\\"b\\":2}"}' },
     ])
