@@ -20,6 +20,8 @@ const IDLE_SECONDS = 1
 let gateway: TestGateway
 let customer: Customer
 let admin: Person
+/** Of the addresses from which refused bodies come: beyond so many bytes a minute, an address has its connections reset. */
+let addressCount = 0
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello')) })
@@ -65,7 +67,7 @@ describe.each([
 
   /** Sends on as a client does that looks for an answer only when it has said everything, until there is one. */
   async function answerTo(headers: Record<string, string>, piece: string): Promise<string> {
-    const connection = openRaw(gateway.url, head(headers))
+    const connection = openRaw(gateway.url, head(headers), `127.0.1.${++addressCount}`)
     for (let sent = 0; sent < bytes && !connection.received().includes('\r\n\r\n{'); sent += piece.length) {
       connection.write(piece)
       await Bun.sleep(0)
