@@ -59,13 +59,13 @@ const CLAIMS: readonly [name: string, claim: string][] = [
   ],
   [
     'kept answers in a full store',
-    `an answer may have ${LEAST_ACCOUNT_BYTES / KIB} KiB, beyond three quarters nothing`,
+    `an answer may have ${LEAST_ACCOUNT_BYTES / KIB} KiB; beyond three quarters none`,
   ],
-  ['signatures', `${SHARED.signatures.perAccount / MIB} Mi | – | – | nothing: a conversation goes on without`],
+  ['signatures', `${SHARED.signatures.perAccount / MIB} Mi | – | – | not stored: the conversation continues without`],
   ['keys in a full store', `fewer beyond half of \`REDIS_FULL_PERCENT\`, ${n(LEAST_CLAIMS)} beyond three quarters`],
   [
     'silent connections',
-    `closed after ${constant('boot/serve.ts', 'STRANGER_IDLE_SECONDS')} seconds, that of an accepted key or session after ${KNOWN_IDLE_SECONDS}.`,
+    `closed after ${constant('boot/serve.ts', 'STRANGER_IDLE_SECONDS')} seconds; after an accepted key or session, after ${KNOWN_IDLE_SECONDS}.`,
   ],
   [
     'bodies of the dashboard',
@@ -74,13 +74,13 @@ const CLAIMS: readonly [name: string, claim: string][] = [
   ['free answers', `at least ${SHARED.freeAnswers.perAccount}. Refused requests`],
   ['strangers', `Invalid keys: ${constant('http/unpaid.ts', 'STRANGERS_PER_MINUTE')} a minute for each address`],
   ['large bodies', `A body above ${LARGE_BYTES / KIB} KiB, and any body`],
-  ['steps of large bodies', `a step of any body above ${OWN_TURN_BYTES / KIB} KiB`],
+  ['steps of large bodies', `a processing step of a body above ${OWN_TURN_BYTES / KIB} KiB`],
   ['passwords', `**Passwords** have ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters`],
   ['who is known', `within ${KNOWN_SECONDS / 86_400} days from the same address`],
-  ['changes', `One person may change ${changesBy('').max} things a minute`],
+  ['changes', `One person may make ${changesBy('').max} changes a minute`],
   ['changes of an account', `the people of one account ${changesAt('').max}.`],
   ['webhooks', `at most ${MAX_WEBHOOK_BYTES / KIB} KiB and ${WEBHOOK_TOLERANCE_SECONDS} seconds old`],
-  ['waiting in line', `behind ${constant('accounts/passwords.ts', 'MAX_WAITING')} others at most`],
+  ['waiting in line', `behind at most ${constant('accounts/passwords.ts', 'MAX_WAITING')} others`],
 ]
 
 const security = readFileSync(join(ROOT, 'docs', 'SECURITY.md'), 'utf8').replace(/\s+/g, ' ')
