@@ -57,10 +57,7 @@ const CLAIMS: readonly [name: string, claim: string][] = [
     'kept answers',
     `for ${KEEP_MS / 3_600_000} hours, for keys of the same account: at most ${MAX_ANSWER_BYTES / MIB} MiB each, ${SHARED.keptAnswers.perAccount / MIB} MiB and ${n(SHARED.idempotencyKeys.perAccount)} keys per account`,
   ],
-  [
-    'kept answers in a full store',
-    `an answer may have ${LEAST_ACCOUNT_BYTES / KIB} KiB; beyond three quarters none`,
-  ],
+  ['kept answers in a full store', `an answer may have ${LEAST_ACCOUNT_BYTES / KIB} KiB; beyond three quarters none`],
   ['signatures', `${SHARED.signatures.perAccount / MIB} Mi | – | – | not stored: the conversation continues without`],
   ['keys in a full store', `fewer beyond half of \`REDIS_FULL_PERCENT\`, ${n(LEAST_CLAIMS)} beyond three quarters`],
   [
