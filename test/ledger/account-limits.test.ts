@@ -34,7 +34,7 @@ async function pass(payer: Payer, tokens = 1) {
 }
 
 describe('the keys of an account together', () => {
-  test('send no more requests a minute than the catalogue gives one account, whatever they are set to', async () => {
+  test('cannot send more requests a minute than the account’s limit, whatever their own limits', async () => {
     const [first, second] = await greedy()
     for (let sent = 0; sent < 3; sent++) {
       expect(await pass(first)).toMatchObject({ kind: 'reserved' })
@@ -48,7 +48,7 @@ describe('the keys of an account together', () => {
     expect(await pass(first)).toMatchObject(denied)
   })
 
-  test('use no more tokens a minute, and get back what was not used', async () => {
+  test('cannot use more tokens a minute than the account’s limit, and unused tokens are returned', async () => {
     const [first, second] = await greedy({ requestsPerMinute: 1_000 })
     expect(await pass(first, 400)).toMatchObject({ kind: 'reserved' })
     expect(await pass(second, 599)).toMatchObject({ kind: 'rate_limited', scope: 'tokens', of: 'account', limit: 600 })
@@ -60,7 +60,7 @@ describe('the keys of an account together', () => {
     expect(await pass(first, 150)).toMatchObject({ kind: 'reserved' })
   })
 
-  test('the keys of an account together have no more requests open, whatever way those end', async () => {
+  test('cannot have more open requests than the account’s limit, however requests end', async () => {
     const [first, second] = await greedy({ requestsPerMinute: 1_000 })
     const holds = [request(first, 1), request(second, 1), request(first, 1)] as const
     for (const hold of holds) expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
@@ -75,7 +75,7 @@ describe('the keys of an account together', () => {
     expect(await readStored(bench.redis, 'account', accountName(first.accountId))).toMatchObject({ open: '0' })
   })
 
-  test('the keys of an account together are refused without a trace: neither the account nor the key pays for a refusal', async () => {
+  test('refusals by the account’s limit change neither the account nor the key', async () => {
     const [first] = await greedy({ requestsPerMinute: 1 })
     await pass(first)
     const names = [accountName(first.accountId), keyName(first)]
@@ -86,7 +86,7 @@ describe('the keys of an account together', () => {
 })
 
 describe('an administrator', () => {
-  test('raises and lowers them for the next request; a key of its own limit keeps it', async () => {
+  test('an administrator raises and lowers the limits from the next request on; a key’s own limit stays', async () => {
     const [first] = await greedy()
     const { accountId } = first
     for (let sent = 0; sent < 6; sent++) await pass(first)
@@ -100,7 +100,7 @@ describe('an administrator', () => {
     expect(await pass(first)).toMatchObject({ limits: { requests: { limit: 1, remaining: 0 } } })
   })
 
-  test('an administrator is obeyed by a store that has forgotten everything', async () => {
+  test('the administrator’s limits also apply after the store was emptied', async () => {
     const [first] = await greedy({ concurrency: 1 })
     const hold = request(first, 1)
     await bench.ledger.reserve(hold)

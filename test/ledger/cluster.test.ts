@@ -40,7 +40,7 @@ async function takeBack({ accountId }: Payer, amount: number): Promise<void> {
 
 const check = () => checkLedger({ redis: bench.redis, history: bench.history, logger: bench.logger })
 
-test('every call works on every shard, many at once', async () => {
+test('every ledger call works on every shard, concurrently', async () => {
   const holds = payers.map((payer) => request(payer, 100, { inputCost: nano(3) }))
   const reserved = await Promise.all(holds.map((hold) => bench.ledger.reserve(hold)))
   expect(reserved.every((outcome) => outcome.kind === 'reserved')).toBe(true)
@@ -66,13 +66,13 @@ test('every call works on every shard, many at once', async () => {
   expect(await check()).toMatchObject({ ok: true, accounts: 60, openHolds: 0, unsyncedRecords: 40 })
 })
 
-test('scripts that are forgotten are told again, on every node', async () => {
+test('scripts missing on a node are sent again, on every node', async () => {
   for (const node of cluster.nodes) await node.admin.script('FLUSH')
   const outcomes = await Promise.all(payers.map((payer) => bench.ledger.reserve(request(payer, 1))))
   expect(outcomes.every((outcome) => outcome.kind === 'reserved')).toBe(true)
 })
 
-test('moving slots under load is invisible, and no money is lost on the way', async () => {
+test('moving slots under load fails no request and loses no money', async () => {
   let isOver = false
   let turns = 0
   const traffic = payers.map(async (payer) => {
@@ -96,7 +96,7 @@ test('moving slots under load is invisible, and no money is lost on the way', as
   expect((await check()).violations).toEqual([])
 })
 
-test('a slot that two nodes send to each other holds up no other, and is found when they agree again', async () => {
+test('a slot in dispute between two nodes blocks no other slot, and works once the nodes agree', async () => {
   const used = new Set(payers.map((payer) => shardOf(payer.accountId)))
   const shard = Array.from({ length: SHARD_COUNT }, (_, index) => index).find((index) => !used.has(index)) as number
   const stray = await until(async () => {
@@ -129,7 +129,7 @@ test('a slot that two nodes send to each other holds up no other, and is found w
   redis.disconnect()
 })
 
-test('a dead master stops its own accounts only, and they come back with it', async () => {
+test('a dead master stops only its own accounts, which work again once it is back', async () => {
   const dead = cluster.nodes[0] as ClusterNode
   const owners = await Promise.all(payers.map((payer) => cluster.ownerOf(shardOf(payer.accountId))))
   await dead.server.kill()
@@ -157,7 +157,7 @@ test('a dead master stops its own accounts only, and they come back with it', as
   expect((await check()).violations).toEqual([])
 })
 
-test('a replica that takes over with a lost tail is corrected before it pays', async () => {
+test('a promoted replica without the last writes is corrected before it pays', async () => {
   const payer = payers.find((one) => one) as Payer
   const shard = shardOf(payer.accountId)
   const master = await cluster.ownerOf(shard)

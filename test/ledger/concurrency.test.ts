@@ -19,7 +19,7 @@ afterAll(() => {
 })
 
 describe('a thousand requests at once, with money for exactly ten', () => {
-  test.each([1, 10])('through %d keys and two gateways: ten pass', async (keyCount) => {
+  test.each([1, 10])('through %d keys and two gateways, exactly ten reserves pass', async (keyCount) => {
     const payer = await benches[0].fund(1_000)
     const payers: Payer[] = Array.from({ length: keyCount }, () => ({ ...payer, keyId: randomId('key') }))
     for (const one of payers) benches[0].history.setKey(one)
@@ -50,7 +50,7 @@ describe('one hold, resolved by everybody at once', () => {
     },
   }
 
-  test('one hold, resolved by everybody at once has one effect', async () => {
+  test('mixed settles, releases and expiries of one hold take effect once', async () => {
     for (let round = 0; round < 40; round++) {
       const payer = await benches[0].fund(1_000)
       const hold = request(payer, 100, { inputCost: nano(5) })
@@ -71,7 +71,7 @@ describe('one hold, resolved by everybody at once', () => {
     }
   })
 
-  test('settled fifty times at once, is charged once', async () => {
+  test('fifty settles of one hold charge once', async () => {
     const payer = await benches[0].fund(1_000)
     const hold = request(payer, 100)
     await benches[0].ledger.reserve(hold)
@@ -82,7 +82,7 @@ describe('one hold, resolved by everybody at once', () => {
     expect(await benches[0].ledger.readBalance(payer.accountId)).toMatchObject({ seq: 1 })
   })
 
-  test('reserved fifty times at once, is held once', async () => {
+  test('fifty reserves of one hold id reserve once', async () => {
     const payer = await benches[0].fund(1_000)
     const hold = request(payer, 100)
     const work = Array.from({ length: 50 }, (_, index) => benches[index % 2 === 0 ? 0 : 1])
@@ -96,7 +96,7 @@ describe('one hold, resolved by everybody at once', () => {
   })
 })
 
-test('a suspended account or a deactivated key stops everybody at once, also while thousands are on their way', async () => {
+test('suspending an account or deactivating a key stops thousands of concurrent requests at once', async () => {
   const payer = await benches[0].fund(1_000_000)
   await benches[0].ledger.reserve(request(payer, 1))
   const reserves = Array.from({ length: 500 }, (_, index) =>

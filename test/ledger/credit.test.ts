@@ -21,7 +21,7 @@ function entry(accountId: string, amount: number) {
   return { accountId, entryId, amount: nano(amount) }
 }
 
-test('adds money once, however often and from however many clients it comes', async () => {
+test('a credit is added once, however often and from however many clients it is sent', async () => {
   const { accountId } = await bench.fund(100)
   await bench.ledger.readBalance(accountId)
   const credit = entry(accountId, 50)
@@ -33,7 +33,7 @@ test('adds money once, however often and from however many clients it comes', as
   expect(await bench.redis.pttl(creditedName(accountId))).toBe(-1)
 })
 
-test('takes money back, even below zero, and remembers by how much', async () => {
+test('a debit may make the balance negative, and the debited amount is remembered', async () => {
   const payer = await bench.fund(100)
   await bench.ledger.reserve(request(payer, 80))
   expect(await bench.ledger.credit(entry(payer.accountId, -70))).toEqual({ kind: 'credited', available: nano(-50) })
@@ -41,18 +41,18 @@ test('takes money back, even below zero, and remembers by how much', async () =>
   expect(await bench.ledger.credit(entry(payer.accountId, 60))).toEqual({ kind: 'credited', available: nano(10) })
 })
 
-test('finds in the first load what was credited before it', async () => {
+test('the first load includes credits added before it', async () => {
   const { accountId } = await bench.fund(100)
   const credit = entry(accountId, 50)
   expect(await bench.ledger.credit(credit)).toEqual({ kind: 'exists', available: nano(150) })
 })
 
-test('knows no account that the history does not know', async () => {
+test('a credit to an account missing in the history is refused', async () => {
   const credit = { accountId: randomId('acct'), entryId: randomId('entry'), amount: nano(5) }
   expect(await bench.ledger.credit(credit)).toEqual({ kind: 'unknown_account' })
 })
 
-test('loses and doubles nothing when credits and loads race', async () => {
+test('concurrent credits and loads neither lose nor double a credit', async () => {
   const other = createBench(bench.redis, undefined, bench.history)
   for (let round = 0; round < 30; round++) {
     const payer = await bench.fund(100)
@@ -68,7 +68,7 @@ test('loses and doubles nothing when credits and loads race', async () => {
   }
 })
 
-test('refuses a balance that could not be counted exactly, and changes nothing', async () => {
+test('a credit that would exceed the exact range is refused without a change', async () => {
   const { accountId } = await bench.fund(100)
   await bench.ledger.readBalance(accountId)
   const before = await snapshot(bench.redis, accountId)

@@ -42,7 +42,7 @@ test.each(['requests', 'tokens'] as const)(
 )
 
 describe('requests per minute', () => {
-  test('requests per minute are counted down, refused with the time to wait, and given back evenly', async () => {
+  test('requests per minute are counted down, refused with a waiting time, and refilled evenly', async () => {
     const payer = await bench.fund(1_000)
     const sinceMs = await storeMs(bench.redis)
     for (let left = 5; left >= 0; left--) {
@@ -63,7 +63,7 @@ describe('requests per minute', () => {
     expect(await pass(payer, 1)).toMatchObject({ limits: { requests: { remaining: 5 } } })
   })
 
-  test('requests per minute are not given back by a release', async () => {
+  test('a release does not return the request to the limit per minute', async () => {
     const payer = await bench.fund(1_000)
     const hold = request(payer, 1)
     await bench.ledger.reserve(hold)
@@ -71,7 +71,7 @@ describe('requests per minute', () => {
     expect(await pass(payer, 1)).toMatchObject({ limits: { requests: { remaining: 4 } } })
   })
 
-  test('follow the key where it has a limit of its own, and change at once', async () => {
+  test('a key’s own limit of requests per minute replaces the default, and changes at once', async () => {
     const payer = await bench.fund(1_000, { requestsPerMinute: 1 })
     bench.history.setAccount(payer.accountId, { requestsPerMinute: 600 })
     expect(await pass(payer, 1)).toMatchObject({ limits: { requests: { limit: 1, remaining: 0 } } })
@@ -85,7 +85,7 @@ describe('requests per minute', () => {
 })
 
 describe('tokens per minute', () => {
-  test('tokens per minute are taken by the bound and corrected by the use', async () => {
+  test('tokens per minute are taken by the bound and corrected by the usage', async () => {
     const payer = await bench.fund(1_000)
     expect(await pass(payer, 500, 100)).toMatchObject({ limits: { tokens: { limit: 600, remaining: 100 } } })
     expect(await pass(payer, 500, 500)).toMatchObject({ kind: 'reserved' })
@@ -97,7 +97,7 @@ describe('tokens per minute', () => {
     expect(denied).toMatchObject({ limits: { tokens: { limit: 600, resetMs: retryAfterMs + 20_000 } } })
   })
 
-  test('let a request pass that is larger than the whole limit: it takes the full bucket', async () => {
+  test('a request larger than the whole token limit passes and takes the full bucket', async () => {
     const payer = await bench.fund(1_000)
     expect(await pass(payer, 1_000_000, 600)).toMatchObject({ limits: { tokens: { remaining: 0 } } })
     expect(await pass(payer, 300)).toMatchObject({ kind: 'rate_limited', scope: 'tokens' })
@@ -107,7 +107,7 @@ describe('tokens per minute', () => {
     expect(await pass(payer, 1_000_000)).toMatchObject({ kind: 'reserved' })
   })
 
-  test('become a debt where more was used than taken, and two minutes mend any debt', async () => {
+  test('using more tokens than taken makes a debt, which two minutes always repay', async () => {
     const payer = await bench.fund(1_000)
     await pass(payer, 100, 900)
     expect(await pass(payer, 1)).toMatchObject({ scope: 'tokens' })
@@ -118,7 +118,7 @@ describe('tokens per minute', () => {
     expect(await pass(payer, 1)).toMatchObject({ kind: 'reserved' })
   })
 
-  test('tokens per minute are given back by a release, and by expiry of what never reached its upstream', async () => {
+  test('tokens are returned by a release, and by expiry before the upstream was reached', async () => {
     const payer = await bench.fund(1_000)
     const [released, expired] = [request(payer, 1, { tokens: 600 }), request(payer, 1, { tokens: 600 })]
     await bench.ledger.reserve(released)
@@ -131,7 +131,7 @@ describe('tokens per minute', () => {
 })
 
 describe('concurrency', () => {
-  test('counts open holds, whatever way they end', async () => {
+  test('open holds count for the concurrency limit, however they end', async () => {
     const payer = await bench.fund(1_000, { requestsPerMinute: 1_000 })
     bench.history.setAccount(payer.accountId, { requestsPerMinute: 1_000 })
     const holds = [request(payer, 1), request(payer, 1), request(payer, 1)] as const
@@ -148,7 +148,7 @@ describe('concurrency', () => {
     expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: nano(0) })
   })
 
-  test('follows the key', async () => {
+  test('a key’s own concurrency limit replaces the default', async () => {
     const payer = await bench.fund(1_000, { concurrency: 1 })
     await bench.ledger.reserve(request(payer, 1))
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ scope: 'concurrency', limit: 1 })
@@ -156,7 +156,7 @@ describe('concurrency', () => {
 })
 
 describe('the monthly budget', () => {
-  test('counts what is held and what is spent, and says when it starts anew', async () => {
+  test('the monthly budget counts held and spent credit; a refusal has the date of the next month', async () => {
     const payer = await bench.fund(10_000, { monthlyBudget: nano(1_000) })
     const first = request(payer, 600)
     await bench.ledger.reserve(first)
@@ -172,7 +172,7 @@ describe('the monthly budget', () => {
     expect(await bench.ledger.reserve(request(payer, 100))).toMatchObject({ kind: 'reserved' })
   })
 
-  test('starts anew in another month, with what is still held', async () => {
+  test('in a new month the budget starts with the open holds only', async () => {
     const payer = await bench.fund(10_000, { monthlyBudget: nano(1_000) })
     const [spent, open] = [request(payer, 500), request(payer, 400)]
     await bench.ledger.reserve(spent)
@@ -187,7 +187,7 @@ describe('the monthly budget', () => {
     expect(await bench.ledger.reserve(request(payer, 700))).toMatchObject({ kind: 'reserved' })
   })
 
-  test('the monthly budget of nothing lets nothing but free requests through; overspending shows as nothing left', async () => {
+  test('a budget of 0 allows free requests only; overspending shows as 0 remaining', async () => {
     const payer = await bench.fund(10_000, { monthlyBudget: nano(0) })
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ remaining: nano(0) })
     const free = request(payer, 0)

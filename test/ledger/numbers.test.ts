@@ -154,7 +154,7 @@ describe('a malformed number reaches no balance', () => {
     },
   )
 
-  test('nor does text in the store that is no account, key or hold: the script refuses before its first write', async () => {
+  test('scripts refuse a Redis value that is no account, key or hold before their first write', async () => {
     const { accountId } = hold
     const script = await calls()
     const names = { account: accountName(accountId), key: keyName(hold), hold: holdName(accountId, hold.holdId) }
@@ -176,7 +176,7 @@ describe('a malformed number reaches no balance', () => {
     }
   })
 
-  test('nor does one that the caller passes', async () => {
+  test('scripts refuse a malformed number in their arguments', async () => {
     const before = await snapshot(bench.redis, hold.accountId)
     const fresh = request(hold, 10)
     for (const bad of [Number.NaN, Infinity, -Infinity, -1, 0.5, 2 ** 53, 1e300]) {
@@ -197,7 +197,7 @@ describe('a malformed number reaches no balance', () => {
     expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)
   })
 
-  test('nor does text that is no id reach a name', async () => {
+  test('text that is no id never becomes part of a Redis key', async () => {
     for (const bad of ['', 'a:b', '{l1}', 'a b', 'a\nb', 'ä', 'x'.repeat(65)]) {
       const reserve = async (changes: object) => bench.ledger.reserve({ ...request(hold, 1), ...changes })
       await expect(reserve({ accountId: bad })).rejects.toThrow('an id holds')
@@ -207,7 +207,7 @@ describe('a malformed number reaches no balance', () => {
     }
   })
 
-  test('nor do facts that the history would refuse: neither settled nor renewed', async () => {
+  test('facts that the history would refuse are neither settled nor renewed', async () => {
     const before = await snapshot(bench.redis, hold.accountId)
     const usages = [-1, 0.5, Number.NaN, 2 ** 53].map((output) => ({ usage: { ...FACTS.usage, output } }))
     for (const bad of [...usages, { durationMs: Number.NaN }, { firstTokenMs: Number.POSITIVE_INFINITY }]) {
@@ -224,7 +224,7 @@ describe('the prelude', () => {
   const evaluate = (body: string, args: (string | number)[]) =>
     bench.deps.runner.run(script('probe', 'read', [], body), [], args)
 
-  test('knows the month of any moment, and where the next begins', async () => {
+  test('the prelude finds the month of any moment and the start of the next', async () => {
     const body = 'local month = monthOf(tonumber(ARGV[1]))\nreturn { month, decimal(startOfNextMonth(month)) }'
     const agrees = async (ms: number) => {
       const date = new Date(ms)
@@ -241,7 +241,7 @@ describe('the prelude', () => {
     await fc.assert(fc.asyncProperty(moment, agrees), { numRuns: 200 })
   })
 
-  test('reads and writes every integer exactly, and no other text', async () => {
+  test('the prelude reads and writes every integer exactly, and refuses other text', async () => {
     const body = "return decimal(integer(ARGV[1], 'it', -MAX_INTEGER, MAX_INTEGER))"
     const safe = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(0, 2 ** 53 - 1, 1 - 2 ** 53, 10 ** 15, -1))
     await fc.assert(

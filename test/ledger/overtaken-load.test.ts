@@ -93,7 +93,7 @@ test.each(['while the history is read', 'after the history was read'])(
   },
 )
 
-test('the first request of an account and its key asks the history for both at once', async () => {
+test('the first request of an account loads account and key from the history concurrently', async () => {
   const memory = createMemoryHistory()
   const payer = { accountId: randomId('acct'), keyId: randomId('key') }
   memory.addAccount(payer.accountId)

@@ -31,23 +31,26 @@ afterAll(() => bench.redis.disconnect())
 /** The moments of a load at which the settlement can come, each a read of the history, and before and after it. */
 const MOMENTS = ['before', 'accounts', 'knownRecordIds', 'after'] as const
 
-test.each(MOMENTS)('sent again %s the account is compared with the history', async (moment) => {
-  const { payer, hold } = await chargedAndForgotten()
-  const again = () => bench.ledger.settle(settlement(hold, COST), { force: true })
-  if (moment === 'before') await again()
-  const restore = moment === 'accounts' || moment === 'knownRecordIds' ? interrupt(moment, again) : () => undefined
-  await bench.ledger.readBalance(payer.accountId)
-  restore()
-  if (moment === 'after') expect(await again()).toEqual({ kind: 'already_settled' })
-  await bench.history.flush(bench.redis, [payer.accountId])
-  const balance = await bench.ledger.readBalance(payer.accountId)
-  expect(balance).toMatchObject({ available: nano(CREDIT - COST), held: nano(0), spent: nano(COST) })
-  expect((await bench.history.account(payer.accountId))?.spent).toBe(nano(COST))
-  const key = await bench.ledger.readKey(payer)
-  expect(key).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(COST) })
-})
+test.each(MOMENTS)(
+  'a settlement sent again %s the account is compared with the history is charged once',
+  async (moment) => {
+    const { payer, hold } = await chargedAndForgotten()
+    const again = () => bench.ledger.settle(settlement(hold, COST), { force: true })
+    if (moment === 'before') await again()
+    const restore = moment === 'accounts' || moment === 'knownRecordIds' ? interrupt(moment, again) : () => undefined
+    await bench.ledger.readBalance(payer.accountId)
+    restore()
+    if (moment === 'after') expect(await again()).toEqual({ kind: 'already_settled' })
+    await bench.history.flush(bench.redis, [payer.accountId])
+    const balance = await bench.ledger.readBalance(payer.accountId)
+    expect(balance).toMatchObject({ available: nano(CREDIT - COST), held: nano(0), spent: nano(COST) })
+    expect((await bench.history.account(payer.accountId))?.spent).toBe(nano(COST))
+    const key = await bench.ledger.readKey(payer)
+    expect(key).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(COST) })
+  },
+)
 
-test('one whose hold is due again before its account was compared with the history', async () => {
+test('a settlement whose hold is due again before the account was compared is charged once', async () => {
   const { payer, hold } = await chargedAndForgotten()
   await reachUpstream(hold)
   await passDeadline(bench.redis, hold)
@@ -57,7 +60,7 @@ test('one whose hold is due again before its account was compared with the histo
   await expectOneCharge(payer)
 })
 
-test('one that reached the history after the account was compared with it, and after its hold expired again', async () => {
+test('a settlement that reached the history late, and whose hold expired again, is charged once', async () => {
   const { redis, ledger, history } = bench
   const payer = await bench.fund(CREDIT)
   const hold = request(payer, 1_000)
@@ -76,7 +79,7 @@ test('one that reached the history after the account was compared with it, and a
   await expectOneCharge(payer)
 })
 
-test('a second charge that is on its way to the history is no money, and the check names it', async () => {
+test('a second charge on its way to the history is not charged, and the check reports it', async () => {
   const { redis, ledger, history, logger } = bench
   const payer = await bench.fund(CREDIT)
   const hold = request(payer, 1_000)
@@ -94,7 +97,7 @@ test('a second charge that is on its way to the history is no money, and the che
   await expectOneCharge(payer)
 })
 
-test('one that the history has needs not be sent again, and its account is brought into line where it was loaded without it', async () => {
+test('a settlement that is already in the history is not sent again; an account loaded without it is corrected', async () => {
   const { redis, ledger, history } = bench
   const payer = await bench.fund(CREDIT)
   const hold = request(payer, 1_000)
@@ -113,14 +116,14 @@ test('one that the history has needs not be sent again, and its account is broug
   await expectOneCharge(payer)
 })
 
-test('one that the history has loads no account', async () => {
+test('a settlement that is already in the history loads no account', async () => {
   const { hold, payer } = await chargedAndForgotten()
   await bench.redis.del(accountName(payer.accountId))
   expect(await bench.ledger.isBooked(hold)).toBe(true)
   expect(await bench.redis.exists(accountName(payer.accountId))).toBe(0)
 })
 
-test('one of which the history has the expiry alone is not booked, nor one that it cannot be asked about', async () => {
+test('a settlement is not booked if the history has only the expiry, or cannot be read', async () => {
   const { redis, ledger, history } = bench
   const hold = request(await bench.fund(CREDIT), 1_000)
   await ledger.reserve(hold)

@@ -24,7 +24,7 @@ async function calls(command: string): Promise<number> {
   return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await redis.info('commandstats'))?.[1] ?? 0)
 }
 
-test('a text travels once, and again only to a store that has forgotten it', async () => {
+test('a script’s text is sent once, and again only to a store without it', async () => {
   for (const expected of [2, 4, 6]) expect(await runText(redis, TEXT, ['sum'], [2])).toBe(expected)
   expect(await calls('eval')).toBe(1)
   await redis.script('FLUSH')
@@ -32,7 +32,7 @@ test('a text travels once, and again only to a store that has forgotten it', asy
   expect(await calls('eval')).toBe(2)
 })
 
-test('what a script refuses is told, and nothing is run twice for it', async () => {
+test('a script error is returned, and the script is not run twice', async () => {
   await redis.set('word', 'no number')
   const before = await calls('incrby')
   await expect(runText(redis, TEXT, ['word'], [1])).rejects.toThrow('not an integer')

@@ -60,7 +60,7 @@ async function whileIt(begin: () => Promise<unknown>, end: () => Promise<unknown
 }
 
 describe('the watch knows a store', () => {
-  test('the watch knows a store that is nearly full, while what is under way can still settle', async () => {
+  test('a store that is nearly full refuses new requests, while open ones settle', async () => {
     const limit = () => admin.config('SET', 'maxmemory', String(LIMIT))
     const fill = async () => {
       await limit()
@@ -83,14 +83,14 @@ describe('the watch knows a store', () => {
     )
   })
 
-  test('the watch knows a store that has no limit of its own: its machine is the limit', async () => {
+  test('without a maxmemory the machine’s memory is the limit', async () => {
     const total = Number(/^total_system_memory:(\d+)/m.exec(await admin.info('memory'))?.[1])
     const { memoryLimit, memoryShare, fault } = await watch.look()
     expect({ memoryLimit, fault }).toEqual({ memoryLimit: total, fault: undefined })
     expect(memoryShare).toBeGreaterThan(0)
   })
 
-  test('the watch knows a store that is out of memory', async () => {
+  test('a store that is out of memory is reported', async () => {
     await whileIt(
       async () => {
         watch = createStoreWatch({ redis, logger, fullShare: 1e9 })
@@ -101,7 +101,7 @@ describe('the watch knows a store', () => {
     )
   })
 
-  test('the watch knows a store that is somebody’s replica', async () => {
+  test('a store that became a replica is reported', async () => {
     await whileIt(
       () => admin.call('REPLICAOF', '127.0.0.1', '1'),
       () => admin.call('REPLICAOF', 'NO', 'ONE'),
@@ -109,7 +109,7 @@ describe('the watch knows a store', () => {
     )
   })
 
-  test('the watch knows a store that cannot write to its disk', async () => {
+  test('a store that cannot write to its disk is reported', async () => {
     const [, folder = ''] = (await admin.config('GET', 'dir')) as string[]
     const inTheWay = join(folder, 'dump.rdb')
     const save = async (isSaved: string) => {
@@ -137,7 +137,7 @@ describe('the watch knows a store', () => {
     )
   })
 
-  test('the watch knows a store that would evict balances', async () => {
+  test('a store that would evict balances is reported', async () => {
     await whileIt(
       () => admin.config('SET', 'maxmemory', '1gb', 'maxmemory-policy', 'allkeys-lru'),
       () => admin.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'),
@@ -145,16 +145,19 @@ describe('the watch knows a store', () => {
     )
   })
 
-  test.each(['xadd', 'zadd', 'evalsha', 'info'])('whose user may not %s', async (command) => {
-    await whileIt(
-      () => admin.call('ACL', 'SETUSER', 'svc', `-${command}`),
-      () => admin.call('ACL', 'SETUSER', 'svc', `+${command}`),
-      'forbidden',
-    )
-  })
+  test.each(['xadd', 'zadd', 'evalsha', 'info'])(
+    'a store user without the right to %s is reported',
+    async (command) => {
+      await whileIt(
+        () => admin.call('ACL', 'SETUSER', 'svc', `-${command}`),
+        () => admin.call('ACL', 'SETUSER', 'svc', `+${command}`),
+        'forbidden',
+      )
+    },
+  )
 })
 
-test('a store that does not answer is unreachable, and each request finds out for itself', async () => {
+test('a store that does not answer is unreachable, and each request tries it itself', async () => {
   await becomes(undefined)
   process.kill(server.pid, 'SIGSTOP')
   try {
@@ -166,7 +169,7 @@ test('a store that does not answer is unreachable, and each request finds out fo
   await becomes(undefined)
 })
 
-test('however many ask at once, the store is asked once', async () => {
+test('concurrent questions read the store once', async () => {
   await admin.config('RESETSTAT')
   await Promise.all(Array.from({ length: 200 }, () => watch.look()))
   for (let index = 0; index < 50; index++) await watch.look()
@@ -192,13 +195,13 @@ describe('the pace of looks', () => {
     await admin.config('RESETSTAT')
   })
 
-  test('the pace of looks while nobody asks and all is well, there is one look and then a long pause', async () => {
+  test('while the store is healthy and nobody asks, one look is followed by a long pause', async () => {
     watch.start()
     await seen(1)
     expect(await probesLater()).toBe(1)
   })
 
-  test('a request ends the long pause, and whoever asks again and again keeps looks close', async () => {
+  test('a request ends the long pause, and repeated requests keep the looks frequent', async () => {
     watch.start()
     await seen(1)
     watch.isClosedTo(ACCOUNT)
@@ -209,14 +212,14 @@ describe('the pace of looks', () => {
     expect(later).toBe(true)
   })
 
-  test('a right that was refused ends it, too', async () => {
+  test('a refused right ends the long pause', async () => {
     watch.start()
     await seen(1)
     redis.emit(FORBIDDEN_EVENT)
     await seen(2)
   })
 
-  test('the pace of looks while something is wrong, looks are close until it is mended', async () => {
+  test('while the store is unhealthy, looks are frequent until it is repaired', async () => {
     watch.start()
     await seen(1)
     await admin.call('REPLICAOF', '127.0.0.1', '1')
@@ -228,14 +231,14 @@ describe('the pace of looks', () => {
   })
 })
 
-test('the probe writes by every command that the ledger’s scripts use', () => {
+test('the probe uses every write command of the ledger’s scripts', () => {
   const commandsOf = (text: string) => new Set([...text.matchAll(/\bcall\('([A-Z]+)'/g)].map(([, name]) => name))
   const probed = commandsOf(SCRIPTS.probe.text)
   const used = Object.values(SCRIPTS).flatMap(({ text }) => [...commandsOf(text)])
   expect(used.filter((name) => !probed.has(name))).toEqual([])
 })
 
-test('in a cluster, a node without memory closes its own accounts only', async () => {
+test('in a cluster, a node without memory closes only its own accounts', async () => {
   const cluster = await startCluster(3)
   const client = await connect(cluster.url)
   const own = createStoreWatch({ redis: client, logger, fullShare: 0.9 })

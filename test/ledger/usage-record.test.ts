@@ -24,7 +24,7 @@ const entry = (changes: Partial<Record<keyof typeof FIELDS, string>> = {}) => [
 ]
 
 describe('parseUsageRecord', () => {
-  test('reads what the scripts write', () => {
+  test('parseUsageRecord reads what the scripts write', () => {
     expect(parseUsageRecord(entry())).toEqual({
       ...{ recordId: 'hold_1', holdId: 'hold_1', accountId: 'acct_1', keyId: 'key_1', kind: 'settle', cost: nano(150) },
       ...{ held: nano(400), seq: 7, atMs: 1_760_000_000_000, flags: ['overrun', 'forced'], facts: FACTS },
@@ -34,7 +34,7 @@ describe('parseUsageRecord', () => {
     })
   })
 
-  test.each(Object.keys(FIELDS))('refuses an entry without %s, or with nonsense in it', (name) => {
+  test.each(Object.keys(FIELDS))('parseUsageRecord refuses an entry without %s, or with an invalid one', (name) => {
     const without = Object.entries(FIELDS).flatMap(([field, value]) => (field === name ? [] : value))
     expect(parseUsageRecord(['r', without.join(' ')])).toBeUndefined()
     for (const bad of ['nan', '1e3', '1.5', '{}', 'a b', '\0', '9007199254740993']) {
@@ -43,7 +43,7 @@ describe('parseUsageRecord', () => {
     }
   })
 
-  test('refuses what contradicts itself', () => {
+  test('parseUsageRecord refuses contradictory fields', () => {
     for (const changes of [
       ...[{ seq: '0' }, { held: '-1' }],
       ...[{ cost: '9000000000000001' }, { flags: 'overrun,' }, { flags: 'generous' }, { atMs: '253402300800000' }],
@@ -55,7 +55,7 @@ describe('parseUsageRecord', () => {
     expect(parseUsageRecord(['other', entry()[1] ?? ''])).toBeUndefined()
   })
 
-  test('still reads the money of an entry whose facts are broken', () => {
+  test('parseUsageRecord still reads the money of an entry with broken facts', () => {
     const broken = entry({ facts: '["req_1",' })
     expect(parseUsageRecord(broken)).toBeUndefined()
     expect(parseRecordEnvelope(broken)).toMatchObject({ cost: nano(150), seq: 7 })
@@ -66,12 +66,12 @@ describe('the facts of an entry', () => {
   const factsIn = (facts: object) =>
     parseUsageRecord(entry({ facts: listText(facts as RequestFacts, 'hold_1') }))?.facts
 
-  test('the facts of an entry are read whole', () => {
+  test('facts are read completely', () => {
     expect(factsIn(FACTS)).toEqual(FACTS)
     expect(factsIn({ ...FACTS, firstTokenMs: null, flags: ['clamped'] })).toBeDefined()
   })
 
-  test('the facts of an entry of a hang-up say whether the store made it free', () => {
+  test('facts of a hang-up contain whether it was free', () => {
     const facts = factsText({ ...FACTS, rule: 'hangup_input' }, 'hold_1')
     const read = (changes: object) => parseUsageRecord(entry({ facts, ...changes }))?.facts
     expect(read({ cost: '150' })).toEqual({ ...FACTS, rule: 'hangup_input' })
@@ -79,7 +79,7 @@ describe('the facts of an entry', () => {
     expect(read({ kind: 'late', cost: '0' })?.rule).toBe('hangup_input')
   })
 
-  test('say nothing of labels where nobody did, and are refused where those are none', () => {
+  test('facts without labels are accepted; malformed labels are refused', () => {
     expect(factsText({ ...FACTS, labels: undefined }, 'hold_1')).toBe(FIELDS.facts)
     for (const labels of [{}, { tags: ['a=b'], app: 'My App', endUser: 'a1' }])
       expect(factsIn({ ...FACTS, labels })).toEqual({ ...FACTS, labels })
@@ -87,7 +87,7 @@ describe('the facts of an entry', () => {
       expect(factsIn({ ...FACTS, labels })).toBeUndefined()
   })
 
-  test.each(Object.keys(FACTS))('the facts of an entry are refused without %s', (name) => {
+  test.each(Object.keys(FACTS))('facts without %s are refused', (name) => {
     const { [name as keyof typeof FACTS]: _, ...rest } = FACTS
     // These say the same as another field where they are left out; so does null for a time that never came.
     const isImplied = ['requestId', 'requestedModel', 'providerFormat', 'firstTokenMs'].includes(name)
@@ -98,7 +98,7 @@ describe('the facts of an entry', () => {
     }
   })
 
-  test.each(Object.keys(FACTS.usage))('the facts of an entry are refused with a usage whose %s is no count', (name) => {
+  test.each(Object.keys(FACTS.usage))('facts whose usage has a non-integer %s are refused', (name) => {
     for (const bad of [-1, 0.5, 2 ** 53, null, '1', undefined]) {
       expect(factsIn({ ...FACTS, usage: { ...FACTS.usage, [name]: bad } })).toBeUndefined()
     }
@@ -111,7 +111,7 @@ describe('facts as a list', () => {
     return parseUsageRecord(entry({ holdId, flags: '', facts: factsText(facts, holdId) }))
   }
 
-  test('facts as a list are read back as they were', () => {
+  test('facts written as a list are read back unchanged', () => {
     const rare: RequestFacts = {
       ...FACTS,
       ...{
@@ -134,7 +134,7 @@ describe('facts as a list', () => {
     expect(read({ ...FACTS, rule: 'hangup_input' })?.facts).toEqual({ ...FACTS, rule: 'hangup_input' })
   })
 
-  test('facts as a list are refused where anything is missing or of the wrong type, and their money is still read', () => {
+  test('a list with a missing or mistyped fact is refused, but its money is read', () => {
     const envelope = 'req_1 acct_1:key_1 settle 150 400 7 1760000000000 late'
     const list: unknown[] = JSON.parse(factsText(FACTS, 'another'))
     expect(parseUsageRecord(['r', `${envelope} ${JSON.stringify(list)}`])).toBeDefined()
@@ -154,7 +154,7 @@ describe('facts as a list', () => {
     expect(parseRecordEnvelope(['r'])).toBeUndefined()
   })
 
-  test('keep whose key it was', () => {
+  test('facts contain the key’s owner', () => {
     expect(parseUsageRecord(entry({ holder: 'acct_1:key_1:user_1' }))).toMatchObject({
       memberId: 'user_1',
       facts: FACTS,

@@ -89,7 +89,7 @@ test.each(CASES)(
   },
 )
 
-test('the lowest of all scopes and windows decides, and what a smaller request leaves free may be taken', async () => {
+test('a reserve is refused by the lowest budget of all scopes and windows; a smaller request may use the rest', async () => {
   const { payer, other } = await team()
   const { accountId } = payer
   bench.history.setBudgets(accountId, [
@@ -122,7 +122,7 @@ test("a key's own budget of the month is named where it leaves less than all oth
   expect(await bench.ledger.reserve(request(payer, 150))).toMatchObject({ kind: 'over_budget', remaining: 50 })
 })
 
-test('a budget of 0 blocks, another is raised at once, and none is none', async () => {
+test('a budget of 0 refuses everything; raising or removing it takes effect at once', async () => {
   const { payer, other } = await team()
   await setBudget(payer, 'member', { total: limit(0) })
   expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'over_budget', limit: 0 })
@@ -137,7 +137,7 @@ test('a budget of 0 blocks, another is raised at once, and none is none', async 
   expect(await violations()).toEqual([])
 })
 
-test('a grant counts in its own window alone', async () => {
+test('a grant raises the current window only', async () => {
   const { payer } = await team()
   const day = Math.floor(Date.now() / 86_400_000)
   await setBudget(payer, 'member', { day: { limit: nano(100), grant: nano(50), grantAt: day } })
@@ -146,7 +146,7 @@ test('a grant counts in its own window alone', async () => {
   expect(await bench.ledger.reserve(request(payer, 400))).toMatchObject({ limit: 500, held: 150 })
 })
 
-test('a new budget begins with what was spent before it, and holds what is open', async () => {
+test('a new budget counts earlier spending and open holds', async () => {
   const { payer } = await team()
   await spend(payer, 70)
   await bench.history.flush(redis, [payer.accountId])
@@ -165,7 +165,7 @@ test('a new budget begins with what was spent before it, and holds what is open'
   expect(await violations()).toEqual([])
 })
 
-test('what binds a key is told before its first request', async () => {
+test('budgets that apply to a key are known before its first request', async () => {
   const { payer } = await team()
   await setBudget(payer, 'member', { day: limit(100) })
   const made = { ...payer, keyId: `${payer.keyId}_new` }
@@ -175,7 +175,7 @@ test('what binds a key is told before its first request', async () => {
   expect((await bench.ledger.readBudgets(payer.accountId, 'key_nobody'))?.entries.size).toBe(0)
 })
 
-test('windows roll without any job', async () => {
+test('budget windows roll over without a background job', async () => {
   const { payer } = await team()
   await setBudget(payer, 'key', { day: limit(100), week: limit(100), month: limit(100), total: limit(1_000) })
   for (const [index, window] of (['day', 'week', 'month'] as const).entries()) {
@@ -202,7 +202,7 @@ async function age(payer: Payer, field: string): Promise<void> {
   await redis.hset(budgetsName(payer.accountId), field, Buffer.from(numbers.buffer))
 }
 
-test('a request belongs to the member whose key it was when it began', async () => {
+test('a request counts for the member who owned the key when it began', async () => {
   const { payer } = await team()
   await setBudget(payer, 'member', { day: limit(1_000) })
   const settled = request(payer, 100)
@@ -235,7 +235,7 @@ test('a request belongs to the member whose key it was when it began', async () 
   expect(await violations()).toEqual([])
 })
 
-test('a rebuild, and a store that was emptied, come to the same sums', async () => {
+test('a rebuild and an emptied store give the same budget sums', async () => {
   const { payer, other } = await team()
   const { accountId } = payer
   bench.history.setBudgets(accountId, [
@@ -259,7 +259,7 @@ test('a rebuild, and a store that was emptied, come to the same sums', async () 
   expect(await violations()).toEqual([])
 })
 
-test('a key that the budgets have not heard of is looked up before it spends anything', async () => {
+test('a key that Redis does not know is looked up in Postgres before it spends', async () => {
   const { payer } = await team()
   await setBudget(payer, 'member', { day: limit(10) })
   const fresh = { accountId: payer.accountId, keyId: `${payer.keyId}_new` }
@@ -267,7 +267,7 @@ test('a key that the budgets have not heard of is looked up before it spends any
   expect(await bench.ledger.reserve(request(fresh, 11))).toMatchObject({ kind: 'over_budget', scope: 'member' })
 })
 
-test('released holds leave nothing behind, and other gateways learn of budgets from the store', async () => {
+test('released holds leave no trace in budgets; other gateways read budgets from the store', async () => {
   const { payer } = await team()
   const elsewhere = createBench(redis, undefined, bench.history)
   const [early, hold] = [request(payer, 10), request(payer, 10)]
@@ -281,7 +281,7 @@ test('released holds leave nothing behind, and other gateways learn of budgets f
   expect(await violations()).toEqual([])
 })
 
-test('budgets are changed under load without a nano lost', async () => {
+test('changing budgets under load loses no nano-USD', async () => {
   const { payer, other } = await team()
   const traffic = async (who: Payer) => {
     for (let index = 0; index < 40; index++) await spend(who, 7, 20)

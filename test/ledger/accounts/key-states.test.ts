@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.redis.disconnect())
 
-test('a key hash is remembered, looked up and forgotten', async () => {
+test('a key hash is stored, found and deleted', async () => {
   const payer = { accountId: randomId('acct'), keyId: randomId('key') }
   const hash = sha256Hex(payer.keyId)
   expect(await bench.ledger.lookupKeyHash(hash)).toBeUndefined()
@@ -22,7 +22,7 @@ test('a key hash is remembered, looked up and forgotten', async () => {
   expect(await bench.ledger.lookupKeyHash(hash)).toBeUndefined()
 })
 
-test('a key shows the state that was set, with and without limits of its own', async () => {
+test('a key returns the state that was set, with and without its own limits', async () => {
   const payer = await bench.fund(1_000)
   const none = {
     ...keyState(payer),
@@ -40,7 +40,7 @@ test('a key shows the state that was set, with and without limits of its own', a
   expect(await bench.ledger.readKey(payer)).toEqual(none)
 })
 
-test('a state set before the first load holds after it', async () => {
+test('a key state set before the first load still applies after it', async () => {
   const payer = await bench.fund(1_000)
   bench.history.setKey({ ...payer, status: 'deactivated', concurrency: 2 })
   await bench.ledger.setKeyState(keyState(payer, { status: 'deactivated', concurrency: 2 }))

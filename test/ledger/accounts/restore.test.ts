@@ -34,7 +34,7 @@ async function settled(payer: { accountId: string; keyId: string }, cost: number
 }
 
 describe('the first use of an account', () => {
-  test('loads it once, however many ask at once', async () => {
+  test('many concurrent requests load an account once', async () => {
     const payer = await bench.fund(1_000)
     const before = bench.history.reads()
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => bench.ledger.reserve(request(payer, 1))))
@@ -42,7 +42,7 @@ describe('the first use of an account', () => {
     expect(bench.history.reads() - before).toBeLessThan(10)
   })
 
-  test('loads each account once after the store was emptied', async () => {
+  test('after the store was emptied, each account is loaded once', async () => {
     const { redis, history, logger } = bench
     const loads: string[] = []
     const onCall = (operation: string) => void loads.push(operation)
@@ -60,7 +60,7 @@ describe('the first use of an account', () => {
     ['its account', (name: string) => !name.includes(':account:')],
     ['all but its records, and that it was loaded', (name: string) => /:(events|loaded|meta)$/.test(name)],
     ['all but its open holds', (name: string) => /:(deadlines|meta)$/.test(name) || name.includes(':hold:')],
-  ])('takes the long way where the store has lost %s', async (_, isLeft) => {
+  ])('an account is loaded in full if the store has lost %s', async (_, isLeft) => {
     const payer = await bench.fund(1_000)
     await settled(payer, 150)
     const open = request(payer, 200)
@@ -75,7 +75,7 @@ describe('the first use of an account', () => {
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ held: nano(210), spent: nano(150) })
   })
 
-  test('the first use of an account is not loaded under an epoch that began after the history was read', async () => {
+  test('history read under an old epoch is not loaded under a new one', async () => {
     const payer = await bench.fund(1_000)
     const shard = shardOf(payer.accountId)
     await bench.ledger.readBalance((await bench.fund(1)).accountId)
@@ -89,7 +89,7 @@ describe('the first use of an account', () => {
     expect(await restorer.payer({ ...payer, accountId: randomId('acct') }, epoch)).toBe('unknown')
   })
 
-  test('fails closed while the history is down, and works when it is back', async () => {
+  test('a request is refused while the history is down, and works afterwards', async () => {
     const payer = await bench.fund(1_000)
     bench.history.setDown(true)
     await expect(bench.ledger.reserve(request(payer, 1))).rejects.toMatchObject({ kind: 'overloaded', status: 503 })
@@ -101,7 +101,7 @@ describe('the first use of an account', () => {
     bench.history.setDown(false)
   })
 
-  test('takes over what the history has counted', async () => {
+  test('a loaded account has the history’s counts', async () => {
     const payer = await bench.fund(1_000)
     const first = await settled(payer, 150)
     await bench.history.flush(bench.redis, [payer.accountId])
@@ -113,7 +113,7 @@ describe('the first use of an account', () => {
     expect(await bench.ledger.settle(settlement(first, 150))).toEqual({ kind: 'already_settled' })
   })
 
-  test('counts charges still on their way to the history, wherever the flusher stands', async () => {
+  test('charges not yet flushed to the history are counted, wherever the flusher stopped', async () => {
     const payer = await bench.fund(1_000)
     await settled(payer, 100)
     await bench.history.flush(bench.redis, [payer.accountId])
@@ -144,7 +144,7 @@ describe('the first use of an account', () => {
 })
 
 describe('a store that came back', () => {
-  test('confirms what is right, and changes nothing', async () => {
+  test('an account that is right is confirmed unchanged', async () => {
     const payer = await bench.fund(1_000)
     await settled(payer, 100)
     await bench.ledger.reserve(request(payer, 50))
@@ -160,7 +160,7 @@ describe('a store that came back', () => {
     expect(after?.epoch).not.toBe(before?.epoch)
   })
 
-  test('a store that came back that forgot charges is corrected before it pays for anything', async () => {
+  test('lost charges are restored before the account pays', async () => {
     const payer = await bench.fund(1_000)
     const { accountId } = payer
     await bench.ledger.readBalance(accountId)
@@ -176,7 +176,7 @@ describe('a store that came back', () => {
     expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(100), spent: nano(900), seq: 1 })
   })
 
-  test('a store that came back that forgot a credit gets it back, once', async () => {
+  test('a lost credit is restored once', async () => {
     const { accountId } = await bench.fund(1_000)
     await bench.ledger.readBalance(accountId)
     bench.history.addCredit(accountId, 'entry_lost', 500)
@@ -186,7 +186,7 @@ describe('a store that came back', () => {
     expect(await bench.ledger.credit(credit)).toEqual({ kind: 'exists', available: nano(1_500) })
   })
 
-  test('a store that came back that forgot a deactivation or a suspension does not let anybody in', async () => {
+  test('a lost deactivation or suspension is restored before the account pays', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.reserve(request(payer, 1))
     bench.history.setKey({ ...payer, status: 'deactivated' })
@@ -198,7 +198,7 @@ describe('a store that came back', () => {
     expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'account_suspended' })
   })
 
-  test('keeps its figures where it is the history that lost something, and says so', async () => {
+  test('if the history lost charges, the store’s figures stay and an error is logged', async () => {
     const payer = await bench.fund(1_000)
     const { accountId } = payer
     await settled(payer, 300)
@@ -213,7 +213,7 @@ describe('a store that came back', () => {
 })
 
 describe('a state that is set while a load is under way', () => {
-  test('wins, for a key', async () => {
+  test('a key state set during a load wins', async () => {
     const payer = await bench.fund(1_000)
     const read = bench.history.key
     bench.history.key = async (accountId, keyId) => {
@@ -228,7 +228,7 @@ describe('a state that is set while a load is under way', () => {
     bench.history.key = read
   })
 
-  test('wins, for an account', async () => {
+  test('an account state set during a load wins', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.reserve(request(payer, 1))
     await loseConfirmation(payer.accountId)
@@ -245,7 +245,7 @@ describe('a state that is set while a load is under way', () => {
     bench.history.accounts = read
   })
 
-  test('a state that is set while a load is under way is not lost on an account that is not loaded', async () => {
+  test('a state set during a load also applies to an account that is not loaded yet', async () => {
     const payer = await bench.fund(1_000)
     bench.history.setAccount(payer.accountId, { status: 'suspended' })
     expect(await bench.ledger.setAccountState(accountState(payer.accountId, { status: 'suspended' }))).toBe('updated')
@@ -257,7 +257,7 @@ describe('a state that is set while a load is under way', () => {
 })
 
 describe('a rebuild', () => {
-  test('mends what somebody has broken, under traffic, and neither makes nor loses money', async () => {
+  test('a rebuild repairs broken figures under traffic, without creating or losing money', async () => {
     const payers = await Promise.all(Array.from({ length: 20 }, () => bench.fund(100_000)))
     const ids = payers.map((payer) => payer.accountId)
     for (const payer of payers) await settled(payer, 10)

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.redis.disconnect())
 
-test('a store that forgot a settlement closes the hold that is open again', async () => {
+test('an account is corrected, and its reopened hold closed, if the store forgot the settlement', async () => {
   const payer = await bench.fund(1_000)
   const { accountId } = payer
   const hold = request(payer, 400)
@@ -32,7 +32,7 @@ test('a store that forgot a settlement closes the hold that is open again', asyn
   expect(await bench.redis.zscore(deadlinesName(shardOf(accountId)), holdMember(hold))).toBeNull()
 })
 
-test('its key loses that hold with the account, in one step, whatever comes after', async () => {
+test('a key is corrected with its account in one step, whatever happens next', async () => {
   const payer = await bench.fund(1_000)
   const { accountId, keyId } = payer
   const [hold, other] = [request(payer, 400), request(payer, 30)]
@@ -52,7 +52,7 @@ test('its key loses that hold with the account, in one step, whatever comes afte
   expect(views.get(accountId)?.keys.get(keyId)).toMatchObject({ open: 1, held: 30, spentMonth: 150 })
 })
 
-test('one that forgot that a hold had expired for nothing charges once what came late', async () => {
+test('a late settlement is charged once, if the store forgot that its hold expired for free', async () => {
   const payer = await bench.fund(1_000)
   const { accountId } = payer
   const hold = request(payer, 400)
@@ -68,7 +68,7 @@ test('one that forgot that a hold had expired for nothing charges once what came
   expect(await bench.ledger.settle(settlement(hold, 150), { force: true })).toEqual({ kind: 'already_settled' })
 })
 
-test('one that is told again what came late charges it once, also where nobody has used the account since', async () => {
+test('a late settlement that is sent again is charged once, also on an unused account', async () => {
   const payer = await bench.fund(1_000)
   const { accountId } = payer
   const hold = request(payer, 400)
@@ -85,7 +85,7 @@ test('one that is told again what came late charges it once, also where nobody h
   expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(850), spent: nano(150) })
 })
 
-test('one that expired it a second time has charged it once in the end', async () => {
+test('a hold that expires twice is charged once', async () => {
   const payer = await bench.fund(1_000)
   const { accountId } = payer
   const hold = request(payer, 400, { inputCost: nano(40) })

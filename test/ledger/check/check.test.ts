@@ -69,20 +69,20 @@ const check = () => checkLedger({ redis: bench.redis, history: bench.history, lo
 const kinds = async () => [...new Set((await check()).violations.map((violation) => violation.kind))].sort()
 
 describe('a ledger in order', () => {
-  test('a ledger in order is found so, with its counts', async () => {
+  test('a correct ledger has no violations, and its counts are reported', async () => {
     expect(await check()).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 1, unsyncedRecords: 1 })
     bench.history.addAccount('acct_never_used')
     expect(await check()).toMatchObject({ ok: true, accounts: 2 })
   })
 
-  test('a ledger in order is found so wherever the flusher stands', async () => {
+  test('a correct ledger has no violations wherever the flusher stopped', async () => {
     await bench.history.flush(bench.redis, [payer.accountId], { crash: true })
     expect(await check()).toMatchObject({ ok: true, unsyncedRecords: 1 })
     await bench.history.flush(bench.redis, [payer.accountId])
     expect(await check()).toMatchObject({ ok: true, unsyncedRecords: 0 })
   })
 
-  test('a ledger in order is found so after overruns, corrections, late and forced settlements', async () => {
+  test('a correct ledger has no violations after overruns, corrections, late and forced settlements', async () => {
     await bench.ledger.settle(settlement(open, 20_000))
     bench.history.addCredit(payer.accountId, 'entry_back', -50)
     await bench.ledger.credit({ accountId: payer.accountId, entryId: 'entry_back', amount: nano(-50) })
@@ -93,7 +93,7 @@ describe('a ledger in order', () => {
     expect(await check()).toMatchObject({ ok: true })
   })
 
-  test('a ledger in order is found so under traffic, with a flusher and a sweeper at work', async () => {
+  test('a correct ledger has no violations under traffic, flusher and sweeper', async () => {
     const payers = await Promise.all(Array.from({ length: 30 }, () => bench.fund(1_000_000)))
     const ids = payers.map((one) => one.accountId)
     const sweeper = createSweeper({ ledger: bench.ledger, logger: bench.logger, intervalMs: 2 })
@@ -133,7 +133,7 @@ describe('a check that reads the lists of the shards', () => {
     checkLedger({ redis: bench.redis, history: bench.history, logger: bench.logger, search: 'listed' })
   const list = () => loadedName(shardOf(payer.accountId))
 
-  test('finds every account, and touches no tombstone', async () => {
+  test('a check of the shards’ lists finds every account and reads no tombstone', async () => {
     await bench.redis.config('RESETSTAT')
     expect(await listed()).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 1, unsyncedRecords: 1 })
     const commands = await bench.redis.info('commandstats')
@@ -163,14 +163,14 @@ describe('a check that reads the lists of the shards', () => {
     expect([...new Set((await listed()).violations.map(({ kind }) => kind))].sort()).toEqual(expected)
   })
 
-  test('a check that reads the lists of the shards is told of keys that were changed before they were used', async () => {
+  test('a check of the shards’ lists includes keys that were changed before their first use', async () => {
     const keyId = randomId('key')
     await bench.ledger.setKeyState(keyState({ accountId: payer.accountId, keyId }, { requestsPerMinute: 5 }))
     const members = [payer.accountId, payerText(payer), payerText({ ...payer, keyId })]
     expect((await bench.redis.smembers(list())).sort()).toEqual(members.sort())
   })
 
-  test('misses what no list names, until the next search', async () => {
+  test('accounts missing from the shards’ lists are found by the next full scan only', async () => {
     await bench.redis.del(list())
     await addToAccount({ available: 1 })
     expect(await listed()).toMatchObject({ ok: true })
@@ -263,12 +263,12 @@ describe('what is wrong is named', () => {
     expect((await check()).ok).toBe(false)
   })
 
-  test('another layout', async () => {
+  test('a store of another layout is a violation', async () => {
     await bench.redis.hset(metaName(shard()), 'layout', '2')
     await expect(check()).rejects.toThrow('a newer version, which this version cannot read')
   })
 
-  test('a rebuild repairs the named faults', async () => {
+  test('a rebuild repairs the violations', async () => {
     await addToAccount({ available: 500, held: 5 })
     await addToKey({ open: 3 })
     await rebuildAll({ redis: bench.redis, history: bench.history, logger: bench.logger })
@@ -278,7 +278,7 @@ describe('what is wrong is named', () => {
   })
 })
 
-test('a store that came back with old figures is brought into line, not reported', async () => {
+test('after a store returned with old figures, accounts are corrected and not reported', async () => {
   const old = await bench.redis.dumpBuffer(accountName(payer.accountId))
   const hold = request(payer, 50)
   await bench.ledger.reserve(hold)
@@ -290,7 +290,7 @@ test('a store that came back with old figures is brought into line, not reported
   expect(await check()).toMatchObject({ ok: true })
 })
 
-test('an unconfirmed account that the history does not know is told at once', async () => {
+test('an unconfirmed account that is missing in the history is reported at once', async () => {
   const look = jest.spyOn(bench.history, 'accounts').mockResolvedValue([])
   await startEpoch(bench.redis, shardOf(payer.accountId))
   expect(await kinds()).toEqual(['unknown_to_history'])

@@ -17,7 +17,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('account, key, addresses and budgets are all found missing one after the other', async () => {
+test('a cold request loads account, key, addresses and budgets one after the other', async () => {
   const warm = createBench(redis)
   const { accountId, keyId } = await warm.fund(10_000)
   // With an open hold, the account is loaded without the key.

@@ -59,7 +59,7 @@ async function deadlineOf(hold: ReserveRequest): Promise<number> {
 }
 
 describe('renew', () => {
-  test('pushes deadlines, never back, and answers in the order asked, over many shards', async () => {
+  test('renew moves deadlines forward only, and answers in the order of its arguments across shards', async () => {
     const holds = await Promise.all(Array.from({ length: 20 }, () => reserved(100, 10)))
     const [open, settled, released, expired] = holds as [ReserveRequest, ReserveRequest, ReserveRequest, ReserveRequest]
     await bench.ledger.settle(settlement(settled, 1))
@@ -76,7 +76,7 @@ describe('renew', () => {
     expect(await deadlineOf(open)).toBe(pushed)
   })
 
-  test('takes more holds than fit one script', async () => {
+  test('renew accepts more holds than one script takes', async () => {
     const payer = await bench.fund(1_000)
     const holds = Array.from({ length: 450 }, () => request(payer, 1))
     await Promise.all(holds.map((hold) => bench.ledger.reserve(hold)))
@@ -87,7 +87,7 @@ describe('renew', () => {
 })
 
 describe('expire', () => {
-  test('charges nothing where the upstream was never reached, and leaves no usage record', async () => {
+  test('expire charges nothing if the upstream was not reached, and writes no usage record', async () => {
     const hold = await reserved(400, 100)
     await bench.ledger.renew([renewal(hold, 0, { reached: false })])
     expect(await expire(hold)).toBe(0)
@@ -101,7 +101,7 @@ describe('expire', () => {
     ['what was recorded', 250, 250],
     ['at least the input', 40, 100],
     ['at most what was held', 900, 400],
-  ])('charges %s once the upstream was reached', async (_, recorded, charged) => {
+  ])('expire charges %s if the upstream was reached', async (_, recorded, charged) => {
     const hold = await reserved(400, 100)
     await bench.ledger.renew([renewal(hold, recorded)])
     await bench.ledger.renew([renewal(hold, recorded, { reached: false })])
@@ -127,7 +127,7 @@ describe('expire', () => {
     })
   })
 
-  test('leaves alone what is not due, or was renewed in time, or is resolved', async () => {
+  test('expire skips holds that are not due, renewed in time or resolved', async () => {
     const [open, renewed, settled] = [await reserved(1, 0), await reserved(1, 0), await reserved(1, 0)]
     await passDeadline(bench.redis, renewed)
     await bench.ledger.renew([renewal(renewed, 1)])
@@ -139,7 +139,7 @@ describe('expire', () => {
     for (const hold of [open, renewed, settled]) expect(ids).not.toContain(hold.holdId)
   })
 
-  test('takes many holds of one account at once, across the end of a month', async () => {
+  test('expire takes many holds of one account in one call, across the end of a month', async () => {
     const payer = await bench.fund(10_000)
     const holds = Array.from({ length: 30 }, () => request(payer, 100, { inputCost: nano(7) }))
     for (const hold of holds) await bench.ledger.reserve(hold)
@@ -159,7 +159,7 @@ describe('expire', () => {
     expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(300) })
   })
 
-  test('returns what a hold held that the store has lost, and loads an account that it has lost', async () => {
+  test('expire returns what a lost hold reserved, and loads a lost account', async () => {
     const [lostHold, lostAccount] = [await reserved(400, 100), await reserved(400, 100)]
     await bench.redis.del(holdName(lostHold.accountId, lostHold.holdId))
     expect(await expire(lostHold)).toBe(0)
@@ -177,7 +177,7 @@ describe('expire', () => {
   })
 })
 
-test('where no hold is open, one command says so for all shards', async () => {
+test('without open holds, one command covers all shards', async () => {
   const looks = async () => Number(/cmdstat_zrange:calls=(\d+)/.exec(await bench.redis.info('commandstats'))?.[1] ?? 0)
   const [empty, full] = [['{none}:a', '{none}:b'], '{none}:c']
   const before = await looks()
@@ -188,7 +188,7 @@ test('where no hold is open, one command says so for all shards', async () => {
   await bench.redis.del(full)
 })
 
-test('sweepers of several gateways expire each hold once, and stop when told', async () => {
+test('sweepers of several gateways expire each hold once, and stop when asked', async () => {
   const payer = await bench.fund(100_000)
   const holds = Array.from({ length: 300 }, () => request(payer, 100))
   await Promise.all(holds.map((hold) => bench.ledger.reserve(hold)))

@@ -12,7 +12,7 @@ afterAll(() => bench.redis.disconnect())
 
 const GONE_FOR_EVER = { kind: 'charged', sinceMs: Number.POSITIVE_INFINITY } as const
 
-test('a hold is open, then charged a moment ago, or free', async () => {
+test('a hold is open, then recently charged, or free', async () => {
   const { ledger } = bench
   const payer = await bench.fund(10_000)
   const [charged, released] = [request(payer, 400), request(payer, 300)]
@@ -26,7 +26,7 @@ test('a hold is open, then charged a moment ago, or free', async () => {
   expect(await ledger.fateOf(released)).toEqual({ kind: 'free' })
 })
 
-test('one that expired was charged for what had reached its provider, and else for nothing', async () => {
+test('an expired hold was charged if its provider was reached, otherwise it was free', async () => {
   const { ledger, redis } = bench
   const payer = await bench.fund(10_000)
   const [reached, early] = [request(payer, 400), request(payer, 300)]
@@ -40,7 +40,7 @@ test('one that expired was charged for what had reached its provider, and else f
   expect(await ledger.fateOf(early)).toEqual({ kind: 'unknown' })
 })
 
-test('one that expired for nothing is free once it is sealed: who wakes up late charges nothing any more', async () => {
+test('a hold that expired for free is sealed: a late settle charges nothing', async () => {
   const { ledger, redis } = bench
   const payer = await bench.fund(10_000)
   const [sealed, woken] = [request(payer, 400), request(payer, 300)]
@@ -56,7 +56,7 @@ test('one that expired for nothing is free once it is sealed: who wakes up late 
   expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: 9_900, held: 0, spent: 100 })
 })
 
-test('a charge that the store has forgotten is found among the records', async () => {
+test('a charge that the store has forgotten is found among the usage records', async () => {
   const { ledger, redis, history } = bench
   const payer = await bench.fund(10_000)
   const hold = request(payer, 400)
@@ -71,7 +71,7 @@ test('a charge that the store has forgotten is found among the records', async (
   expect(await ledger.sealFate(hold)).toEqual(GONE_FOR_EVER)
 })
 
-test('one that was never made is free, and can never be made again', async () => {
+test('a hold that was never made is free, and its id can never be reserved', async () => {
   const { ledger } = bench
   const payer = await bench.fund(10_000)
   const hold = request(payer, 400)

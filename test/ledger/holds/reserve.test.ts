@@ -23,7 +23,7 @@ function limitOf(limit: number, used: number) {
 }
 
 describe('reserve', () => {
-  test('moves money from available to held, and says what is left', async () => {
+  test('reserve moves credit from available to held, and returns what remains', async () => {
     const payer = await bench.fund(1_000)
     const outcome = await bench.ledger.reserve(request(payer, 400, { tokens: 50 }))
     expect(outcome).toEqual({
@@ -45,7 +45,7 @@ describe('reserve', () => {
     expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(400), spentThisMonth: nano(0) })
   })
 
-  test('answers a replay with what became of the hold, and takes nothing again', async () => {
+  test('a repeated reserve returns the hold’s state and reserves nothing more', async () => {
     const payer = await bench.fund(1_000)
     const [open, settled, released] = [request(payer, 100), request(payer, 100), request(payer, 100)]
     for (const hold of [open, settled, released]) await bench.ledger.reserve(hold)
@@ -59,7 +59,7 @@ describe('reserve', () => {
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(890), held: nano(100) })
   })
 
-  test('knows neither accounts nor keys that the history does not know', async () => {
+  test('reserve refuses accounts and keys that the history does not know', async () => {
     const payer = await bench.fund(1_000)
     const nobody = { accountId: randomId('acct'), keyId: payer.keyId }
     expect(await bench.ledger.reserve(request(nobody, 1))).toEqual({ kind: 'unknown_account' })
@@ -69,13 +69,13 @@ describe('reserve', () => {
     expect(await bench.ledger.readKey(keyless)).toBeUndefined()
   })
 
-  test('reserve does not let one account pay through the key of another', async () => {
+  test('reserve refuses a key of another account', async () => {
     const [rich, poor] = [await bench.fund(1_000), await bench.fund(0)]
     const outcome = await bench.ledger.reserve(request({ accountId: rich.accountId, keyId: poor.keyId }, 1))
     expect(outcome).toEqual({ kind: 'unknown_key' })
   })
 
-  test.each(['deactivated', 'deleted'] as const)('refuses a key that is %s, at once', async (status) => {
+  test.each(['deactivated', 'deleted'] as const)('reserve refuses a key that is %s, at once', async (status) => {
     const payer = await bench.fund(1_000)
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
     await bench.ledger.setKeyState(keyState(payer, { status }))
@@ -84,14 +84,14 @@ describe('reserve', () => {
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
   })
 
-  test('refuses a key past its date', async () => {
+  test('reserve refuses an expired key', async () => {
     const payer = await bench.fund(1_000, { expiresAtMs: Date.now() - 1 })
     expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'key_inactive', status: 'expired' })
     await bench.ledger.setKeyState(keyState(payer, { expiresAtMs: Date.now() + 60_000 }))
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
   })
 
-  test('takes only what was planned with the models the key may call, in whatever order they are named', async () => {
+  test('reserve accepts only plans whose models the key may call, in any order', async () => {
     const payer = await bench.fund(1_000, { allowedModels: ['svc/b', 'svc/a', 'svc/b'] })
     const models = ['svc/a', 'svc/b']
     const stale = { kind: 'models_changed', allowed: only(models) } as const
@@ -110,7 +110,7 @@ describe('reserve', () => {
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
   })
 
-  test('takes only what was planned with the providers that may answer the key, beside the models', async () => {
+  test('reserve accepts only plans whose providers the key may use', async () => {
     const payer = await bench.fund(1_000, { allowedProviders: ['east', 'west', 'east'] })
     const stale = {
       kind: 'models_changed',
@@ -129,7 +129,7 @@ describe('reserve', () => {
     expect(await bench.ledger.reserve(request(payer, 1, { allowed: both }))).toEqual(everything)
   })
 
-  test('refuses a suspended account, at once and for every key', async () => {
+  test('reserve refuses a suspended account at once, for every key', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.reserve(request(payer, 1))
     expect(await bench.ledger.setAccountState(accountState(payer.accountId, { status: 'suspended' }))).toBe('updated')
@@ -139,7 +139,7 @@ describe('reserve', () => {
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
   })
 
-  test('says needed, available and held where the money does not reach', async () => {
+  test('a refusal for missing credit has the needed, available and held amounts', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.reserve(request(payer, 700))
     expect(await bench.ledger.reserve(request(payer, 301))).toEqual({
@@ -151,14 +151,14 @@ describe('reserve', () => {
     expect(await bench.ledger.reserve(request(payer, 300))).toMatchObject({ kind: 'reserved', available: nano(0) })
   })
 
-  test('lets a free request pass on an empty account, and not on one in debt', async () => {
+  test('a free request passes on an empty account, but not on one in debt', async () => {
     const payer = await bench.fund(0)
     expect(await bench.ledger.reserve(request(payer, 0))).toMatchObject({ kind: 'reserved' })
     await bench.ledger.credit({ accountId: payer.accountId, entryId: 'correction', amount: nano(-1) })
     expect(await bench.ledger.reserve(request(payer, 0))).toMatchObject({ kind: 'insufficient', available: nano(-1) })
   })
 
-  test('takes nothing where it refuses', async () => {
+  test('a refused reserve changes nothing', async () => {
     const payer = await bench.fund(1_000, { requestsPerMinute: 2, tokensPerMinute: 1_000, monthlyBudget: nano(500) })
     await bench.ledger.reserve(request(payer, 200))
     const before = await snapshot(bench.redis, payer.accountId)
@@ -177,7 +177,7 @@ describe('reserve', () => {
 describe('what a reserve would refuse', () => {
   const ALL = ['svc/none']
 
-  test('what a reserve would refuse is told for whatever model, and changes nothing', async () => {
+  test('a trial reserve gives the refusal for any model, and changes nothing', async () => {
     const payer = await bench.fund(1_000, { monthlyBudget: nano(500), allowedModels: ALL })
     const models = { allowed: only(ALL) }
     await bench.ledger.reserve(request(payer, 200, models))
@@ -188,7 +188,7 @@ describe('what a reserve would refuse', () => {
     expect(await bench.ledger.reserve(request(payer, 300, models))).toMatchObject({ kind: 'reserved' })
   })
 
-  test('what a reserve would refuse is what a reserve says', async () => {
+  test('a trial reserve gives the same answer as a real reserve', async () => {
     const payer = await bench.fund(1_000, { concurrency: 1 })
     await bench.ledger.reserve(request(payer, 200))
     expect(await bench.ledger.refusalOf(payer, nano(1))).toMatchObject({ scope: 'concurrency', of: 'key' })

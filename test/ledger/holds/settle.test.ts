@@ -39,7 +39,7 @@ async function recordsOf(accountId: string) {
 }
 
 describe('settle', () => {
-  test('charges the cost, returns the rest, and appends one usage record', async () => {
+  test('settle charges the cost, returns the rest, and appends one usage record', async () => {
     const hold = await reserved(1_000, 400)
     const outcome = await bench.ledger.settle(settlement(hold, 150))
     expect(outcome).toMatchObject({ kind: 'settled', overrun: false })
@@ -58,7 +58,7 @@ describe('settle', () => {
     expect(await bench.redis.zscore(deadlinesName(shardOf(hold.accountId)), holdMember(hold))).toBeNull()
   })
 
-  test('answers every repetition with already_settled, whatever it says', async () => {
+  test('a repeated settle gets already_settled, whatever its cost', async () => {
     const hold = await reserved(1_000, 400)
     await bench.ledger.settle(settlement(hold, 150))
     const before = await snapshot(bench.redis, hold.accountId)
@@ -68,7 +68,7 @@ describe('settle', () => {
     expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)
   })
 
-  test('charges more than was held where more was delivered, even below zero', async () => {
+  test('settle may charge more than was held, even below zero', async () => {
     const hold = await reserved(1_000, 400)
     expect(await bench.ledger.settle(settlement(hold, 1_300))).toMatchObject({
       kind: 'settled',
@@ -79,7 +79,7 @@ describe('settle', () => {
     expect(await readStored(bench.redis, 'account', accountName(hold.accountId))).toMatchObject({ overrun: '900' })
   })
 
-  test('corrects an expired hold by the difference, up or down, once', async () => {
+  test('settle corrects an expired hold once by the difference, up or down', async () => {
     for (const cost of [90, 20]) {
       const hold = await reserved(1_000, 400)
       const progress = { accountId: hold.accountId, holdId: hold.holdId, ttlMs: 1_000, facts: FACTS }
@@ -103,7 +103,7 @@ describe('settle', () => {
     }
   })
 
-  test('charges an unknown hold only where it is told to, once, and flags it', async () => {
+  test('settle charges an unknown hold only if forced, once, with a flag', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.readBalance(payer.accountId)
     const lost = { ...payer, holdId: randomId('hold') }
@@ -119,7 +119,7 @@ describe('settle', () => {
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(970), spent: nano(30) })
   })
 
-  test('settle does not force a charge a second time when the tombstone is gone: the stream knows it, then the history', async () => {
+  test('a forced settle without a tombstone finds the charge in the stream or the history, and charges nothing', async () => {
     const hold = await reserved(1_000, 400)
     await bench.ledger.settle(settlement(hold, 30))
     await bench.redis.del(holdName(hold.accountId, hold.holdId))
@@ -129,14 +129,14 @@ describe('settle', () => {
     expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({ available: nano(970) })
   })
 
-  test('loads an account that the store has lost, and charges it', async () => {
+  test('settle loads an account that the store has lost, and charges it', async () => {
     const hold = await reserved(1_000, 400)
     await bench.redis.del(accountName(hold.accountId))
     expect(await bench.ledger.settle(settlement(hold, 30))).toMatchObject({ kind: 'settled', overrun: false })
     expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({ available: nano(970), held: nano(0) })
   })
 
-  test('goes on without a key that the store has lost', async () => {
+  test('settle works without a key that the store has lost', async () => {
     const hold = await reserved(1_000, 400)
     await bench.redis.del(keyName(hold))
     expect(await bench.ledger.settle(settlement(hold, 30))).toMatchObject({ kind: 'settled' })
@@ -144,7 +144,7 @@ describe('settle', () => {
     expect(await bench.ledger.readKey(hold)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(30) })
   })
 
-  test('counts months by the calendar, for the account and the key', async () => {
+  test('settle counts calendar months for the account and the key', async () => {
     const payer = await bench.fund(10_000)
     const holds = [request(payer, 100), request(payer, 100), request(payer, 100)] as const
     for (const hold of holds) await bench.ledger.reserve(hold)
@@ -159,7 +159,7 @@ describe('settle', () => {
     expect(await bench.ledger.readKey(payer)).toMatchObject({ spentThisMonth: nano(50) })
   })
 
-  test('shows the latest usage records, newest first', async () => {
+  test('the latest usage records are returned newest first', async () => {
     const [payer, beganMs] = [await bench.fund(10_000), Date.now()]
     const holds = Array.from({ length: 73 }, () => request(payer, 10))
     for (const [index, hold] of holds.entries()) {
@@ -179,7 +179,7 @@ describe('settle', () => {
     expect(await bench.ledger.recentRecords(payer.accountId, 3)).toEqual(recent.slice(0, 3))
   })
 
-  test('refuses to settle the hold of another payer', async () => {
+  test('settle refuses the hold of another payer', async () => {
     const hold = await reserved(1_000, 400)
     const other = { ...hold, keyId: randomId('key') }
     const before = await snapshot(bench.redis, hold.accountId)
@@ -190,7 +190,7 @@ describe('settle', () => {
 })
 
 describe('release', () => {
-  test('returns everything, and leaves no usage record', async () => {
+  test('release returns the whole hold and writes no usage record', async () => {
     const hold = await reserved(1_000, 400)
     expect(await bench.ledger.release(hold)).toBe('released')
     expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({
@@ -206,7 +206,7 @@ describe('release', () => {
     expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)
   })
 
-  test('fences an id that is unknown: a reserve still on its way finds it resolved', async () => {
+  test('releasing an unknown id makes a later reserve of that id find it resolved', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.readBalance(payer.accountId)
     const late = request(payer, 400)
@@ -215,7 +215,7 @@ describe('release', () => {
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(1_000), held: nano(0) })
   })
 
-  test('comes too late after expiry', async () => {
+  test('release after expiry changes nothing', async () => {
     const hold = await reserved(1_000, 400)
     await passDeadline(bench.redis, hold)
     await bench.ledger.expireDue(100)
@@ -223,7 +223,7 @@ describe('release', () => {
     expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({ available: nano(1_000), held: nano(0) })
   })
 
-  test('works while the account is lost: what is loaded afterwards no longer counts the hold', async () => {
+  test('release works without the account: a later load does not count the hold', async () => {
     const hold = await reserved(1_000, 400)
     await bench.redis.del(accountName(hold.accountId))
     expect(await bench.ledger.release(hold)).toBe('released')
@@ -231,7 +231,7 @@ describe('release', () => {
   })
 })
 
-test('only tombstones and the list of latest usage records ever expire', async () => {
+test('only tombstones and the list of latest usage records have an expiry', async () => {
   const hold = await reserved(1_000, 400)
   const { accountId } = hold
   const open = request(hold, 10)

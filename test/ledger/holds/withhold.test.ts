@@ -60,7 +60,7 @@ async function violations() {
 }
 
 describe('withholding', () => {
-  test('takes what there is, and no more, out of the reach of requests', async () => {
+  test('withholding takes at most the available credit, and requests cannot spend it', async () => {
     expect(await withhold(debit(1_001))).toEqual({ kind: 'insufficient', available: nano(1_000) })
     expect(await withhold(debit(900))).toEqual({ kind: 'withheld', available: nano(100) })
     expect(await bench.ledger.reserve(request(payer, 101))).toMatchObject({ kind: 'insufficient', available: 100 })
@@ -69,7 +69,7 @@ describe('withholding', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('races with requests for the last credit: both never get it', async () => {
+  test('withholding and requests never both get the last credit', async () => {
     for (let round = 0; round < 20; round++) {
       payer = await bench.fund(1_000)
       const [taken, ...reserved] = await Promise.all([
@@ -82,7 +82,7 @@ describe('withholding', () => {
     }
   })
 
-  test('goes below zero where it may', async () => {
+  test('withholding may go below zero if that is allowed', async () => {
     const one = debit(1_500)
     expect(await withhold(one, { allowNegative: true })).toEqual({ kind: 'withheld', available: nano(-500) })
     expect(await violations()).toEqual([])
@@ -92,7 +92,7 @@ describe('withholding', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('counts debits that the store has not heard of, each once', async () => {
+  test('debits that the store does not know yet are counted once each', async () => {
     const [held, untold] = [debit(300), debit(400)]
     await withhold(held)
     expect(await withhold(debit(301), { debits: [held, untold] })).toEqual({
@@ -105,7 +105,7 @@ describe('withholding', () => {
     expect(await withhold(debit(1), { debits: [untold] })).toMatchObject({ kind: 'insufficient', available: 0 })
   })
 
-  test('leaves what is to stay available, unless the account may go below zero', async () => {
+  test('withholding keeps the required minimum, unless the account may go below zero', async () => {
     const keep = nano(600)
     expect(await withhold(debit(401), { keep })).toEqual({ kind: 'insufficient', available: nano(1_000) })
     expect(await withhold(debit(400), { keep })).toEqual({ kind: 'withheld', available: nano(600) })
@@ -116,13 +116,13 @@ describe('withholding', () => {
     })
   })
 
-  test('withholding of an account that nobody knows says so', async () => {
+  test('withholding from an unknown account returns an error', async () => {
     expect(await withhold({ ...debit(1), accountId: 'acct_none' })).toEqual({ kind: 'unknown_account' })
   })
 })
 
 describe('what was withheld', () => {
-  test('what was withheld is taken for good by its entry, once', async () => {
+  test('withheld credit is debited once by its entry', async () => {
     const one = debit(600)
     await withhold(one)
     commit(one)
@@ -136,7 +136,7 @@ describe('what was withheld', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('goes back where the history has no entry, and one that comes too late withholds nothing', async () => {
+  test('withheld credit is returned if the history has no entry; a late entry debits nothing', async () => {
     const [one, late] = [debit(600), debit(600)]
     await withhold(one)
     expect(await bench.ledger.resolveWithheld(one)).toBe('returned')
@@ -147,7 +147,7 @@ describe('what was withheld', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('what was withheld is settled at its deadline as the history has it, whoever died', async () => {
+  test('at its deadline withheld credit is settled by the history, even if its gateway died', async () => {
     const [recorded, absent, undecided] = [debit(100), debit(200), debit(300)]
     for (const one of [recorded, absent, undecided]) await withhold(one)
     commit(recorded)
@@ -165,7 +165,7 @@ describe('what was withheld', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('stays where the history cannot be asked', async () => {
+  test('withheld credit stays withheld while the history is down', async () => {
     const one = debit(100)
     await withhold(one)
     await lapse(one)
@@ -177,7 +177,7 @@ describe('what was withheld', () => {
     expect(await money()).toEqual({ available: 1_000, held: 0 })
   })
 
-  test('what was withheld is not counted twice by an account that is loaded anew or rebuilt', async () => {
+  test('a reload or rebuild does not count withheld credit twice', async () => {
     const [recorded, open] = [debit(300), debit(200)]
     await withhold(recorded)
     await withhold(open)
@@ -193,7 +193,7 @@ describe('what was withheld', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('what was withheld is lost with the store, and taken by the history all the same', async () => {
+  test('withheld credit that the store lost is still debited from the history', async () => {
     const one = debit(300)
     await withhold(one)
     await bench.redis.flushall()
@@ -203,7 +203,7 @@ describe('what was withheld', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('stands beside the holds of requests', async () => {
+  test('withheld credit and holds of requests do not affect each other', async () => {
     const [one, hold] = [debit(300), request(payer, 200)]
     await withhold(one)
     await bench.ledger.reserve(hold)

@@ -32,14 +32,14 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('all streams of one server are read in a single command', async () => {
+test('all streams of one server are read in one command', async () => {
   await append(['acct_a', 'acct_b', 'acct_c'])
   const { entries } = await streams.readNew(100, 'all')
   expect(accounts(entries)).toEqual(['acct_a', 'acct_b', 'acct_c'])
   expect(await calls('xreadgroup')).toBe(1)
 })
 
-test('only streams where something is expected are read, and once', async () => {
+test('only streams with expected records are read, once each', async () => {
   await append(['acct_a', 'acct_b'])
   streams.expect(shardOf('acct_b'))
   expect(streams.hasExpected()).toBe(true)
@@ -47,13 +47,13 @@ test('only streams where something is expected are read, and once', async () => 
   expect(streams.hasExpected()).toBe(false)
 })
 
-test('where nothing is expected, the store is not asked', async () => {
+test('without expected records the store is not read', async () => {
   await append(['acct_a'])
   expect((await streams.readNew(100, 'expected')).entries).toEqual([])
   expect(await calls('xreadgroup')).toBe(0)
 })
 
-test('a stream that gave as much as it was asked for is expected to hold more', async () => {
+test('a stream that returned a full batch is read again', async () => {
   await append(Array.from({ length: 40 }, () => 'acct_a'))
   streams.expect(shardOf('acct_a'))
   expect((await streams.readNew(30, 'expected')).entries).toHaveLength(30)
@@ -62,13 +62,13 @@ test('a stream that gave as much as it was asked for is expected to hold more', 
   expect(streams.hasExpected()).toBe(false)
 })
 
-test('a look at all streams takes little of each, and comes back at once for the rest', async () => {
+test('a look at all streams takes few records of each, and returns at once for the rest', async () => {
   await append(Array.from({ length: 40 }, () => 'acct_a'))
   expect((await streams.readNew(2_000, 'all')).entries).toHaveLength(16)
   expect((await streams.readNew(2_000, 'expected')).entries).toHaveLength(24)
 })
 
-test('a stream that is none spoils no other, is said, and is left alone for a moment', async () => {
+test('a Redis key of the wrong type is reported, skipped for a moment, and blocks no other stream', async () => {
   const [bad = '', good = ''] = [recordsName(shardOf('acct_a')), 'acct_b']
   await redis.set(bad, 'not a stream')
   await append([good])
@@ -79,7 +79,7 @@ test('a stream that is none spoils no other, is said, and is left alone for a mo
   await until(async () => (await streams.readNew(100, 'all')).failure === undefined, 'a look that leaves it alone')
 })
 
-test('what could not be read stays expected', async () => {
+test('records whose read failed stay expected', async () => {
   const closed = connectRedis(server.url, { logger: silentLogger, commandTimeoutMs: COMMAND_TIMEOUT_MS }) as Redis
   await waitForRedis(closed, PATIENCE_MS)
   const cut = createRecordStreams(closed)
@@ -90,7 +90,7 @@ test('what could not be read stays expected', async () => {
   expect(cut.hasExpected()).toBe(true)
 })
 
-test('groups come back with a store that came back empty', async () => {
+test('consumer groups are created again after the store was emptied', async () => {
   await redis.flushall()
   await append(['acct_a'])
   expect(accounts((await streams.readNew(100, 'all')).entries)).toEqual(['acct_a'])
@@ -109,7 +109,7 @@ describe('what a worker took and did not acknowledge', () => {
   }
   const read = async () => (await streams.readNew(100, 'all')).entries
 
-  test('another takes over at its second look, again and again, until it is acknowledged', async () => {
+  test('unacknowledged records are taken over at the second look, until they are acknowledged', async () => {
     await append(['acct_a', 'acct_a'])
     const entries = await read()
     const ids = entries.map(({ id }) => id)
@@ -120,7 +120,7 @@ describe('what a worker took and did not acknowledge', () => {
     expect(await look()).toEqual(ids.slice(1))
   })
 
-  test('what a worker took and did not acknowledge is left to who took it after the look before, and to those who read what nobody took', async () => {
+  test('unacknowledged records stay with the worker that took them after the last look, and with readers of new records', async () => {
     await append(['acct_a'])
     const [first] = await read()
     await look()
@@ -131,13 +131,13 @@ describe('what a worker took and did not acknowledge', () => {
     expect(await read()).toHaveLength(1)
   })
 
-  test('what a worker took and did not acknowledge is left to it for as long as is said', async () => {
+  test('unacknowledged records stay with their worker for the given time', async () => {
     await append(['acct_a'])
     await read()
     for (let again = 0; again < 3; again++) expect(await look(3_600_000)).toEqual([])
   })
 
-  test('comes in parts, and all of it comes', async () => {
+  test('unacknowledged records arrive in parts, and completely', async () => {
     await append(Array.from({ length: 10 }, () => 'acct_a'))
     const ids = (await read()).map(({ id }) => id)
     await look()
@@ -151,7 +151,7 @@ describe('what a worker took and did not acknowledge', () => {
     expect(taken).toEqual(ids)
   })
 
-  test('what a worker took and did not acknowledge is taken over from a stream whose group is gone, and from one that came back empty', async () => {
+  test('unacknowledged records are also taken over if the consumer group or the stream was recreated', async () => {
     await append(['acct_a'])
     await read()
     await look()
@@ -162,7 +162,7 @@ describe('what a worker took and did not acknowledge', () => {
     expect((await other.takeAbandoned(0, 10)).failure).toBeUndefined()
   })
 
-  test('what a worker took and did not acknowledge is noted by nobody: the store writes no list of it', async () => {
+  test('the store keeps no list of pending records', async () => {
     await append(['acct_a', 'acct_b'])
     await read()
     for (const account of ['acct_a', 'acct_b'])
@@ -190,7 +190,7 @@ async function calls(command: string): Promise<number> {
   return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(statistics)?.[1] ?? 0)
 }
 
-test('whatever the shards, all that is acknowledged leaves by one script', async () => {
+test('acknowledging records of many shards takes one script', async () => {
   await append(['acct_a'])
   // The store learns the script by its first use.
   await streams.acknowledge((await streams.readNew(100, 'all')).entries)
@@ -202,7 +202,7 @@ test('whatever the shards, all that is acknowledged leaves by one script', async
   expect(await calls('evalsha')).toBe(1)
 })
 
-test('more of one stream than one command takes leaves it all the same', async () => {
+test('acknowledging more records than one command takes removes all of them', async () => {
   await append(Array.from({ length: 4_500 }, () => 'acct_a'))
   const { entries } = await streams.readNew(5_000 * ALL_SHARDS.length, 'all')
   expect(entries).toHaveLength(16)
@@ -212,7 +212,7 @@ test('more of one stream than one command takes leaves it all the same', async (
   expect((await streams.count()).records).toBe(0)
 })
 
-test('a stream that is none keeps no other from being acknowledged, and is told of', async () => {
+test('a Redis key of the wrong type blocks no other acknowledgement, and is reported', async () => {
   await append(['acct_a', 'acct_b', 'acct_c'])
   const { entries } = await streams.readNew(100, 'all')
   await redis.set(recordsName(shardOf('acct_b')), 'none')

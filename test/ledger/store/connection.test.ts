@@ -26,7 +26,7 @@ afterAll(async () => {
 test.each([
   ['redis://', () => server.url],
   ['unix://', () => `unix://${join(folder, 'redis.sock')}?password=${new URL(server.url).password}`],
-])('%s leads to the store', async (_, url) => {
+])('%s connects to the store', async (_, url) => {
   const options = { logger: memoryLogger(), commandTimeoutMs: 700, name: 'probe' }
   const redis = connectRedis(url(), options)
   await waitForRedis(redis, PATIENCE_MS)
@@ -36,7 +36,7 @@ test.each([
   redis.disconnect()
 })
 
-test('a path alone leads to a store without a password', async () => {
+test('a socket path connects to a store without a password', async () => {
   const admin = await connect(server.url)
   await admin.config('SET', 'requirepass', '')
   const redis = await connect(join(folder, 'redis.sock'))
@@ -46,7 +46,7 @@ test('a path alone leads to a store without a password', async () => {
   admin.disconnect()
 })
 
-test('commands of one turn travel together', async () => {
+test('commands sent in one turn travel together', async () => {
   const redis = await connect(server.url)
   const reads = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
   const before = await reads()
@@ -55,7 +55,7 @@ test('commands of one turn travel together', async () => {
   redis.disconnect()
 })
 
-test('replies are text, or bytes where bytes are asked for, wherever the network cuts them', async () => {
+test('replies are text, or bytes if asked for, wherever the network splits them', async () => {
   const redis = await connect(server.url)
   const bytes = Buffer.from([0, 255, 13, 10, 200])
   const long = 'naïve € 🎈 '.repeat(60_000)
@@ -73,7 +73,7 @@ test('replies are text, or bytes where bytes are asked for, wherever the network
   redis.disconnect()
 })
 
-test('messages arrive as text and as bytes', async () => {
+test('published messages arrive as text and as bytes', async () => {
   const [sender, receiver] = [await connect(server.url), await connect(server.url)]
   const got: unknown[] = []
   receiver.on('message', (_, text) => got.push(text)).on('messageBuffer', (_, bytes) => got.push(bytes))
@@ -86,7 +86,7 @@ test('messages arrive as text and as bytes', async () => {
   for (const redis of [sender, receiver]) redis.disconnect()
 })
 
-test('waiting ends where the store is not there, or the client was closed', async () => {
+test('waiting for a connection ends if the store is missing, or the client was closed', async () => {
   const options = { logger: memoryLogger() }
   const redis = connectRedis('redis://127.0.0.1:1', options)
   await expect(waitForRedis(redis, 50)).rejects.toThrow('in time')
@@ -97,7 +97,7 @@ test('waiting ends where the store is not there, or the client was closed', asyn
   await expect(waitForRedis(other, PATIENCE_MS)).rejects.toThrow('closed')
 })
 
-test('a broken connection is told, and made again by itself', async () => {
+test('a broken connection is reported and reconnected', async () => {
   const options = { logger: memoryLogger() }
   const redis = connectRedis(server.url, options)
   await waitForRedis(redis, PATIENCE_MS)
@@ -112,7 +112,7 @@ test('a broken connection is told, and made again by itself', async () => {
   redis.disconnect()
 })
 
-test('no command is described to a tracer that is not there', async () => {
+test('commands are not described for a missing tracer', async () => {
   const redis = await connect(server.url)
   const described: string[] = []
   // What a tracer gets: the client builds it, arguments and all, for every command it traces.
@@ -160,7 +160,7 @@ test.each([1, 30, 60])(
   },
 )
 
-test('a store that is silent is given up', async () => {
+test('a silent store times out', async () => {
   const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
   const redis = connectRedis(`redis://127.0.0.1:${silent.port}`, { logger: memoryLogger(), commandTimeoutMs: 200 })
   await until(() => redis.status === 'connect' || redis.status === 'ready', 'a connection')

@@ -38,7 +38,7 @@ describe('a store whose user may not append records', () => {
     await bench.redis.call('ACL', 'SETUSER', 'default', '+xadd')
   }
 
-  test('charges nothing without one, and what was refused is charged once it may', async () => {
+  test('without the right to append, settle charges nothing; afterwards the charge is made once', async () => {
     const payer = await bench.fund(1_000)
     const hold = request(payer, 100)
     await bench.ledger.reserve(hold)
@@ -50,7 +50,7 @@ describe('a store whose user may not append records', () => {
     expect(bench.history.records(payer.accountId)).toHaveLength(1)
   })
 
-  test('leaves holds that are due as they are, and what they cost is charged once it may', async () => {
+  test('without the right to append, due holds stay; afterwards they are charged once', async () => {
     const payer = await bench.fund(1_000)
     const holds = [request(payer, 100), request(payer, 200), request(payer, 300)]
     for (const hold of holds) await bench.ledger.reserve(hold)

@@ -38,7 +38,7 @@ function createGuard() {
 const epochNow = (shard: number) => redis.hget(metaName(shard), 'epoch')
 
 describe('a doubt', () => {
-  test('about a store that is as it was changes nothing', async () => {
+  test('checking an unchanged store changes nothing', async () => {
     const { guard, returns } = createGuard()
     await guard.ensure(SHARD)
     const epoch = await epochNow(SHARD)
@@ -47,13 +47,13 @@ describe('a doubt', () => {
     expect([returns(), await epochNow(SHARD)]).toEqual([0, epoch])
   })
 
-  test('a doubt before anything was verified changes nothing', async () => {
+  test('checking before anything was verified changes nothing', async () => {
     const { guard, returns } = createGuard()
     await guard.doubt(SHARD)
     expect(returns()).toBe(0)
   })
 
-  test('about a store that was emptied makes every shard begin anew, and tells it once, however many doubt', async () => {
+  test('checking an emptied store starts a new epoch in every shard, and reports it once', async () => {
     const { guard, returns, verifications } = createGuard()
     await guard.ensure(SHARD)
     await redis.flushall()
@@ -67,7 +67,7 @@ describe('a doubt', () => {
     expect(returns()).toBe(1)
   })
 
-  test('about a store that was emptied and that another client has begun anew tells it too', async () => {
+  test('a new epoch that another client started is reported too', async () => {
     const [one, other] = [createGuard(), createGuard()]
     await one.guard.ensure(SHARD)
     await other.guard.ensure(SHARD)
@@ -82,7 +82,7 @@ describe('a doubt', () => {
     expect(await epochNow(SHARD)).toBe(epoch)
   })
 
-  test('about an epoch that somebody began on request tells it too', async () => {
+  test('an epoch started on request is reported too', async () => {
     const { guard, runner, returns } = createGuard()
     await guard.ensure(SHARD)
     await startEpochs(redis, runner)
@@ -92,7 +92,7 @@ describe('a doubt', () => {
 })
 
 describe('a ledger whose store was emptied under its connection', () => {
-  test('a ledger whose store was emptied under its connection is told so by its first look at an account that is gone, before anything is paid', async () => {
+  test('the first look at a missing account detects an emptied store, before anything is paid', async () => {
     const { ledger, history, fund } = createBench(redis)
     const payer = await fund(1_000)
     let returns = 0

@@ -21,11 +21,11 @@ import {
 import { randomId } from '@/lib/ids'
 
 describe('shards', () => {
-  test('never change for an account: balances live there', () => {
+  test('the shard of an account never changes', () => {
     expect(['', 'a', 'acct_1', 'acct_0123456789ABCDEFGHIJKL'].map(shardOf)).toEqual([5, 44, 58, 32])
   })
 
-  test('fill evenly', () => {
+  test('accounts spread evenly over the shards', () => {
     const counts = new Map<number, number>()
     for (let index = 0; index < 64_000; index++) {
       const shard = shardOf(randomId('acct'))
@@ -36,7 +36,7 @@ describe('shards', () => {
     expect(Math.max(...counts.values())).toBeLessThan(1_200)
   })
 
-  test('keep everything of an account in one slot of a cluster', () => {
+  test('all Redis keys of an account are in one cluster slot', () => {
     const payer = { accountId: randomId('acct'), keyId: randomId('key') }
     const { accountId } = payer
     const shard = shardOf(accountId)
@@ -48,7 +48,7 @@ describe('shards', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  test('know their slots as the cluster counts them', () => {
+  test('our slot numbers equal the cluster’s', () => {
     expect(slotOf('123456789')).toBe(0x31c3)
     expect(slotOf('foo{hash_tag}')).toBe(2515)
     expect(slotOf('{l0}:meta')).toBe(slotOf('l0'))
@@ -56,7 +56,7 @@ describe('shards', () => {
 })
 
 describe('names', () => {
-  test('names can be taken apart again', () => {
+  test('a Redis key can be split into its parts again', () => {
     const payer = { accountId: 'acct_A', keyId: 'key_B' }
     const shard = shardOf('acct_A')
     expect(parseName(accountName('acct_A'))).toEqual({ kind: 'account', shard, ids: ['acct_A'] })
@@ -67,7 +67,7 @@ describe('names', () => {
     }
   })
 
-  test('hold members and payers survive the round trip, and nothing else passes', () => {
+  test('hold members and payers survive the round trip; other text is refused', () => {
     const hold = { accountId: 'acct_A', keyId: 'key_B', holdId: 'hold_C', amount: 9_000_000_000_000_000 }
     expect(parseHoldMember(holdMember(hold))).toEqual(hold)
     expect(parseHoldMember(holdMember({ ...hold, memberId: 'user_D' }))).toEqual({ ...hold, memberId: 'user_D' })

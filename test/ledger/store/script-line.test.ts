@@ -29,14 +29,14 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('names and arguments arrive as they are, in any alphabet and length, and so does the reply', async () => {
+test('keys, arguments and replies arrive unchanged, in any alphabet and length', async () => {
   const line = createScriptLine(redis, 1_000, TELLING)
   const args = ['', 'a b\r\nc', 'Größe 漢字 🙂', 42, -7, 'x'.repeat(100_000)]
   expect(await line.send(ECHO, ['one', 'two'], args)).toEqual([['one', 'two'], args.map(String), 6, null])
   expect(await line.send(ECHO, [], [])).toEqual([[], [], 0, null])
 })
 
-test('what is sent in one turn travels together, and each gets its own answer, also between other commands', async () => {
+test('calls of one turn travel together, and each gets its own reply, also between other commands', async () => {
   const line = createScriptLine(redis, 1_000, TELLING)
   const reads = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
   const before = await reads()
@@ -51,7 +51,7 @@ test('what is sent in one turn travels together, and each gets its own answer, a
   expect(answers.at(-1)).toBe('PONG')
 })
 
-test('an error of the store is its own, and the next call is not touched by it', async () => {
+test('an error reply rejects its own call only', async () => {
   const line = createScriptLine(redis, 1_000, TELLING)
   const [unknown, known] = await Promise.allSettled([
     line.send({ ...ECHO, sha: '0'.repeat(40) }, [], []),
@@ -61,7 +61,7 @@ test('an error of the store is its own, and the next call is not touched by it',
   expect(known).toMatchObject({ status: 'fulfilled' })
 })
 
-test('a store that says nothing is given up on in time, and what it says later harms nobody', async () => {
+test('a silent store times out, and its late reply goes to no other call', async () => {
   const line = createScriptLine(redis, 300, TELLING)
   process.kill(server.pid, 'SIGSTOP')
   try {
@@ -73,7 +73,7 @@ test('a store that says nothing is given up on in time, and what it says later h
   expect(await line.send(ECHO, [], ['next'])).toEqual([[], ['next'], 1, null])
 })
 
-test('a connection that breaks ends what is under way at once, and so does one that is not there', async () => {
+test('a broken or missing connection rejects the open calls at once', async () => {
   const line = createScriptLine(redis, 20_000, TELLING)
   process.kill(server.pid, 'SIGSTOP')
   const pending = Promise.allSettled([line.send(ECHO, [], ['lost'])])

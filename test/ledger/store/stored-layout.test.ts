@@ -44,7 +44,7 @@ async function threeRequests() {
   }
 }
 
-test('what a key may call is one text: of models as it always was, and never the same for two that differ', () => {
+test('a key’s model list is one text, different for different lists', () => {
   expect(allowedText(EVERYTHING)).toBe('')
   expect(allowedText({ allowedModels: ['svc/b', 'svc/a', 'svc/b'], allowedProviders: null })).toBe('["svc/a","svc/b"]')
   expect(allowedText({ allowedModels: null, allowedProviders: ['west', 'east'] })).toBe(
@@ -73,7 +73,7 @@ test('account, key and hold have these fields, in this order', () => {
   expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<xsssi7i7i7i7i4', text")
 })
 
-test('each is one string, which says its form first and leaves out usual values', async () => {
+test('account, key and hold are one string each: first the version byte, usual values omitted', async () => {
   const { accountId, keyId, tag, open, settled, expired } = await threeRequests()
   const formOf = async (name: string) => (await bench.redis.getBuffer(`${tag}:${name}`))?.at(0)
   expect(await formOf(`account:${accountId}`)).toBe(2)
@@ -91,7 +91,7 @@ test('each is one string, which says its form first and leaves out usual values'
   expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<xsi7', text)")
 })
 
-test('deadlines, credited entries and figures have their names', async () => {
+test('Redis keys of deadlines, credited entries and figures', async () => {
   const { accountId, keyId, tag, open } = await threeRequests()
   const deadlines = await bench.redis.zrange(`${tag}:deadlines`, '0', '-1')
   expect(deadlines).toContain(`${accountId}:${keyId}:${open}:400`)
@@ -111,7 +111,7 @@ test('a usage record is one text in its stream', async () => {
   expect(parseUsageRecord(fields)).toMatchObject({ holdId: settled, cost: nano(100), held: nano(300), facts: FACTS })
 })
 
-test('credit that is withheld is a hold of no key', async () => {
+test('withheld credit is a hold without a key', async () => {
   const { accountId, tag } = await threeRequests()
   const withheld = { accountId, entryId: `entry_${accountId}`, amount: nano(70) }
   await bench.ledger.withhold({ ...withheld, ttlMs: 60_000, allowNegative: false, debits: [] })
