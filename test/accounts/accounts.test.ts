@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 describe('accounts', () => {
-  test('accounts are created empty and active, one per e-mail address in any case of its letters', async () => {
+  test('an account is created empty and active, one per e-mail address in any letter case', async () => {
     const { accounts, ledger } = fixture
     const created = await accounts.create({ email: 'Ada@Example.test', name: 'Ada' })
     if (created.kind !== 'created') throw new Error(created.kind)
@@ -21,20 +21,20 @@ describe('accounts', () => {
     expect(await ledger.readBalance(created.accountId)).toMatchObject({ available: 0, held: 0, status: 'active' })
   })
 
-  test('accounts of one address asked for by many at once become one', async () => {
+  test('concurrent requests for one address create one account', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, () => fixture.accounts.create({ email: 'race@example.test', name: 'Race' })),
     )
     expect(outcomes.filter(({ kind }) => kind === 'created')).toHaveLength(1)
   })
 
-  test('accounts that nobody knows are not found', async () => {
+  test('an unknown account is not found', async () => {
     expect(await fixture.accounts.find('acct_none')).toBeUndefined()
     expect(await fixture.accounts.findByEmail("' OR 1=1 --")).toBeUndefined()
     expect(await fixture.accounts.setStatus('acct_none', 'suspended')).toBe('unknown_account')
   })
 
-  test('accounts are suspended and activated in the history and in the ledger', async () => {
+  test('suspending and activating an account changes history and ledger', async () => {
     const { accounts, ledger } = fixture
     const created = await accounts.create({ email: 'bob@example.test', name: 'Bob' })
     if (created.kind !== 'created') throw new Error(created.kind)

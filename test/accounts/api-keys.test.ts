@@ -35,11 +35,11 @@ describe('an API key', () => {
     expect(rows[0]?.row).not.toContain(key.slice(8, -4))
   })
 
-  test('an API key of an unknown account is not made', async () => {
+  test('an unknown account gets no API key', async () => {
     expect(await fixture.apiKeys.create({ accountId: 'acct_none', name: 'x' })).toEqual({ kind: 'unknown_account' })
   })
 
-  test('an API key is listed with its limits and its first and last characters, newest first, without deleted ones', async () => {
+  test('API keys are listed newest first, with limits and first and last characters, without deleted ones', async () => {
     const first = await createKey()
     const limits = {
       requestsPerMinute: 5,
@@ -61,7 +61,7 @@ describe('an API key', () => {
     expect(JSON.stringify(list)).not.toContain(second.key.slice(8, -4))
   })
 
-  test('lives through deactivation and activation, and ends with its deletion', async () => {
+  test('an API key can be deactivated and activated again; deletion is final', async () => {
     const { apiKeys, ledger } = fixture
     const { keyId, key } = await createKey()
     const payer = { accountId, keyId }
@@ -80,20 +80,20 @@ describe('an API key', () => {
     expect(await ledgerStatus()).toBe('deleted')
   })
 
-  test('an API key that was deactivated before any gateway had loaded it is refused by the first that does', async () => {
+  test('a key deactivated before any gateway loaded it is refused by the first that does', async () => {
     const { keyId } = await createKey()
     await fixture.apiKeys.deactivate(keyId)
     expect(await reserve(keyId)).toEqual({ kind: 'key_inactive', status: 'deactivated' })
   })
 
-  test('an API key cannot be changed in the name of another account', async () => {
+  test('a key cannot be changed through another account', async () => {
     const { keyId } = await createKey()
     expect(await fixture.apiKeys.delete(keyId, 'acct_other')).toEqual({ kind: 'unknown_key' })
     expect(await fixture.apiKeys.deactivate('key_none')).toEqual({ kind: 'unknown_key' })
     expect((await fixture.apiKeys.list(accountId))[0]?.status).toBe('active')
   })
 
-  test('changed by many at once ends in one state everywhere', async () => {
+  test('concurrent changes of a key end in one state everywhere', async () => {
     const { keyId } = await createKey()
     const { apiKeys } = fixture
     await Promise.all(
@@ -103,7 +103,7 @@ describe('an API key', () => {
     expect((await fixture.ledger.readKey({ accountId, keyId }))?.status).toBe(listed?.status)
   })
 
-  test('an API key whose change the ledger could not be told of fails loudly, and the same call again mends it', async () => {
+  test('a change that the ledger did not get fails with an error, and repeating the call repairs it', async () => {
     const { keyId } = await createKey()
     await fixture.ledger.readKey({ accountId, keyId })
     let isDown = true
@@ -123,7 +123,7 @@ describe('an API key', () => {
 })
 
 describe('identify', () => {
-  test('finds a key in memory, in the ledger and in the history, and puts it where it was missing', async () => {
+  test('identify finds a key in memory, ledger or history, and adds it where it is missing', async () => {
     const { keyId, key } = await createKey()
     const payer = { accountId, keyId }
     await fixture.ledger.forgetKeyHash(hashKey(key))
@@ -145,7 +145,7 @@ describe('identify', () => {
     expect(lookups).toBe(1)
   })
 
-  test('S1: asks nobody about text that can be no key', async () => {
+  test('S1: identify makes no look-up for text that cannot be a key', async () => {
     const failing = () => Promise.reject(new Error('asked'))
     const identify = createIdentify(fixture.database, { ...fixture.ledger, lookupKeyHash: failing }, SERVICE)
     const { key } = await createKey()
@@ -153,7 +153,7 @@ describe('identify', () => {
     expect(await identify('')).toBeUndefined()
   })
 
-  test('identify does not know keys that were never made or are deleted, and does not remember that', async () => {
+  test('identify does not find unknown or deleted keys, and does not cache that', async () => {
     const identify = createIdentify(fixture.database, fixture.ledger, SERVICE)
     const { keyId, key } = await createKey()
     await fixture.apiKeys.delete(keyId)
@@ -166,7 +166,7 @@ describe('identify', () => {
     expect(await identify(later.key)).toEqual({ accountId, keyId: later.keyId })
   })
 
-  test('forgets what was not used for longest', async () => {
+  test('identify evicts the key that was unused for longest', async () => {
     let lookups = 0
     const ledger = {
       ...fixture.ledger,
@@ -183,7 +183,7 @@ describe('identify', () => {
     expect(lookups).toBe(4)
   })
 
-  test('says that it cannot tell, not that the key is unknown, while the history is down', async () => {
+  test('while the history is down, identify fails instead of calling the key unknown', async () => {
     const { keyId, key } = await createKey()
     const unknownHere = (await createKey()).key
     await fixture.ledger.forgetKeyHash(hashKey(unknownHere))
@@ -202,7 +202,7 @@ describe('identify', () => {
     }
   })
 
-  test('keeps a flood of made-up keys out of the way of everything else', async () => {
+  test('a flood of invented keys does not slow valid ones', async () => {
     const { keyId, key } = await createKey()
     await fixture.ledger.forgetKeyHash(hashKey(key))
     const identify = createIdentify(fixture.database, fixture.ledger, SERVICE)
@@ -225,7 +225,7 @@ describe('identify', () => {
     })
   })
 
-  test('works through the history while the ledger is down', async () => {
+  test('identify uses the history while the ledger is down', async () => {
     const { keyId, key } = await createKey()
     const down = () => Promise.reject(new Error('down'))
     const ledger = { ...fixture.ledger, lookupKeyHash: down, rememberKeyHash: down }

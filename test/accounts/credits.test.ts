@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterAll(() => fixture.close())
 
 describe('addCredit', () => {
-  test('adds to the ledger and the history, once per reference', async () => {
+  test('addCredit adds to ledger and history, once per reference', async () => {
     const { addCredit } = fixture.credits
     const first = await addCredit({ accountId, amount: TEN, reference: 'invoice 1' })
     expect(first).toMatchObject({ kind: 'credited', available: TEN })
@@ -35,7 +35,7 @@ describe('addCredit', () => {
     expect(await addCredit({ accountId, amount: TEN, reference: 'invoice 2' })).toMatchObject({ available: 2 * TEN })
   })
 
-  test('refuses a reference that belongs to another amount', async () => {
+  test('addCredit refuses a reference used for another amount', async () => {
     const { addCredit } = fixture.credits
     const first = await addCredit({ accountId, amount: TEN, reference: 'r' })
     const entryId = 'entryId' in first ? first.entryId : ''
@@ -44,7 +44,7 @@ describe('addCredit', () => {
     expect(await balances()).toEqual({ ledger: TEN, history: TEN, entries: 1, pending: 0 })
   })
 
-  test('a reference that is to be unique credits one account, whoever is first', async () => {
+  test('a reference declared unique credits the first account only', async () => {
     const others = await Promise.all(Array.from({ length: 5 }, () => createTestAccount(fixture)))
     const credit = { amount: TEN, reference: 'wire 7', isUnique: true }
     const outcomes = await Promise.all(others.map((id) => fixture.credits.addCredit({ ...credit, accountId: id })))
@@ -55,7 +55,7 @@ describe('addCredit', () => {
     })
   })
 
-  test('asked for fifty times at once adds once', async () => {
+  test('fifty concurrent calls of addCredit add once', async () => {
     const calls = Array.from({ length: 50 }, () =>
       fixture.credits.addCredit({ accountId, amount: TEN, reference: 'same' }),
     )
@@ -65,14 +65,14 @@ describe('addCredit', () => {
     expect(await balances()).toEqual({ ledger: TEN, history: TEN, entries: 1, pending: 0 })
   })
 
-  test('takes credit back, also below zero', async () => {
+  test('addCredit takes credit back, also below zero', async () => {
     await fixture.credits.addCredit({ accountId, amount: TEN, reference: 'in' })
     const outcome = await fixture.credits.addCredit({ accountId, amount: nano(-3 * TEN), reference: 'refund' })
     expect(outcome).toMatchObject({ kind: 'credited', available: -2 * TEN })
     expect(await balances()).toMatchObject({ ledger: -2 * TEN, history: -2 * TEN })
   })
 
-  test('refuses what would leave the range, and unknown accounts, with nothing written', async () => {
+  test('addCredit refuses amounts out of range and unknown accounts, and writes nothing', async () => {
     const { addCredit } = fixture.credits
     expect(await addCredit({ accountId, amount: nano(MAX_NANO), reference: 'all' })).toMatchObject({ kind: 'credited' })
     expect(await addCredit({ accountId, amount: nano(1), reference: 'more' })).toEqual({ kind: 'out_of_range' })
@@ -81,7 +81,7 @@ describe('addCredit', () => {
     expect(await balances()).toEqual({ ledger: MAX_NANO, history: MAX_NANO, entries: 1, pending: 0 })
   })
 
-  test('never doubles a credit that a load had already brought', async () => {
+  test('addCredit never doubles a credit that a load already included', async () => {
     const quiet = createCredits(fixture.database, {
       ...fixture.ledger,
       credit: () => Promise.reject(new Error('down')),
@@ -97,7 +97,7 @@ describe('addCredit', () => {
 })
 
 describe('the outbox', () => {
-  test('tells the ledger as soon as it can be told', async () => {
+  test('the credit outbox sends to the ledger as soon as it is reachable', async () => {
     let isDown = true
     const ledger: Ledger = {
       ...fixture.ledger,
@@ -123,7 +123,7 @@ describe('the outbox', () => {
     expect(await balances()).toEqual({ ledger: TEN, history: TEN, entries: 1, pending: 0 })
   })
 
-  test('the outbox with many workers applies everything once', async () => {
+  test('many workers apply each entry of the credit outbox once', async () => {
     const down = createCredits(fixture.database, { ...fixture.ledger, credit: () => Promise.reject(new Error('down')) })
     await fixture.ledger.readBalance(accountId)
     for (let index = 0; index < 30; index++)
@@ -133,7 +133,7 @@ describe('the outbox', () => {
     expect(await balances()).toEqual({ ledger: 210, history: 210, entries: 30, pending: 0 })
   })
 
-  test('asks a second time, and so restores what a store lost that went back in time', async () => {
+  test('the credit outbox sends again, which restores credits after the store went back in time', async () => {
     await fixture.credits.addCredit({ accountId, amount: TEN, reference: 'lost' })
     const entry = await fixture.database.sql`SELECT id FROM ledger_entries WHERE account_id = ${accountId}`
     await fixture.redis.srem(creditedName(accountId), entry[0]?.id)

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 describe('the history of an account', () => {
-  test('the history of an account is its credits less its charges, with the names of exactly those credits', async () => {
+  test('an account’s history is credits minus charges, with the ids of those credits', async () => {
     const { history, credits, database } = fixture
     const accountId = await createTestAccount(fixture)
     for (const amount of [500, 300, -100]) {
@@ -40,7 +40,7 @@ describe('the history of an account', () => {
     expect(await history.accounts([accountId, 'acct_none'])).toEqual(snapshot ? [snapshot] : [])
   })
 
-  test('never shows a balance without its credits or credits without their balance, however many arrive', async () => {
+  test('balance and credits of the history are always consistent, under concurrent inserts', async () => {
     const { history, credits } = fixture
     const accountId = await createTestAccount(fixture)
     let isDone = false
@@ -60,7 +60,7 @@ describe('the history of an account', () => {
     expect(snapshots).toBeGreaterThan(5)
   })
 
-  test('knows which records it has, by their own id, in any month', async () => {
+  test('the history finds records by their own id, in any month', async () => {
     const { history, database } = fixture
     const accountId = await createTestAccount(fixture)
     const records = [0, 40, 400].map((days) => usageRecord({ accountId, atMs: NOON_MS + days * 86_400_000 }))
@@ -70,7 +70,7 @@ describe('the history of an account', () => {
     expect(await history.knownRecordIds([])).toEqual([])
   })
 
-  test('knows which of many holds are settled, asked one by one at the same time, by one statement', async () => {
+  test('concurrent look-ups of settled holds share one statement', async () => {
     const { history, database } = fixture
     const accountId = await createTestAccount(fixture)
     const expired = usageRecord({ accountId, kind: 'expire' })
@@ -90,7 +90,7 @@ describe('the history of an account', () => {
     expect(settled).toEqual(records.slice(0, 2).map(({ holdId }) => holdId))
   })
 
-  test('finds thousands of records among thousands that Postgres has no statistics of, within its own time limit', async () => {
+  test('thousands of records are found without table statistics, within the time limit', async () => {
     const { history, database } = fixture
     const accountId = await createTestAccount(fixture)
     const records = Array.from({ length: 6_000 }, () => usageRecord({ accountId }))
@@ -101,7 +101,7 @@ describe('the history of an account', () => {
     expect(await history.settledHoldIds(ids)).toEqual(ids)
   })
 
-  test('pages through all accounts once', async () => {
+  test('all accounts are paged through once', async () => {
     const { history, database } = fixture
     for (let index = 0; index < 5; index++) await createTestAccount(fixture)
     const seen: string[] = []
@@ -116,7 +116,7 @@ describe('the history of an account', () => {
 })
 
 describe('the history of a key', () => {
-  test('the history of a key is its state, its limits and its month', async () => {
+  test('a key’s history has state, limits and the month’s usage', async () => {
     const { history, apiKeys, database } = fixture
     const accountId = await createTestAccount(fixture)
     const limits = {
@@ -136,7 +136,7 @@ describe('the history of a key', () => {
   })
 })
 
-test('a history that hangs counts as unreachable soon', async () => {
+test('a hanging history soon counts as unreachable', async () => {
   const server = await startPostgres()
   const elsewhere = await openFixture(await redisUrl(), server.url)
   await elsewhere.database.sql`SELECT 1`

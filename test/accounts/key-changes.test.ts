@@ -40,7 +40,7 @@ describe('a change', () => {
     ...{ expiresAtMs: 4_000_000_000_000, allowedModels: ['svc/alpha', 'svc/beta'], allowedProviders: ['east'] },
   }
 
-  test('a change of limits reaches the history and the ledger, and leaves alone what it does not name', async () => {
+  test('changed limits reach history and ledger; limits not named stay', async () => {
     const keyId = await createKey({ concurrency: 9 })
     const payer = { accountId, keyId }
     await fixture.ledger.readKey(payer)
@@ -55,14 +55,14 @@ describe('a change', () => {
     expect(await fixture.ledger.readKey(payer)).toMatchObject({ ...none, concurrency: 9, tokensPerMinute: 900 })
   })
 
-  test('a change of the name changes nothing else', async () => {
+  test('changing the name changes nothing else', async () => {
     const keyId = await createKey(LIMITS)
     await fixture.apiKeys.change(keyId, { name: 'second' }, accountId, BY)
     expect(await fixture.apiKeys.find(accountId, keyId)).toMatchObject({ ...LIMITS, name: 'second' })
     expect(await fixture.ledger.readKey({ accountId, keyId })).toMatchObject(LIMITS)
   })
 
-  test('a change is refused for keys of others and for deleted ones', async () => {
+  test('changing another account’s key or a deleted key is refused', async () => {
     const keyId = await createKey()
     const { apiKeys } = fixture
     expect(await apiKeys.change(keyId, { name: 'mine' }, 'acct_other', BY)).toEqual({ kind: 'unknown_key' })
@@ -72,7 +72,7 @@ describe('a change', () => {
     expect(await apiKeys.find(accountId, keyId)).toBeUndefined()
   })
 
-  test('a change that is none or out of range is nothing', async () => {
+  test('an empty change, or one out of range, changes nothing', async () => {
     const keyId = await createKey(LIMITS)
     expect(await fixture.apiKeys.change(keyId, {}, accountId, BY)).toEqual({ kind: 'updated', status: 'active' })
     for (const limit of [0, -1, 1.5, 3_000_000_000]) {
@@ -82,7 +82,7 @@ describe('a change', () => {
     expect((await audit()).map(({ action }) => action)).toEqual(['key.create'])
   })
 
-  test('a change of one key by many at once ends in the same limits everywhere', async () => {
+  test('concurrent changes of one key end in the same limits everywhere', async () => {
     const keyId = await createKey()
     const { apiKeys, ledger } = fixture
     await Promise.all(
@@ -92,7 +92,7 @@ describe('a change', () => {
     expect((await ledger.readKey({ accountId, keyId }))?.requestsPerMinute).toBe(kept?.requestsPerMinute as number)
   })
 
-  test('a change that the ledger could not be told of fails loudly, and the same call again mends it', async () => {
+  test('a change that the ledger did not get fails with an error, and repeating the call repairs it', async () => {
     const keyId = await createKey()
     await fixture.ledger.readKey({ accountId, keyId })
     let isDown = true
@@ -110,7 +110,7 @@ describe('a change', () => {
 })
 
 describe('the audit log', () => {
-  test('the audit log has an entry for whatever was done, with what was before, and without the key itself', async () => {
+  test('the audit log has each change with the former values, without the key itself', async () => {
     const { apiKeys, database } = fixture
     const created = await apiKeys.create({ accountId, name: 'first', monthlyBudget: nano(1_500_000_000) }, BY)
     if (created.kind !== 'created') throw new Error(created.kind)
@@ -142,7 +142,7 @@ describe('the audit log', () => {
     expect(await verifyAuditChain(database)).toMatchObject({ kind: 'intact' })
   })
 
-  test('keeps no entry of what did not happen', async () => {
+  test('the audit log has no entry for a failed change', async () => {
     const before = await audit()
     await fixture.apiKeys.create({ accountId: 'acct_none', name: 'x' }, BY)
     await fixture.apiKeys.deactivate('key_none', accountId, BY)
@@ -151,7 +151,7 @@ describe('the audit log', () => {
 })
 
 describe('an account', () => {
-  test(`an account has at most ${MAX_KEYS_PER_ACCOUNT} keys, however many are made at once; deleted ones and the playground's do not count`, async () => {
+  test(`an account has at most ${MAX_KEYS_PER_ACCOUNT} keys under concurrent creation; deleted keys and the playground's do not count`, async () => {
     const { apiKeys } = fixture
     await apiKeys.playgroundKey(accountId, BY)
     const wanted = Array.from({ length: MAX_KEYS_PER_ACCOUNT + 5 }, (_, index) => `key ${index}`)
@@ -165,7 +165,7 @@ describe('an account', () => {
 })
 
 describe('the key of the playground', () => {
-  test('the key of the playground is made once, however many ask at once and wherever, and its text is nowhere', async () => {
+  test('concurrent requests create one playground key, and its text is stored nowhere', async () => {
     const { apiKeys, database, ledger } = fixture
     const other = createApiKeys(database, ledger, SERVICE)
     const ids = await Promise.all([apiKeys, other, apiKeys, other].map((keys) => keys.playgroundKey(accountId, BY)))
@@ -175,7 +175,7 @@ describe('the key of the playground', () => {
     expect((await audit()).map(({ action }) => action)).toEqual(['key.create'])
   })
 
-  test('the key of the playground can be limited and switched off and on, not renamed, not deleted', async () => {
+  test('the playground key can be limited, deactivated and activated, but not renamed or deleted', async () => {
     const { apiKeys, ledger } = fixture
     const keyId = await apiKeys.playgroundKey(accountId, BY)
     expect(await apiKeys.delete(keyId, accountId, BY)).toEqual({ kind: 'built_in' })
@@ -187,7 +187,7 @@ describe('the key of the playground', () => {
     expect(await apiKeys.activate(keyId, accountId, BY)).toEqual({ kind: 'updated', status: 'active' })
   })
 
-  test('the key of the playground is not made for an account that does not exist', async () => {
+  test('an unknown account gets no playground key', async () => {
     await expect(fixture.apiKeys.playgroundKey('acct_none', BY)).rejects.toThrow()
   })
 })

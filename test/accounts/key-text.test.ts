@@ -6,23 +6,23 @@ import { generateKey, hashKey, isWellFormedKey, keyHint } from '@/accounts/key-t
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 describe('the text of a key', () => {
-  test('the text of a key has the service, thirty characters and a checksum of six', () => {
+  test('a key text has the service name, thirty characters and a checksum of six', () => {
     expect(generateKey('svc')).toMatch(/^svc-[0-9A-Za-z]{36}$/)
     expect(generateKey('acme-ai')).toMatch(/^acme-ai-[0-9A-Za-z]{36}$/)
   })
 
-  test('carries a checksum that other programs can compute', () => {
+  test('the checksum can be computed by other programs', () => {
     expect(isWellFormedKey(`svc-${'0'.repeat(30)}${expectedChecksum('0'.repeat(30))}`, 'svc')).toBe(true)
   })
 
-  test('the text of a key is accepted by its own service only', () => {
+  test('a key text is accepted by its own service only', () => {
     const key = generateKey('svc')
     expect(isWellFormedKey(key, 'svc')).toBe(true)
     expect(isWellFormedKey(key, 'sv')).toBe(false)
     expect(isWellFormedKey(key, 'other')).toBe(false)
   })
 
-  test('any single changed character is refused', () => {
+  test('a key text with any changed character is refused', () => {
     fc.assert(
       fc.property(fc.nat(39), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }), (position, character) => {
         const key = generateKey('svc')
@@ -40,7 +40,7 @@ describe('the text of a key', () => {
     }
   })
 
-  test('any two swapped neighbours, any missing and any added character are refused', () => {
+  test('a key text with swapped, missing or added characters is refused', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 38 }), (position) => {
         const key = generateKey('svc')
@@ -53,19 +53,19 @@ describe('the text of a key', () => {
     )
   })
 
-  test('S1: arbitrary text is no key', () => {
+  test('S1: arbitrary text is not a key', () => {
     fc.assert(fc.property(fc.string({ maxLength: 80 }), (text) => !isWellFormedKey(text, 'svc')))
     expect(isWellFormedKey('__proto__', 'svc')).toBe(false)
     expect(isWellFormedKey(`${generateKey('svc')}\n`, 'svc')).toBe(false)
   })
 
-  test('two keys never share a hash, and the hash does not hold the key', () => {
+  test('different keys have different hashes, and the hash does not contain the key', () => {
     const [first, second] = [generateKey('svc'), generateKey('svc')]
     expect(hashKey(first)).toMatch(/^[0-9a-f]{64}$/)
     expect(hashKey(first)).not.toBe(hashKey(second))
   })
 
-  test('shows eight characters at the start and four at the end', () => {
+  test('the shown part is eight characters at the start and four at the end', () => {
     const key = generateKey('svc')
     expect(keyHint(key)).toEqual({ prefix: key.slice(0, 8), lastFour: key.slice(-4) })
   })

@@ -32,7 +32,7 @@ function transfer(userId: string): Promise<{ kind: string }> {
 }
 
 describe('a key', () => {
-  test('goes to a member whose role allows keys, and to nobody else', async () => {
+  test('a key can only be transferred to a member whose role allows keys', async () => {
     const { accountId, people } = organisation
     const stranger = await newUser(fixture)
     for (const { userId } of [people.billing, people.viewer, stranger]) {
@@ -48,7 +48,7 @@ describe('a key', () => {
     })
   })
 
-  test('a key of another account, a deleted one and the playground’s stay where they are', async () => {
+  test('keys of other accounts, deleted keys and the playground key cannot be transferred', async () => {
     const { accountId, people } = organisation
     const other = await newOrganisation(fixture)
     const { admin } = other.people
@@ -63,7 +63,7 @@ describe('a key', () => {
     expect(await transfer(people.admin.userId)).toEqual({ kind: 'deleted' })
   })
 
-  test('a key of somebody who has left comes to life only for somebody else', async () => {
+  test('the key of a departed member can only be activated for another member', async () => {
     const { accountId, people } = organisation
     const { userId } = people.developer
     await fixture.apiKeys.deactivate(keyId, accountId)
@@ -75,7 +75,7 @@ describe('a key', () => {
     expect(await fixture.apiKeys.activate(keyId, accountId)).toMatchObject({ status: 'active' })
   })
 
-  test('a key is not activated for somebody who is being removed', async () => {
+  test('a key is not activated for a member who is being removed', async () => {
     const { accountId, people } = organisation
     for (let round = 0; round < 20; round++) {
       const { userId } = await join(fixture, accountId, 'developer')
@@ -91,7 +91,7 @@ describe('a key', () => {
   })
 })
 
-test('a request that runs while its key is transferred is charged to whose the key was, and the next to whose it is', async () => {
+test('a request that runs during a transfer is charged to the former owner, the next request to the new one', async () => {
   const { accountId, people } = organisation
   const { database, ledger, credits } = fixture
   await credits.addCredit({ accountId, amount: nano(1_000), reference: `start ${accountId}` })

@@ -37,7 +37,7 @@ async function openSession(userId: string): Promise<void> {
 }
 
 describe('the administrator of the environment', () => {
-  test('the administrator of the environment is created once, and keeps sessions and password while the environment says the same', async () => {
+  test('ADMIN_EMAIL creates its administrator once; unchanged settings keep sessions and password', async () => {
     const email = newEmail()
     await upsertAdministrator(database, email, FIRST)
     const before = await stateOf(email)
@@ -46,7 +46,7 @@ describe('the administrator of the environment', () => {
     expect(await stateOf(email)).toEqual({ ...before, sessions: 1, actions: ['user.create'] })
   })
 
-  test('the administrator of the environment with another password loses every session, and the audit log says so without it', async () => {
+  test('a changed ADMIN_PASSWORD ends all sessions, with an audit entry without the password', async () => {
     const email = newEmail()
     await upsertAdministrator(database, email, FIRST)
     const { id } = await stateOf(email)
@@ -60,7 +60,7 @@ describe('the administrator of the environment', () => {
     expect(entry?.details).toEqual({ email, role: 'admin', isPasswordNew: true })
   })
 
-  test('who was a member becomes one without the sessions of before', async () => {
+  test('a member named by ADMIN_EMAIL becomes administrator and loses former sessions', async () => {
     const email = newEmail()
     const created = await createUser(database, { email, password: FIRST })
     if (created.kind !== 'created') throw new Error(created.kind)
@@ -74,7 +74,7 @@ describe('the administrator of the environment', () => {
   })
 })
 
-test('what fails leaves neither the change nor its audit entry', async () => {
+test('a failed change leaves neither the change nor its audit entry', async () => {
   const email = newEmail()
   await createUser(database, { email, password: FIRST })
   const before = await stateOf(email)
@@ -88,7 +88,7 @@ test('what fails leaves neither the change nor its audit entry', async () => {
   expect(orphans?.count).toBe(0)
 })
 
-test('nobody is changed whom nobody knows', async () => {
+test('changing an unknown person is refused', async () => {
   expect(await setPassword(database, newEmail(), FIRST)).toBe('unknown_user')
   expect(await resetTotp(database, newEmail())).toBe('unknown_user')
 })

@@ -10,7 +10,7 @@ describe('a password hash', () => {
     expect(await verifyPassword('correct horse', hash)).toBe(true)
   })
 
-  test('knows its password from one that differs in the last of 256 characters', async () => {
+  test('a password that differs in the last of 256 characters is wrong', async () => {
     const password = 'x'.repeat(255)
     const hash = await hashPassword(`${password}a`)
     expect(await verifyPassword(`${password}a`, hash)).toBe(true)
@@ -18,14 +18,14 @@ describe('a password hash', () => {
     expect(await verifyPassword(password, hash)).toBe(false)
   })
 
-  test('a password hash is of what was meant, however the keyboard composes it', async () => {
+  test('a password hash does not depend on the keyboard’s Unicode form', async () => {
     const hash = await hashPassword('Passwörter für alle'.normalize('NFD'))
     expect(await verifyPassword('Passwörter für alle'.normalize('NFC'), hash)).toBe(true)
   })
 })
 
 describe('a flood of passwords', () => {
-  test('S15: waits in a line of limited length; whoever comes then is told to come again, and the line goes on', async () => {
+  test('S15: the queue for hashing has a limit; later requests are refused, and the queue continues', async () => {
     const results = await Promise.allSettled(Array.from({ length: 210 }, () => hashPassword('correct horse')))
     const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
     expect(refused).toHaveLength(7)
@@ -33,7 +33,7 @@ describe('a flood of passwords', () => {
     expect(await hashPassword('correct horse')).toStartWith('$argon2id$')
   })
 
-  test('a flood of passwords does not keep whoever is known waiting: a place is theirs, and their line goes first', async () => {
+  test('known people do not wait behind a flood of unknown ones', async () => {
     const begun: string[] = []
     const ends: (() => void)[] = []
     const hashing = spyOn(Bun.password, 'hash').mockImplementation((password) => {

@@ -30,9 +30,12 @@ beforeEach(async () => {
 afterAll(() => fixture.close())
 
 describe('reconcileHistory', () => {
-  test.each(['sums', 'records'] as const)('finds nothing wrong where nothing is, by %s', async (depth) => {
-    expect(await reconcileHistory(fixture.database, depth)).toEqual({ violations: [], accounts: 1 })
-  })
+  test.each(['sums', 'records'] as const)(
+    'reconcileHistory finds no violation in correct books, by %s',
+    async (depth) => {
+      expect(await reconcileHistory(fixture.database, depth)).toEqual({ violations: [], accounts: 1 })
+    },
+  )
 
   test.each<[string, ReconcileDepth, string]>([
     ['history_balance_differs', 'sums', 'UPDATE accounts SET balance_nano = balance_nano + 1'],
@@ -72,13 +75,13 @@ describe('reconcileHistory', () => {
       'sums',
       "INSERT INTO dead_letters (stream, entry_id, payload, error, is_booked) VALUES ('s', '1-0', '[]', 'torn', false)",
     ],
-  ])('finds %s by %s after: %s', async (kind, depth, damage) => {
+  ])('reconcileHistory finds %s by %s after: %s', async (kind, depth, damage) => {
     await fixture.database.sql.unsafe(damage)
     const { violations } = await reconcileHistory(fixture.database, depth)
     expect(violations.map((violation) => violation.kind)).toContain(kind)
   })
 
-  test('what expired and was corrected late was charged once', async () => {
+  test('a hold that expired and was corrected late is charged once', async () => {
     await writeUsageBatch(fixture.database.sql, [
       usageRecord({ accountId, holdId: 'y', kind: 'expire', cost: 5 }),
       usageRecord({ accountId, holdId: 'y', recordId: 'y:late', kind: 'late', cost: 3, held: 0, flags: ['late'] }),
@@ -86,20 +89,20 @@ describe('reconcileHistory', () => {
     expect((await reconcileHistory(fixture.database, 'records')).violations).toEqual([])
   })
 
-  test('tells account and figures', async () => {
+  test('a violation has the account and the figures', async () => {
     await fixture.database.sql`UPDATE accounts SET balance_nano = 5`
     const { violations } = await reconcileHistory(fixture.database, 'sums')
     const detail = 'balance 5, spent 78; credits 1000, charges 78'
     expect(violations).toEqual([{ kind: 'history_balance_differs', accountId, detail }])
   })
 
-  test('a charge that could be booked from a dead letter is no violation', async () => {
+  test('a charge that can be booked from a dead letter is not a violation', async () => {
     await fixture.database.sql`INSERT INTO dead_letters (stream, entry_id, payload, error, is_booked)
       VALUES ('s', '1-0', '[]', 'torn', true)`
     expect((await reconcileHistory(fixture.database, 'records')).violations).toEqual([])
   })
 
-  test('under traffic reports no false violation', async () => {
+  test('reconcileHistory reports no false violation under traffic', async () => {
     const { database } = fixture
     let isDone = false
     const writing = (async () => {

@@ -50,7 +50,7 @@ async function send(at: TestGateway, address: string, path = '/v1/chat/completio
 const statusFrom = async (address: string, at = gateway) => (await send(at, address, undefined, CHAT)).status
 
 describe('a key with a list', () => {
-  test('holds for IPv4, IPv6 and IPv4 in IPv6, on every gateway, from the next request on', async () => {
+  test('a key’s address list covers IPv4, IPv6 and IPv4 in IPv6, on every gateway, from the next request on', async () => {
     expect(await statusFrom('198.51.100.1')).toBe(200)
     await allow('203.0.113.0/24', '2001:db8::/32')
     for (const at of [gateway, twin]) {
@@ -69,7 +69,7 @@ describe('a key with a list', () => {
     for (const at of [gateway, twin]) expect(await statusFrom('192.0.2.1', at)).toBe(200)
   })
 
-  test('a key with a list is refused without a hold, without the provider, and without a word of the list', async () => {
+  test('a request from another address is refused before hold and provider, and the list is not shown', async () => {
     await allow('203.0.113.0/24')
     const before = await gateway.balance(customer.accountId)
     const calls = gateway.upstream.calls.length
@@ -91,14 +91,14 @@ describe('a key with a list', () => {
     { path: '/v1/route', body: CHAT },
     { path: '/v1/responses/resp_none' },
   ]
-  test.each(FREE)('a key with a list is refused by $path as well, though it costs nothing', async ({ path, body }) => {
+  test.each(FREE)('a free request to $path from another address is refused too', async ({ path, body }) => {
     const before = (await send(gateway, '198.51.100.1', path, body)).status
     await allow('203.0.113.0/24')
     expect((await send(gateway, '198.51.100.1', path, body)).status).toBe(403)
     expect((await send(gateway, '203.0.113.7', path, body)).status).toBe(before)
   })
 
-  test('gives nobody elsewhere an answer that was kept', async () => {
+  test('a stored idempotent answer is refused to another address', async () => {
     await allow('203.0.113.0/24')
     const name = { 'idempotency-key': 'once' }
     const first = await send(gateway, '203.0.113.1', undefined, CHAT, name)
@@ -107,7 +107,7 @@ describe('a key with a list', () => {
     expect(await send(twin, '203.0.113.2', undefined, CHAT, name)).toEqual(first)
   })
 
-  test('keeps its allowed models and its rotation beside it', async () => {
+  test('setting an address list keeps the key’s allowed models and its rotation', async () => {
     await gateway.apiKeys.change(customer.keyId, { allowedModels: ['svc/alpha'] })
     await allow('203.0.113.0/24')
     const outcome = await gateway.apiKeys.rotate(customer.keyId, 60_000)
@@ -120,7 +120,7 @@ describe('a key with a list', () => {
 })
 
 describe('an account with a list', () => {
-  test('an account with a list has it hold for each of its keys, of which one may narrow it', async () => {
+  test('an account’s address list applies to each key; a key’s own list can only narrow it', async () => {
     expect(await statusFrom('198.51.100.1')).toBe(200)
     await allowAccount(['203.0.113.0/24'])
     expect([await statusFrom('203.0.113.1', twin), await statusFrom('198.51.100.1', twin)]).toEqual([200, 403])
@@ -132,7 +132,7 @@ describe('an account with a list', () => {
     expect([await statusFrom('198.51.100.1'), await statusFrom('203.0.113.1')]).toEqual([200, 403])
   })
 
-  test('an account with a list has it for keys that are made afterwards, and for those that a store loads again', async () => {
+  test('an account’s address list applies to later keys, and to keys loaded again', async () => {
     await allowAccount(['203.0.113.0/24'])
     const created = await gateway.apiKeys.create({ accountId: customer.accountId, name: 'later' })
     if (created.kind !== 'created') throw new Error(created.kind)

@@ -54,7 +54,7 @@ async function low(organisation: Organisation): Promise<void> {
 }
 
 describe('alerts', () => {
-  test('one per crossing, re-armed above, none lost over a restart, none twice by several gateways (line 26)', async () => {
+  test('one alert per crossing, re-armed above; none lost at a restart, none sent twice by several gateways (line 26)', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     await low(organisation)
@@ -69,7 +69,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
   })
 
-  test('alerts are remembered only with their mails: what fails in between is told by the next look', async () => {
+  test('an alert is recorded in the same step as its mails; a failure is repeated by the next check', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const { sql } = fixture.database
@@ -82,7 +82,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
   })
 
-  test('alerts that had to wait are told without any further use', async () => {
+  test('a delayed alert is sent without further usage', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     await low(organisation)
@@ -96,7 +96,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
   })
 
-  test('go by the thresholds of the account, and to its further addresses', async () => {
+  test('alerts use the account’s thresholds and its further addresses', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const change = { accountId, by: OPERATOR }
@@ -118,7 +118,7 @@ describe('alerts', () => {
     expect(entry?.details).toMatchObject({ firstUsd: '15', secondUsd: null, 'before.firstUsd': '10' })
   })
 
-  test('a threshold set above the credit is alerted at the next look, and once', async () => {
+  test('a threshold set above the credit alerts once, at the next check', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     await credit(accountId, 20)
@@ -134,7 +134,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual([])
   })
 
-  test('each kind can be turned off by each person, and comes again when it is turned on', async () => {
+  test('each person can turn each kind of alert off and on again', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const { email } = people.billing
@@ -149,7 +149,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
   })
 
-  test('alerts do not go to addresses that were refused, and security mails do (line 26: nobody turns those off)', async () => {
+  test('alerts are not sent to refused addresses; security mails are (line 26: nobody turns those off)', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     await fixture.database.sql`INSERT INTO refused_mail_addresses (email, reason) VALUES (${people.owner.email}, '550')`
@@ -163,7 +163,7 @@ describe('alerts', () => {
     expect(rows.map(({ kind }) => kind)).toEqual(['member_removed'])
   })
 
-  test('alerts of budgets go to whom they bind as well: a member’s and a key’s', async () => {
+  test('budget alerts also go to the member, or to the owner of the key, with that budget', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const budgets = createBudgets(fixture.database, fixture.ledger)
     const { developer } = people
@@ -188,7 +188,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual([])
   })
 
-  test('alerts of a key’s budget of the month go by its own limit', async () => {
+  test('alerts of a key’s monthly budget use the key’s own limit', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const key = await fixture.apiKeys.create({ accountId, name: 'ci', monthlyBudget: nano(usd(10)) })
     const keyId = key.kind === 'created' ? key.keyId : ''
@@ -201,7 +201,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('budget_reached', people.owner, people.billing))
   })
 
-  test('alerts of keys that expire come 7 days and 1 day before, once each, and again for another end', async () => {
+  test('an expiring key alerts 7 days and 1 day before its end, once each, and again for a new end', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const { owner, billing } = people
     const person = await join(fixture, accountId, 'developer')
@@ -223,7 +223,7 @@ describe('alerts', () => {
     }
   })
 
-  test('alerts of keys that are to end at an age come likewise, and again at the next end of one that was rotated', async () => {
+  test('a key with a maximum age alerts before its end, and again after a rotation', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const { database, ledger, apiKeys } = fixture
     const { owner, billing } = people
@@ -252,7 +252,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(reminded)
   })
 
-  test('alerts of a key that was made for less come only as far as it lives, and none of one that is off', async () => {
+  test('a short-lived key alerts only within its life, and a deactivated key never', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const nowMs = Date.now()
     const expiresAtMs = nowMs + 3 * DAY_MS
@@ -266,7 +266,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('key_expires', people.owner, people.billing))
   })
 
-  test('alerts of an account that nobody may sign in to go to nobody', async () => {
+  test('an account without members gets no alert', async () => {
     const user = await newUser(fixture)
     await fixture.database.sql`UPDATE users SET disabled_at = now() WHERE id = ${user.userId}`
     await credit(user.accountId, 20)

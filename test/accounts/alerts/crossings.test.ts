@@ -38,7 +38,7 @@ const kinds = (mails: { kind: string; facts: object }[]) =>
   mails.map(({ kind, facts }) => ('threshold' in facts ? `${kind} ${facts.threshold}` : kind))
 
 describe('the balance', () => {
-  test('the balance is told once per crossing, of each threshold, and when it is used up', () => {
+  test('the balance alerts once per crossing of each threshold, and when it is used up', () => {
     const account = watched()
     account.credit(20)
     expect(kinds(account.spend(5))).toEqual([])
@@ -49,21 +49,21 @@ describe('the balance', () => {
     expect(kinds(account.spend(0.001))).toEqual([])
   })
 
-  test('the balance of which several thresholds were crossed at once is told once, by the last', () => {
+  test('crossing several thresholds at once alerts once, for the last one', () => {
     const account = watched()
     account.credit(20)
     expect(kinds(account.spend(19))).toEqual(['balance_low 2.00 USD'])
     expect(kinds(account.spend(0.5))).toEqual([])
   })
 
-  test('the balance that never was above a threshold crosses none', () => {
+  test('a balance that never was above a threshold does not cross it', () => {
     const account = watched()
     account.credit(5)
     expect(kinds(account.spend(1))).toEqual([])
     expect(kinds(account.spend(3))).toEqual(['balance_low 2.00 USD'])
   })
 
-  test('the balance is armed again above a tenth more than the threshold, and not below', () => {
+  test('a threshold is armed again by a balance 10 % above it, not below that', () => {
     const account = watched()
     const later = NOON + PAUSE_MS
     account.credit(12)
@@ -77,7 +77,7 @@ describe('the balance', () => {
     expect(kinds(account.spend(2, later))).toEqual(['balance_low 10.00 USD'])
   })
 
-  test('the balance that was armed between two looks is told again, and so is what was taken back between them', () => {
+  test('a balance that rose and fell between two checks alerts again, also after credit was taken back', () => {
     const account = watched()
     account.credit(20)
     expect(kinds(account.spend(11))).toEqual(['balance_low 10.00 USD'])
@@ -90,7 +90,7 @@ describe('the balance', () => {
     expect(kinds(other.spend(0.1))).toEqual(['balance_low 10.00 USD'])
   })
 
-  test('the balance is told at most once in six hours, and what had to wait then, if it is still so', () => {
+  test('the balance alerts at most once in six hours; a delayed alert is sent if it still applies', () => {
     for (const isStillLow of [true, false]) {
       const account = watched()
       account.credit(20)
@@ -103,7 +103,7 @@ describe('the balance', () => {
     }
   })
 
-  test('lasts as long as at the pace of the last seven days', () => {
+  test('the remaining time is computed from the usage of the last seven days', () => {
     const account = watched({ days: [9, 1, 1, 1, 1, 1, 1, 1, 50].map((usd) => usd * NANO_PER_USD) })
     account.credit(20)
     const [mail] = account.spend(11.5)
@@ -118,7 +118,7 @@ describe('a budget', () => {
   const percents = (mails: { facts: object }[]) =>
     mails.map(({ facts }) => ('percent' in facts ? facts.percent : facts))
 
-  test('a budget is told at 50, 80 and 100 %, once in each window', () => {
+  test('a budget alerts at 50, 80 and 100 %, once in each window', () => {
     const account = watched()
     const at = (spent: number, nowMs = NOON) => percents(account.spend(0, nowMs, budget(spent)))
     expect([49, 50, 60, 80, 99, 100, 120].map((spent) => at(spent))).toEqual([[], [50], [], [80], [], [100], []])
@@ -127,7 +127,7 @@ describe('a budget', () => {
     expect(at(100, NOON + DAY_MS)).toEqual([100])
   })
 
-  test('a budget that was raised is told again above', () => {
+  test('a raised budget alerts again above its old level', () => {
     const account = watched()
     const at = (spent: number, limit: number) => percents(account.spend(0, NOON, budget(spent, limit, 'total')))
     expect(at(100, 100)).toEqual([100])
@@ -135,7 +135,7 @@ describe('a budget', () => {
     expect(at(160, 200)).toEqual([80])
   })
 
-  test('a budget of nothing blocks from the start and is not told', () => {
+  test('a budget of 0 blocks from the start and does not alert', () => {
     expect(watched().spend(0, NOON, budget(0, 0))).toEqual([])
   })
 })
@@ -146,7 +146,7 @@ describe('a day', () => {
   })
   const usual = [2, 2, 2, 2, 2, 2, 2, 2]
 
-  test('a day of more than three times the median is told, once', () => {
+  test('a day of more than three times the median spending alerts once', () => {
     const account = watched()
     expect(kinds(account.spend(0, NOON, days(6, ...usual)))).toEqual([])
     expect(kinds(account.spend(0, NOON, days(6.01, ...usual)))).toEqual(['spend_unusual'])
@@ -154,7 +154,7 @@ describe('a day', () => {
     expect(kinds(account.spend(0, NOON + DAY_MS, days(9, ...usual)))).toEqual(['spend_unusual'])
   })
 
-  test('a day of an account that is seldom used, or of cents, is usual', () => {
+  test('a day of a rarely used account, or of cents, does not alert', () => {
     expect(watched().spend(0, NOON, days(50, 2, 2, 2))).toEqual([])
     expect(watched().spend(0, NOON, days(0.9, ...usual.map((usd) => usd / 100)))).toEqual([])
   })

@@ -29,7 +29,7 @@ async function lookTwice(nowMs: number): Promise<string[]> {
 }
 const to = (kind: string, ...people: { email: string }[]) => people.map(({ email }) => `${kind} ${email}`).sort()
 
-test('a warning comes once before the end of a former text, a quarter of its overlap and at most a day before, where it is still used', async () => {
+test('if the former key text is still used, one warning comes a quarter of the overlap, at most a day, before its end', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { database, ledger, apiKeys } = fixture
   const { owner, billing, developer } = people

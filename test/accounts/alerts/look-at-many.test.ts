@@ -55,7 +55,7 @@ function counted({ sql, db, ...rest }: Database): { database: Database; count():
   return { database: { ...rest, sql: counting, db: countingDb }, count: () => calls }
 }
 
-test('accounts with nothing to tell take as many statements as one of them does', async () => {
+test('checking many accounts without alerts takes as many statements as checking one', async () => {
   const accounts = await spenders(401, 'acct_few_')
   const costs: number[] = []
   // First looks, and looks at what was looked at before.
@@ -73,7 +73,7 @@ test('accounts with nothing to tell take as many statements as one of them does'
     expect(await lookOf(accountId as string)).toEqual({ balance: 99 * NANO_PER_USD, spent: 2 * NANO_PER_USD })
 })
 
-test('one gateway at a time looks, and the next one when that has ended or died', async () => {
+test('one gateway at a time checks for alerts; the next takes over when it ends or dies', async () => {
   const [accountId = ''] = await spenders(1, 'acct_turn_')
   const { database, count } = counted(fixture.database)
   expect(await takeTurn(database, 'one', 60_000)).toBe(true)
@@ -90,7 +90,7 @@ test('one gateway at a time looks, and the next one when that has ended or died'
   await worker.stop()
 })
 
-test('however many use something all the time, each is looked at', async () => {
+test('all accounts are checked, even if many are in constant use', async () => {
   const accounts = await spenders(5_200, 'acct_many_')
   const { database } = fixture
   const worker = createAlertWorker({ database, clock: systemClock, logger: silentLogger, bookedUntilMs: Date.now })
@@ -102,7 +102,7 @@ test('however many use something all the time, each is looked at', async () => {
   expect(await lookOf(accounts.at(-1) as string)).toEqual({ balance: 99 * NANO_PER_USD, spent: NANO_PER_USD + 1 })
 })
 
-test('one that can’t be told holds up nobody, and is looked at again', async () => {
+test('an account whose alert fails delays no other, and is checked again', async () => {
   const { sql } = fixture.database
   const told = async () => (await sql`SELECT DISTINCT facts->>'accountId' AS id FROM mails`).map(({ id }) => id)
   const accounts = await spenders(3, 'acct_low_')
@@ -118,7 +118,7 @@ test('one that can’t be told holds up nobody, and is looked at again', async (
   expect((await told()).sort()).toEqual(accounts)
 })
 
-test('what another gateway has found meanwhile stands', async () => {
+test('what another gateway recorded meanwhile is kept', async () => {
   const [accountId = ''] = await spenders(1, 'acct_twice_')
   await lookAtMany(fixture.database, [accountId], Date.now())
   await fixture.database.sql`UPDATE accounts SET spent_nano = spent_nano + 1 WHERE id = ${accountId}`

@@ -65,7 +65,7 @@ async function book(accountId: string): Promise<void> {
 
 const by = OPERATOR
 
-test('the same sums for account, members and keys, from the ledger, the history, and a rebuild of one from the other', async () => {
+test('account, members and keys have the same sums in ledger and history, and after a rebuild', async () => {
   const { accountId, people, owner, developer, service } = await team()
   await spend(developer, 5)
   await book(accountId)
@@ -105,7 +105,7 @@ test('the same sums for account, members and keys, from the ledger, the history,
   expect([...days]).toEqual([{ requests: 3, cost: 18 }])
 })
 
-test('a smaller window above a larger one is refused, whichever is set', async () => {
+test('a smaller window with a larger budget than a longer one is refused, whichever is set last', async () => {
   const { accountId, service } = await team()
   const { database, ledger, apiKeys } = fixture
   const set = (limits: object) =>
@@ -123,7 +123,7 @@ test('a smaller window above a larger one is refused, whichever is set', async (
   ).toEqual([['account', ['total']]])
 })
 
-test('an account has budgets of its own members and keys only', async () => {
+test('an account cannot set budgets of other accounts’ members and keys', async () => {
   const [own, other] = [await team(), await team()]
   const { database, ledger } = fixture
   for (const [scope, scopeId] of [
@@ -136,7 +136,7 @@ test('an account has budgets of its own members and keys only', async () => {
   }
 })
 
-test('a grant adds to the window of now, as often as it is given, and is in the audit log', async () => {
+test('each grant raises the current window, and is in the audit log', async () => {
   const { accountId, developer, people } = await team()
   const { database, ledger } = fixture
   const of = { accountId, scope: 'member', scopeId: people[1], by } as const
@@ -153,7 +153,7 @@ test('a grant adds to the window of now, as often as it is given, and is in the 
   expect(entries[2]?.details).toMatchObject({ scope: 'member', window: 'day', grantedUsd: '0.0000001' })
 })
 
-test('whoever joins is given what new members may spend, and has no key that spends more: not where they come back either', async () => {
+test('a new member gets the default budget, and no key that spends more, also when rejoining', async () => {
   const { accountId, owner } = await team()
   expect((await fixture.ledger.reserve(request(owner, 1))).kind).toBe('reserved')
   const { database, ledger, apiKeys } = fixture
@@ -181,7 +181,7 @@ test('whoever joins is given what new members may spend, and has no key that spe
   expect(await ledger.reserve(request(payer, 1))).toMatchObject(refused)
 })
 
-test('what new members may spend is given to members who have none, if that is said', async () => {
+test('the default budget is given to members without one, if asked for', async () => {
   const { accountId, people, owner, developer } = await team()
   const { database, ledger } = fixture
   const budgets = createBudgets(database, ledger)

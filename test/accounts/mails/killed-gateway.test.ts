@@ -5,7 +5,7 @@ import { startMailServer } from '@test/support/mail-server'
 import { freshDatabase, startRedis } from '@test/support/stores'
 import { until } from '@test/support/until'
 
-test('a link to confirm an address outlives a gateway and an outage', async () => {
+test('a confirmation mail survives a killed gateway and an SMTP outage', async () => {
   const redis = await startRedis()
   const away = await startMailServer()
   await away.stop()

@@ -70,7 +70,7 @@ async function withServer(
 }
 
 describe('the outbox', () => {
-  test('holds a mail only once the transaction is committed, and one for each event and recipient', async () => {
+  test('a mail is sent only after its transaction commits, once per event and recipient', async () => {
     const failing = database.db.transaction(async (transaction) => {
       await writeMails(transaction, MAIL, ['ada@example.test'])
       throw new Error('undone')
@@ -83,7 +83,7 @@ describe('the outbox', () => {
     expect(await rows()).toHaveLength(2)
   })
 
-  test('keeps a token encrypted while it waits, and nothing of the mail when it is sent', async () => {
+  test('a token is encrypted while its mail waits; after sending nothing of the mail remains', async () => {
     const token = 'theTokenThatOpensSomething'
     const desk = createMailDesk(SECRET, () => undefined)
     const link = { token, origin: 'http://ignored.test' }
@@ -100,7 +100,7 @@ describe('the outbox', () => {
     expect(logLines.join('')).not.toContain(token)
   })
 
-  test('reads a token that a former secret has encrypted', async () => {
+  test('a token encrypted with a former secret can be read', async () => {
     const desk = createMailDesk(SECRET, () => undefined)
     await desk.post(database.db, 'ada@example.test', { kind: 'verify_email', facts: {} }, { token: 'abc', origin: '' })
     await withServer(undefined, async (server) => {
@@ -112,7 +112,7 @@ describe('the outbox', () => {
     })
   })
 
-  test('gives up a token that another secret has encrypted', async () => {
+  test('a mail whose token another secret encrypted is given up', async () => {
     const desk = createMailDesk(SECRET, () => undefined)
     await desk.post(database.db, 'ada@example.test', { kind: 'verify_email', facts: {} }, { token: 'abc', origin: '' })
     await withServer(undefined, async (server) => {
@@ -124,7 +124,7 @@ describe('the outbox', () => {
     })
   })
 
-  test('the outbox is emptied by many gateways at once, each mail by one', async () => {
+  test('many gateways share the outbox and send each mail once', async () => {
     const to = Array.from({ length: 60 }, (_, index) => `person${index}@example.test`)
     await writeMails(database.db, MAIL, to)
     await withServer(undefined, async (server) => {
@@ -135,7 +135,7 @@ describe('the outbox', () => {
     })
   })
 
-  test('waits for a server that is away, without counting that, and loses nothing over restarts', async () => {
+  test('while the SMTP server is away mails wait without using up tries, also over restarts', async () => {
     const first = await startMailServer()
     await first.stop()
     const outcomes: MailOutcome[] = []
@@ -153,7 +153,7 @@ describe('the outbox', () => {
     await again.stop()
   })
 
-  test('sends again what a gateway had taken that died', async () => {
+  test('a mail taken by a gateway that died is sent again', async () => {
     await writeMails(database.db, MAIL, ['ada@example.test'])
     await database.sql`UPDATE mails SET next_try_at = now() + interval '1 minute'`
     await withServer(undefined, async (server) => {
@@ -165,7 +165,7 @@ describe('the outbox', () => {
     })
   })
 
-  test('leaves mails of kinds that a newer version writes to it', async () => {
+  test('mail kinds of a newer version stay in the outbox', async () => {
     await database.sql`INSERT INTO mails (id, event_id, recipient, kind, facts, owner, rank, expires_at)
       VALUES ('mail_new', 'new', 'ada@example.test', 'of_tomorrow', '{}', 'acct_1', 1, now() + interval '1 day')`
     await writeMails(database.db, MAIL, ['bob@example.test'])
@@ -175,7 +175,7 @@ describe('the outbox', () => {
     expect(await database.sql`SELECT state FROM mails WHERE id = 'mail_new'`).toMatchObject([{ state: 'waiting' }])
   })
 
-  test('sends nothing whose time is over, and forgets everything after 30 days', async () => {
+  test('expired mails are not sent, and are deleted after 30 days', async () => {
     await writeMails(database.db, MAIL, ['ada@example.test', 'old@example.test'])
     await database.sql`UPDATE mails SET expires_at = now()`
     await database.sql`UPDATE mails SET created_at = now() - interval '31 days' WHERE recipient = 'old@example.test'`
@@ -186,7 +186,7 @@ describe('the outbox', () => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('keeps what nobody can send, and says of what waits how much and for how long', async () => {
+  test('unsendable mails stay, and each kind’s number and age is reported', async () => {
     await writeMails(database.db, MAIL, ['ada@example.test'])
     await database.sql`UPDATE mails SET due_at = now() - interval '90 seconds'`
     const own = worker(undefined)
@@ -196,7 +196,7 @@ describe('the outbox', () => {
 })
 
 describe('a refusal', () => {
-  test('a refusal for now is tried three times, and then given up', async () => {
+  test('a mail with a temporary refusal is tried three times, then given up', async () => {
     await withServer(
       (command) => (command === 'RCPT' ? '451 4.7.1 greylisted, try later' : undefined),
       async ({ url }) => {
@@ -238,7 +238,7 @@ describe('a refusal', () => {
     )
   })
 
-  test('a refusal is forgotten when the address takes a mail that nobody can turn off', async () => {
+  test('a permanent refusal ends when the address accepts a mail that cannot be turned off', async () => {
     await database.sql`INSERT INTO refused_mail_addresses (email, reason) VALUES ('back@example.test', '550')`
     await writeMails(database.db, MAIL, ['back@example.test'])
     await withServer(undefined, async ({ url }) => {

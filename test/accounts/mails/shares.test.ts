@@ -56,7 +56,7 @@ const budget = (accountId: string, scopeName: string) => ({
   },
 })
 
-test('a reset goes first, whatever an account writes to addresses that nobody has confirmed', async () => {
+test('a reset mail goes first, however many mails an account sends to unconfirmed addresses', async () => {
   const attacker = await newUser(fixture)
   const victim = await newUser(fixture)
   const strangers = Array.from({ length: 5 }, (_, index) => `stranger${index}@example.test`)
@@ -69,7 +69,7 @@ test('a reset goes first, whatever an account writes to addresses that nobody ha
   expect(server.mails.slice(0, 5).map(({ to }) => to)).toContain(victim.email)
 })
 
-test.each(MAIL_KINDS)('a mail %s goes to none but those whom the table of mails names', async (kind) => {
+test.each(MAIL_KINDS)('a mail %s only goes to the recipients in the table of mails', async (kind) => {
   const { sql, db } = fixture.database
   const [member, unconfirmed] = [await newUser(fixture), await newUser(fixture)]
   const { accountId } = member
@@ -94,7 +94,7 @@ test.each(MAIL_KINDS)('a mail %s goes to none but those whom the table of mails 
   expect(rows.map(({ recipient }) => recipient).sort()).toEqual([...expected].sort())
 })
 
-test('mails to addresses that somebody typed are those that ask for a confirmation, and invitations', () => {
+test('only confirmation requests and invitations go to addresses that somebody typed', () => {
   const of = (to: string) => MAIL_KINDS.filter((kind) => MAIL_RULES[kind].to === to).sort()
   expect(of('typed')).toEqual([
     ...(['address_in_use', 'already_registered', 'confirm_address', 'confirm_alerts'] as const),
@@ -103,7 +103,7 @@ test('mails to addresses that somebody typed are those that ask for a confirmati
   expect(of('former')).toEqual(['address_changed', 'address_put_back'])
 })
 
-test('an account that has used up its hour delays its own mails of that share alone', async () => {
+test('an account above its hourly share delays only its own mails of that kind', async () => {
   const { sql, db } = fixture.database
   const { accountId, email } = await newUser(fixture)
   const other = await newUser(fixture)
@@ -135,7 +135,7 @@ test('an account that has used up its hour delays its own mails of that share al
   expect((await due()).filter(({ hours }) => hours === 2)).toEqual([])
 })
 
-test('a mail that would be worth nothing by its turn is not written', async () => {
+test('a mail that would expire before its turn is not written', async () => {
   const { sql, db } = fixture.database
   const { accountId, email } = await newUser(fixture)
   const rows = 24 * SHARED.mails.perAccount
@@ -148,7 +148,7 @@ test('a mail that would be worth nothing by its turn is not written', async () =
   expect(written.map(({ kind }) => kind)).toEqual(['export_monthly'])
 })
 
-test('no code sends or writes a mail but the outbox and its worker', async () => {
+test('only the outbox and its worker write and send mails', async () => {
   const found: Record<string, string[]> = {}
   const root = join(import.meta.dir, '../../../src')
   for (const path of [...new Glob('**/*.{ts,tsx,sql}').scanSync(root)].sort()) {

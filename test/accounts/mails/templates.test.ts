@@ -72,12 +72,12 @@ function replaced(facts: unknown, [name, ...rest]: readonly string[], text: stri
   return copy
 }
 
-test('there is a sample of every kind', () => {
+test('every kind of mail has a sample', () => {
   expect(SAMPLES.map(({ kind }) => kind).sort()).toEqual([...MAIL_KINDS].sort())
 })
 
 describe('a link', () => {
-  test('carries its token where no server and no log sees it, and no token can leave that place', () => {
+  test('a link has its token after #, where no server or log sees it', () => {
     const { link } = render({ kind: 'reset_password', facts: {} }, { token: 'a&b=c#d/?e' })
     const url = new URL(link ?? '')
     expect(url.search).toBe('')
@@ -85,7 +85,7 @@ describe('a link', () => {
     expect(new URLSearchParams(url.hash.slice(1)).get('token')).toBe('a&b=c#d/?e')
   })
 
-  test('stands on a line of its own in the text, and is what the button opens', () => {
+  test('a link is on its own line in the text, and is the button’s target', () => {
     const { text, html } = render({ kind: 'verify_email', facts: {} }, { token: 'abc' })
     expect(text.split('\n')).toContain(LINK)
     expect(html).toContain(`<a class="button" href="${LINK}">`)
@@ -104,7 +104,7 @@ describe('a mail', () => {
     expect(html).toContain(time)
   })
 
-  test.each(SAMPLES)('a mail of the kind $kind has one subject, and one heading, of one line', (sample) => {
+  test.each(SAMPLES)('a mail of the kind $kind has a subject and a heading of one line each', (sample) => {
     const { subject, text, html } = render(sample)
     expect(subject).not.toMatch(/[\r\n]/)
     expect(text.endsWith('\n')).toBe(true)
@@ -167,14 +167,14 @@ describe('a mail', () => {
     },
   )
 
-  test('a mail of an invitation keeps a plain name', () => {
+  test('an invitation mail shows a plain name', () => {
     const facts = { accountName: 'Müller & Söhne GmbH', invitedBy: 'Ada', role: 'admin', days: 7 }
     const { subject, html } = render({ kind: 'invitation', facts })
     expect(subject).toBe('You are invited to Müller & Söhne GmbH')
     expect(html).toContain('<h1>You are invited to Müller &#38; Söhne GmbH</h1>')
   })
 
-  test('says nothing of the person beyond the address it is sent to, where a stranger may have asked for it', () => {
+  test('a mail that a stranger may have requested has no personal data but its address', () => {
     for (const kind of [
       'verify_email',
       'reset_password',
@@ -185,7 +185,7 @@ describe('a mail', () => {
       expect(Object.keys(SAMPLES.find((sample) => sample.kind === kind)?.facts ?? { none: 1 })).toEqual([])
   })
 
-  test('a mail of a changed address says how it is undone, where that is possible, and not what the new one is', () => {
+  test('a mail about a changed address explains how to undo it, and does not contain the new address', () => {
     const facts = { address: '203.0.113.7', at: '2026-03-01T10:20:30.000Z', after: maskedAddress('ada@new.example') }
     const undone = render({ kind: 'address_changed', facts: { ...facts, undoDays: 7 } }, { token: 'abc' })
     expect(undone.link).toBe('https://pay.example.test/base/dashboard/undo-address#token=abc')
@@ -196,14 +196,14 @@ describe('a mail', () => {
     expect(final.text).toContain('tell the operator')
   })
 
-  test('a mail that can be turned off says where', () => {
+  test('a mail that can be turned off has the link for that', () => {
     const url = 'https://pay.example.test/unsubscribe?t=1&u=2'
     const { text, html } = render({ kind: 'verify_email', facts: {} }, { optional: { unsubscribeUrl: url } })
     expect(text.trimEnd().split('\n').at(-1)).toBe(`No more mails of this kind: ${url}`)
     expect(html).toContain('href="https://pay.example.test/unsubscribe?t=1&#38;u=2"')
   })
 
-  test('a mail that can be turned off says on which page, where the host is not known', () => {
+  test('if the host is unknown, a mail names the page that turns it off', () => {
     const surroundings = { baseUrl: undefined, optional: { unsubscribeUrl: undefined } }
     const { text, html } = render({ kind: 'verify_email', facts: {} }, surroundings)
     const words =

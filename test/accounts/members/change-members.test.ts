@@ -23,7 +23,7 @@ function entries(accountId: string): Promise<Record<string, unknown>[]> {
 }
 
 describe('an organisation', () => {
-  test('an organisation is what an account becomes once, by an entry of the audit log', async () => {
+  test('an account becomes an organisation once, with an audit entry', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const again = await makeOrganisation(fixture.database, accountId, COMPANY, by(people.owner))
     expect(again).toEqual({ kind: 'organisation_already' })
@@ -38,7 +38,7 @@ describe('an organisation', () => {
     ])
   })
 
-  test('changes its legal data, by an entry with both sides', async () => {
+  test('changed legal data have an audit entry with old and new values', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const moved = { name: 'Engines SAS', country: 'FR', vatId: 'FR12345678901' }
     expect(await changeCompany(fixture.database, accountId, moved, by(people.owner))).toEqual({ kind: 'done' })
@@ -55,7 +55,7 @@ describe('an organisation', () => {
     })
   })
 
-  test('comes first: a personal account changes no members', async () => {
+  test('a personal account cannot change members', async () => {
     const owner = await newUser(fixture)
     const other = await join(fixture, owner.accountId, 'viewer')
     const change = { accountId: owner.accountId, userId: other.userId, by: by(owner) }
@@ -65,7 +65,7 @@ describe('an organisation', () => {
 })
 
 describe('a role', () => {
-  test('a role is given up to one’s own, by those who may, and told in the audit log', async () => {
+  test('a member may give roles up to their own, with an audit entry', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const rank = { owner: 3, admin: 2, developer: 1, billing: 1, viewer: 0 }
     for (const giver of ACCOUNT_ROLES) {
@@ -85,7 +85,7 @@ describe('a role', () => {
     expect(changes).toHaveLength(20 + 12)
   })
 
-  test('a role of one’s own only goes down', async () => {
+  test('members may only lower their own role', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const change = ({ userId, ...user }: User, role: AccountRole) =>
       changeRole(fixture.database, { accountId, userId, by: by({ userId, ...user }) }, role)
@@ -97,7 +97,7 @@ describe('a role', () => {
     expect(await change(people.owner, 'viewer')).toEqual({ kind: 'last_owner' })
   })
 
-  test('a role of owner is a person’s in so many accounts', async () => {
+  test('a person may own a limited number of accounts', async () => {
     const person = await newUser(fixture)
     const { accountId, people } = await newOrganisation(fixture)
     for (let owned = 1; owned < MAX_OWNED_ACCOUNTS; owned++) {
@@ -111,7 +111,7 @@ describe('a role', () => {
     expect(await changeRole(fixture.database, change, 'owner')).toEqual({ kind: 'too_many_owned', limit: 10 })
   })
 
-  test('a role of owner stays with one of two who take it from each other at once, 100 times of 100', async () => {
+  test('if two owners demote each other at once, one stays owner, 100 times of 100', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const pair = [people.owner, await join(fixture, accountId, 'owner')] as const
     for (let round = 0; round < 100; round++) {
@@ -135,7 +135,7 @@ describe('a role', () => {
 })
 
 describe('a membership', () => {
-  test('ends by those who may, or by oneself, but never the last owner’s', async () => {
+  test('a membership is ended by admins or the member, but never the last owner’s', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const remove = (user: User, remover: User) =>
       removeMember(fixture.database, { accountId, userId: user.userId, by: by(remover) })
@@ -151,7 +151,7 @@ describe('a membership', () => {
     ])
   })
 
-  test('a membership of whoever has active keys ends only once these are off', async () => {
+  test('a member with active keys cannot be removed before the keys are deactivated', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const { userId } = people.developer
     const key = await fixture.apiKeys.create({ accountId, name: 'theirs', createdBy: userId }, by(people.developer))
@@ -163,7 +163,7 @@ describe('a membership', () => {
     expect(await fixture.apiKeys.find(accountId, key.keyId)).toMatchObject({ createdBy: userId })
   })
 
-  test('a membership that ends leaves no key behind, whatever is made meanwhile', async () => {
+  test('a removed member has no active key, even one created at the same time', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     for (let round = 0; round < 20; round++) {
       const { userId } = await join(fixture, accountId, 'developer')
@@ -176,7 +176,7 @@ describe('a membership', () => {
     }
   })
 
-  test('a membership in the account that was once one’s own leaves one a new one, and the organisation another address', async () => {
+  test('a founder who leaves gets a new account, and the organisation keeps its own with another address', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const heir = await join(fixture, accountId, 'owner')
     const { owner } = people

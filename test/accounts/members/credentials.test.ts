@@ -111,7 +111,7 @@ describe('with keep', () => {
   })
 })
 
-describe('nobody gets what their role may not hold', () => {
+describe('a member cannot get credentials beyond their role', () => {
   const others = ACCOUNT_ROLES.filter((role) => !holds(role, 'api_key'))
   test.each(others)(
     '%s: neither a new key, nor one that is activated or transferred, nor a management key',
@@ -131,7 +131,7 @@ describe('nobody gets what their role may not hold', () => {
   )
 })
 
-test('keys that are made while a role changes either end with it or are refused', async () => {
+test('a key created while a role changes is ended with it or refused', async () => {
   const { accountId } = organisation
   for (let round = 0; round < 10; round++) {
     const user = await join(fixture, accountId, 'developer')

@@ -45,7 +45,7 @@ const roleOf = (accountId: string, { userId }: User) => roleIn(fixture.database.
 const INVALID = { kind: 'invalid' } as const
 
 describe('an invitation', () => {
-  test('makes its person a member, once, and is told in the audit log', async () => {
+  test('an accepted invitation adds one member and an audit entry', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const person = await newUser(fixture)
@@ -67,7 +67,7 @@ describe('an invitation', () => {
     expect(JSON.stringify(row)).not.toContain(token)
   })
 
-  test('an invitation that is accepted several times at once makes one member, and at most one if it is revoked meanwhile', async () => {
+  test('an invitation accepted several times at once adds one member, and at most one if it is revoked at the same time', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     for (let round = 0; round < 20; round++) {
@@ -84,7 +84,7 @@ describe('an invitation', () => {
     }
   })
 
-  test('fails alike where it is stolen, expired, revoked, declined, replaced, or none', async () => {
+  test('stolen, expired, revoked, declined, replaced and unknown invitations fail alike', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const { sql } = fixture.database
@@ -116,7 +116,7 @@ describe('an invitation', () => {
     expect(await roleOf(accountId, person)).toBeUndefined()
   })
 
-  test('waits for its person to verify the address', async () => {
+  test('an invitation can be accepted after its person has confirmed the address', async () => {
     const organisation = await newOrganisation(fixture)
     const person = await newUser(fixture)
     const { token } = await send(organisation, person.email, 'viewer')
@@ -128,7 +128,7 @@ describe('an invitation', () => {
 })
 
 describe('of whoever invites', () => {
-  test('the role must reach as far, when they invite', async () => {
+  test('the inviter’s role must allow the invited role when inviting', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     for (const sender of ACCOUNT_ROLES) {
@@ -148,7 +148,7 @@ describe('of whoever invites', () => {
     }
   })
 
-  test('the role must reach as far when it is accepted: a demoted or removed inviter grants nothing', async () => {
+  test('an invitation of a demoted or removed inviter grants nothing', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const second = await join(fixture, accountId, 'owner')
@@ -170,7 +170,7 @@ describe('of whoever invites', () => {
     expect(await accept(toViewer, again.token)).toMatchObject({ kind: 'accepted' })
   })
 
-  test('nobody invites a member, nor to a personal account', async () => {
+  test('members cannot be invited again, and personal accounts have no invitations', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const inviting = { accountId, by: by(people.owner) }
     const { email } = people.viewer
@@ -182,7 +182,7 @@ describe('of whoever invites', () => {
 })
 
 describe('there are at most', () => {
-  test('invitations are limited in number, open ones and those of a day; a replacement counts as one', async () => {
+  test('open invitations and those of a day are limited; a replacement counts as one', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const inviting = { accountId, by: by(people.owner) }

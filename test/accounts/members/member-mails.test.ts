@@ -26,7 +26,7 @@ async function mailsTo(email: string): Promise<[string, Record<string, unknown>]
   return rows.map(({ kind, facts }) => [kind, facts])
 }
 
-test('a new role is told to its member, and a new owner to the owners before', async () => {
+test('a new role is mailed to its member, a new owner to the former owners', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { owner, viewer } = people
   const change = { accountId, userId: viewer.userId, by: by(owner) }
@@ -39,7 +39,7 @@ test('a new role is told to its member, and a new owner to the owners before', a
   expect(await mailsTo(owner.email)).toEqual([['owner_added', { ...changed, owner: viewer.email }]])
 })
 
-test('what is refused, or the same as before, is told nobody', async () => {
+test('refused and unchanged roles send no mail', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { admin, developer, owner } = people
   expect(await changeRole(fixture.database, { accountId, userId: owner.userId, by: by(admin) }, 'viewer')).toEqual({
@@ -49,7 +49,7 @@ test('what is refused, or the same as before, is told nobody', async () => {
   for (const { email } of Object.values(people)) expect(await mailsTo(email)).toEqual([])
 })
 
-test('the end of a membership is told, and a membership that an operator has given', async () => {
+test('the end of a membership, and one given by an operator, are mailed', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { owner, viewer } = people
   await removeMember(fixture.database, { accountId, userId: viewer.userId, by: by(owner) })
@@ -60,7 +60,7 @@ test('the end of a membership is told, and a membership that an operator has giv
   expect((await mailsTo(owner.email)).map(([kind]) => kind)).toEqual(['owner_added'])
 })
 
-test('an invitation and its mail are made in one step, and whoever accepts as an owner is told of', async () => {
+test('an invitation and its mail are written in one step; a new owner by invitation is mailed to owners', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const person = await newUser(fixture)
   const facts = { accountName: COMPANY.name, invitedBy: 'Ada', role: 'owner', days: 7 }
@@ -86,7 +86,7 @@ test('an invitation and its mail are made in one step, and whoever accepts as an
   expect((await mailsTo(people.owner.email)).map(([kind]) => kind)).toEqual(['owner_added'])
 })
 
-test('another list of allowed addresses is told to owners and admins', async () => {
+test('a changed address list of the account is mailed to owners and admins', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const change = { accountId, addresses: ['203.0.113.0/24'], by: by(people.admin) }
   await changeAccountAddresses(fixture.database, fixture.ledger, change)
@@ -95,7 +95,7 @@ test('another list of allowed addresses is told to owners and admins', async () 
   for (const role of ['developer', 'billing', 'viewer'] as const) expect(await mailsTo(people[role].email)).toEqual([])
 })
 
-test('another list of a single key is told to its member as well, and the same list again to nobody', async () => {
+test('a changed address list of a key is also mailed to its member; an unchanged one to nobody', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { owner, admin, developer } = people
   const apiKeys = createApiKeys(fixture.database, fixture.ledger, 'svc')
@@ -112,7 +112,7 @@ test('another list of a single key is told to its member as well, and the same l
   for (const { email } of Object.values(people)) expect(await mailsTo(email)).toEqual([])
 })
 
-test('a new management key is told to owners and admins, one too many to nobody', async () => {
+test('a new management key is mailed to owners and admins; a refused one to nobody', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { admin, owner } = people
   const keys = createManagementKeys(fixture.database, 'svc')

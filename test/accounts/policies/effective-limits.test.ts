@@ -44,7 +44,7 @@ describe('the models of account, member and key, and providers likewise', () => 
   })
 })
 
-test('the end is the earlier of both, by age since the text was made', () => {
+test('a key ends at its own end, or at the maximum age since its text was made, whichever is earlier', () => {
   const policy = { ...OPEN, maxKeyAgeDays: 10 }
   const end = (limits: ReturnType<typeof own>, age = young) => effectiveLimits(limits, policy, null, age).expiresAtMs
   expect(end(own())).toBe(10 * DAY_MS)

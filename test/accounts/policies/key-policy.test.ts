@@ -64,7 +64,7 @@ async function known(accountId: string, keyId: string) {
 
 const both = (allowed: Allowed) => ({ inLedger: allowedOf(allowed), inHistory: allowedOf(allowed) })
 
-test('for any rules, a key may what account, member and key allow, in whichever order they are set', async () => {
+test('for random rules in any order, a key may use what account, member and key all allow', async () => {
   const of = await newMember()
   const { accountId, userId } = of
   const keyId = await newKey(accountId, userId)
@@ -86,7 +86,7 @@ test('for any rules, a key may what account, member and key allow, in whichever 
 })
 
 describe('rules of a member', () => {
-  test('hold for all of their keys, and for no other', async () => {
+  test('a member’s rules apply to all of their keys and to no others', async () => {
     const of = await newMember()
     const { accountId, userId } = of
     const theirs = [await newKey(accountId, userId), await newKey(accountId, userId)]
@@ -99,7 +99,7 @@ describe('rules of a member', () => {
     expect(await readMemberKeyPolicy(fixture.database, of)).toEqual(rules)
   })
 
-  test('change hands with the key, and end with the membership', async () => {
+  test('a transferred key gets the new member’s rules; the rules end with the membership', async () => {
     const first = await newMember()
     const { accountId } = first
     const second = { accountId, userId: await join(accountId) }
@@ -119,7 +119,7 @@ describe('rules of a member', () => {
     expect(await known(accountId, keyId)).toEqual(both(EVERYTHING))
   })
 
-  test('reach the rest of the keys by the same call, where the ledger could not be reached in between', async () => {
+  test('repeating the call reaches the remaining keys after the ledger was unreachable', async () => {
     const of = await newMember()
     const keys = [await newKey(of.accountId, of.userId), await newKey(of.accountId, of.userId)]
     takesYet = 1
@@ -133,7 +133,7 @@ describe('rules of a member', () => {
       expect(await known(of.accountId, keyId)).toEqual(both({ allowedModels: ['m1'], allowedProviders: null }))
   })
 
-  test('rules of a member that change at once while keys are made, change hands and are changed leave every key as the history has it', async () => {
+  test('concurrent changes of rules, owners and keys leave the ledger equal to the history', async () => {
     const first = await newMember()
     const { accountId } = first
     const second = { accountId, userId: await join(accountId) }
@@ -152,7 +152,7 @@ describe('rules of a member', () => {
     }
   })
 
-  test('rules of a member are in the audit log, with what was before', async () => {
+  test('changes of a member’s rules are in the audit log with the former values', async () => {
     const of = await newMember()
     await setRules(of, { allowedModels: ['m1', 'm2'] })
     await setRules(of, { allowedProviders: ['p1'] })

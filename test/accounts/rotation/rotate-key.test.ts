@@ -51,7 +51,7 @@ async function reserve(key: string): Promise<string> {
 }
 
 describe('a rotated key', () => {
-  test('works by both texts, keeps its id and limits, and ends the oldest when it is rotated again', async () => {
+  test('a rotated key works by both texts, keeps id and limits; the next rotation ends the oldest text', async () => {
     expect(await reserve(first)).toBe('reserved')
     const second = await rotate(HOUR_MS)
     expect([await reserve(first), await reserve(second)]).toEqual(['reserved', 'reserved'])
@@ -71,13 +71,13 @@ describe('a rotated key', () => {
     expect((await fixture.apiKeys.list(accountId)).length).toBe(1)
   })
 
-  test('a rotated key has one text alone where there is no overlap', async () => {
+  test('a rotation without overlap leaves one valid text', async () => {
     const second = await rotate(0)
     expect([await reserve(first), await reserve(second)]).toEqual(['replaced', 'reserved'])
     expect((await fixture.apiKeys.find(accountId, keyId))?.formerSecret).toBeNull()
   })
 
-  test('a rotated key is the same in a store that has forgotten everything', async () => {
+  test('a rotated key is the same after the store was emptied', async () => {
     const second = await rotate(0)
     const third = await rotate(HOUR_MS)
     await fixture.redis.flushall()
@@ -86,7 +86,7 @@ describe('a rotated key', () => {
     ])
   })
 
-  test('tells when its former text was last used', async () => {
+  test('a rotated key has the time of the last use of its former text', async () => {
     await rotate(HOUR_MS)
     const former = async () => (await fixture.apiKeys.find(accountId, keyId))?.formerSecret
     expect(await former()).toMatchObject({ lastUsedAt: null })
@@ -94,7 +94,7 @@ describe('a rotated key', () => {
     await until(async () => (await former())?.lastUsedAt, 'the use to be written down')
   })
 
-  test('a rotated key is refused by each of its texts once it is deleted, which no store remembers', async () => {
+  test('a deleted rotated key is refused by both texts, and removed from the store', async () => {
     const second = await rotate(HOUR_MS)
     const known = await payerOf(first)
     await fixture.apiKeys.delete(keyId)
@@ -104,7 +104,7 @@ describe('a rotated key', () => {
     expect(await fixture.apiKeys.rotate(keyId, 0)).toEqual({ kind: 'deleted' })
   })
 
-  test('a rotated key has an entry in the audit log, and no text of it is stored', async () => {
+  test('a rotation has an audit entry, and no text of the key is stored', async () => {
     const second = await rotate(HOUR_MS)
     const { sql } = fixture.database
     const entries = await sql`SELECT details FROM audit_entries WHERE action = 'key.rotate' AND subject = ${keyId}`
@@ -117,7 +117,7 @@ describe('a rotated key', () => {
 })
 
 describe('a rotation', () => {
-  test('a rotation of a key of others, of none and of the playground is refused', async () => {
+  test('rotating another account’s key, an unknown key or the playground key is refused', async () => {
     expect(await fixture.apiKeys.rotate(keyId, 0, 'acct_other')).toEqual({ kind: 'unknown_key' })
     expect(await fixture.apiKeys.rotate('key_none', 0)).toEqual({ kind: 'unknown_key' })
     expect(await fixture.apiKeys.rotate(await fixture.apiKeys.playgroundKey(accountId), 0)).toEqual({
@@ -125,14 +125,14 @@ describe('a rotation', () => {
     })
   })
 
-  test('changes nothing while the ledger is away', async () => {
+  test('a rotation fails without change while the ledger is down', async () => {
     const down = { ...fixture.ledger, readKey: () => Promise.reject(new Error('ledger down')) }
     await expect(createApiKeys(fixture.database, down, SERVICE).rotate(keyId, 0)).rejects.toThrow('ledger down')
     expect(await reserve(first)).toBe('reserved')
     expect((await fixture.apiKeys.find(accountId, keyId))?.lastFour).toBe(first.slice(-4))
   })
 
-  test('a rotation that the ledger has not heard of is told by the first request with the new text', async () => {
+  test('the first request with the new text sends the rotation to the ledger', async () => {
     await reserve(first)
     const deaf = { ...fixture.ledger, setKeyState: () => Promise.reject(new Error('ledger down')) }
     const outcome = await createApiKeys(fixture.database, deaf, SERVICE).rotate(keyId, 0)
@@ -142,7 +142,7 @@ describe('a rotation', () => {
     expect(await fixture.ledger.readKey({ accountId, keyId })).toMatchObject({ open: 2 })
   })
 
-  test('a rotation by many at once leaves two texts that work, and one state everywhere', async () => {
+  test('concurrent rotations leave two valid texts and one state everywhere', async () => {
     const keys = [first, ...(await Promise.all(Array.from({ length: 8 }, () => rotate(HOUR_MS))))]
     const answers = await Promise.all(keys.map(reserve))
     expect(answers.filter((answer) => answer === 'reserved').length).toBe(2)
@@ -150,7 +150,7 @@ describe('a rotation', () => {
   })
 })
 
-test('an overlap is read strictly', () => {
+test('an overlap must have the exact format', () => {
   expect(['0', '0s', '90s', '30m', '24h', '30d'].map(parseOverlap)).toEqual([
     ...[0, 0, 90_000, 1_800_000, 24 * HOUR_MS, MAX_OVERLAP_MS],
   ])

@@ -90,7 +90,7 @@ async function organisationInUse(): Promise<Organisation & { keys: string[] }> {
 }
 
 describe('digests', () => {
-  test('come once for each period, to whoever asked, however many gateways run and whenever they start', async () => {
+  test('each subscriber gets one digest per period, however many gateways run and restart', async () => {
     const organisation = await organisationInUse()
     const { owner, billing } = organisation.people
     expect(await readScheduled(fixture.database, organisation.accountId, owner.email)).toEqual(
@@ -110,7 +110,7 @@ describe('digests', () => {
     expect(sent(await mailsOf(organisation))).toEqual(expected)
   })
 
-  test('digests are remembered only with their mails: what fails in between is written by the next round', async () => {
+  test('a digest is recorded in the same step as its mails; a failure is repeated in the next round', async () => {
     const organisation = await organisationInUse()
     const { sql } = fixture.database
     await choose(organisation, organisation.people.owner, 'digest_weekly')
@@ -121,7 +121,7 @@ describe('digests', () => {
     expect(sent(await mailsOf(organisation))).toEqual([`digest_weekly ${organisation.people.owner.email}`])
   })
 
-  test('digests of which one can’t be written hold up no other', async () => {
+  test('a digest that fails delays no other', async () => {
     const organisation = await organisationInUse()
     const { owner, billing, admin } = organisation.people
     const { sql } = fixture.database
@@ -136,7 +136,7 @@ describe('digests', () => {
     expect(sent(await mailsOf(organisation))).toEqual([`digest_weekly ${billing.email}`])
   })
 
-  test('wait for what is not booked yet', async () => {
+  test('a digest waits until all usage of its period is booked', async () => {
     const organisation = await organisationInUse()
     await choose(organisation, organisation.people.owner, 'digest_weekly')
     await gateway(MONDAY_MS + 5 * HOUR_MS, MONDAY_MS - 1).runOnce()
@@ -145,7 +145,7 @@ describe('digests', () => {
     expect(await mailsOf(organisation)).toHaveLength(1)
   })
 
-  test('add up to what the account statement of the same days says, to the nano', async () => {
+  test('a digest adds up to the account statement of the same days, to the nano-USD', async () => {
     const organisation = await organisationInUse()
     const { accountId, people } = organisation
     await choose(organisation, people.owner, 'digest_weekly')
@@ -173,7 +173,7 @@ describe('digests', () => {
     expect(mail?.facts.members).toHaveLength(2)
   })
 
-  test('list five of each kind, and what the others cost together', async () => {
+  test('a digest lists five of each kind, and the sum of the rest', async () => {
     const organisation = await newOrganisation(fixture)
     for (let index = 1; index <= 7; index++)
       await use(organisation.accountId, { day: '2026-03-03', cost: index, model: `svc/model-${index}`, keyId: 'gone' })
@@ -190,7 +190,7 @@ describe('digests', () => {
     })
   })
 
-  test('tell a developer of their own keys alone, and nothing of credit or members', async () => {
+  test('a developer’s digest covers their own keys, without credit or members', async () => {
     const organisation = await organisationInUse()
     const { accountId, people } = organisation
     await choose(organisation, people.developer, 'digest_weekly')
@@ -205,7 +205,7 @@ describe('digests', () => {
     expect((await mailsOf(organisation))[0]?.facts).toMatchObject({ isOwn: 0, keys: [['web', '0.70 USD']] })
   })
 
-  test('digests do not come where nothing was used, and that time is passed over', async () => {
+  test('a period without usage has no digest and is skipped', async () => {
     const organisation = await newOrganisation(fixture)
     await choose(organisation, organisation.people.owner, 'digest_weekly')
     await gateway(MONDAY_MS + HOUR_MS).runOnce()
@@ -215,7 +215,7 @@ describe('digests', () => {
     expect(await mailsOf(organisation)).toEqual([])
   })
 
-  test('end when they are turned off, when the membership ends, and for an address that was refused', async () => {
+  test('digests end if turned off, when the membership ends, and for refused addresses', async () => {
     const organisation = await organisationInUse()
     const { accountId, people } = organisation
     const { owner, admin, viewer, billing } = people
@@ -231,7 +231,7 @@ describe('digests', () => {
   })
 })
 
-test('exports come each day, week and month in which something was used, with the days of theirs', async () => {
+test('scheduled exports come for each day, week and month with usage, with those days', async () => {
   const organisation = await organisationInUse()
   const { owner } = organisation.people
   for (const kind of ['export_daily', 'export_weekly', 'export_monthly'] as const)

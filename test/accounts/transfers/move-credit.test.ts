@@ -59,7 +59,7 @@ const entries = () => fixture.database.sql`SELECT account_id, kind, amount_nano:
 const sound = async () => (await reconcileHistory(fixture.database, 'records')).violations
 
 describe('a transfer', () => {
-  test('a transfer is a debit and a credit of one reference, at once in both stores, in the audit logs of both accounts', async () => {
+  test('a transfer is a debit and a credit with one reference, in both stores and both audit logs', async () => {
     const outcome = await move()
     expect(outcome).toMatchObject({ kind: 'moved', isApplied: true })
     const transferId = 'transferId' in outcome ? outcome.transferId : ''
@@ -77,7 +77,7 @@ describe('a transfer', () => {
     expect(await sound()).toEqual([])
   })
 
-  test('happens once for each key, also when it is asked for twenty times at once', async () => {
+  test('a transfer happens once per request key, also for twenty concurrent calls', async () => {
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => move()))
     expect(outcomes.filter(({ kind }) => kind === 'moved')).toHaveLength(1)
     expect(new Set(outcomes.map((one) => 'transferId' in one && one.transferId)).size).toBe(1)
@@ -89,7 +89,7 @@ describe('a transfer', () => {
     expect(await balances()).toEqual({ ledger: [2, 8], history: [2, 8] })
   })
 
-  test('never takes more than is available, and nothing that open requests hold', async () => {
+  test('a transfer never takes more than is available, nor held credit', async () => {
     const { accountId, keyId } = { accountId: from, keyId: await keyOf(from) }
     expect((await fixture.ledger.reserve(request({ accountId, keyId }, 7 * USD))).kind).toBe('reserved')
     expect(await move()).toEqual({ kind: 'insufficient', available: nano(3 * USD) })
@@ -98,14 +98,14 @@ describe('a transfer', () => {
     expect(await move({ usd: 0.01, key: 'more' })).toMatchObject({ kind: 'insufficient', available: nano(0) })
   })
 
-  test('a transfer of many at once takes no more than there is', async () => {
+  test('concurrent transfers take no more than is available', async () => {
     const outcomes = await Promise.all(Array.from({ length: 12 }, (_, index) => move({ usd: 3, key: `k${index}` })))
     expect(outcomes.filter(({ kind }) => kind === 'moved')).toHaveLength(3)
     expect(outcomes.filter(({ kind }) => kind === 'insufficient')).toHaveLength(9)
     expect(await balances()).toEqual({ ledger: [1, 9], history: [1, 9] })
   })
 
-  test('goes both ways at once without waiting for ever', async () => {
+  test('concurrent transfers in both directions do not deadlock', async () => {
     await fixture.credits.addCredit({ accountId: to, amount: nano(10 * USD), reference: 'start' })
     const there = Array.from({ length: 8 }, (_, index) => move({ usd: 1, key: `there ${index}` }))
     const back = Array.from({ length: 8 }, (_, index) =>
@@ -118,7 +118,7 @@ describe('a transfer', () => {
 })
 
 describe('nothing is moved', () => {
-  test('nothing is moved by whoever is not an owner of both, as a change of roles has it at that moment', async () => {
+  test('only an owner of both accounts may transfer, by the roles at that moment', async () => {
     const nobody = await newOwner(fixture, [])
     expect(await move({ by: nobody.by })).toEqual({ kind: 'unknown_account', accountId: from })
     const ofOne = await newOwner(fixture, [from])
@@ -134,7 +134,7 @@ describe('nothing is moved', () => {
     expect(await balances()).toEqual({ ledger: [10, 0], history: [10, 0] })
   })
 
-  test('nothing is moved to the same account, out of a suspended one, or into one that would be too full', async () => {
+  test('a transfer within one account, from a suspended account, or above the limit of the target is refused', async () => {
     expect(await move({ toAccountId: from })).toEqual({ kind: 'same_account' })
     await fixture.credits.addCredit({ accountId: to, amount: nano(MAX_NANO), reference: 'all' })
     expect(await move()).toEqual({ kind: 'out_of_range' })
@@ -144,7 +144,7 @@ describe('nothing is moved', () => {
     expect(await balances()).toMatchObject({ ledger: [10, MAX_NANO / USD] })
   })
 
-  test(`more than ${MAX_TRANSFERS_PER_DAY} times in 24 hours`, async () => {
+  test(`more than ${MAX_TRANSFERS_PER_DAY} transfers in 24 hours are refused`, async () => {
     for (let index = 0; index < MAX_TRANSFERS_PER_DAY; index++)
       expect(await move({ usd: 0.01, key: `k${index}` })).toMatchObject({ kind: 'moved' })
     const tooMany = { kind: 'too_many', limit: MAX_TRANSFERS_PER_DAY } as const
@@ -154,14 +154,14 @@ describe('nothing is moved', () => {
     expect(await move({ usd: 0.01, fromAccountId: to, toAccountId: from })).toMatchObject({ kind: 'moved' })
   })
 
-  test('nothing is moved where the ledger cannot be asked', async () => {
+  test('a transfer is refused while the ledger is down', async () => {
     const down: Ledger = { ...fixture.ledger, withhold: () => Promise.reject(new Error('down')) }
     await expect(move({}, down)).rejects.toThrow('down')
     expect(await balances()).toEqual({ ledger: [10, 0], history: [10, 0] })
   })
 })
 
-test('the ledger hears of the credit only after it has heard of the debit', async () => {
+test('the ledger gets the debit before the credit', async () => {
   const heard: number[] = []
   let isDown = true
   const ledger: Ledger = {

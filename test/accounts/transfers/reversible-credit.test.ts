@@ -83,14 +83,14 @@ async function chargeBack({ orderId, provider }: Order): Promise<void> {
 const balance = async (accountId: string) => (await world.money(accountId)).ledger / 100
 
 describe('a deposit', () => {
-  test('stays in its account, so that a chargeback leaves nothing elsewhere', async () => {
+  test('credit of a deposit stays in its account, so a chargeback leaves none elsewhere', async () => {
     const order = await pay('deposit')
     expect(await move(19.9)).toMatchObject({ kind: 'reversible', movable: nano(0) })
     await chargeBack(order)
     expect([await balance(from), await balance(to)]).toEqual([0, 0])
   })
 
-  test('a deposit can be moved from the day on that it cannot be charged back', async () => {
+  test('a deposit can be transferred once it cannot be charged back', async () => {
     await pay('deposit')
     await age(29)
     expect(await move(20)).toMatchObject({ kind: 'reversible' })
@@ -98,12 +98,12 @@ describe('a deposit', () => {
     expect(await move(20)).toMatchObject({ kind: 'moved' })
   })
 
-  test('a deposit that a person confirmed is one', async () => {
+  test('a deposit that an administrator confirmed stays too', async () => {
     await pay('deposit', { isManual: true })
     expect(await move(1)).toMatchObject({ kind: 'reversible' })
   })
 
-  test('a deposit that did not fit and was credited to a bank transfer is one', async () => {
+  test('a mismatched deposit credited to a bank transfer order stays too', async () => {
     const order = await world.order(from, { method: 'bank_transfer', amountCents: 2_000 })
     const notice = noticeOf(order, { source: 'deposit:sandbox' })
     const kept = await world.orders.confirmPayment(notice)
@@ -114,7 +114,7 @@ describe('a deposit', () => {
     expect(await move(1)).toMatchObject({ kind: 'reversible' })
   })
 
-  test('a deposit that was charged back or refunded keeps nothing else from being moved', async () => {
+  test('a charged-back or refunded deposit does not block other credit', async () => {
     const [one, two] = [await pay('deposit'), await pay('deposit')]
     await pay('bank_transfer')
     await chargeBack(one)
@@ -124,14 +124,14 @@ describe('a deposit', () => {
   })
 })
 
-test('a bank transfer and credit that was given can be moved at once', async () => {
+test('bank transfers and granted credit can be transferred at once', async () => {
   await pay('bank_transfer')
   await pay('bank_transfer', { isManual: true })
   await world.fixture.credits.addCredit({ accountId: from, amount: nano(5 * USD), reference: 'gift' })
   expect(await move(45)).toMatchObject({ kind: 'moved' })
 })
 
-test('what requests spend is taken of other credit first, and what they hold is not moved', async () => {
+test('requests spend other credit first, and held credit is not transferred', async () => {
   await pay('deposit')
   await pay('bank_transfer')
   const made = await world.fixture.apiKeys.create({ accountId: from, name: 'key' })
@@ -145,7 +145,7 @@ test('what requests spend is taken of other credit first, and what they hold is 
   expect(await move(0.01)).toMatchObject({ kind: 'reversible', movable: nano(0) })
 })
 
-test('many transfers at once leave what can be charged back', async () => {
+test('concurrent transfers leave the reversible credit', async () => {
   await pay('deposit')
   await pay('bank_transfer')
   const outcomes = await Promise.all(Array.from({ length: 12 }, () => move(6)))
@@ -154,7 +154,7 @@ test('many transfers at once leave what can be charged back', async () => {
 })
 
 describe('an operator who takes credit', () => {
-  test('leaves what can be charged back, by command and by page, unless they allow less than nothing', async () => {
+  test('an operator leaves reversible credit, by command and page, unless a balance below zero is allowed', async () => {
     await pay('deposit')
     await pay('bank_transfer')
     expect(await takeBack(21, true)).toMatchObject({ kind: 'reversible', movable: nano(20 * USD) })
@@ -168,7 +168,7 @@ describe('an operator who takes credit', () => {
   })
 })
 
-test('of any payments, what is movable now and later comes to what is available, in order of time', () => {
+test('for random payments, credit movable now and later adds up to the available credit, in order of time', () => {
   const day = fc.integer({ min: 1, max: 40 })
   const payment = fc.record({ usd: fc.integer({ min: 1, max: 100 }), day })
   fc.assert(
