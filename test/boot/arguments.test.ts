@@ -17,7 +17,7 @@ async function run(command: readonly string[], ...args: string[]) {
   return { code: await started.exited(), output: started.output() }
 }
 
-test.each(PROGRAMS)('%s: --help says how it is used, --version says which it is', async (_, command) => {
+test.each(PROGRAMS)('%s: --help prints the usage, --version the version', async (_, command) => {
   for (const word of ['--help', '-h']) {
     const { code, output } = await run(command, word)
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Usage: svc-gateway') })
@@ -25,7 +25,7 @@ test.each(PROGRAMS)('%s: --help says how it is used, --version says which it is'
   for (const word of ['--version', '-v']) expect(await run(command, word)).toEqual({ code: 0, output: `${version}\n` })
 })
 
-test.each(PROGRAMS)('%s: an unknown argument ends it with code 2 and one line', async (_, command) => {
+test.each(PROGRAMS)('%s: an unknown argument exits with code 2 and one line', async (_, command) => {
   expect(await run(command, '--prot')).toEqual({
     code: 2,
     output: 'svc-gateway: unknown argument "--prot"; --help says what there is\n',

@@ -95,7 +95,7 @@ const BEGINNINGS = [
   ['send one byte of an announced body', rawRequest('POST /nope', { 'content-length': '1000' }, '{')],
 ] as const
 
-test.each(BEGINNINGS)('thousands that %s, from one address', async (_, text) => {
+test.each(BEGINNINGS)('thousands of connections that %s, from one address, are capped', async (_, text) => {
   const held = await hold(text, () => '127.0.0.2')
   await until(() => held.filter((one) => !one.isClosed()).length <= PER_ADDRESS, 'all but so many to be ended')
   await isServed()
@@ -106,7 +106,7 @@ test.each(BEGINNINGS)('thousands that %s, from one address', async (_, text) => 
   expect(gateway.output()).toContain('connections_ended')
 })
 
-test('thousands from hundreds of addresses leave descriptors for everybody else', async () => {
+test('thousands of connections from hundreds of addresses leave descriptors for other clients', async () => {
   const held = await hold('GET / HTTP/1.1\r\n', (index) => `127.0.3.${1 + (index % 250)}`)
   await isServed()
   await until(() => held.filter((one) => !one.isClosed()).length < DESCRIPTORS, 'most to be ended')
@@ -114,7 +114,7 @@ test('thousands from hundreds of addresses leave descriptors for everybody else'
   expect(gateway.hasExited()).toBe(false)
 })
 
-test('an answer under way is never ended, however many come', async () => {
+test('a connection with an open request is never closed by the cap', async () => {
   const streams = Array.from({ length: 20 }, () => liveStream())
   const write = (one: LiveStream, ...events: unknown[]) => {
     for (const event of events) one.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
@@ -180,7 +180,7 @@ describe('those that are too many', () => {
       [...Map.groupBy(victims, ({ address }) => address)].map(([address, all]) => [address, all.length]),
     )
 
-  test('those that are too many are the oldest of each address above its own number', async () => {
+  test('an address above its limit loses its oldest connections', async () => {
     const victims = await ended([...from('a', 5), ...from('b', 2)], 3)
     expect(victims.map(({ address, descriptor }) => [address, descriptor])).toEqual([
       ['a', 0],
@@ -188,18 +188,18 @@ describe('those that are too many', () => {
     ])
   })
 
-  test('those that are too many are taken from whoever has most, until a quarter of the descriptors is free', async () => {
+  test('the largest holders lose connections until a quarter of the descriptors is free', async () => {
     const open = [...from('a', 50), ...from('b', 30), ...from('c', 4)]
     expect(tally(await ended(open, 60, 32))).toEqual({ a: 40, b: 20 })
     expect(await ended([...from('a', 5), ...from('b', 5)], 60, 14)).toEqual([])
   })
 
-  test('those that are too many are none of those that an answer to somebody known is under way on', async () => {
+  test('the cap spares connections with an open request of a known client', async () => {
     const victims = await ended(from('a', 40), 10, 1_000, [0, 1, 2])
     expect(victims.map(({ port }) => port)).toEqual(Array.from({ length: 27 }, (_, index) => index + 3))
   })
 
-  test('those that are too many are not those whose answer has just ended, whoever came together with them', async () => {
+  test('the cap spares connections whose answer has just ended, however many arrived with them', async () => {
     const sockets = from('a', 205).map((one, descriptor) => ({ ...one, descriptor }))
     const looks: number[][] = []
     let known = [0, 1, 2, 3, 4]
@@ -226,7 +226,7 @@ describe('those that are too many', () => {
     expect(looks[1]).toHaveLength(105)
   })
 
-  test('those that are too many are not those whose answer ended since the last look', async () => {
+  test('the cap spares connections whose answer ended since the last check', async () => {
     const sockets = from('a', 200).map((one, descriptor) => ({ ...one, descriptor }))
     const looks: number[][] = []
     let known = [0, 1, 2, 3, 4]
@@ -248,7 +248,7 @@ describe('those that are too many', () => {
     expect(looks[1]).toEqual(Array.from({ length: 100 }, (_, index) => index + 5))
   })
 
-  test('count as one where one person has all of their addresses', async () => {
+  test('if one client has all addresses of a /64, they count as one address', async () => {
     const many = Array.from({ length: 9 }, (_, index) => from(`2001:db8:0:0:${index}:0:0:1`, 1)).flat()
     expect(await ended(many, 4)).toHaveLength(5)
     expect(await ended([...from('10.0.0.1', 1), ...from('10.0.0.2', 1)], 1)).toEqual([])

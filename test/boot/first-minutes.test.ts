@@ -41,19 +41,22 @@ function credits(address: string, key: string): Promise<Record<string, number>> 
 }
 
 describe('a port that is taken', () => {
-  test.each(['1', '2'])('is one line that names PORT, before anything is created (PROCESSES=%s)', async (processes) => {
-    const { port, free } = takePort()
-    const dataDir = join(await newFolder(), 'data')
-    const gateway = spawnGateway({ PORT: port, DATA_DIR: dataDir, PROCESSES: processes })
-    expect(await gateway.exited()).toBe(1)
-    expect(gateway.output()).toBe(
-      `PORT: ${port} is taken on 127.0.0.1 by another program: stop that one, or set PORT to another port\n`,
-    )
-    expect(existsSync(dataDir)).toBe(false)
-    await free()
-  })
+  test.each(['1', '2'])(
+    'a taken port is one error line with PORT, before anything is created (PROCESSES=%s)',
+    async (processes) => {
+      const { port, free } = takePort()
+      const dataDir = join(await newFolder(), 'data')
+      const gateway = spawnGateway({ PORT: port, DATA_DIR: dataDir, PROCESSES: processes })
+      expect(await gateway.exited()).toBe(1)
+      expect(gateway.output()).toBe(
+        `PORT: ${port} is taken on 127.0.0.1 by another program: stop that one, or set PORT to another port\n`,
+      )
+      expect(existsSync(dataDir)).toBe(false)
+      await free()
+    },
+  )
 
-  test('costs nobody the key: the next start shows it', async () => {
+  test('after a start on a taken port, the next start shows the demo key', async () => {
     const { port, free } = takePort()
     const environment = { ...(await externalStores()), PORT: port }
     expect(await spawnGateway(environment).exited()).toBe(1)
@@ -67,14 +70,14 @@ describe('a port that is taken', () => {
   test.each([
     ['no.such.host.example', 'HOST: nobody knows an address of no.such.host.example\n'],
     ['192.0.2.1', 'HOST: 192.0.2.1 is no address of this machine\n'],
-  ])('so is the host %s that is not ours', async (host, line) => {
+  ])('a host %s of another machine is one error line too', async (host, line) => {
     const gateway = spawnGateway({ HOST: host, PORT: '0', DATA_DIR: join(await newFolder(), 'data') })
     expect(await gateway.exited()).toBe(1)
     expect(gateway.output()).toBe(line)
   })
 })
 
-test('what a first start began and could not show is finished by the next, with a key and ten dollars', async () => {
+test('a first start that was interrupted is completed by the next, with a key and ten dollars', async () => {
   const environment = {
     ...(await externalStores()),
     ADMIN_EMAIL: 'root@example.test',
@@ -102,7 +105,7 @@ test('what a first start began and could not show is finished by the next, with 
   await stop(gateway)
 })
 
-test('everything that is wrong with settings and catalogue is told at once', async () => {
+test('all faults of settings and catalogue are reported together', async () => {
   const path = join(await newFolder(), 'catalog.json')
   await writeFile(path, JSON.stringify({ service: 'svc', providers: {}, models: [] }))
   const gateway = spawnGateway({ PORT: 'eighty', LOG_LEVEL: 'loud', CATALOG: path })
@@ -120,30 +123,33 @@ test('everything that is wrong with settings and catalogue is told at once', asy
 })
 
 describe('the banner', () => {
-  test.each(['1', '2'])('is in one piece, with no line of the log in it (PROCESSES=%s)', async (processes) => {
-    const { port, free } = takePort()
-    await free()
-    const gateway = spawnGateway({ ...(await externalStores()), PORT: port, PROCESSES: processes })
-    const lastLine = await until(
-      () => /New password.*\n\n|A new password.*\n\n/.exec(gateway.output()),
-      'the whole banner',
-    )
-    const from = gateway.output().indexOf('svc-gateway is ready')
-    const banner = gateway.output().slice(from, (lastLine?.index ?? 0) + (lastLine?.[0].length ?? 0))
-    expect(banner).toContain('Its API key, shown only now:')
-    expect(banner).not.toContain('{"time"')
-    // Whoever reads it can call: all processes listen.
-    expect([
-      ...gateway
-        .output()
-        .slice(0, from)
-        .matchAll(/"event":"listening"/g),
-    ]).toHaveLength(Number(processes))
-    await stop(gateway)
-  })
+  test.each(['1', '2'])(
+    'the banner is printed in one piece, without log lines in it (PROCESSES=%s)',
+    async (processes) => {
+      const { port, free } = takePort()
+      await free()
+      const gateway = spawnGateway({ ...(await externalStores()), PORT: port, PROCESSES: processes })
+      const lastLine = await until(
+        () => /New password.*\n\n|A new password.*\n\n/.exec(gateway.output()),
+        'the whole banner',
+      )
+      const from = gateway.output().indexOf('svc-gateway is ready')
+      const banner = gateway.output().slice(from, (lastLine?.index ?? 0) + (lastLine?.[0].length ?? 0))
+      expect(banner).toContain('Its API key, shown only now:')
+      expect(banner).not.toContain('{"time"')
+      // Whoever reads it can call: all processes listen.
+      expect([
+        ...gateway
+          .output()
+          .slice(0, from)
+          .matchAll(/"event":"listening"/g),
+      ]).toHaveLength(Number(processes))
+      await stop(gateway)
+    },
+  )
 })
 
-test('a second start on data in use is one line; the banner of a later one says how to get back in', async () => {
+test('a second start on data in use is one error line; a later banner explains how to sign in', async () => {
   const dataDir = join(await newFolder(), 'data')
   const first = spawnGateway({ PORT: '0', DATA_DIR: dataDir })
   await addressOf(first)

@@ -41,29 +41,29 @@ describe('a start with a provider key and no NODE_ENV', () => {
     upstream.stop()
   })
 
-  test('lets no stranger sign up', async () => {
+  test('with a provider key sign-up is closed', async () => {
     const response = await signUp(address)
     expect(response.status).toBe(403)
     expect(await response.text()).toContain('sign_up_closed')
   })
 
-  test('a start with a provider key and no NODE_ENV has no demo account, and prints neither key nor password', () => {
+  test('with a provider key there is no demo account, and neither key nor password is printed', () => {
     expect(gateway.output()).not.toMatch(/svc-[0-9A-Za-z]{36}/)
     expect(gateway.output()).not.toContain('with the password')
   })
 
-  test('serves no page on which to press "pay"', async () => {
+  test('with a provider key there is no page with a simulated payment', async () => {
     const page = await fetch(`${address}/sandbox/deposits/anything`)
     expect(page.status).toBe(404)
   })
 
-  test('says in one line who can reach what', () => {
+  test('with a provider key one line says who can reach what', () => {
     expect(gateway.output()).toMatch(
       /Reach {8}this machine only \(127\.0\.0\.1\): your providers' answers, for keys with credit; sign-up closed; no deposits/,
     )
   })
 
-  test('asked for the sandbox of deposits as well, does not start where strangers reach it', async () => {
+  test('with a provider key and the deposit sandbox, a gateway on a public host does not start', async () => {
     const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
     const open = spawnGateway({
       ...(await stores()),
@@ -77,13 +77,13 @@ describe('a start with a provider key and no NODE_ENV', () => {
   })
 })
 
-test('with a mistyped NODE_ENV nothing starts', async () => {
+test('a mistyped NODE_ENV stops the start', async () => {
   const gateway = spawnGateway({ ...(await stores()), NODE_ENV: 'prod', PROVIDER1_API_KEY: 'k-provider-one' })
   expect(await gateway.exited()).toBe(1)
   expect(gateway.output()).toContain('NODE_ENV: expected production or development or test; found "prod"')
 })
 
-test('books in which credit lies that nobody paid for are pointed out when a provider key arrives', async () => {
+test('simulated credit in the books is reported when a provider key is set', async () => {
   const kept = await stores()
   const first = spawnGateway(kept)
   await addressOf(first)
@@ -95,7 +95,7 @@ test('books in which credit lies that nobody paid for are pointed out when a pro
   await stop(second)
 })
 
-test('without a provider key and without HOST, the listener is loopback, and the banner says so', async () => {
+test('without provider key and HOST the gateway listens on loopback, and the banner says so', async () => {
   const gateway = spawnGateway({ ...(await stores()), HOST: '' })
   const address = await addressOf(gateway)
   expect(gateway.output()).toMatch(/Reach {8}this machine only \(127\.0\.0\.1\): simulated answers; sign-up open/)

@@ -31,10 +31,10 @@ async function loadedBy(modules: readonly string[], packages: readonly string[])
   return packages.filter((name) => text.includes(`/node_modules/${name}/`))
 }
 
-test('a start imports no package that a paid request can do without', async () => {
+test('a start does not import packages that a paid request does not need', async () => {
   expect(await loadedBy(['@/boot/start', '@/boot/run-server'], [...NEEDED, ...LATER])).toEqual(NEEDED)
 })
 
-test('a start imports no server before it has read the settings, and a supervisor imports none', async () => {
+test('a start imports the server only after reading the settings; a supervisor never does', async () => {
   expect(await loadedBy(['@/boot/start'], ['postgres', 'elysia'])).toEqual(['postgres'])
 })

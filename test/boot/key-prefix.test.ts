@@ -112,7 +112,7 @@ async function command(side: Side, ...words: string[]): Promise<{ code: number; 
   return { code: await child.exited, output }
 }
 
-test('a whole story, within the names of its prefix', async () => {
+test('a gateway with a key prefix only uses Redis keys with that prefix', async () => {
   const outside = new Set<string>()
   let count = 0
   const monitor = await monitorRedis(redis.url, (words) => {
@@ -138,7 +138,7 @@ test('a whole story, within the names of its prefix', async () => {
   expect([...kinds]).toEqual(expect.arrayContaining(['ledger', 'keyhash', 'idempotency', 'resp', 'sign-in']))
 })
 
-test('neither sees the other: balances and the checks of the books are its own', async () => {
+test('gateways with different prefixes have separate balances and book checks', async () => {
   for (const side of gateways) {
     const check = await command(side, 'ledger', 'check')
     expect({ code: check.code, report: JSON.parse(check.output) }).toMatchObject({
@@ -150,7 +150,7 @@ test('neither sees the other: balances and the checks of the books are its own',
   }
 })
 
-test('commands find and rebuild what is stored under the prefix', async () => {
+test('commands find and rebuild data under the prefix', async () => {
   const [side] = gateways as [Side]
   const before = await side.gateway.balance(side.customer.accountId)
   for (const name of await admin.keys('one:*')) await admin.del(name)
@@ -161,7 +161,7 @@ test('commands find and rebuild what is stored under the prefix', async () => {
   await story(side)
 })
 
-test('a missing right is named with the prefix', async () => {
+test('a missing right is reported with the prefix', async () => {
   const [side] = gateways as [Side]
   await admin.call('ACL', 'SETUSER', 'one', 'resetkeys', '~one:{l*}:*', '~one:keyhash:*')
   const refused = await post(
@@ -176,7 +176,7 @@ test('a missing right is named with the prefix', async () => {
   await admin.call('ACL', 'SETUSER', 'one', ...(await rulesFor('one:')))
 })
 
-test('on a cluster too, where the prefix does not move an account to another node than its shard', async () => {
+test('on a cluster the prefix does not move an account to another node', async () => {
   const cluster = await startCluster(3)
   const side = await open('three:', cluster.url)
   try {

@@ -53,11 +53,11 @@ describe('S26: the role of a running gateway', () => {
     "COPY accounts TO PROGRAM 'cat'",
     "SELECT pg_read_file('/etc/passwd')",
     'SET session_replication_role = replica',
-  ])('may not: %s', async (statement) => {
+  ])('S26: the gateway’s database role may not: %s', async (statement) => {
     expect(await messageOf(statement)).toMatch(DENIED)
   })
 
-  test('adds to the audit log, and makes the months of usage records', async () => {
+  test('S26: the gateway’s database role can add to the audit log and create months of usage records', async () => {
     const entry = {
       actor: { userId: null, email: 'operator' },
       action: 'test.run',
@@ -72,7 +72,7 @@ describe('S26: the role of a running gateway', () => {
 })
 
 describe('S26: the role for reports', () => {
-  test('S26: reads them, and neither credentials nor anything else', async () => {
+  test('S26: the reports role reads reports, but no credentials', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-roles-'))
     const server = await startEmbeddedPostgres({ dataDir, progress: () => undefined, settings: { fsync: 'off' } })
     try {
@@ -108,18 +108,18 @@ describe('S25: the user of a running gateway', () => {
     ...['CONFIG GET *', 'CONFIG SET dir /tmp', 'FLUSHALL', 'FLUSHDB', 'KEYS *', 'MODULE LIST', 'REPLICAOF NO ONE'],
     ...['SHUTDOWN', 'ACL LIST', 'CLIENT KILL TYPE normal', 'MONITOR', 'SAVE', 'SCRIPT FLUSH', 'FUNCTION LIST'],
     ...['SUBSCRIBE anything', 'GET somebody-elses', 'SET somebody-elses 1'],
-  ])('may not: %s', async (line) => {
+  ])('S25: the gateway’s Redis user may not: %s', async (line) => {
     const [command = '', ...args] = line.split(' ')
     await expect(redis.call(command, ...args)).rejects.toThrow(/NOPERM/)
   })
 
-  test('S25: the user of a running gateway may not in a script either', async () => {
+  test('S25: the gateway’s Redis user may not do so in a script either', async () => {
     const refused = /can't access at least one of the keys|can't run this command/
     await expect(redis.eval("return redis.call('GET', 'somebody-elses')", 0)).rejects.toThrow(refused)
     await expect(redis.eval("return redis.call('KEYS', '*')", 0)).rejects.toThrow(refused)
   })
 
-  test('uses its own names', async () => {
+  test('S25: the gateway’s Redis user can use the gateway’s own keys', async () => {
     await redis.set('ledger-check:test', '1', 'PX', 1_000)
     expect(await redis.get('ledger-check:test')).toBe('1')
     expect(await redis.eval("return redis.call('GET', KEYS[1])", 1, 'ledger-check:test')).toBe('1')

@@ -47,7 +47,7 @@ async function endAtOnce({ gateway }: Left): Promise<void> {
   clearInterval(repeat)
 }
 
-test('for DRAIN_DELAY_MS everything is served, not ready, and lets go of its connection', async () => {
+test('during DRAIN_DELAY_MS requests are served, readiness fails and connections are closed', async () => {
   const left = await startLeaving('SIGTERM', LONG)
   await until(() => left.gateway.output().includes('"event":"leaving"'), 'the gateway to leave')
   const readiness = await fetch(`${left.address}/readyz`)
@@ -65,20 +65,23 @@ test('for DRAIN_DELAY_MS everything is served, not ready, and lets go of its con
   await endAtOnce(left)
 })
 
-test.each(['1', '2'])('when it is over the port is closed, and what is left ends (PROCESSES=%s)', async (processes) => {
-  const { gateway } = await startLeaving('SIGTERM', {
-    ...{ DRAIN_DELAY_MS: '500', PROCESSES: processes, PORT: String(await freePort()) },
-  })
-  expect(await gateway.exited()).toBe(0)
-  expect(
-    gateway
-      .output()
-      .match(/"event":"(leaving|draining)"/g)
-      ?.slice(-1),
-  ).toEqual(['"event":"draining"'])
-})
+test.each(['1', '2'])(
+  'after DRAIN_DELAY_MS the port closes, and open requests end (PROCESSES=%s)',
+  async (processes) => {
+    const { gateway } = await startLeaving('SIGTERM', {
+      ...{ DRAIN_DELAY_MS: '500', PROCESSES: processes, PORT: String(await freePort()) },
+    })
+    expect(await gateway.exited()).toBe(0)
+    expect(
+      gateway
+        .output()
+        .match(/"event":"(leaving|draining)"/g)
+        ?.slice(-1),
+    ).toEqual(['"event":"draining"'])
+  },
+)
 
-test('several processes leave together, and end together where they are told again', async () => {
+test('several processes drain together, and end together at a second signal', async () => {
   const port = String(await freePort())
   const left = await startLeaving('SIGTERM', { ...LONG, PROCESSES: '2', PORT: port })
   await until(() => left.gateway.output().split('"event":"leaving"').length === 3, 'both processes to leave')
@@ -88,19 +91,19 @@ test('several processes leave together, and end together where they are told aga
   await until(async () => !(await isServed()), 'nobody to serve any more')
 })
 
-test('a second signal ends it at once', async () => {
+test('a second signal ends a draining gateway at once', async () => {
   const left = await startLeaving('SIGTERM', LONG)
   await until(() => left.gateway.output().includes('"event":"leaving"'), 'the gateway to leave')
   await endAtOnce(left)
 })
 
-test('whoever presses Ctrl-C waits for no proxy', async () => {
+test('Ctrl-C skips the drain delay', async () => {
   const { gateway } = await startLeaving('SIGINT', LONG)
   expect(await gateway.exited()).toBe(0)
   expect(gateway.output()).not.toContain('"event":"leaving"')
 })
 
-test.each([1, 2])('what was charged is in the books when %d processes have left', async (processes) => {
+test.each([1, 2])('after a stop of %d processes, charges are in Postgres', async (processes) => {
   const several = { PROCESSES: String(processes), PORT: String(await freePort()) }
   const left = await start({ DRAIN_DELAY_MS: '0', ...several })
   const answers = await Promise.all(Array.from({ length: 3 }, () => ask(left)))

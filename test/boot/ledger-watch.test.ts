@@ -44,7 +44,7 @@ function watch(intervalMs: number): { watch: BackgroundWorker; reports: DriftRep
   return { watch: createLedgerWatch({ redis, database, history, logger, onReport, intervalMs }), reports }
 }
 
-test('reports a planted violation of either store by kind, logs it, and reports its end', async () => {
+test('the ledger watch reports a planted violation by kind, logs it, and reports its end', async () => {
   const { watch: watching, reports } = watch(40)
   await gateway.balance(customer.accountId)
   watching.start()
@@ -68,7 +68,7 @@ test('reports a planted violation of either store by kind, logs it, and reports 
   expect(reports).toHaveLength(count)
 })
 
-test('searches the whole store once a day, and reads its lists in between', async () => {
+test('the ledger watch scans the whole store once a day, and otherwise reads its lists', async () => {
   const scans = async () => Number(/cmdstat_scan:calls=(\d+)/.exec(await raw.info('commandstats'))?.[1] ?? 0)
   await raw.del('ledger-check:searched', 'ledger-check:report')
   const { watch: watching, reports } = watch(40)
@@ -84,7 +84,7 @@ test('searches the whole store once a day, and reads its lists in between', asyn
   expect(reports.map(({ accounts }) => accounts)).toEqual(reports.map(() => 1))
 })
 
-test('one gateway checks at a time, and the others show what it found', async () => {
+test('one gateway checks at a time, and the others show its result', async () => {
   await raw.del('ledger-check:report')
   const [one, other] = [watch(60_000), watch(60_000)]
   await raw.set('ledger-check:turn', 'a gateway that died', 'PX', 60_000)
@@ -102,7 +102,7 @@ test('one gateway checks at a time, and the others show what it found', async ()
   await raw.del('ledger-check:turn', 'ledger-check:report')
 })
 
-test('a gateway checks at its start and shows the drift in its metrics', async () => {
+test('a gateway checks at its start and shows drift in its metrics', async () => {
   await addToStored(raw, 'account', accountName(customer.accountId), { available: 5 })
   const stores = { redisUrl: gateway.stores.redisUrl, databaseUrl: gateway.stores.databaseUrl }
   const respond = () => Response.json(chatCompletion('Hello'))
@@ -117,7 +117,7 @@ test('a gateway checks at its start and shows the drift in its metrics', async (
   await addToStored(raw, 'account', accountName(customer.accountId), { available: -5 })
 })
 
-test('a store that is gone is a warning and no report, and the watch goes on', async () => {
+test('if the store is away, the watch logs a warning, reports nothing and continues', async () => {
   await raw.del('ledger-check:report', 'ledger-check:turn')
   const { watch: watching, reports } = watch(40)
   await server.kill()

@@ -48,7 +48,7 @@ async function pay({ key }: Customer): Promise<number> {
 
 const isBooked = () => gateway.gateway.deps.ledger.unsyncedRecordCount().then((count) => count === 0)
 
-test('a failover that loses writes: refused for a moment, then charged as the history has it', async () => {
+test('during a failover that loses writes requests are refused, then charged by the history', async () => {
   expect([await pay(customer), await pay(customer)]).toEqual([200, 200])
   await until(isBooked, 'the records to be booked')
   await watched.cutLink()
@@ -73,7 +73,7 @@ test('a failover that loses writes: refused for a moment, then charged as the hi
   await until(isBooked, 'the records to be booked')
 })
 
-test('the books agree afterwards', async () => {
+test('the books agree after the failover', async () => {
   const logger = createLogger({ level: 'error', write: () => undefined, service: 'svc' })
   const redis = connectRedis(watched.url, { logger })
   try {
@@ -88,7 +88,7 @@ test('the books agree afterwards', async () => {
   }
 })
 
-test('the old primary comes back as a replica, and nobody is refused', async () => {
+test('the old primary rejoins as a replica, and no request is refused', async () => {
   await watched.primary.restart()
   const isFollowing = async () => {
     expect(await pay(customer)).toBe(200)

@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('a connection that says nothing is closed, while an answer that is long in coming still comes', async () => {
+test('a silent connection is closed, while a slow answer still arrives', async () => {
   const loaded = loadConfig({ HOST: '127.0.0.1', PORT: '0' })
   assert(loaded.kind === 'loaded', 'the configuration is sound')
   const server = serve(loaded.config, gateway.gateway.app, { idleSeconds: IDLE_SECONDS })
@@ -80,7 +80,7 @@ describe.each([
   test.each([
     ['announced', { 'content-length': String(bytes) }, ' '.repeat(65_536)],
     ['in chunks', { 'transfer-encoding': 'chunked' }, `10000\r\n${' '.repeat(65_536)}\r\n`],
-  ])('is refused in the words of its format, %s', async (_name, headers, piece) => {
+  ])('is refused in its own format, %s', async (_name, headers, piece) => {
     const text = await answerTo(headers, piece)
     expect(text).toStartWith('HTTP/1.1 413 ')
     expect(text.toLowerCase()).toMatch(new RegExp(`\r\n${idHeader}: req_\\w+`))
@@ -121,13 +121,13 @@ describe('connections without end', () => {
     },
   )
 
-  test('connections without end at a body that breaks off or says nothing, the limit is never lifted', async () => {
+  test('after a body that breaks off or stalls, the connection’s idle limit applies', async () => {
     const headers = { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' }
     const broken = await ask('/v1/chat/completions', { method: 'POST', headers, body: '{"model"' })
     expect(broken).toEqual({ status: 400, limits: [KNOWN_IDLE_SECONDS] })
   })
 
-  test('connections without end where no answer can be given, the limit is back as well', async () => {
+  test('after a failed answer, the connection’s idle limit applies again', async () => {
     gateway.upstream.respond(() => new Response('{}', { status: 400 }))
     const { limits } = await ask('/v1/chat/completions', chatBy(`Bearer ${customer.key}`))
     expect(limits).toEqual([KNOWN_IDLE_SECONDS, 0, KNOWN_IDLE_SECONDS])
@@ -136,19 +136,19 @@ describe('connections without end', () => {
   test.each([
     ['/v1/messages/count_tokens', CHAT],
     ['/v1/route', CHAT],
-  ])('at %s, which waits for nobody, it is only wider', async (path, body) => {
+  ])('at %s, which waits for nothing, the idle limit is only longer', async (path, body) => {
     const { status, limits } = await ask(path, chatBy(`Bearer ${customer.key}`, body))
     expect({ status, limits }).toEqual({ status: 200, limits: [KNOWN_IDLE_SECONDS] })
     expect((await ask(path, chatBy('Bearer svc-nobody', body))).limits).toEqual([])
   })
 
-  test('connections without end in the playground it is lifted for the answer alone', async () => {
+  test('in the playground the idle limit is lifted for the answer only', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
     const { limits } = await ask(`/dashboard/api/a/${admin.viewer.accountId}/playground/chat`, chatBy('Bearer none'))
     expect([limits.includes(0), limits.at(-1)]).toEqual([true, KNOWN_IDLE_SECONDS])
   })
 
-  test('connections without end at no page of the dashboard a stranger is given more, however many there will be', async () => {
+  test('no dashboard page lifts the idle limit for unauthenticated clients', async () => {
     const pages = dashboardRoutesOf(gateway).filter(({ method }) => method === 'GET')
     expect(pages.map(nameOf)).toContain('GET /dashboard/api/a/:accountId/events')
     for (const page of pages) {
@@ -170,14 +170,14 @@ describe('connections without end', () => {
     afterAll(() => server.stop(true))
     const open = (text: string) => openRaw(`http://127.0.0.1:${server.port}`, text)
 
-    test('S7: a head that comes byte by byte is cut off, however steadily it comes', async () => {
+    test('S7: a head that arrives byte by byte is cut off', async () => {
       const slow = open('GET /healthz HTTP/1.1\r\nhost: x\r\n')
       const drip = setInterval(() => slow.write('a: b\r\n'), 100)
       await slow.closed
       clearInterval(drip)
     })
 
-    test('a slow body is cut off, of a stranger and of a known caller', async () => {
+    test('a slow body is cut off for unknown and known clients', async () => {
       const headers = { 'content-type': 'application/json', 'content-length': '1000000' }
       const stranger = open(rawRequest('POST /v1/chat/completions', headers, '{'))
       const pages = open(rawRequest('POST /dashboard/api/session/sign-in', { ...headers, origin: 'http://x' }, '{'))
@@ -189,7 +189,7 @@ describe('connections without end', () => {
       clearInterval(drip)
     })
 
-    test('a slow but honest upload is read to its end', async () => {
+    test('a slow upload above the minimum rate is read completely', async () => {
       gateway.upstream.respond(() => Response.json(chatCompletion('Read')))
       const body = JSON.stringify({ ...CHAT, messages: [{ role: 'user', content: 'x'.repeat(400_000) }] })
       const slow = open(

@@ -34,7 +34,7 @@ function send(address: string, key: string, body: object): Promise<Response> {
 }
 
 describe('what an operator did wrong', () => {
-  test('every faulty variable is named at once, secrets unsaid', async () => {
+  test('all faulty variables are reported together, without secrets', async () => {
     const gateway = spawnGateway({
       PORT: 'eighty',
       LOG_LEVEL: 'loud',
@@ -47,7 +47,7 @@ describe('what an operator did wrong', () => {
     expect(gateway.output()).not.toContain('hunter2')
   })
 
-  test('every fault of the catalogue is named with its place', async () => {
+  test('all faults of the catalogue are reported with their place', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
     const path = join(folder, 'catalog.json')
     await writeFile(
@@ -85,7 +85,7 @@ describe('what an operator did wrong', () => {
   })
 })
 
-test('a model that is sold below what it costs is said at the start, in one line', async () => {
+test('a model sold below its cost is reported at the start in one line', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
   const path = join(folder, 'catalog.json')
   const text = await Bun.file(join(import.meta.dir, '../../config/catalog.json')).text()
@@ -104,7 +104,7 @@ test('a model that is sold below what it costs is said at the start, in one line
 })
 
 describe('a first start', () => {
-  test('prints a key and a line that streams a paid answer, and the second start prints no key', async () => {
+  test('a first start prints a key and a command that streams a paid answer; a second start prints no key', async () => {
     const environment = await stores()
     const first = spawnGateway(environment)
     const address = await addressOf(first)
@@ -135,7 +135,7 @@ describe('a first start', () => {
 })
 
 describe('the dashboard of a first start', () => {
-  test('lets the demo person and the administrator in', async () => {
+  test('the demo person and the administrator of a first start can sign in', async () => {
     const administrator = { ADMIN_EMAIL: 'admin@example.test', ADMIN_PASSWORD: 'a horse on a battery' }
     const gateway = spawnGateway({ ...(await stores()), ...administrator })
     const address = await addressOf(gateway)
@@ -164,7 +164,7 @@ describe('the dashboard of a first start', () => {
 })
 
 describe('SIGTERM', () => {
-  test('lets an open stream finish, settles it, and leaves with 0', async () => {
+  test('after SIGTERM an open stream finishes and settles, and the gateway exits with 0', async () => {
     const live = liveStream()
     const upstream = startUpstream(() => live.response)
     const environment = {
@@ -194,7 +194,7 @@ describe('SIGTERM', () => {
     upstream.stop()
   })
 
-  test('ends streams at the deadline with an error in their own format', async () => {
+  test('at the shutdown deadline streams end with an error in their own format', async () => {
     const live = liveStream()
     const upstream = startUpstream(() => live.response)
     const environment = {

@@ -32,7 +32,7 @@ async function stop(gateway: GatewayProcess): Promise<void> {
   expect(await gateway.exited()).toBe(0)
 }
 
-test('a gateway that has none from the moment it listens is ready when they are back', async () => {
+test('a gateway without threads at its start becomes ready once they are available', async () => {
   const gateway = await start('take-descriptors-at-listening.ts', { PROVIDER1_API_KEY: 'k-provider-one' })
   await outlives(gateway)
   const address = await addressOf(gateway)
@@ -40,7 +40,7 @@ test('a gateway that has none from the moment it listens is ready when they are 
   await stop(gateway)
 })
 
-test('a gateway that has none while it puts off what is not needed at once counts and shows its pages later', async () => {
+test('a gateway without threads for deferred work counts tokens and serves pages later', async () => {
   const gateway = await start('take-descriptors-at-signal.ts', {})
   const address = await addressOf(gateway)
   gateway.kill('SIGUSR2')

@@ -31,7 +31,7 @@ describe('the count', () => {
     return request
   }
 
-  test('is of each address alone, comes back within a minute, and is not raised by bodies that are not taken', () => {
+  test('unread bytes count per address, expire within a minute, and bodies beyond the limit do not count', () => {
     const ask = (peer: string) => isTooMuch(requestFrom(peer, MOST / 2), told())
     expect([ask('192.0.2.1'), ask('192.0.2.1'), ask('192.0.2.1'), ask('192.0.2.1')]).toEqual([false, false, true, true])
     expect(ask('192.0.2.2')).toBe(false)
@@ -39,7 +39,7 @@ describe('the count', () => {
     expect(ask('192.0.2.1')).toBe(false)
   })
 
-  test('is not of bodies that were read, but of those that were too large to be', async () => {
+  test('only bodies that were too large to be read count', async () => {
     const read = requestFrom('192.0.2.3', MOST)
     await read.text()
     expect(isTooMuch(read, told(200))).toBe(false)
@@ -101,7 +101,7 @@ describe('a gateway', () => {
     },
   )
 
-  test('ends those of an account without credit, and not those of its neighbour at another address', async () => {
+  test('the limit closes connections of an account without credit, not those of another address', async () => {
     const poor = await gateway.customer('0')
     const answers = await announce('127.0.0.8', 'POST /v1/messages', { authorization: `Bearer ${poor.key}` })
     expect(answers.at(-1)).toMatchObject({ isClosed: true, head: expect.stringMatching(/^http\/1\.1 4(02|29) /) })

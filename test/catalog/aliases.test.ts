@@ -22,7 +22,7 @@ function withAliases(alpha: unknown, beta: unknown = [], smart: unknown = []): s
 const EXPECTED =
   'expected a name of 1 to 128 letters, digits, . _ - and / between words, not below models/, publishers/ or v1/'
 
-test('aliases of models and tiers name what is sold', () => {
+test('an alias of a model or tier names the model or tier', () => {
   const catalog = load(withAliases(['gpt-5.6-terra', 'openai/gpt'], ['claude-sonnet-5-5'], ['router/auto']))
   for (const [name, id] of [
     ['gpt-5.6-terra', 'svc/alpha'],
@@ -37,7 +37,7 @@ test('aliases of models and tiers name what is sold', () => {
   expect(findSold(catalog, '__proto__')).toBeUndefined()
 })
 
-test('a model that is not offered takes its aliases along', () => {
+test('aliases of a model that is not offered are not offered', () => {
   const { PROVIDER2_API_KEY: _, ...others } = ALL_KEYS
   const catalog = load(withAliases(['of-alpha'], ['of-beta'], ['of-smart']), others)
   expect([...catalog.aliases.keys()]).toEqual(['of-alpha', 'of-smart'])
@@ -52,11 +52,11 @@ describe('a name that means two things is a fault with both places', () => {
     ['its own id', withAliases(['svc/alpha']), 'models[0].aliases[0]: svc/alpha is also models[0].id'],
     ['the id of a tier', withAliases([], ['auto-smart']), 'models[1].aliases[0]: auto-smart is also tiers[0].id'],
     ['the id of a model', withAliases([], [], ['svc/beta']), 'tiers[0].aliases[0]: svc/beta is also models[1].id'],
-  ])('%s', (_, text, fault) => {
+  ])('a name with two meanings is a fault with both places: %s', (_, text, fault) => {
     expect(faultsOf(text)).toEqual([`${fault}; expected a name of its own`])
   })
 
-  test('also where the other entry has faults of its own, or is not offered', () => {
+  test('a name with two meanings is a fault even if the other entry is faulty or not offered', () => {
     const file = JSON.parse(withAliases(['x'], ['x']))
     file.models[0].name = ''
     expect(faultsOf(JSON.stringify(file), {})).toEqual([
@@ -65,7 +65,7 @@ describe('a name that means two things is a fault with both places', () => {
     ])
   })
 
-  test('any clash of any names is found, once for each name beyond the first', () => {
+  test('any clash of names is found, once for each name beyond the first', () => {
     const names = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'svc/alpha', 'svc/beta', 'auto-smart'), { maxLength: 5 })
     fc.assert(
       fc.property(names, names, names, (alpha, beta, smart) => {
@@ -90,12 +90,12 @@ test.each(['a', 'x'.repeat(128), 'anthropic/claude-sonnet-5', 'gpt-5.6_x', 'mode
   },
 )
 
-test('aliases must be a list of texts', () => {
+test('aliases must be a list of strings', () => {
   expect(faultsOf(withAliases('x'))).toEqual(['models[0].aliases: expected a list of names'])
   expect(faultsOf(withAliases([1]))).toEqual([`models[0].aliases[0]: ${EXPECTED}`])
 })
 
-test('a change of aliases is among the changes', () => {
+test('changed aliases are listed among the changes', () => {
   const before = load(withAliases([]))
   const after = load(withAliases(['x', 'y'], [], ['z']))
   expect(changesBetween(before, after)).toEqual([

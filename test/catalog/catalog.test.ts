@@ -19,7 +19,7 @@ function provider(place: string, value: Json, name = 'provider1'): Provider {
 }
 
 describe('what is offered', () => {
-  test('what is offered is everything where every provider has a key', () => {
+  test('if every provider has a key, everything is offered', () => {
     const result = loadCatalog(TEXT, ALL_KEYS)
     expect(result).toMatchObject({ kind: 'loaded', isSandboxed: false, withoutKey: [], notOffered: [] })
     const catalog = load(TEXT)
@@ -30,7 +30,7 @@ describe('what is offered', () => {
     expect(catalog.providers.get('provider3')?.baseUrl).toBe('https://three.example')
   })
 
-  test('leaves out providers without a key, their targets, and models, fallbacks and candidates that lose all targets', () => {
+  test('providers without a key are omitted, with their targets, and with models, fallbacks and candidates without a target', () => {
     const result = loadCatalog(TEXT, { PROVIDER2_API_KEY: '' })
     if (result.kind !== 'loaded') throw new Error(result.kind)
     const { catalog } = result
@@ -43,13 +43,13 @@ describe('what is offered', () => {
     expect(result.notOffered).toEqual(['svc/beta'])
   })
 
-  test('leaves out a tier without a candidate', () => {
+  test('a tier without a candidate is omitted', () => {
     const text = spoil('tiers.0.candidates', ['svc/beta'])
     expect(loadCatalog(text, {})).toMatchObject({ kind: 'loaded', notOffered: ['svc/beta', 'auto-smart'] })
     expect(load(text, {}).tiers.size).toBe(0)
   })
 
-  test('what is offered is nothing where no provider has a key, which names the variables', () => {
+  test('if no provider has a key, nothing is offered and the fault names the variables', () => {
     const text = spoil('providers.provider1.keys', [variable('PROVIDER1_API_KEY')])
     expect(loadCatalog(text, {})).toEqual({
       kind: 'no_keys',
@@ -57,7 +57,7 @@ describe('what is offered', () => {
     })
   })
 
-  test('what is offered is the sandbox for all providers where none has a key', () => {
+  test('if no provider has a key, the sandbox answers for all providers', () => {
     const text = spoil('providers.provider1.keys', [variable('PROVIDER1_API_KEY')])
     const result = loadCatalog(text, {}, { sandboxBaseUrl: 'http://127.0.0.1:4010/' })
     if (result.kind !== 'loaded') throw new Error(result.kind)
@@ -72,14 +72,14 @@ describe('what is offered', () => {
     expect(result.notOffered).toEqual([])
   })
 
-  test('what is offered is never the sandbox as soon as one provider has a key', () => {
+  test('if one provider has a key, the sandbox is never used', () => {
     const result = loadCatalog(TEXT, {}, { sandboxBaseUrl: 'http://127.0.0.1:4010' })
     expect(result).toMatchObject({ kind: 'loaded', isSandboxed: false, withoutKey: ['provider2', 'provider3'] })
   })
 })
 
 describe('defaults', () => {
-  test('defaults of a provider', () => {
+  test('a provider has default values', () => {
     const format = FORMATS.get('chat-completions')
     assert(format, 'there is one')
     expect(load(TEXT).providers.get('provider1')).toEqual({
@@ -100,7 +100,7 @@ describe('defaults', () => {
     })
   })
 
-  test('defaults of a model: no cache prices means that caches save nothing', () => {
+  test('a model without cache prices charges cached tokens as input', () => {
     const beta = load(TEXT).models.get('svc/beta')
     expect(beta).toMatchObject({ capabilities: new Set(), tokenizerSafetyFactor: 2 })
     expect(beta?.pricing).toEqual({
@@ -109,12 +109,12 @@ describe('defaults', () => {
     } as never)
   })
 
-  test('defaults of the hour-long cache are never below the short one', () => {
+  test('the default price of the one-hour cache is never below the five-minute one', () => {
     const text = spoil('models.1.pricing.cacheWritePer1mTokens', 3)
     expect(load(text).models.get('svc/beta')?.pricing.base).toMatchObject({ cacheWrite5m: 3e6, cacheWrite1h: 3e6 })
   })
 
-  test('defaults of tiers and limits', () => {
+  test('tiers and limits have default values', () => {
     expect(load(spoil('limits', undefined)).limits).toEqual(DEFAULT_LIMITS)
     expect(load(spoil('tiers', undefined)).tiers.size).toBe(0)
     expect(load(TEXT).tiers.get('auto-smart')).toMatchObject({
@@ -124,7 +124,7 @@ describe('defaults', () => {
     })
   })
 
-  test('defaults of timeouts give way to a shorter total', () => {
+  test('default timeouts are lowered to a shorter total', () => {
     expect(provider('timeouts', { totalMs: 3000 }).timeouts).toEqual({
       connectMs: 3000,
       firstByteMs: 3000,
@@ -139,7 +139,7 @@ describe('defaults', () => {
 })
 
 describe('options', () => {
-  test('options of a provider', () => {
+  test('a provider has options', () => {
     expect(provider('onDisconnect', { policy: 'drain', maxSeconds: 1.5, maxConcurrent: 3 }).onDisconnect).toEqual({
       kind: 'drain',
       maxMs: 1500,
@@ -156,7 +156,7 @@ describe('options', () => {
     ])
   })
 
-  test('options of a target include the quirks of its provider', () => {
+  test('a target’s options include its provider’s quirks', () => {
     const text = spoil('providers.provider1.quirks', ['max_tokens'])
     const withBoth = JSON.parse(text)
     withBoth.models[0].targets[0].quirks = ['no-sampling']
@@ -165,14 +165,14 @@ describe('options', () => {
     expect(second?.quirks).toEqual(new Set())
   })
 
-  test('options of a price list are steps over the input', () => {
+  test('a price list has steps over the input', () => {
     const steps = [{ aboveInputTokens: 200_000, inputPer1mTokens: 5, outputPer1mTokens: 20 }]
     expect(load(spoil('models.0.pricing.steps', steps)).models.get('svc/alpha')?.pricing.steps).toMatchObject([
       { aboveInputTokens: 200_000, prices: { input: 5e6, output: 20e6, cacheRead: 5e6 } },
     ])
   })
 
-  test('options of a tier keep their weights', () => {
+  test('a tier keeps its weights', () => {
     expect(load(spoil('tiers.0.weights', { quality: 2, price: 0.5 })).tiers.get('auto-smart')?.weights).toEqual(
       new Map([
         ['quality', 2],
@@ -204,7 +204,7 @@ describe('variables', () => {
     }
     afterAll(() => rm(path, { force: true }))
 
-    test('variables in files are read without the line feed at the end, and anew each time', async () => {
+    test('variables from files are read without the final line feed, and again at each load', async () => {
       const secretOf = () => {
         const result = keysWith({ PROVIDER2_API_KEY_FILE: path })
         return result.kind === 'loaded' ? result.catalog.providers.get('provider2')?.keys[0]?.secret : result
@@ -217,7 +217,7 @@ describe('variables', () => {
       expect(secretOf()).toBeUndefined()
     })
 
-    test('variables in files are a fault where they cannot be read, are none, or are too large, and beside the variable itself', async () => {
+    test('an unreadable, missing or large file, or a file beside its variable, is a fault', async () => {
       const place = 'providers.provider2.keys[0]'
       const message = expect.stringContaining('PROVIDER2_API_KEY_FILE')
       expect(faultsWith({ PROVIDER2_API_KEY_FILE: '/nowhere/at/all' })).toEqual([{ place, message }])
@@ -233,7 +233,7 @@ describe('variables', () => {
     })
   })
 
-  test('variables are not looked up in what the environment inherits, nor replaced twice', () => {
+  test('inherited object properties are no variables, and values are not replaced twice', () => {
     expect(
       load(spoil('models.0.name', variable('ODD')), { ...ALL_KEYS, ODD: variable('PROVIDER2_API_KEY') }).models.get(
         'svc/alpha',
@@ -243,7 +243,7 @@ describe('variables', () => {
   })
 })
 
-test('names that every object has are unknown models, tiers and providers', () => {
+test('names like toString are unknown models, tiers and providers', () => {
   const catalog = load(TEXT)
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty', '']) {
     expect(catalog.models.get(name)).toBeUndefined()
@@ -261,7 +261,7 @@ describe('the catalogue that comes with the gateway', async () => {
   const text = await Bun.file(join(import.meta.dir, '../../config/catalog.json')).text()
   const keys = { PROVIDER1_API_KEY: 'one', PROVIDER2_API_KEY: 'two', PROVIDER3_API_KEY: 'three' }
 
-  test('the catalogue that comes with the gateway is sound, and offers what one key can serve', () => {
+  test('the default catalogue is valid, and offers what a single key can serve', () => {
     expect(load(text, keys).models.size).toBe(12)
     const embedders = { PROVIDER1_API_KEY: 2, PROVIDER2_API_KEY: 0, PROVIDER3_API_KEY: 1 }
     for (const [name, key] of Object.entries(keys)) {
@@ -273,14 +273,14 @@ describe('the catalogue that comes with the gateway', async () => {
     }
   })
 
-  test('the catalogue that comes with the gateway has the tiers of the specification, and context lengths', () => {
+  test('the default catalogue has the specified tiers and context lengths', () => {
     const catalog = load(text, keys)
     expect([...catalog.tiers.keys()]).toEqual(['auto-smart', 'auto-fast', 'auto-cheap'])
     expect(catalog.tiers.get('auto-smart')?.contextLength).toBe(128_000)
     expect(catalog.models.get('svc/alpha')?.contextLength).toBe(1_050_000)
   })
 
-  test('takes other addresses from the environment', () => {
+  test('the default catalogue reads base addresses from the environment', () => {
     const catalog = load(text, { ...keys, PROVIDER1_BASE_URL: 'http://127.0.0.1:1/v1/' })
     expect(catalog.providers.get('provider1')?.baseUrl).toBe('http://127.0.0.1:1/v1')
     expect(catalog.providers.get('provider2')?.baseUrl).toMatch(/^https:/)
@@ -295,14 +295,14 @@ describe('the default catalogue and the vendors’ names of their keys', () => {
     return Object.fromEntries([...providers].map(([name, { keys }]) => [name, keys.map(({ secret }) => secret)]))
   }
 
-  test('reads a vendor’s name if the numbered one is unset', async () => {
+  test('the default catalogue reads a vendor’s variable if the numbered one is unset', async () => {
     expect(await keysOf({ OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: 'a', GEMINI_API_KEY: 'g' })).toEqual({
       ...{ provider1: ['o'], provider2: ['a'], provider3: ['g'] },
     })
     expect(await keysOf({ ANTHROPIC_API_KEY: 'a', PROVIDER2_API_KEY: '' })).toEqual({ provider2: ['a'] })
   })
 
-  test('prefers the numbered one, and its file', async () => {
+  test('the default catalogue prefers the numbered variable and its file', async () => {
     expect(await keysOf({ OPENAI_API_KEY: 'o', PROVIDER1_API_KEY: 'one' })).toEqual({ provider1: ['one'] })
     const path = join(tmpdir(), `key-${crypto.randomUUID()}`)
     await Bun.write(path, 'filed\n')

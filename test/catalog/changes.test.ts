@@ -127,11 +127,11 @@ describe('each value of the file', () => {
     return result?.kind === 'loaded' ? [[path.join('.'), result.catalog] as const] : []
   })
 
-  test('each value of the file is nearly always one that can be changed alone', () => {
+  test('nearly every value of the file can be changed alone', () => {
     expect(cases.length).toBeGreaterThan(40)
   })
 
-  test.each(cases)('%s makes a change, and another hash', (_, after) => {
+  test.each(cases)('changing %s is listed as a change and gives another hash', (_, after) => {
     const changes = changesBetween(before, after)
     expect(changes.length).toBeGreaterThan(0)
     expect(hashCatalog(after, false)).not.toBe(hashCatalog(before, false))
@@ -145,7 +145,7 @@ function roundedFor(value: unknown, path: string[]): unknown {
   return typeof value === 'number' && !isFraction ? Math.ceil(value) : value
 }
 
-test('the order of models is a fact, where nothing came or went', () => {
+test('the order of models counts as a change unless models were added or removed', () => {
   const after = load({ ...FILE, models: [...FILE.models].reverse() })
   expect(changesBetween(before, after)).toEqual([
     { what: 'order of models', before: 'svc/alpha, svc/beta', after: 'svc/beta, svc/alpha' },
@@ -153,7 +153,7 @@ test('the order of models is a fact, where nothing came or went', () => {
   expect(hashCatalog(after, false)).not.toBe(hashCatalog(before, false))
 })
 
-test('the same file is the same hash, and simulated answers are the same wherever the sandbox is', () => {
+test('the same file has the same hash, also if the sandbox has another address', () => {
   expect(hashCatalog(load(FILE), false)).toBe(hashCatalog(before, false))
   const simulated = ['http://localhost:1', 'http://localhost:2'].map((sandboxBaseUrl) => {
     const keyless = {

@@ -18,13 +18,13 @@ function losses(place: string, value: Json): { model: string; losses: string[] }
 }
 
 describe('the cost of a target', () => {
-  test('the cost of a target is unknown where the file names none, which is not the same as nothing', () => {
+  test('a target without a cost has an unknown cost, not zero', () => {
     expect(load(JSON.stringify(SAMPLE)).models.get('svc/beta')?.targets[0]).not.toHaveProperty('cost')
     const free = beta('pricing', { ...BETA, costPer1mInputTokens: 0, costPer1mOutputTokens: 0 } as Json)
     expect(free.targets[0]?.cost?.base as unknown).toMatchObject({ input: 0, output: 0 })
   })
 
-  test('stands beside the price and holds for every target of the model, caches as dear as prices would have them', () => {
+  test('a cost beside the price applies to all targets, with default cache costs', () => {
     const { targets, pricing } = beta('pricing', { ...BETA, ...COST } as Json)
     expect(targets[0]?.cost as unknown).toEqual({
       base: { input: 5e5, cacheRead: 5e5, cacheWrite5m: 625_000, cacheWrite1h: 1e6, output: 2.5e6 },
@@ -33,7 +33,7 @@ describe('the cost of a target', () => {
     expect(pricing.base.input as number).toBe(1e6)
   })
 
-  test('the cost of a target has the steps of the price, each with its own', () => {
+  test('a cost has the steps of the price, with its own values', () => {
     const step = { aboveInputTokens: 1000, inputPer1mTokens: 2, outputPer1mTokens: 9 }
     const stepCost = { costPer1mInputTokens: 1, costPer1mOutputTokens: 5, costPer1mCacheReadTokens: 0.1 }
     const { targets } = beta('pricing', { ...BETA, ...COST, steps: [{ ...step, ...stepCost }] } as Json)
@@ -59,7 +59,7 @@ describe('the cost of a target', () => {
     expect(costs as unknown).toEqual([5e5, 25e4])
   })
 
-  test('the cost of a target that is out of order is one fault', () => {
+  test('a malformed cost is one fault', () => {
     const steps = [2000, 1000].map((aboveInputTokens) => ({
       ...{ aboveInputTokens, inputPer1mTokens: 2, outputPer1mTokens: 9 },
       ...COST,
@@ -71,7 +71,7 @@ describe('the cost of a target', () => {
 })
 
 describe('a price below cost', () => {
-  test('a price below cost is found by model, class and provider', () => {
+  test('a price below cost is found by model, token class and provider', () => {
     const cost = { costPer1mInputTokens: 0.5, costPer1mOutputTokens: 5.25 }
     expect(losses('models.1.targets.0.cost', cost)).toEqual([
       { model: 'svc/beta', losses: ['output: sold at $5, costs $5.25 at provider2'] },
@@ -85,7 +85,7 @@ describe('a price below cost', () => {
     ])
   })
 
-  test('a price below cost is found of a tool', () => {
+  test('a tool’s price below cost is found', () => {
     const search = (costUsd: number) => losses('models.1.targets.0.toolPrices', { web_search: { usd: 0.01, costUsd } })
     expect(search(0.01)).toEqual([])
     expect(search(0.0125)).toEqual([
@@ -93,7 +93,7 @@ describe('a price below cost', () => {
     ])
   })
 
-  test('a price below cost is none where both are the same, or where nobody knows the cost', () => {
+  test('equal or unknown costs are not below cost', () => {
     expect(modelsAtALoss(load(JSON.stringify(SAMPLE)))).toEqual([])
     const same = { costPer1mInputTokens: 1, costPer1mOutputTokens: 5 }
     expect(losses('models.1.targets.0.cost', same)).toEqual([])

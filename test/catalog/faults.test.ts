@@ -220,17 +220,20 @@ describe('one mistake makes one fault', () => {
 })
 
 describe('a model id', () => {
-  test.each(['beta', 'svc/', 'svc/be ta', 'svc/beta:latest', 'svc/a/b', 'SVC/beta'])('%p is refused', (id) => {
-    expect(faultsOf(spoil('models.1.id', id))).toEqual([
-      'models[1].id: expected svc/ and a word of letters, digits, . _ and -',
-      'models[0].fallback[0]: there is no model svc/beta',
-      'tiers[0].candidates[0]: there is no model svc/beta',
-    ])
-  })
+  test.each(['beta', 'svc/', 'svc/be ta', 'svc/beta:latest', 'svc/a/b', 'SVC/beta'])(
+    'the model id %p is refused',
+    (id) => {
+      expect(faultsOf(spoil('models.1.id', id))).toEqual([
+        'models[1].id: expected svc/ and a word of letters, digits, . _ and -',
+        'models[0].fallback[0]: there is no model svc/beta',
+        'tiers[0].candidates[0]: there is no model svc/beta',
+      ])
+    },
+  )
 })
 
 describe('faults', () => {
-  test('faults are told all at once, over all parts of the file', () => {
+  test('faults of all parts of the file are reported together', () => {
     const file = JSON.parse(spoil('providers.provider2.baseUrl', 'nowhere'))
     file.providers.provider1.frmat = 'x'
     file.models[0].pricing.outputPer1mTokens = -1
@@ -245,7 +248,7 @@ describe('faults', () => {
     ])
   })
 
-  test('faults of a broken entry do not spread to those that name it', () => {
+  test('a faulty entry causes no further faults in entries that name it', () => {
     const file = JSON.parse(spoil('providers.provider2.format', 1))
     file.models[1].name = ''
     expect(faultsOf(JSON.stringify(file)).map((fault) => fault.split(':')[0])).toEqual([
@@ -254,14 +257,14 @@ describe('faults', () => {
     ])
   })
 
-  test('faults of the text are told by line and column', () => {
+  test('a syntax error is reported with line and column', () => {
     expect(faultsOf('{\n  "service": "svc",\n}')).toEqual([
       'line 3, column 1: expected a property name in double quotes',
     ])
     expect(faultsOf('[]')).toEqual(['the file: expected an object'])
   })
 
-  test('include variables that are missing where they are needed', () => {
+  test('a missing variable is a fault where it is needed', () => {
     expect(faultsOf(JSON.stringify(SAMPLE), { ...ALL_KEYS, PROVIDER3_BASE_URL: '' })).toEqual([
       'providers.provider3.baseUrl: the variable PROVIDER3_BASE_URL is not set and has no default',
     ])
@@ -271,13 +274,13 @@ describe('faults', () => {
     ])
   })
 
-  test('include a variable that is written wrongly', () => {
+  test('a malformed variable is a fault', () => {
     expect(faultsOf(spoil('providers.provider1.keys', [variable('PROVIDER1-API-KEY')]))).toEqual([
       `providers.provider1.keys[0]: holds a broken variable; expected ${variable('NAME')}, ${variable('NAME|OTHER')} or ${variable('NAME:-default')}`,
     ])
   })
 
-  test('never quote a key', () => {
+  test('faults never contain a key', () => {
     const environment = { ...ALL_KEYS, PROVIDER2_API_KEY: 'canary\u0000secret' }
     const file = spoil('providers.provider1.keys', ['canary-secret', 'canary-secret'])
     expect(faultsOf(file, environment)).toHaveLength(2)

@@ -29,7 +29,7 @@ function listFor(pricing: Pricing, input: number): Prices {
 }
 
 describe('the cost of a request', () => {
-  test('the cost of a request is the exact sum over the five classes, rounded up once', () => {
+  test('a cost is the exact sum over the five token classes, rounded up once', () => {
     fc.assert(
       fc.property(arbitraryPricing, usages, (pricing, usage) => {
         expect(BigInt(requestCost(pricing, usage))).toBe(exactCost(listFor(pricing, inputTokens(usage)), usage))
@@ -38,7 +38,7 @@ describe('the cost of a request', () => {
     )
   })
 
-  test('the cost of a request is that of the example in figures', () => {
+  test('a cost equals the documented example', () => {
     const pricing = { base: prices(2_500_000, 10_000_000, { cacheRead: 250_000, cacheWrite5m: 3_125_000 }), steps: [] }
     const usage = { ...ZERO_USAGE, uncached: 1000, cacheRead: 4000, cacheWrite5m: 100, output: 200, reasoning: 150 }
     // 0.0025 + 0.001 + 0.0003125 + 0.002 USD
@@ -46,27 +46,27 @@ describe('the cost of a request', () => {
     expect(requestCost(pricing, ZERO_USAGE)).toBe(0 as never)
   })
 
-  test('rounds up and not to the nearest', () => {
+  test('a cost is rounded up, not to the nearest', () => {
     const pricing = { base: prices(1, 1), steps: [] }
     expect(requestCost(pricing, { ...ZERO_USAGE, uncached: 1 })).toBe(1 as never)
     expect(requestCost(pricing, { ...ZERO_USAGE, uncached: 500, output: 500 })).toBe(1 as never)
     expect(requestCost(pricing, { ...ZERO_USAGE, uncached: 500, output: 501 })).toBe(2 as never)
   })
 
-  test('changes the list for the whole request above a step, not at it', () => {
+  test('a step applies to the whole request above its limit, not at it', () => {
     const pricing = { base: prices(1000, 1000), steps: [{ aboveInputTokens: 100, prices: prices(2000, 3000) }] }
     expect(requestCost(pricing, { ...ZERO_USAGE, uncached: 100, output: 10 })).toBe(110 as never)
     expect(requestCost(pricing, { ...ZERO_USAGE, uncached: 100, cacheRead: 1, output: 10 })).toBe(232 as never)
     expect(pricesFor(pricing, 100)).toBe(pricing.base)
   })
 
-  test.each([{ uncached: -1 }, { output: 0.5 }, { cacheRead: Number.NaN }])('refuses to price %j', (bad) => {
+  test.each([{ uncached: -1 }, { output: 0.5 }, { cacheRead: Number.NaN }])('the cost of %j is refused', (bad) => {
     expect(() => requestCost({ base: prices(1, 1), steps: [] }, { ...ZERO_USAGE, ...bad })).toThrow(AssertionError)
   })
 })
 
 describe('the worst case', () => {
-  test('the worst case is never below what a request within the limits costs', () => {
+  test('the worst case is never below the cost of a request within the limits', () => {
     fc.assert(
       fc.property(arbitraryPricing, usages, fc.nat(1000), fc.nat(1000), (pricing, usage, spareInput, spareOutput) => {
         const worst = worstCaseCost(pricing, inputTokens(usage) + spareInput, usage.output + spareOutput)
@@ -76,13 +76,13 @@ describe('the worst case', () => {
     )
   })
 
-  test('the worst case is reached by a request that writes the dearest cache', () => {
+  test('a request that writes the dearest cache reaches the worst case', () => {
     const pricing = { base: prices(1000, 5000, { cacheWrite1h: 2000 }), steps: [] }
     const usage = { ...ZERO_USAGE, cacheWrite1h: 700, output: 30 }
     expect(worstCaseCost(pricing, 700, 30)).toBe(requestCost(pricing, usage))
   })
 
-  test('knows that a cheaper step may not be reached, and a dearer one may', () => {
+  test('the worst case includes dearer steps, but no cheaper one that may not be reached', () => {
     const cheaper = { base: prices(1000, 1000), steps: [{ aboveInputTokens: 100, prices: prices(1, 1) }] }
     expect(worstCaseCost(cheaper, 200, 0)).toBe(200 as never)
     const dearer = { base: prices(1000, 1000), steps: [{ aboveInputTokens: 100, prices: prices(3000, 1000) }] }
@@ -107,7 +107,7 @@ describe('service tiers', () => {
   const asked = fc.constantFrom(undefined, 'standard', 'flex', 'priority', 'unpriced')
   const answered = fc.constantFrom(undefined, 'standard', 'flex', 'priority', 'unpriced', 'another')
 
-  test('no answer costs more than what was held, whatever tier it names', () => {
+  test('an answer never costs more than its hold, whatever tier it names', () => {
     fc.assert(
       fc.property(pricings, usages, asked, answered, (pricing, usage, one, other) => {
         const list = listForAnswer(pricing, { asked: one, answered: other }, usage)
@@ -118,7 +118,7 @@ describe('service tiers', () => {
     )
   })
 
-  test('a cheaper tier than the one asked for is never charged at more than its price', () => {
+  test('a tier cheaper than the requested one is never charged above its own price', () => {
     fc.assert(
       fc.property(
         pricings,
@@ -136,7 +136,7 @@ describe('service tiers', () => {
     )
   })
 
-  test('service tiers are of no account where a model has none', () => {
+  test('a model without service tiers ignores the tier', () => {
     const pricing: Pricing = { base: prices(2, 4), steps: [] }
     for (const answer of [undefined, 'flex', 'standard'])
       expect(listForAnswer(pricing, { asked: undefined, answered: answer }, ZERO_USAGE)).toBe(pricing)

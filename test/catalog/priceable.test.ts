@@ -103,18 +103,21 @@ describe('a way of service', () => {
   }
 
   for (const [format, field, body] of BODIES) {
-    test.each(tiers)(`${format}: %s has no price, unless the operator bears it`, (tier) => {
+    test.each(tiers)(`${format}: %s has no price, unless the operator pays it`, (tier) => {
       const request = decode(format, { ...body, [field]: tier })
       expect(paramOf(request)).toBe('service_tier')
       expect(paramOf(request, [bearing])).toBeUndefined()
     })
 
-    test.each(['auto', 'default', 'standard', 'Standard'])(`${format}: %s is at the catalogue’s price`, (tier) => {
-      expect(paramOf(decode(format, { ...body, [field]: tier }))).toBeUndefined()
-    })
+    test.each(['auto', 'default', 'standard', 'Standard'])(
+      `${format}: %s is charged at the catalogue's price`,
+      (tier) => {
+        expect(paramOf(decode(format, { ...body, [field]: tier }))).toBeUndefined()
+      },
+    )
   }
 
-  test.each(['flex', 'priority', 'brand-new'])('messages: %s is no value of its field', (tier) => {
+  test.each(['flex', 'priority', 'brand-new'])('messages: %s is not a valid value of its field', (tier) => {
     expect(() => decode('messages', { ...MESSAGES, service_tier: tier })).toThrow()
   })
 })
@@ -125,7 +128,7 @@ describe('what only a provider of the same format can do', () => {
     ['tools[0] (googleSearch)', 'tools[0]'],
     ['tools[0]', 'tools[0]'],
     ['messages[0].content[1] (container_upload)', 'messages[0].content[1]'],
-  ])('%s is refused', (native, param) => {
+  ])('a field that only a provider of the same format can serve is refused: %s', (native, param) => {
     expect(paramOf(requestOf('', { nativeOnly: ['max_tokens 0 (warms the cache)', native] }))).toBe(param)
   })
 
@@ -136,7 +139,7 @@ describe('what only a provider of the same format can do', () => {
     'tools[0] (computerUse)',
     'max_tokens 0 (warms the cache)',
     'messages[0].content[1] (search_result)',
-  ])('%s is let through', (native) => {
+  ])('a field that only a provider of the same format can serve is passed on: %s', (native) => {
     expect(paramOf(requestOf('', { nativeOnly: [native] }))).toBeUndefined()
   })
 })
@@ -150,7 +153,7 @@ describe('the operator may bear', () => {
     return { ...modelOf({ base: prices(1, 1), steps: [] }), targets: [target] }
   }
 
-  test('the extras of a provider, where no other may answer', () => {
+  test('operators may pay a provider’s extras if no other provider may answer', () => {
     const request = requestOf('', { unpriced: [container] })
     const bearing = model('messages', ['unpriced-extras'])
     expect(paramOf(request, [bearing])).toBeUndefined()
@@ -158,13 +161,13 @@ describe('the operator may bear', () => {
     expect(paramOf(request, [])).toBe('container')
   })
 
-  test('a field by its name, and no other', () => {
+  test('operators may allow a field by name, and no other field', () => {
     const passing = model('messages', [], ['container'])
     expect(paramOf(requestOf('', { unpriced: [container] }), [passing])).toBeUndefined()
     expect(paramOf(requestOf('', { unpriced: [container, thread] }), [passing])).toBe('thread')
   })
 
-  test('a field that clients can do without, only at a provider of its format', () => {
+  test('an allowed field that clients do not need is sent to a provider of its format only', () => {
     const request = requestOf('', { unpriced: [thread] })
     expect(paramOf(request, [model('messages', ['unpriced-extras'])])).toBeUndefined()
     expect(paramOf(request, [model('chat-completions', ['unpriced-extras'])])).toBe('thread')

@@ -30,7 +30,7 @@ function expectSellable(catalog: Catalog): void {
 }
 
 describe('any file', () => {
-  test('gets a verdict, whatever its text', () => {
+  test('any text as a catalogue file is accepted or refused without a crash', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         const result = loadCatalog(text, ALL_KEYS)
@@ -40,7 +40,7 @@ describe('any file', () => {
     )
   })
 
-  test('gets a verdict when anything stands anywhere, and offers only what can be sold', () => {
+  test('a file with any value at any place is judged, and offers only valid models', () => {
     const value = fc.oneof(
       fc.jsonValue() as fc.Arbitrary<Json>,
       fc.constantFrom<Json>('', 0, -1, 1e308, [], {}, null, 'svc/alpha', 'constructor', '${', variable('A:-'), 0.1),
@@ -58,7 +58,7 @@ describe('any file', () => {
     )
   })
 
-  test('any file is offered whole when nothing is wrong', () => {
+  test('a valid file is offered completely', () => {
     const result = loadCatalog(JSON.stringify(SAMPLE), ALL_KEYS)
     if (result.kind !== 'loaded') throw new Error(result.kind)
     expectSellable(result.catalog)

@@ -40,7 +40,7 @@ function alphaOf(text: string): Model {
 const at = (provider: string, more: Json = {}) => ({ provider, model: 'm', ...(more as object) }) as Json
 
 describe('a service tier', () => {
-  test('a service tier has a price list of its own, with steps, and cache prices from its own input', () => {
+  test('a service tier has its own price list with steps, and cache prices derived from its own input price', () => {
     const steps = [{ aboveInputTokens: 1000, inputPer1mTokens: 2, outputPer1mTokens: 9 }]
     const { pricing } = alphaOf(fileWith({ serviceTiers: { flex: { ...FLEX, steps } } }))
     expect(pricing.serviceTiers?.get('flex') as unknown).toEqual({
@@ -50,7 +50,7 @@ describe('a service tier', () => {
     expect(alphaOf(fileWith({})).pricing).not.toHaveProperty('serviceTiers')
   })
 
-  test('a service tier can be asked of targets whose format or dialect has a word for it, or of those that the target names', () => {
+  test('a service tier is requested from targets whose format or dialect has the field, or that list it', () => {
     const targets = ['provider1', 'provider2', 'gemini', 'vertex', 'converse'].map((name) => at(name))
     const named = [at('provider1', { serviceTiers: [] }), at('converse', { serviceTiers: ['priority'] })]
     const serviceTiers = { flex: FLEX, priority: FLEX }
@@ -69,13 +69,13 @@ describe('a service tier', () => {
     ])
   })
 
-  test.each(['standard', 'default', 'auto', 'standard_only'])('%s is no name of one', (name) => {
+  test.each(['standard', 'default', 'auto', 'standard_only'])('%s is not a valid tier name', (name) => {
     expect(faultsOf(fileWith({ serviceTiers: { [name]: FLEX } }))).toEqual([
       `models[0].pricing.serviceTiers.${name}: is not the name of a tier beside the standard one`,
     ])
   })
 
-  test('a service tier is refused without a price, by a name that is none, and at a target that names one without a price', () => {
+  test('a service tier without a price, with a bad name, or at a target without a price is refused', () => {
     expect(faultsOf(fileWith({ serviceTiers: { flex: { inputPer1mTokens: 1 } } }))).toHaveLength(1)
     expect(faultsOf(fileWith({ serviceTiers: { 'Flex!': FLEX } }))).toHaveLength(1)
     expect(faultsOf(fileWith({ serviceTiers: { flex: FLEX } }, [at('provider1', { serviceTiers: ['fast'] })]))).toEqual(
@@ -87,7 +87,7 @@ describe('a service tier', () => {
 describe('the cost of a tier', () => {
   const COST = { costPer1mInputTokens: 1, costPer1mOutputTokens: 5 }
 
-  test('stands beside its price or in a target, and is unknown where none is stated', () => {
+  test('the cost of a tier is in the tier or the target, otherwise unknown', () => {
     const both = { ...COST, serviceTiers: { flex: { ...FLEX, ...COST }, priority: FLEX } } as Json
     const [first] = alphaOf(fileWith(both)).targets
     expect([...(first?.cost?.serviceTiers?.keys() ?? [])]).toEqual(['flex'])
@@ -96,13 +96,13 @@ describe('the cost of a tier', () => {
     expect([...(own?.cost?.serviceTiers?.keys() ?? [])]).toEqual(['priority'])
   })
 
-  test('needs the cost of the standard tier beside it', () => {
+  test('the cost of a tier needs the cost of the standard tier', () => {
     expect(faultsOf(fileWith({ serviceTiers: { flex: { ...FLEX, ...COST } } }))).toEqual([
       'models[0].pricing.costPer1mInputTokens: is missing, where the cost of a service tier is named',
     ])
   })
 
-  test('above its price is a loss', () => {
+  test('a tier’s cost above its price is a loss', () => {
     const dear = { costPer1mInputTokens: 2, costPer1mOutputTokens: 5 }
     const file = fileWith({ ...COST, serviceTiers: { flex: { ...FLEX, ...dear } } } as Json, [at('provider1')])
     expect(modelsAtALoss(load(file))).toEqual([
@@ -114,7 +114,7 @@ describe('the cost of a tier', () => {
   })
 })
 
-test('a change of a tier is a change of the catalogue', () => {
+test('a changed tier is listed as a change', () => {
   const [before, dearer, unasked] = [
     fileWith({ serviceTiers: { flex: FLEX } }),
     fileWith({ serviceTiers: { flex: { ...FLEX, outputPer1mTokens: 6 } } }),
@@ -125,7 +125,7 @@ test('a change of a tier is a change of the catalogue', () => {
   expect(changesBetween(before, unasked)).not.toEqual([])
 })
 
-test('the documented prices are read as they stand', async () => {
+test('the documented prices are read', async () => {
   const block = (await documentedBlocks()).find(({ info }) => info === 'json pricing')
   const { pricing } = JSON.parse(`{${block?.text}}`) as { pricing: Json }
   expect([...(alphaOf(fileWith(pricing)).pricing.serviceTiers?.keys() ?? [])]).toEqual(['flex', 'priority'])

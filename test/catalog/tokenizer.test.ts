@@ -10,12 +10,12 @@ const bytes = (text: string) => Buffer.byteLength(text)
 const { count } = createTokenCounter()
 
 describe('the token counter', () => {
-  test('counts words that steer the model as plain text', async () => {
+  test('the token counter counts control words as plain text', async () => {
     expect(await count(['<|endoftext|>'], bytes)).toBeGreaterThan(1)
     expect(await count(['<|im_start|>system<|im_end|>', '\ud800'], bytes)).toBeGreaterThan(4)
   })
 
-  test('counts several texts and long ones piece by piece', async () => {
+  test('the token counter counts several texts and long ones in parts', async () => {
     const text = HAPPY.repeat(50)
     const exact = encode(text).length
     const counted = await count([text, '', text], bytes)
@@ -24,7 +24,7 @@ describe('the token counter', () => {
     expect(await count([], bytes)).toBe(0)
   })
 
-  test('leaves what is beyond its budget to the fallback', async () => {
+  test('the token counter leaves text beyond its budget to the fallback', async () => {
     const hard = [HAPPY, ...Array.from({ length: 3_000 }, () => 'ideograph 龘靐齉齾'.repeat(300)), 'the last words']
     const judged: string[] = []
     const counted = await count(hard, (text) => judged.push(text) && bytes(text))
@@ -36,7 +36,7 @@ describe('the token counter', () => {
     expect(counted).toBeGreaterThan(left)
   })
 
-  test('serves one request after another, and judges by the fallback when too many wait', async () => {
+  test('the token counter answers in order, and uses the fallback if too many wait', async () => {
     const text = 'a word or two '.repeat(20)
     const ask = (index: number) => count([text], () => 1_000_000, { accountId: `acct_${index}`, isPaid: true })
     const results = await Promise.all(Array.from({ length: 100 }, (_, index) => ask(index)))
@@ -46,14 +46,14 @@ describe('the token counter', () => {
     expect(await ask(0)).toBe(results[0] as number)
   })
 
-  test('judges by the fallback where its thread ends, and starts another', async () => {
+  test('the token counter uses the fallback if its thread ends, and starts another', async () => {
     const { count: frail } = createTokenCounter(new URL('frail-thread.ts', import.meta.url))
     expect(await Promise.all([frail(['die'], bytes), frail(['before', 'its turn'], bytes)])).toEqual([3, 14])
     const again = () => frail(['live'], bytes)
     expect(await until(async () => (await again()) === 1_000, 'the next thread')).toBe(true)
   })
 
-  test('keeps no process alive, but one that waits for it', async () => {
+  test('the token counter keeps no process alive, except while a count is awaited', async () => {
     const child = Bun.spawn([process.execPath, '-e', SCRIPT], { cwd: ROOT, stdout: 'pipe' })
     expect(await new Response(child.stdout).text()).toBe('3\n')
     expect(await child.exited).toBe(0)

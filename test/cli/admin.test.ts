@@ -48,7 +48,7 @@ describe('the life of a customer, by commands', () => {
     expect(await fixture.ledger.readBalance(accountId)).toMatchObject({ available: 9_500_000_000 })
   })
 
-  test('credit add, by a reference that another account was credited by, only where that is said', async () => {
+  test('credit add refuses another account’s reference unless allowed', async () => {
     const { json } = await succeed('account create --email eve@example.test --name Eve')
     const add = `credit add --account ${json.accountId} --usd 10.00 --reference invoice-1`
     const refused = await refuse(add)
@@ -103,7 +103,7 @@ describe('the life of a customer, by commands', () => {
     ])
   })
 
-  test('key rotate shows the new text once, and says until when the one before works', async () => {
+  test('key rotate shows the new text once, and how long the former one works', async () => {
     const { json } = await succeed(`key rotate --key ${keyId} --overlap 7d`)
     expect(json).toMatchObject({ keyId, key: expect.stringMatching(/^svc-[0-9A-Za-z]{36}$/) })
     const formerEndsAtMs = Date.parse(String(json.formerEndsAt))
@@ -231,7 +231,7 @@ describe('what cannot be done', () => {
     expect(stdout).toBe('')
   })
 
-  test('what cannot be done without its stores, a command says which one is missing, and no secret', async () => {
+  test('a command without its stores names the missing one, and no secret', async () => {
     const nowhere = { REDIS_URL: 'redis://:hidden-word@127.0.0.1:1', DATABASE_URL: databaseUrl }
     const noRedis = await run(['ledger', 'check'], nowhere)
     expect(noRedis).toMatchObject({ code: 2, stdout: '' })
@@ -244,7 +244,7 @@ describe('what cannot be done', () => {
     expect(noRedis.stderr + noPostgres.stderr).not.toContain('hidden-word')
   })
 
-  test('a broken setting is named', async () => {
+  test('a command with a faulty setting names it', async () => {
     expect((await run(['ledger', 'check'], { ...stores, PORT: 'eighty' })).stderr).toContain('PORT')
   })
 })

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const command = (line: string) => run(line.split(' '), { REDIS_URL: redis.url, DATABASE_URL: databaseUrl })
 
-test('sets budgets, which hold at once, takes them away, and lists what there is', async () => {
+test('account budgets sets, removes and lists budgets, which apply at once', async () => {
   const made = await fixture.accounts.create({ email: 'ada@example.test', name: 'Ada' })
   const accountId = made.kind === 'created' ? made.accountId : ''
   await fixture.credits.addCredit({ accountId, amount: nano(10_000_000_000), reference: 'start' })

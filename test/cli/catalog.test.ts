@@ -22,14 +22,14 @@ async function write(
   return path
 }
 
-test('the file of CATALOG is sound, and needs neither stores nor keys', async () => {
+test('catalog check accepts the default catalogue without stores or keys', async () => {
   const { code, json, stderr } = await run(['catalog', 'check'], { REDIS_URL: 'redis://127.0.0.1:1' })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(json).toMatchObject({ ok: true, file: 'config/catalog.json', faults: [], losses: [], providers: 3 })
   expect(json.changes).toBeUndefined()
 })
 
-test('every fault is told by its place, and the exit code says that there are some', async () => {
+test('catalog check reports all faults with their place, and exits with 1', async () => {
   const path = await write((file) => {
     const [first, second] = file.models
     Object.assign(first ?? {}, { contextLength: -1 })
@@ -43,7 +43,7 @@ test('every fault is told by its place, and the exit code says that there are so
   expect(places).toContain('models[1].targets[0].provider')
 })
 
-test('losses and changes are told of a file that is sound', async () => {
+test('catalog check reports losses and changes of a valid file', async () => {
   const path = await write(({ models }) => {
     const alpha = models.find(({ id }) => id === 'svc/alpha')
     const pricing = alpha?.pricing as Record<string, number>

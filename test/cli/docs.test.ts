@@ -53,7 +53,7 @@ const PRESET = {
   notes: expect.any(String),
 }
 
-test('every line of the documentation does what it says', async () => {
+test('every documented command line works', async () => {
   expect(lines.length).toBeGreaterThan(30)
   for (const line of lines) {
     const real = line.replaceAll(/\b(acct_|key_|order_|req_|mgmt_)…/g, (_, prefix: string) => ids[prefix] ?? 'missing')
@@ -124,7 +124,7 @@ test('each documented command has the documented result', () => {
   expect(answers['catalog reload']).toMatchObject({ ok: true, processes: [{ state: 'taken' }], changes: [] })
 })
 
-test('no command is without an example', async () => {
+test('every command has a documented example', async () => {
   const { stdout } = await run(['help'], {})
   const known = [...stdout.matchAll(/^ {2}([a-z][a-z0-9-]*(?: [a-z][a-z0-9-]*)?)(?= |$)/gm)].map(
     ([, words = '']) => words,

@@ -69,7 +69,7 @@ const recordIds = async () =>
   (await database.sql<{ id: string }[]>`SELECT event_id AS id FROM usage_records ORDER BY 1`).map(({ id }) => id)
 const check = async () => JSON.parse(await shell('bun run admin ledger check'))
 
-test('the dump of a dropped month brings its records back, and the books agree all along', async () => {
+test('the dump of a dropped month restores its records, and the books agree at each step', async () => {
   await shell('bun run admin usage archive --before 2024-02')
   const said = await shell(await block('sh dropped month'))
   expect(said).toContain('TABLE DATA public archived_usage_records_202401')

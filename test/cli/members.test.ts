@@ -28,7 +28,7 @@ async function newUser(email: string): Promise<{ userId: string; accountId: stri
   return { userId, accountId: row?.account_id }
 }
 
-test('an account becomes an organisation, and people become members, change roles and leave', async () => {
+test('an account becomes an organisation, and members join, change roles and leave', async () => {
   const ada = await newUser('ada@example.test')
   const grace = await newUser('grace@example.test')
   const { accountId } = ada
@@ -78,7 +78,7 @@ test('an account becomes an organisation, and people become members, change role
   ])
 })
 
-test('a key goes to another member by address, and gets tags', async () => {
+test('a key is transferred to a member by address, and gets tags', async () => {
   const [owner, other, stranger] = ['hedy', 'mary', 'joan'].map((name) => `${name}@example.test`) as [
     string,
     string,

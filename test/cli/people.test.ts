@@ -24,7 +24,7 @@ afterAll(async () => {
 describe('a password on standard input', () => {
   const create = (email: string) => ['user', 'create', '--email', email]
 
-  test('a password on standard input is the first line of it, of a proper length', async () => {
+  test('a password is the first line of standard input, with a valid length', async () => {
     const { json } = await run(create('lines@example.test'), stores, 'first line counts\r\nnot this one\n')
     const [row] = await fixture.database
       .sql`SELECT password_hash FROM credentials WHERE user_id = ${String(json.userId)}`
@@ -36,7 +36,7 @@ describe('a password on standard input', () => {
     expect(weak).toMatchObject({ code: 2, stderr: expect.stringContaining('first guesses') })
   })
 
-  test('replaces the one of before, ends every session and every link', async () => {
+  test('a new password replaces the old one and ends all sessions and links', async () => {
     const email = 'rotated@example.test'
     const { json } = await run(create(email), stores, 'the first password')
     const userId = String(json.userId)
@@ -56,7 +56,7 @@ describe('a password on standard input', () => {
     expect(await Bun.password.verify('the second password', row?.password_hash)).toBe(true)
   })
 
-  test('a lost authenticator app is taken away', async () => {
+  test('user reset-2fa removes a lost authenticator app', async () => {
     const email = 'lost-phone@example.test'
     const { json } = await run(create(email), stores, 'a horse on a battery')
     const { sql } = fixture.database
@@ -71,7 +71,7 @@ describe('a password on standard input', () => {
 })
 
 describe('somebody who gets another address', () => {
-  test('signs in by it from then on, and the former one is told; an address that is in use stays whose it is', async () => {
+  test('user set-email changes the sign-in address and mails the former one; an address in use is refused', async () => {
     const [email, to] = ['before@example.test', 'after@example.test']
     const { json } = await run(['user', 'create', '--email', email], stores, 'a horse on a battery')
     const { sql } = fixture.database
@@ -97,7 +97,7 @@ describe('somebody who gets another address', () => {
 describe('somebody who is disabled', () => {
   const email = 'gone@example.test'
 
-  test('loses sessions and the keys of an account that nobody else uses, and gets neither back when enabled', async () => {
+  test('a disabled person loses sessions and the keys of an account of their own; enabling returns neither', async () => {
     const { json } = await run(['user', 'create', '--email', email], stores, 'a horse on a battery')
     const { sql } = fixture.database
     const userId = String(json.userId)
@@ -118,7 +118,7 @@ describe('somebody who is disabled', () => {
     expect((await fixture.ledger.readKey({ accountId, keyId }))?.status).toBe('deactivated')
   })
 
-  test('loses their own keys in an account that others use, and invitations that they have sent', async () => {
+  test('a disabled person loses their own keys and sent invitations in a shared account', async () => {
     const [colleague, leaving] = ['stays@example.test', 'leaves@example.test']
     const { sql } = fixture.database
     for (const address of [colleague, leaving])
@@ -144,7 +144,7 @@ describe('somebody who is disabled', () => {
     expect(await readInvitation(fixture.database, asked)).toEqual({ kind: 'invalid' })
   })
 
-  test('leaves the keys alone of an account that others use', async () => {
+  test('disabling a person keeps other members’ keys', async () => {
     const [user] = await fixture.database.sql`SELECT account_id FROM users WHERE email = ${email}`
     const accountId = String(user?.account_id)
     const { json: key } = await succeed(`key create --account ${accountId} --name shared --monthly-budget-usd none`)
@@ -155,7 +155,7 @@ describe('somebody who is disabled', () => {
   })
 })
 
-test('every command that touches money, keys, people or limits leaves one audit entry that says by which run', async () => {
+test('every command on money, keys, people or limits leaves one audit entry with its run id', async () => {
   const { sql } = fixture.database
   const entries = async () =>
     await sql<{ action: string; actor_email: string; request_id: string | null; details: Record<string, unknown> }[]>`

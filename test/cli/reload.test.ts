@@ -37,7 +37,7 @@ function setPrice(inputPer1mTokens: number) {
   }
 }
 
-test('where one gateway still has the old file, none changes, and the difference is named', async () => {
+test('if one gateway still has the old file, none reloads, and the difference is reported', async () => {
   const before = hashes()
   await rewrite(first, setPrice(3))
   const { code, json } = await command(['catalog', 'reload'])
@@ -52,7 +52,7 @@ test('where one gateway still has the old file, none changes, and the difference
   expect(hashes()).toEqual(before)
 })
 
-test('where one file has faults, none changes, and the faults are told with their gateway', async () => {
+test('if one file has faults, none reloads, and the faults are reported with their gateway', async () => {
   const before = hashes()
   await rewrite(second, setPrice(-1))
   const { code, json } = await command(['catalog', 'reload'])
@@ -62,7 +62,7 @@ test('where one file has faults, none changes, and the faults are told with thei
   expect(hashes()).toEqual(before)
 })
 
-test('with the same file everywhere all take it, and the audit log says what the operator did', async () => {
+test('if all files are the same, all reload, and the audit log has the operator’s action', async () => {
   await rewrite(second, setPrice(3))
   const { code, json } = await command(['catalog', 'reload'])
   expect(code).toBe(0)
@@ -89,7 +89,7 @@ test('with the same file everywhere all take it, and the audit log says what the
   ])
 })
 
-test('a file with faults at the operator’s is told before anybody is asked', async () => {
+test('faults of the operator’s own file are reported before any gateway is asked', async () => {
   const taken = () => first.gateway.deps.reloads?.state().reloads
   const before = { ...taken() }
   const { code, json } = await command(['catalog', 'reload'], 'package.json')
@@ -98,7 +98,7 @@ test('a file with faults at the operator’s is told before anybody is asked', a
   expect(taken() as object).toEqual(before)
 })
 
-test('a gateway that comes later with the same file reloads with the others; once all have left there is nobody', async () => {
+test('a later gateway with the same file reloads with the others; without gateways the command fails', async () => {
   const third = await first.twin()
   await rewrite(third, setPrice(4))
   await rewrite(second, setPrice(4))

@@ -32,7 +32,7 @@ function admin(line: string): Promise<Outcome> {
 type Listed = { requests: { requestId: string; sameAs: string | null }[]; nextCursor: string | null }
 const listed = async (line: string) => (await admin(`request list ${line}`)).json as unknown as Listed
 
-test('request list has an account’s requests page by page, by day, cost and tag, and marks those that look alike', async () => {
+test('request list pages an account’s requests by day, cost and tag, and marks likely duplicates', async () => {
   const { accountId } = await newUser(fixture)
   const atMs = Date.UTC(2026, 2, 5, 12)
   const record = (requestId: string, minutes: number, cost: number, tags?: string[]) =>
@@ -66,7 +66,7 @@ test('request list has an account’s requests page by page, by day, cost and ta
   expect((await listed(`--account ${accountId} --from 2026-03-06 --to 2026-03-07`)).requests).toEqual([])
 })
 
-test('request list says what is wrong of its options', async () => {
+test('request list explains wrong options', async () => {
   expect((await admin('request list --account acct_none')).stderr).toContain('no account acct_none')
   for (const [option, words] of [
     ['--from yesterday', '--from must be a day such as 2026-03-01'],
@@ -78,7 +78,7 @@ test('request list says what is wrong of its options', async () => {
   }
 })
 
-test('a rotated key is found by the last four characters of its former text, and shows them, while it works', async () => {
+test('key search finds a rotated key by the last four characters of its former text while it works', async () => {
   const { accountId } = await newUser(fixture)
   const { database, ledger, apiKeys } = fixture
   const made = await apiKeys.create({ accountId, name: 'ci' })

@@ -37,7 +37,7 @@ test('with the embedded stores of a running gateway, commands use them and leave
   }
 })
 
-test('with embedded stores and no gateway, commands bring the servers themselves and leave none running', async () => {
+test('with embedded stores and no gateway, commands start the servers and stop them again', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'admin-test-'))
   try {
     const environment = { DATA_DIR: dataDir }
@@ -66,7 +66,7 @@ async function runIn(folder: string, args: readonly string[], environment: Recor
   return { code: await child.exited, stdout, stderr }
 }
 
-test('stores that no gateway has used are no proof of anything, and none are made', async () => {
+test('unused stores are neither read as evidence nor created', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'admin-nowhere-'))
   try {
     await mkdir(join(folder, 'config'))

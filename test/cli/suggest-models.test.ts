@@ -4,7 +4,7 @@ import { run } from './run'
 
 const suggest = (...args: string[]) => run(['catalog', 'suggest', ...args], { REDIS_URL: 'redis://127.0.0.1:1' })
 
-test('entries begin with the word of the installation’s own catalogue', async () => {
+test('entries begin with the service name of the installed catalogue', async () => {
   const { code, json } = await suggest('--provider', 'anthropic', '--margin', '10', '--models', 'claude-sonnet-4-5')
   expect(code).toBe(0)
   expect(json).toMatchObject({

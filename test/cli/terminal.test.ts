@@ -36,7 +36,7 @@ async function atTerminal(args: readonly string[], columns: number, type?: strin
   return { code, shown: shown.replaceAll('\r\n', '\n') }
 }
 
-test('a terminal gets a table, without what would move its cursor', async () => {
+test('a terminal gets a table without control characters', async () => {
   const { code, shown } = await atTerminal(['account', 'list'], 200)
   expect(code).toBe(0)
   expect(shown).toMatch(
@@ -45,7 +45,7 @@ test('a terminal gets a table, without what would move its cursor', async () => 
   expect(shown).not.toContain('\u001b')
 })
 
-test('a narrow one gets blocks, and facts stand one below the other', async () => {
+test('a narrow terminal gets blocks with one value per line', async () => {
   expect((await atTerminal(['account', 'list'], 40)).shown).toMatch(/\nemail +mallory@example\.test\nstatus +active\n/)
   const { shown } = await atTerminal(['account', 'show', 'mallory@example.test'], 120)
   expect(shown).toMatch(/\nbalance USD +0\n/)
@@ -53,7 +53,7 @@ test('a narrow one gets blocks, and facts stand one below the other', async () =
   expect(shown).toMatch(/\n\nkeys\n\(none\)\n/)
 })
 
-test('--json is JSON at a terminal as well, and the same as in a pipe', async () => {
+test('--json prints JSON at a terminal, the same as in a pipe', async () => {
   const { shown } = await atTerminal(['account', 'list', '--json'], 80)
   const piped = await runProcess(['account', 'list'], stores)
   expect(JSON.parse(shown)).toEqual(piped.json)
@@ -61,13 +61,13 @@ test('--json is JSON at a terminal as well, and the same as in a pipe', async ()
   expect((await run(['account', 'list', '--json'], stores)).stdout).toBe(piped.stdout)
 })
 
-test('a password is asked for and not shown', async () => {
+test('a password is prompted for and not shown', async () => {
   const { code, shown } = await atTerminal(['user', 'create', '--email', 'typed@example.test'], 80, 'a typed horse\r')
   expect(code).toBe(0)
   expect(shown).toMatch(/^Password: \nuser id {2}user_\w+\n$/)
 })
 
-test('the container runs the commands by their short name, from a folder that cannot be written to', async () => {
+test('the container runs commands by their short name, from a read-only folder', async () => {
   const bin = await mkdtemp(join(tmpdir(), 'svc-bin-'))
   await symlink(join(ROOT, 'deploy', 'svc'), join(bin, 'svc'))
   await chmod(bin, 0o555)
@@ -83,7 +83,7 @@ test('the container runs the commands by their short name, from a folder that ca
   await rm(bin, { recursive: true })
 })
 
-test('bun run admin says nothing but what the command says', () => {
+test('bun run admin prints only the command’s own output', () => {
   const { stdout, stderr, exitCode } = Bun.spawnSync([process.execPath, 'run', 'admin', 'account', 'list'], {
     cwd: ROOT,
     env: { ...BARE_ENVIRONMENT, ...stores },

@@ -38,14 +38,14 @@ function admin(line: string, stores = asOperator): Promise<Outcome> {
 
 const SEPTEMBER = { month: '2025-09', state: 'archived', records: 1, accounts: 1, chargedUsd: '5', droppedAt: null }
 
-test('a gateway’s role cannot, and says which setting is missing', async () => {
+test('with the gateway’s role, usage archive fails and names the missing setting', async () => {
   const { code, stderr } = await admin('usage archive --before 2025-10', asServing)
   expect(code).toBe(1)
   expect(stderr).toContain('"svc_gateway" may not take months out of the usage records')
   expect(stderr).toContain('set DATABASE_MIGRATOR_URL')
 })
 
-test('words that make no sense are told at once', async () => {
+test('invalid words are refused at once', async () => {
   for (const [line, words] of [
     ['usage archive', 'usage archive needs --before'],
     ['usage archive --before 2025-13', '--before must be a month, e.g. 2026-01'],
@@ -66,7 +66,7 @@ test('words that make no sense are told at once', async () => {
   expect((await admin('usage archive list --help')).stdout).toContain('Usage: bun run admin usage archive list')
 })
 
-test('archive, list, check, drop and restore', async () => {
+test('usage archive, list, check, drop and restore', async () => {
   const planned = await admin('usage archive --before 2025-10 --dry-run')
   expect(planned.json).toEqual({
     before: '2025-10',

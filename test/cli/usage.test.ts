@@ -31,13 +31,13 @@ function admin(line: string): Promise<Outcome> {
   return run(line.split(' '), stores)
 }
 
-test('nothing was sold: sums of nothing, and an unknown margin', async () => {
+test('without sales, sums are zero and the margin is unknown', async () => {
   const { json } = await admin('usage margins')
   expect(json).toMatchObject({ total: { requests: 0, charged: '0', cost: null, margin: null, uncosted: '0' } })
   expect((await admin('usage gaps')).json).toEqual({ records: [], nextCursor: null })
 })
 
-test('margins by model and day, and the records that are counted differently', async () => {
+test('margins by model and day, and records with count gaps', async () => {
   const counts = {
     gaps: ['output_under' as const],
     providerInput: 9,
@@ -65,7 +65,7 @@ test('margins by model and day, and the records that are counted differently', a
   expect((await admin('usage gaps --days 50')).json.records).toHaveLength(2)
 })
 
-test('what was begun and thrown away is told apart, by model and day', async () => {
+test('cost of abandoned calls is listed separately, by model and day', async () => {
   const thrown = { model: 'svc/gamma', status: 499, firstTokenMs: null }
   const now = Date.now()
   const records = [
@@ -91,7 +91,7 @@ test('what was begun and thrown away is told apart, by model and day', async () 
   expect(json.total).toMatchObject({ thrownAwayCalls: 4, thrownAway: '1.5' })
 })
 
-test('a request that failed is found by its id as well', async () => {
+test('request show finds a failed request by its id', async () => {
   await database.sql`INSERT INTO failed_requests (request_id, account_id, key_id, failed_at, format, model, status, code, words, provider_request_id)
     VALUES ('req_failed', 'acct_1', 'key_1', now(), 'messages', 'svc/alpha', 402, 'insufficient_credit', 'Too little credit.', 'prov_1')`
   for (const id of ['req_failed', 'prov_1'])
@@ -100,7 +100,7 @@ test('a request that failed is found by its id as well', async () => {
     })
 })
 
-test('a word or number that is none is told', async () => {
+test('an invalid word or number is refused', async () => {
   expect((await admin('usage gaps --gap odd')).stderr).toContain('--gap must be one of input_over, ')
   expect((await admin('usage margins --days 367')).stderr).toContain('--days must be an integer from 1 to 366')
   expect((await admin('usage gaps --cursor odd')).stderr).toContain('cursor')

@@ -66,16 +66,16 @@ describe('the settings', () => {
     crashAt: undefined,
   }
 
-  test('the settings have the documented defaults', () => {
+  test('settings have the documented defaults', () => {
     expect(load({})).toEqual(DEFAULTS)
   })
 
-  test('take an empty variable as unset', () => {
+  test('an empty variable counts as unset', () => {
     const empty = ['PORT', 'HOST', 'REDIS_URL', 'DATABASE_URL', 'LOG_LEVEL', 'ADMIN_EMAIL', 'NODE_ENV', 'PUBLIC_URL']
     expect(load(Object.fromEntries(empty.map((name) => [name, ''])))).toEqual(DEFAULTS)
   })
 
-  test('the settings are read from the environment', () => {
+  test('settings are read from the environment', () => {
     const config = load({
       NODE_ENV: 'production',
       AUTH_SECRET: SECRET,
@@ -119,13 +119,13 @@ describe('the settings', () => {
     })
   })
 
-  test('the settings are not changed by names that every object has', () => {
+  test('inherited object properties are no settings', () => {
     expect(load({ constructor: 'x', __proto__: 'y', toString: 'z' } as unknown as Environment)).toEqual(DEFAULTS)
   })
 })
 
 describe('faults', () => {
-  test('faults are told all at once, each by its name', () => {
+  test('faults are reported together, each with its variable', () => {
     expect(faultsOf({ PORT: 'http', PROCESSES: '0', LOG_LEVEL: 'loud', REDIS_URL: 'localhost', HOST: 'a b' })).toEqual([
       'HOST: expected a host name or address to listen on; found "a b"',
       'PORT: expected a port: an integer from 0 to 65535; found "http"',
@@ -153,11 +153,11 @@ describe('faults', () => {
     ['HOLD_TTL_MS', '1'],
     ['MAX_CHAT_MESSAGES', '99'],
     ['MAX_CHAT_MESSAGES', '100001'],
-  ])('include %s=%p', (name, value) => {
+  ])('%s=%p is a fault', (name, value) => {
     expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: expected `))])
   })
 
-  test('include an administrator with half a credential', () => {
+  test('an administrator without address or password is a fault', () => {
     expect(faultsOf({ ADMIN_EMAIL: 'admin@example.com' })).toEqual([
       expect.stringContaining('ADMIN_PASSWORD: is unset'),
     ])
@@ -167,7 +167,7 @@ describe('faults', () => {
     ])
   })
 
-  test('include a sandbox in production', () => {
+  test('a sandbox in production is a fault', () => {
     const sandbox = { SANDBOX_URL: 'http://127.0.0.1:9' }
     expect(faultsOf(sandbox)).toEqual([])
     expect(faultsOf({ ...sandbox, NODE_ENV: 'production', AUTH_SECRET: SECRET })).toEqual([
@@ -175,14 +175,14 @@ describe('faults', () => {
     ])
   })
 
-  test('never quote a secret', () => {
+  test('faults never contain a secret', () => {
     const environment = { REDIS_URL: 'canary-1', DATABASE_URL: 'canary-2', ADMIN_EMAIL: 'a@b', ADMIN_PASSWORD: 'can-3' }
     const text = faultsOf(environment).join('\n')
     expect(text).not.toMatch(/can(ary)?-\d/)
     expect(faultsOf(environment)).toHaveLength(3)
   })
 
-  test('become one message with a line for each', () => {
+  test('faults become one message with a line each', () => {
     const faults = [
       { place: 'PORT', message: 'expected a port' },
       { place: 'HOST', message: 'expected a host' },

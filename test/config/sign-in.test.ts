@@ -11,7 +11,7 @@ const SECRET = 'canary-'.repeat(6)
 const MAIL = { SMTP_URL: 'smtps://user:canary@host:465', MAIL_FROM: 'Gateway <mail@example.com>' }
 
 describe('the settings of signing in', () => {
-  test('the settings of signing in are read from the environment', () => {
+  test('settings of sign-in are read from the environment', () => {
     const result = loadConfig({
       ...MAIL,
       SIGN_UP: 'closed',
@@ -30,14 +30,14 @@ describe('the settings of signing in', () => {
     })
   })
 
-  test('the settings of signing in in production, mail needs an address to build links from', () => {
+  test('in production, mail needs PUBLIC_URL for its links', () => {
     const production = { NODE_ENV: 'production', AUTH_SECRET: SECRET }
     expect(faultsOf({ ...MAIL, ...production })).toEqual([expect.stringContaining('PUBLIC_URL: is unset')])
     expect(faultsOf({ ...MAIL, ...production, PUBLIC_URL: 'http://host' })).toEqual([])
     expect(faultsOf(production)).toEqual([])
   })
 
-  test('production does not start without a secret of its own: the one in the database lies beside what it protects', () => {
+  test('production needs AUTH_SECRET: the one in the database is beside the data it protects', () => {
     for (const secret of [undefined, '', 'too short']) {
       expect(faultsOf({ NODE_ENV: 'production', AUTH_SECRET: secret })).toContainEqual(
         expect.stringContaining('AUTH_SECRET: is unset'),
@@ -56,12 +56,12 @@ describe('the settings of signing in', () => {
     },
   )
 
-  test('everything that production misses is told at once', () => {
+  test('all settings missing in production are reported together', () => {
     const environment = { NODE_ENV: 'production', ADMIN_EMAIL: 'a@example.test', ADMIN_PASSWORD: 'password', PORT: 'x' }
     expect(faultsOf(environment).map((fault) => fault.split(':')[0])).toEqual(['PORT', 'AUTH_SECRET', 'ADMIN_PASSWORD'])
   })
 
-  test('the settings of signing in in production behind TLS, which only a proxy can have put there, the number of proxies has to be said', () => {
+  test('production behind TLS needs TRUSTED_PROXY_HOPS', () => {
     const behind = { NODE_ENV: 'production', AUTH_SECRET: SECRET, PUBLIC_URL: 'https://host' }
     expect(faultsOf(behind)).toEqual([expect.stringContaining('TRUSTED_PROXY_HOPS: is unset')])
     expect(faultsOf({ ...behind, TRUSTED_PROXY_HOPS: '' })).toHaveLength(1)
@@ -76,7 +76,7 @@ describe('the settings of signing in', () => {
     expect(faultsOf({ MAIL_FROM: MAIL.MAIL_FROM })).toEqual([expect.stringContaining('SMTP_URL: is unset')])
   })
 
-  test('take several secrets, of which the first is the present one', () => {
+  test('AUTH_SECRET takes several secrets, the current one first', () => {
     const result = loadConfig({ AUTH_SECRET: `${SECRET} ${'former-'.repeat(6)}` })
     expect(result.kind === 'loaded' && result.config.signIn.secrets).toEqual([SECRET, 'former-'.repeat(6)])
   })
@@ -88,15 +88,15 @@ describe('the settings of signing in', () => {
     ['AUTH_SECRET', `${SECRET}  ${SECRET}`],
     ['SESSION_IDLE_SECONDS', '0'],
     ['TRUSTED_PROXY_HOPS', '-1'],
-  ])('refuse %s=%p', (name, value) => {
+  ])('%s=%p is refused', (name, value) => {
     expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: expected `))])
   })
 
-  test.each(['mail', 'Evil\r\nBcc: x@y <mail@example.com>', 'a <b@c> <d@e>'])('refuse the sender %p', (from) => {
+  test.each(['mail', 'Evil\r\nBcc: x@y <mail@example.com>', 'a <b@c> <d@e>'])('the sender %p is refused', (from) => {
     expect(faultsOf({ ...MAIL, MAIL_FROM: from })).toEqual([expect.stringContaining('MAIL_FROM: expected')])
   })
 
-  test('never quote a secret', () => {
+  test('faults of sign-in settings never contain a secret', () => {
     expect(faultsOf({ AUTH_SECRET: 'canary', SMTP_URL: 'http://canary', MAIL_FROM: 'a@b' }).join()).not.toContain(
       'canary',
     )

@@ -8,7 +8,7 @@ const SANDBOX = { DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: SECRET }
 const MAIL = { SMTP_URL: 'smtps://user:secret@host:465', MAIL_FROM: 'mail@example.com' }
 
 describe('beside a provider key', () => {
-  test('nothing is offered that nobody asked for: no deposits, no demo account, no unconfirmed sign-up', () => {
+  test('with a provider key, deposits, demo account and unconfirmed sign-up are off by default', () => {
     for (const mode of [undefined, '', 'development', 'test']) {
       expect(load({ NODE_ENV: mode })).toMatchObject({
         hasDemoAccount: false,
@@ -18,13 +18,13 @@ describe('beside a provider key', () => {
     }
   })
 
-  test('sign-up is open where addresses are confirmed, or where somebody says so', () => {
+  test('with a provider key, sign-up is open if addresses are confirmed, or if set', () => {
     expect(load(MAIL).signIn.signUp).toBe('open')
     expect(load({ SIGN_UP: 'open' }).signIn.signUp).toBe('open')
     expect(load({ ...MAIL, SIGN_UP: 'closed' }).signIn.signUp).toBe('closed')
   })
 
-  test('the sandbox of deposits needs to be asked for, on a listener of this machine', () => {
+  test('with a provider key, the deposit sandbox must be set, on loopback', () => {
     for (const host of [undefined, '', '0.0.0.0', '::', 'gateway.example.com', '10.0.0.1', '127.0.0.1.example.com']) {
       expect(faultsOf({ ...SANDBOX, HOST: host })).toEqual([expect.stringContaining('DEPOSIT_PROVIDER: the sandbox')])
     }
@@ -33,7 +33,7 @@ describe('beside a provider key', () => {
     }
   })
 
-  test('the demo account needs to be asked for, and production refuses it', () => {
+  test('with a provider key, the demo account must be set, and production refuses it', () => {
     expect(load({ DEMO_ACCOUNT: 'on' }).hasDemoAccount).toBe(true)
     expect(faultsOf({ DEMO_ACCOUNT: 'on', NODE_ENV: 'production' })).toContainEqual(
       expect.stringContaining('DEMO_ACCOUNT: NODE_ENV=production refuses'),
@@ -42,7 +42,7 @@ describe('beside a provider key', () => {
 })
 
 describe('without a provider key', () => {
-  test('all of it is offered, to this machine only', () => {
+  test('without a provider key everything is on, for this machine only', () => {
     expect(loadConfig({}, { isSimulated: true })).toMatchObject({
       config: {
         host: '127.0.0.1',
@@ -53,14 +53,14 @@ describe('without a provider key', () => {
     })
   })
 
-  test('whoever names a host or a mode has decided who reaches it', () => {
+  test('without a provider key, HOST or NODE_ENV decides who can reach the gateway', () => {
     const hostOf = (environment: Environment) => loadConfig(environment, { isSimulated: true })
     expect(hostOf({ HOST: '0.0.0.0' })).toMatchObject({ config: { host: '0.0.0.0' } })
     expect(hostOf({ NODE_ENV: 'development' })).toMatchObject({ config: { host: '0.0.0.0' } })
     expect(load({}).host).toBe('0.0.0.0')
   })
 
-  test('each can be switched off', () => {
+  test('without a provider key, each can be turned off', () => {
     const off = { DEMO_ACCOUNT: 'off', DEPOSIT_PROVIDER: 'none', SIGN_UP: 'closed' }
     expect(loadConfig(off, { isSimulated: true })).toMatchObject({
       config: { hasDemoAccount: false, topUps: { deposit: undefined }, signIn: { signUp: 'closed' } },
@@ -74,13 +74,16 @@ test.each(['prod', 'Production', 'PRODUCTION', 'live', 'production '])('NODE_ENV
   ])
 })
 
-test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost', 'LOCALHOST'])('%s is this machine', (host) => {
+test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost', 'LOCALHOST'])('%s is a loopback address', (host) => {
   expect(isLoopback(host)).toBe(true)
 })
 
-test.each(['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example.com', 'localhost.example.com', ''])('%p is not', (host) => {
-  expect(isLoopback(host)).toBe(false)
-})
+test.each(['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example.com', 'localhost.example.com', ''])(
+  '%p is not a loopback address',
+  (host) => {
+    expect(isLoopback(host)).toBe(false)
+  },
+)
 
 function load(environment: Environment) {
   const result = loadConfig(environment)

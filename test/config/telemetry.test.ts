@@ -29,7 +29,7 @@ describe('nothing is exported', () => {
   })
 })
 
-test('an endpoint is all that is needed', () => {
+test('an endpoint is enough to export', () => {
   const usual = { protocol: 'http/protobuf', headers: {}, timeoutMs: 10_000, isCompressed: false } as const
   expect(settingsOf(ENDPOINT)).toEqual({
     serviceName: undefined,
@@ -49,7 +49,7 @@ test('an endpoint is all that is needed', () => {
   })
 })
 
-test('what is said of one kind of data goes before what is said of both', () => {
+test('a variable for one signal wins over the common one', () => {
   const settings = settingsOf({
     OTEL_EXPORTER_OTLP_ENDPOINT: 'https://all.example/base/',
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/as/it/is',
@@ -71,12 +71,12 @@ test('what is said of one kind of data goes before what is said of both', () => 
   })
 })
 
-test('one kind may be exported alone', () => {
+test('one signal can be exported alone', () => {
   const only = settingsOf({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://collector:4318/v1/metrics' })
   expect([only?.traces, only?.metrics?.url]).toEqual([undefined, 'http://collector:4318/v1/metrics'])
 })
 
-test('batches fit the queue, and an export its interval', () => {
+test('batches fit the queue, and an export fits its interval', () => {
   const environment = { ...ENDPOINT, OTEL_BSP_MAX_QUEUE_SIZE: '10', OTEL_METRIC_EXPORT_INTERVAL: '1000' }
   const settings = settingsOf(environment)
   expect([settings?.traces?.batch.maxBatch, settings?.metrics?.exportTimeoutMs]).toEqual([10, 1_000])
@@ -99,11 +99,11 @@ test.each([
   ['OTEL_SDK_DISABLED', 'perhaps'],
   ['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT', 'yes'],
   ['TRACE_CONTEXT_TO_PROVIDERS', 'all'],
-])('%s=%s is a fault that a start names', (name, value) => {
+])('%s=%s is a fault at the start', (name, value) => {
   expect(faultsOf({ [name]: value })).toEqual([name])
 })
 
-test('no fault quotes a value, which may be a secret', () => {
+test('faults never contain a value, which may be a secret', () => {
   const result = loadConfig({ ...ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS: 'canary', OTEL_TRACES_SAMPLER: 'canary' })
   expect(JSON.stringify(result)).not.toContain('canary')
 })

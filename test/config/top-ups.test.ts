@@ -9,7 +9,7 @@ const SANDBOX = { DEPOSIT_PROVIDER: 'sandbox', HOST: '127.0.0.1' }
 const IBAN = 'GB82 WEST 1234 5698 7654 32'
 
 describe('deposits', () => {
-  test('deposits are taken by nobody who was not asked to, and by the sandbox where answers are simulated', () => {
+  test('deposits are off by default, and taken by the sandbox if answers are simulated', () => {
     expect(load({}).deposit).toBeUndefined()
     expect(load({ NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) }).deposit).toBeUndefined()
     expect(loadConfig({}, { isSimulated: true })).toMatchObject({
@@ -20,12 +20,12 @@ describe('deposits', () => {
     })
   })
 
-  test('take several secrets, the newest first', () => {
+  test('several webhook secrets are read, the newest first', () => {
     const environment = { ...SANDBOX, DEPOSIT_WEBHOOK_SECRETS: `${SECRET},${OLDER}` }
     expect(load(environment).deposit).toEqual({ provider: 'sandbox', webhookSecrets: [SECRET, OLDER] })
   })
 
-  test.each([undefined, ''])('with a provider and the secret %p do not start', (secret) => {
+  test.each([undefined, ''])('a deposit provider with the secret %p does not start', (secret) => {
     const faults = faultsOf({ ...SANDBOX, DEPOSIT_WEBHOOK_SECRETS: secret })
     expect(faults).toEqual([expect.stringContaining('DEPOSIT_WEBHOOK_SECRETS: is unset')])
   })
@@ -39,13 +39,13 @@ describe('deposits', () => {
     'whsec_dG9vc2hvcnQ=',
     'a'.repeat(44),
     `${SECRET}x`,
-  ])('refuse %p as secrets, without quoting it', (secret) => {
+  ])('%p is refused as secrets, without printing it', (secret) => {
     const faults = faultsOf({ ...SANDBOX, DEPOSIT_WEBHOOK_SECRETS: secret })
     expect(faults[0]).toStartWith('DEPOSIT_WEBHOOK_SECRETS: expected one to five secrets')
     if (secret.length > 10) expect(faults.join('\n')).not.toContain(secret)
   })
 
-  test('deposits by the sandbox are refused in production', () => {
+  test('production refuses deposits by the sandbox', () => {
     const production = { NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) }
     const environment = { ...production, DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: SECRET }
     expect(faultsOf(environment)).toEqual([expect.stringContaining('DEPOSIT_PROVIDER: NODE_ENV=production refuses')])
@@ -53,7 +53,7 @@ describe('deposits', () => {
 })
 
 describe('bank transfers', () => {
-  test('go to the configured account', () => {
+  test('bank transfers show the configured account', () => {
     const environment = {
       BANK_TRANSFER_BENEFICIARY: 'Gateway Ltd',
       BANK_TRANSFER_IBAN: IBAN,
@@ -70,12 +70,12 @@ describe('bank transfers', () => {
     })
   })
 
-  test('need both the holder and the account', () => {
+  test('bank transfers need holder and account', () => {
     expect(faultsOf({ BANK_TRANSFER_IBAN: IBAN })).toEqual([expect.stringContaining('BANK_TRANSFER_BENEFICIARY')])
     expect(faultsOf({ BANK_TRANSFER_BENEFICIARY: 'Gateway' })).toEqual([expect.stringContaining('BANK_TRANSFER_IBAN')])
   })
 
-  test.each(['GB82 WEST 1234 5698 7654 33', 'GB82', 'not an account at all'])('refuse the account %p', (iban) => {
+  test.each(['GB82 WEST 1234 5698 7654 33', 'GB82', 'not an account at all'])('the account %p is refused', (iban) => {
     const faults = faultsOf({ BANK_TRANSFER_BENEFICIARY: 'Gateway', BANK_TRANSFER_IBAN: iban })
     expect(faults).toEqual([expect.stringContaining('BANK_TRANSFER_IBAN: expected an IBAN')])
   })

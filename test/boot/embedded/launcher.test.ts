@@ -21,7 +21,7 @@ function launch(command: string, environment: Record<string, string>) {
   return { pid: shell.pid, nextLine }
 }
 
-test('the end of `bun run` reaches the process it started', async () => {
+test('ending `bun run` also ends the process it started', async () => {
   const { pid, nextLine } = launch('"$BUN" "$SCRIPT"', { npm_lifecycle_event: 'start' })
   const child = Number(await nextLine())
   process.kill(pid, 'SIGKILL')
@@ -29,7 +29,7 @@ test('the end of `bun run` reaches the process it started', async () => {
   await untilGone([child])
 })
 
-test('the end of npx stops the gateway, although `bun run` lives on', async () => {
+test('ending npx stops the gateway, although `bun run` stays alive', async () => {
   const environment = { npm_lifecycle_event: 'start', RUN: `"$BUN" "$SCRIPT"${STAY}` }
   const npx = `exec -a 'npm exec bun@1.4.5 run start' bash -c 'bash -c "$RUN"${STAY}'`
   const { pid, nextLine } = launch(npx, environment)

@@ -19,7 +19,7 @@ async function makeProgram(path: string): Promise<void> {
   await chmod(path, 0o755)
 }
 
-test('redis-server on PATH is preferred to valkey-server, and that to one in the cache', async () => {
+test('redis-server on PATH is preferred to valkey-server, and that to a cached one', async () => {
   const [first, second] = [join(folder, 'first'), join(folder, 'second')]
   const cacheDir = join(folder, 'cache')
   const cached = join(cacheDir, 'redis', 'usr', 'bin', 'redis-server')
@@ -32,7 +32,7 @@ test('redis-server on PATH is preferred to valkey-server, and that to one in the
   expect(await find(folder)).toEqual({ path: cached, libraryPath: libraries })
 })
 
-test('links that an install without scripts left out are made, and those that exist are kept', async () => {
+test('links that an install without scripts omitted are created; existing ones stay', async () => {
   const library = join(folder, 'native', 'lib')
   await mkdir(library, { recursive: true })
   const links = [
@@ -49,7 +49,7 @@ test('links that an install without scripts left out are made, and those that ex
   expect((await readdir(library)).sort()).toEqual(['libx.so', 'libx.so.1', 'libx.so.1.2'])
 })
 
-test('the Postgres programs of this machine are there', async () => {
+test('the Postgres programs of this machine are found', async () => {
   const programs = await locatePostgres()
   for (const path of Object.values(programs)) expect(await Bun.file(path).exists()).toBe(true)
 })

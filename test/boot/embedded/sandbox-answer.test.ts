@@ -6,7 +6,7 @@ import { simulateAnswer } from '@/boot/embedded/sandbox-answer'
 const user = (content: string) => [{ role: 'user', content }]
 const tool = (name: string, parameters?: object) => ({ function: parameters ? { name, parameters } : { name } })
 
-test('any request gets an answer within its token limit', () => {
+test('the sandbox answers any request within its token limit', () => {
   const message = fc.record({
     role: fc.constantFrom('system', 'user', 'assistant', 'tool'),
     content: fc.option(fc.oneof(fc.string({ unit: 'binary' }), fc.array(fc.record({ text: fc.string() })))),
@@ -27,14 +27,14 @@ test('any request gets an answer within its token limit', () => {
   )
 })
 
-test('a tool whose name is an ordinary word is called only when a tool is asked for', () => {
+test('the sandbox calls a tool named by an ordinary word only if asked to use a tool', () => {
   const tools = [tool('search'), tool('Read')]
   expect(simulateAnswer({ messages: user('Read this and search for errors'), tools }).kind).toBe('text')
   expect(simulateAnswer({ messages: user('use the Read tool'), tools })).toMatchObject({ name: 'Read' })
   expect(simulateAnswer({ messages: user('call any function'), tools })).toMatchObject({ name: 'search' })
 })
 
-test('the tool choice of the request decides before its words do', () => {
+test('the request’s tool choice wins over its words', () => {
   const tools = [tool('get_time'), tool('get_weather')]
   const asking = { messages: user('use get_time'), tools }
   expect(simulateAnswer({ ...asking, tool_choice: 'none' }).kind).toBe('text')
@@ -48,7 +48,7 @@ test('the tool choice of the request decides before its words do', () => {
   })
 })
 
-test('made-up arguments fit the schema', () => {
+test('generated arguments fit the schema', () => {
   const parameters = {
     type: 'OBJECT',
     properties: {
@@ -65,7 +65,7 @@ test('made-up arguments fit the schema', () => {
   expect(Object.keys(answer.kind === 'tool-call' ? answer.arguments : {})).not.toContain('ignored')
 })
 
-test('a schema nested without end is followed only so far', () => {
+test('an endlessly nested schema is followed to a limit', () => {
   let parameters: object = { type: 'string' }
   for (let level = 0; level < 1000; level++) parameters = { type: 'object', properties: { next: parameters } }
   const answer = simulateAnswer({ messages: user('use get_weather'), tools: [tool('get_weather', parameters)] })

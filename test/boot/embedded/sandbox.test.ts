@@ -31,7 +31,7 @@ describe.each(cases)('$name, stream: $stream', ({ format, stream }) => {
     return format.readEvents(data.map((text) => JSON.parse(text)))
   }
 
-  test('says that it is simulated, repeats the prompt and counts tokens by length', async () => {
+  test('the sandbox marks its answer as simulated, repeats the prompt and counts tokens by length', async () => {
     const short = await ask({ prompt: 'Good morning, sandbox' })
     expect(short.text).toContain('This answer is simulated')
     expect(short.text).toContain('Good morning, sandbox')
@@ -41,7 +41,7 @@ describe.each(cases)('$name, stream: $stream', ({ format, stream }) => {
     expect(long.outputTokens).toBeGreaterThan(short.outputTokens)
   })
 
-  test('calls a tool when asked to, and answers in text once it has the result', async () => {
+  test('the sandbox calls a tool if asked to, and answers in text after the tool result', async () => {
     const call = await ask({ prompt: 'Please use get_weather for Oslo', withTool: true })
     expect(call.toolCalls).toEqual([{ name: 'get_weather', arguments: { city: 'example' } }])
     expect(call.finish).toBe(format.finish.tool)
@@ -51,12 +51,12 @@ describe.each(cases)('$name, stream: $stream', ({ format, stream }) => {
     expect(answer.text).toContain('sunny, 21 C')
   })
 
-  test('has no need of a tool that nobody asks for', async () => {
+  test('the sandbox calls no tool that the prompt does not ask for', async () => {
     const answer = await ask({ prompt: 'Good morning, sandbox', withTool: true })
     expect(answer.toolCalls).toEqual([])
   })
 
-  test('stops at the token limit', async () => {
+  test('the sandbox stops at the token limit', async () => {
     const answer = await ask({ prompt: 'Write 200 words', maxTokens: 12 })
     expect(answer.outputTokens).toBe(12)
     expect(answer.finish).toBe(format.finish.length)

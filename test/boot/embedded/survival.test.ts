@@ -11,7 +11,7 @@ const dataDirs: string[] = []
 afterAll(() => Promise.all(dataDirs.map((path) => rm(dirname(path), { recursive: true, force: true }))))
 
 describe.each(ACCOUNTS.map((account) => ({ account })))('as $account', ({ account }) => {
-  test('data survive an interrupt, whose last writes still arrive, and a kill of the gateway', async () => {
+  test('data survives an interrupt, which writes the last data, and a kill of the gateway', async () => {
     const dataDir = await newDataDir(account)
     dataDirs.push(dataDir)
 

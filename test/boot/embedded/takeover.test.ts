@@ -29,7 +29,7 @@ async function newDataDir(): Promise<string> {
   return path
 }
 
-test('an orphan that outlived its gateway is replaced, and nothing it acknowledged is lost', async () => {
+test('a store left by a dead gateway is replaced without losing acknowledged data', async () => {
   const dataDir = await newDataDir()
   const directory = join(dataDir, 'redis')
   await (await startEmbeddedRedis({ dataDir, cacheDir, progress })).stop()
@@ -55,7 +55,7 @@ test('an orphan that outlived its gateway is replaced, and nothing it acknowledg
   await server.stop()
 })
 
-test('a stranger in the data directory is not taken for a server', async () => {
+test('a foreign process in the data directory is not taken for a store', async () => {
   const directory = await newDataDir()
   const stranger = spawn('sleep', ['60'], { cwd: directory, stdio: 'ignore' })
   await until(async () => (await findServerProcesses(directory, ['sleep'])).includes(stranger.pid ?? 0))
@@ -65,7 +65,7 @@ test('a stranger in the data directory is not taken for a server', async () => {
   expect(await isRunning(stranger.pid ?? 0)).toBe(false)
 })
 
-test('a process that ignores the polite signal is killed', async () => {
+test('a store that ignores SIGTERM is killed', async () => {
   const directory = await newDataDir()
   const stubborn = spawn('sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 1; done'], { cwd: directory })
   await once(stubborn.stdout, 'data')
@@ -74,7 +74,7 @@ test('a process that ignores the polite signal is killed', async () => {
   expect(await isRunning(pid)).toBe(false)
 })
 
-test('one process at a time has a data directory', async () => {
+test('a data directory belongs to one process at a time', async () => {
   const directory = await newDataDir()
   const first = await claimDirectory(directory, 0)
   expect(first).toBeDefined()
@@ -86,7 +86,7 @@ test('one process at a time has a data directory', async () => {
   second?.release()
 })
 
-test('a command attaches to the servers of a live gateway and leaves them running', async () => {
+test('a command uses the stores of a running gateway and leaves them running', async () => {
   const dataDir = await newDataDir()
   const options = { dataDir, cacheDir, progress }
   const owners = await Promise.all([startEmbeddedRedis(options), startEmbeddedPostgres(options)])
@@ -101,7 +101,7 @@ test('a command attaches to the servers of a live gateway and leaves them runnin
   for (const owner of owners) expect(await isRunning(owner.pid)).toBe(false)
 })
 
-test('a start that fails says why in one line and does not stand in the way of the next', async () => {
+test('a failed start prints the reason in one line and does not block the next start', async () => {
   const dataDir = await newDataDir()
   const redis = { dataDir, cacheDir, progress }
   const failing = startEmbeddedRedis({ ...redis, config: { 'no-such-directive': '1' } })
@@ -115,7 +115,7 @@ test('a start that fails says why in one line and does not stand in the way of t
   await (await startEmbeddedPostgres({ dataDir, progress })).stop()
 })
 
-test('a first start says what it does, keeps secrets to itself and cleans up after itself', async () => {
+test('a first start prints its steps, hides secrets and cleans up', async () => {
   const dataDir = await newDataDir()
   const lines: string[] = []
   const redis = await startEmbeddedRedis({ dataDir, cacheDir, progress: (line) => lines.push(line) })
@@ -136,7 +136,7 @@ test('a first start says what it does, keeps secrets to itself and cleans up aft
   expect((await readdir(join(dataDir, 'postgres'))).sort()).toEqual(['data', 'owner.lock', 'password', 'server.log'])
 })
 
-test.each(ACCOUNTS.filter((account) => account === 'root'))('as %s, data keep the owner they have', async () => {
+test.each(ACCOUNTS.filter((account) => account === 'root'))('as %s, data files keep their owner', async () => {
   const dataDir = await newDataDir()
   const data = join(dataDir, 'postgres', 'data')
   const first = await startEmbeddedPostgres({ dataDir, progress })

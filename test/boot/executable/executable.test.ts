@@ -49,7 +49,7 @@ function post(to: string, path: string, key: string, body: object): Promise<Resp
   return fetch(`${to}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
-test('serves a paid request, which the usage of its caller shows', async () => {
+test('the executable serves a paid request, which /v1/usage shows', async () => {
   const key = demoKeyOf(gateway)
   const body = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Say hello' }] }
   const response = await post(address, '/v1/chat/completions', key, body)
@@ -61,7 +61,7 @@ test('serves a paid request, which the usage of its caller shows', async () => {
   await until(() => receiver.spans.some(isItsOwn), 'the span of the request')
 })
 
-test('has its pages and guides', async () => {
+test('the executable contains pages and guides', async () => {
   const page = await (await fetch(`${address}/dashboard`)).text()
   const [, script = ''] = /src="(\/dashboard\/assets\/[^"]+)"/.exec(page) ?? []
   for (const path of [script, '/docs', '/docs/json', '/docs/guide'])
@@ -76,7 +76,7 @@ test('has its pages and guides', async () => {
   expect(Object.keys(paths)).toContain('/v1/chat/completions')
 })
 
-test('counts tokens as the program does that it was built from', async () => {
+test('the executable counts tokens as the checkout does', async () => {
   const source = spawnGateway({ ...stores, PORT: '0' })
   const messages = [{ role: 'user', content: TEXT }]
   const counts = []
@@ -90,7 +90,7 @@ test('counts tokens as the program does that it was built from', async () => {
   await source.exited()
 })
 
-test('takes the commands of operators', async () => {
+test('the executable runs operator commands', async () => {
   const child = Bun.spawn([program, 'admin', 'account', 'list'], {
     env: { ...BARE_ENVIRONMENT, ...stores },
     stderr: 'inherit',
@@ -99,7 +99,7 @@ test('takes the commands of operators', async () => {
   expect(await child.exited).toBe(0)
 })
 
-test('reads its catalogue again, in both processes', async () => {
+test('the executable reloads its catalogue in both processes', async () => {
   const path = join(folder, 'catalog.json')
   const catalog = await Bun.file(path).json()
   catalog.models[0].name = 'Another name'

@@ -87,7 +87,7 @@ function growing(text: string): (series: string) => boolean {
   }
 }
 
-test('counts requests that came at the same time exactly once, whichever process answers', async () => {
+test('concurrent requests are counted once, whichever process answers', async () => {
   // Sixty connections, which the kernel spreads over the processes.
   await Promise.all(Array.from({ length: 60 }, ask))
   await until(async () => (await scrape()).get(REQUESTS) === 60, 'all requests to be counted')
@@ -96,7 +96,7 @@ test('counts requests that came at the same time exactly once, whichever process
     expect(scrapes.map((series) => series.get(name))).toEqual(scrapes.map(() => 60))
 })
 
-test('says of each process for itself what is its own, and of what they share no more than there is', async () => {
+test('values of one process carry its label; shared values are not added up', async () => {
   const series = await scrapeOf(PROCESSES)
   for (const name of NAMES) expect(series.get(`process_resident_memory_bytes{process="${name}"}`)).toBeGreaterThan(1e6)
   for (const name of ['svc_flusher_healthy', 'svc_store_takes_requests'])
@@ -110,14 +110,14 @@ test('promtool accepts the metrics of several processes', async () => {
   expect(await promtool(['check', 'metrics'], await scrapeText())).toEqual({ code: 0, said: '' })
 })
 
-test('needs the token, whichever process answers', async () => {
+test('metrics need the token, whichever process answers', async () => {
   for (let count = 0; count < 6; count++) {
     const response = await fetch(`${address}/metrics`, { headers: { connection: 'close' } })
     expect(response.status).toBe(401)
   }
 })
 
-test('a process that is killed takes nothing along: no counter ever falls, and it is named until it is back', async () => {
+test('after a process is killed no counter falls, and the process is listed as down until it is back', async () => {
   const seen: Series[] = []
   let isOver = false
   let isGrowing: (series: string) => boolean = () => false
@@ -145,7 +145,7 @@ test('a process that is killed takes nothing along: no counter ever falls, and i
   expect((await scrape()).get('svc_process_restarts_total')).toBe(1)
 })
 
-test('a process that hangs holds no scrape up, and counts with what it said last', async () => {
+test('a hanging process does not delay a scrape, and counts with its last values', async () => {
   const before = await scrape()
   const [hanging = 0] = children()
   process.kill(hanging, 'SIGSTOP')
@@ -160,7 +160,7 @@ test('a process that hangs holds no scrape up, and counts with what it said last
   expect((await scrape()).get('svc_process_restarts_total')).toBe(before.get('svc_process_restarts_total'))
 })
 
-test('a process that ends in order says last what it has counted since anybody asked', async () => {
+test('a process that stops in order reports its last counts', async () => {
   await Promise.all(Array.from({ length: 30 }, ask))
   process.kill(children()[0] ?? 0, 'SIGTERM')
   await until(async () => (await scrape()).get('svc_process_restarts_total') === 2, 'another process')

@@ -15,7 +15,7 @@ async function startChildOf(pid: number): Promise<{ child: GatewayProcess; addre
   return { child, address: `http://127.0.0.1:${port}` }
 }
 
-test('it serves as long as its parent is the supervisor', async () => {
+test('a server process serves while its supervisor is its parent', async () => {
   const { child, address } = await startChildOf(process.pid)
   await until(
     async () => child.hasExited() || (await fetch(`${address}/healthz`).catch(() => undefined))?.ok,
@@ -26,7 +26,7 @@ test('it serves as long as its parent is the supervisor', async () => {
   expect(await child.exited()).toBe(0)
 })
 
-test('it ends by itself where the supervisor was gone before it served', async () => {
+test('a server process ends by itself if the supervisor died before it served', async () => {
   // Its parent is another process, as it is once the supervisor has died.
   const { child } = await startChildOf(process.ppid)
   await until(() => child.hasExited(), 'the process to end')

@@ -103,7 +103,7 @@ async function without(take: () => Promise<unknown>, rule: string): Promise<bool
   }
 }
 
-test('each command that a paid request cannot do without is named where it is missing', async () => {
+test('each missing Redis command that a paid request needs is reported by name', async () => {
   const refused: string[] = []
   for (const command of COMMANDS) {
     if (await without(() => setUser(`-${command}`), `+${command}`)) refused.push(command)
@@ -112,7 +112,7 @@ test('each command that a paid request cannot do without is named where it is mi
   expect(refused.filter((command) => OPTIONAL.has(command))).toEqual([])
 })
 
-test('each kind of names, too', async () => {
+test('each missing kind of Redis key is reported by name', async () => {
   const refused: string[] = []
   for (const family of FAMILIES) {
     const others = FAMILIES.filter((other) => other !== family).map((other) => `~${other}`)
@@ -128,7 +128,7 @@ test.each(['@read', '@write', '@scripting', '@hash', '@stream'])(
   },
 )
 
-test('a right that no request has missed yet is found by a look of its own, at the start of each connection', async () => {
+test('a right that no request missed yet is found by a check at the start of each connection', async () => {
   const logger = createLogger({ level: 'error', write: () => undefined, service: 'svc' })
   const rights = neededRights({ hasIdempotencyKeys: true })
   const look = async () => {
@@ -154,7 +154,7 @@ test('a right that no request has missed yet is found by a look of its own, at t
   }
 })
 
-test('what is looked at is what is used, and what the rules of deploy/ give', async () => {
+test('the checked rights are those that the code uses and deploy/ grants', async () => {
   await payAnew(await emptied())
   await until(async () => (await gateway.gateway.deps.ledger.unsyncedRecordCount()) === 0, 'the records to be booked')
   const used = [...(await admin.info('commandstats')).matchAll(/^cmdstat_(\S+?):/gm)].map(([, name = '']) => name)
@@ -177,7 +177,7 @@ test('what is looked at is what is used, and what the rules of deploy/ give', as
   ).toEqual(FAMILIES.sort())
 })
 
-test('looking at rights writes nothing', async () => {
+test('checking rights writes nothing', async () => {
   // One that no gateway asks, whose other workers come when they like.
   const quiet = await startRedis()
   const logger = createLogger({ level: 'error', write: () => undefined, service: 'svc' })

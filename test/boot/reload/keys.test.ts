@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-test('the key of a mounted file is replaced while calls go on', async () => {
+test('a provider key in a mounted file is replaced while calls continue', async () => {
   const { gateway, keyPath } = world
   const { key } = await gateway.customer('100')
   const streaming = await ask(gateway, key, { stream: true, messages: [{ role: 'user', content: 'slowly' }] })
@@ -74,7 +74,7 @@ test('the key of a mounted file is replaced while calls go on', async () => {
   expect(seen.some(({ key: used }) => used === NEW_KEY)).toBe(true)
 })
 
-test('a file of a key that cannot be read is a fault, and the key in use stays', async () => {
+test('an unreadable key file is a fault, and the key in use stays', async () => {
   const { gateway, keyPath } = world
   await Bun.file(keyPath).delete()
   await reload(gateway)

@@ -36,7 +36,7 @@ function raise(file: { models: Record<string, unknown>[] }): void {
   for (const name of Object.keys(pricing)) pricing[name] = (pricing[name] ?? 0) * 10
 }
 
-test('an open stream is charged by the prices of its beginning, a new request by the new ones at once', async () => {
+test('an open stream keeps the prices of its start; a new request gets the new prices at once', async () => {
   const { gateway } = world
   const [early, late] = [await gateway.customer('1'), await gateway.customer('1')]
   const streaming = await ask(gateway, early.key, SLOWLY)
@@ -58,7 +58,7 @@ test('an open stream is charged by the prices of its beginning, a new request by
   expect(eventsOf(gateway, 'price_below_cost')).toEqual([])
 })
 
-test('a request that falls back after a reload falls back within the catalogue that it was planned by', async () => {
+test('a fallback after a reload uses the catalogue that planned the request', async () => {
   const { gateway } = world
   await rewrite(gateway, (file) => {
     const [first] = file.models
@@ -96,7 +96,7 @@ test('a request that falls back after a reload falls back within the catalogue t
   expect((await ask(gateway, customer.key, { model: 'svc/beta' })).status).toBe(404)
 })
 
-test('what is made of the catalogue follows it: lists, examples, limits, series of providers', async () => {
+test('lists, examples, limits and provider series follow a reload', async () => {
   const { gateway } = world
   await rewrite(gateway, (file) => {
     Object.assign(file.models[0] ?? {}, { id: 'svc/gamma', name: 'Gamma' })
@@ -119,7 +119,7 @@ test('what is made of the catalogue follows it: lists, examples, limits, series 
   expect(statuses.map(({ status }) => status)).toEqual([200, 429])
 })
 
-test('a file with faults changes nothing, and the log and the metrics say so', async () => {
+test('a faulty file changes nothing, and log and metrics report it', async () => {
   const { gateway } = world
   const before = gateway.gateway.deps.catalog.current
   const counts = () => gateway.gateway.deps.reloads?.state().reloads

@@ -77,7 +77,7 @@ function ask({ address, gateway }: Started, model: string): Promise<Response> {
 }
 
 describe.each(['1', '2'])('a gateway of PROCESSES=%s', (processes) => {
-  test('takes a sound file in all processes, and a bad one in none', async () => {
+  test('SIGHUP loads a valid file in all processes, and a faulty one in none', async () => {
     const started = await start(processes)
     const { gateway, path, environment } = started
     const count = Number(processes)
@@ -107,7 +107,7 @@ describe.each(['1', '2'])('a gateway of PROCESSES=%s', (processes) => {
   })
 })
 
-test('a file that changes while the gateway starts is read again where it was told so meanwhile', async () => {
+test('a file that changes during the start is read again after a SIGHUP', async () => {
   const started = await start('1', async ({ gateway, path, environment }) => {
     const { sql, close } = connectDatabase(environment.DATABASE_URL ?? '', { maxConnections: 2 })
     await sql.begin(async (lock) => {
@@ -152,7 +152,7 @@ test.each(['1', '2'])(
   },
 )
 
-test('where no gateway runs any more, the command says so', async () => {
+test('without a running gateway the reload command fails with an explanation', async () => {
   const environment = { REDIS_URL: redis.url, DATABASE_URL: await freshDatabase() }
   const { code, stderr } = await run(['catalog', 'reload'], environment)
   expect([code, stderr]).toEqual([1, 'no gateway runs on these stores\n'])

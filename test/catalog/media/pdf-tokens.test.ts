@@ -18,13 +18,13 @@ const onePage = (page: string, ...more: (string | Buffer)[]) =>
   pdfOf([CATALOG, '<< /Type /Pages /Kids [3 0 R] /Count 1 >>', page, ...more])
 
 describe('an honest PDF', () => {
-  test.each([1, 3, 100])('an honest PDF of %p pages is so many full pages, and a little more', (count) => {
+  test.each([1, 3, 100])('a PDF of %p pages counts as that many full pages, and a little more', (count) => {
     const bound = boundOf(pages(count))
     expect(bound).toBeGreaterThanOrEqual(count * PAGE_TOKENS)
     expect(bound).toBeLessThan(count * (PAGE_TOKENS + 600) + 1_000)
   })
 
-  test('an honest PDF has the nodes of its page tree counted, and pages that say that they are some', () => {
+  test('the page count includes nodes of the page tree and objects that claim to be pages', () => {
     const kids = ['<< /Type /Pages /Kids [4 0 R 5 0 R] >>', PAGE, PAGE]
     const tree = pdfOf([CATALOG, '<< /Type /Pages /Kids [3 0 R] /Count 2 >>', ...kids])
     expect(Math.floor(boundOf(tree) / PAGE_TOKENS)).toBe(3)
@@ -32,19 +32,19 @@ describe('an honest PDF', () => {
     expect(Math.floor(boundOf(loose) / PAGE_TOKENS)).toBe(4)
   })
 
-  test('counts the text that its streams unpack to', () => {
+  test('the text of unpacked streams is counted', () => {
     const text = (page: number) => `BT (${`word ${page} `.repeat(20_000)}) Tj ET`
     const file = pages(1, text)
     expect(file.length).toBeLessThan(2_000)
     expect(boundOf(file)).toBeGreaterThan(PAGE_TOKENS + 60_000)
   })
 
-  test('an honest PDF may have comments where white space may stand', () => {
+  test('a PDF with comments in place of white space is accepted', () => {
     const file = pdfOf([CATALOG, '<< /Type /Pages /Kids%\n[3 0 R] >>', PAGE])
     expect(Math.floor(boundOf(file) / PAGE_TOKENS)).toBe(1)
   })
 
-  test('an honest PDF may have notes on its pages, and pictures', () => {
+  test('a PDF with annotations and pictures is accepted', () => {
     const note = '<< /Type /Annot /Contents (a note) >>'
     const picture = streamOf('\xff\xd8\xff', '/Subtype /Image /Filter /DCTDecode')
     const file = onePage('<< /Type /Page /Contents [6 0 R 7 0 R] >>', note, picture, streamOf('a'), streamOf('b'))
@@ -53,14 +53,17 @@ describe('an honest PDF', () => {
 })
 
 describe('a count of pages in the tree', () => {
-  test.each(['0', '1', '-5', '99999999999999999999999', '(x)'])('of %p changes nothing', (count) => {
-    const [honest, lying] = [pages(20), pages(20, undefined, count)]
-    expect(Math.floor(boundOf(lying) / PAGE_TOKENS)).toBe(Math.floor(boundOf(honest) / PAGE_TOKENS))
-  })
+  test.each(['0', '1', '-5', '99999999999999999999999', '(x)'])(
+    'a page count of %p in the tree changes nothing',
+    (count) => {
+      const [honest, lying] = [pages(20), pages(20, undefined, count)]
+      expect(Math.floor(boundOf(lying) / PAGE_TOKENS)).toBe(Math.floor(boundOf(honest) / PAGE_TOKENS))
+    },
+  )
 })
 
 describe('what can be as long as any context', () => {
-  test('what can be as long as any context is 600 empty pages in a few bytes', () => {
+  test('600 empty pages in a few bytes count as a whole context', () => {
     const file = repeatedPages(600)
     expect(file.length).toBeLessThan(6_500)
     expect(boundOf(file)).toBe(UNKNOWN)
@@ -95,7 +98,7 @@ describe('what can be as long as any context', () => {
     ],
     ['a stream with no end', Buffer.concat([pages(1), Buffer.from('stream\n')])],
     ['a stream in a stream', onePage(PAGE, streamOf(STORED, '/Filter /FlateDecode'))],
-  ])('is %s', (_, bytes) => {
+  ])('counts as a whole context: %s', (_, bytes) => {
     expect(boundOf(bytes)).toBe(UNKNOWN)
   })
 })
@@ -126,14 +129,14 @@ describe('hostile files', () => {
     'xref\n',
     'beginbfchar ',
     'endbfchar ',
-  ])('of %p over and over are read in linear time', (piece) => {
+  ])('repeated %p are read in linear time', (piece) => {
     const filler = Buffer.from(piece.repeat(Math.floor(900_000 / piece.length)), 'latin1')
     expect(boundOf(Buffer.concat([Buffer.from('%PDF-1.4\n'), filler]))).toBe(UNKNOWN)
     expect(boundOf(Buffer.concat([pages(1), filler]))).toBeGreaterThan(PAGE_TOKENS + 900_000 - piece.length)
     expect(boundOf(onePage(DRAWN, streamOf(piece.repeat(900_000 / piece.length))))).toBeGreaterThan(PAGE_TOKENS)
   })
 
-  test('hostile files of any bytes never throw, and are never below their own size', () => {
+  test('a PDF of random bytes never throws, and never counts below its size', () => {
     const words = fc.constantFrom(
       '/Kids',
       '[',

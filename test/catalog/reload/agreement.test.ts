@@ -65,14 +65,14 @@ function join(gateway: string, says: Catalog | undefined, isListening = true): P
 
 const present = (count: number) => until(async () => (await exchange.members()).length === count, 'all to be there')
 
-test('a reload of one gateway leaves the others alone', async () => {
+test('a reload of one gateway does not change the others', async () => {
   const [one, other] = [join('a', NEW), join('b', NEW)]
   await present(2)
   await one.participant.reload()
   expect([one.sells(), other.sells()]).toEqual([['svc/new'], ['svc/old']])
 })
 
-test('a process that comes back later takes what was agreed, if its file says the same', async () => {
+test('a process that returns later uses the agreed catalogue, if its file is the same', async () => {
   const [one, away, astray] = [join('a', NEW), join('b', NEW, false), join('c', OLD, false)]
   await present(1)
   expect(await reloadGateways({ exchange, gateway: null })).toMatchObject({ kind: 'agreed' })
@@ -86,14 +86,14 @@ test('a process that comes back later takes what was agreed, if its file says th
   expect(astray.sells()).toEqual(['svc/old'])
 })
 
-test('of two at the same time one waits for the other, and both are done', async () => {
+test('of two concurrent reloads one waits for the other, and both are done', async () => {
   const [one, other] = [join('a', NEW), join('b', NEW)]
   await present(2)
   await Promise.all([one.participant.reload(), other.participant.reload()])
   expect([one.sells(), other.sells()]).toEqual([['svc/new'], ['svc/new']])
 })
 
-test('whoever has not said yet that it lives reloads when it is told to', async () => {
+test('a process that has not yet registered reloads when asked', async () => {
   const one = join('a', NEW, false)
   const reloading = one.participant.reload()
   await until(async () => (await redis.hlen('routing:catalog')) === 2, 'its proposal, and its word that it lives')
@@ -103,7 +103,7 @@ test('whoever has not said yet that it lives reloads when it is told to', async 
   expect(one.sells()).toEqual(['svc/new'])
 })
 
-test('a proposal whose proposer was killed is forgotten, and nobody who comes later has to ask again', async () => {
+test('a killed proposer’s proposal expires, and later ones need no repetition', async () => {
   const one = join('a', NEW)
   await present(1)
   expect(await exchange.propose({ id: 'orphan', gateway: null })).toBe(true)
@@ -112,7 +112,7 @@ test('a proposal whose proposer was killed is forgotten, and nobody who comes la
   expect(one.sells()).toEqual(['svc/new'])
 })
 
-test('one that is meant is kept open for as long as its proposer waits for answers', async () => {
+test('a proposal stays open while its proposer waits for answers', async () => {
   const proposal = { id: 'slow', gateway: null }
   const [first, again] = [await exchange.propose(proposal), await exchange.propose(proposal)]
   expect([first, again, await exchange.propose({ ...proposal, id: 'other' })]).toEqual([true, true, false])
@@ -123,7 +123,7 @@ test('one that is meant is kept open for as long as its proposer waits for answe
   }, 'a longer time')
 })
 
-test('whoever dies after it was asked is not waited for longer than its lease', async () => {
+test('a process that dies after it was asked delays the reload by its lease at most', async () => {
   const one = join('a', NEW)
   await exchange.beat({ id: 'dead', gateway: 'b', pid: 1, hash: 'x' })
   await present(2)
@@ -144,7 +144,7 @@ test('a proposal whose proposer died changes nothing', async () => {
   expect(await exchange.decide(proposal, hashCatalog(NEW, false))).toBe(false)
 })
 
-test('faults of one keep all from changing', async () => {
+test('a fault at one process stops the reload at all', async () => {
   const [one, other] = [join('a', NEW), join('b', undefined)]
   await present(2)
   const outcome = await reloadGateways({ exchange, gateway: null })
@@ -157,7 +157,7 @@ test('faults of one keep all from changing', async () => {
   expect(await reloadGateways({ exchange, gateway: null })).toMatchObject({ kind: 'agreed' })
 })
 
-test('a cluster is one store like any other', async () => {
+test('a reload works on a cluster too', async () => {
   const cluster = await startCluster(3)
   const client = connectRedis(cluster.url, { logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(client, PATIENCE_MS)
@@ -175,7 +175,7 @@ test('a cluster is one store like any other', async () => {
   await cluster.stop()
 })
 
-test('what is decided is done last: where it fails, nothing has changed', async () => {
+test('the decision is written last: if that fails, nothing has changed', async () => {
   const one = join('a', NEW)
   await present(1)
   const agree = async () => {

@@ -9,7 +9,7 @@ const beta = {
   limits: { requestsPerMinute: 1, tokensPerMinute: 2, concurrency: 3 },
 }
 
-test('a replacement holds at once, listeners hear of both, and a snapshot stays what it was', () => {
+test('a new catalogue applies at once, listeners get both, and a snapshot does not change', () => {
   const live = createLiveCatalog(alpha)
   const snapshot = live.current
   const heard: unknown[] = []
@@ -32,7 +32,7 @@ test('a value derived from a catalogue is computed once per catalogue', () => {
   expect([ids(), ids(), times]).toEqual([['svc/beta'], ['svc/beta'], 2])
 })
 
-test('limits that somebody keeps are those of the present catalogue, also as JSON', () => {
+test('limits derived from the catalogue follow it, also as JSON', () => {
   const live = createLiveCatalog(alpha)
   const limits = liveLimits(live)
   live.replace(beta)

@@ -5,7 +5,7 @@ import { freshDatabase } from '@test/support/stores'
 import { connectDatabase } from '@/db/client'
 import { MIGRATIONS } from '@/db/migrate'
 
-test('brings an empty database to this version as the owner of its schema, and does nothing the next time', async () => {
+test('schema migrate brings an empty database to this version, and does nothing the next time', async () => {
   const address = await freshDatabase()
   const database = connectDatabase(address, { maxConnections: 1 })
   await database.sql.unsafe('DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION svc_migrator')
@@ -18,7 +18,7 @@ test('brings an empty database to this version as the owner of its schema, and d
   await database.close()
 })
 
-test('without an address says which settings name one', async () => {
+test('schema migrate without an address names the settings for it', async () => {
   const { code, stderr } = await run(['schema', 'migrate'], {})
   expect(code).toBe(1)
   expect(stderr).toBe('neither DATABASE_MIGRATOR_URL nor DATABASE_URL is set\n')
