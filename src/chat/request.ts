@@ -185,6 +185,8 @@ export type ChatRequest = {
   wantsUsage: boolean
   /** Whether the answer's usage is to say what the answer cost. */
   wantsCost?: true
+  /** Whether OpenRouter's own library asks, which wants some fields of chat answers never null and others always there. */
+  forOpenRouter?: true
   /**
    * Parts that only a provider of the caller's own format can carry (a tool that runs at the provider, a block unknown to the
    * hub), each with its field and kind. Every `encodeRequest` refuses a request with any, because an omission would change the

@@ -65,6 +65,8 @@ export type AnswerContext = {
   wantsUsage: boolean
   /** Whether the last usage is to say what the answer cost. */
   wantsCost?: true | undefined
+  /** chat-completions: whether OpenRouter's own library reads it. */
+  forOpenRouter?: true | undefined
   /** chat-completions: whether the caller waits for the deprecated `function_call` in place of tool calls. */
   wantsFunctionCall?: boolean
   /** generate-content: the field of the answer's object that is the answer, where the caller wants a bare word. */

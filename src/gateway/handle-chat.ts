@@ -85,6 +85,7 @@ function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Chat
     created: Math.floor(arrivedAtMs / 1000),
     wantsUsage: request.wantsUsage,
     wantsCost: request.wantsCost,
+    forOpenRouter: request.forOpenRouter,
     wantsFunctionCall: request.wantsFunctionCall,
     answerField: request.answerField,
     toolOrigins: request.toolOrigins,

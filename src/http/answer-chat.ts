@@ -1,6 +1,7 @@
 /** Hands a request for a conversation from the door to the use case, the same for every format. */
 import type { FormatName } from '@/chat/format-name'
 import type { Format, Framing, RequestLine } from '@/formats/format'
+import { isOpenRouterLibrary } from '@/formats/openrouter-library'
 import type { ChatCall } from '@/gateway/chat-call'
 import { handleChat } from '@/gateway/handle-chat'
 import type { SettledAnswer } from '@/ledger/charge'
@@ -56,6 +57,7 @@ class PaidChat extends PaidRequest implements ChatCall {
     share?.endTurn()
     const protocol = format.readProtocol?.(headers, body)
     if (protocol) decoded.protocol = protocol
+    if (isOpenRouterLibrary(headers)) decoded.forOpenRouter = true
     const request = withPreferenceHeaders(resumed ? withEcho(decoded, resumed) : decoded, headers)
     this.nameModel(request.model, request.stream)
     if (request.userId !== undefined) this.nameEndUser(request.userId)

@@ -1,7 +1,9 @@
 /** OpenRouter's own libraries: its SDK and its provider for the AI SDK, of which only the key and the address are changed. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createOpenRouter } from '@openrouter/ai-sdk-provider'
 import { OpenRouter } from '@openrouter/sdk'
+import { answer } from '@test/matrix/cases/words'
+import { respondWith } from '@test/matrix/provider'
 import type { Customer, TestGateway } from '@test/support/gateway'
 import { generateText, streamText } from 'ai'
 import { type Sandbox, startSandbox } from '@/boot/embedded/sandbox'
@@ -47,6 +49,19 @@ test.each([...FORMAT_NAMES])('the SDK streams from a provider of %s, and asks wh
   expect(data.model).toBe(modelAt(provider))
 })
 
+test.each([...FORMAT_NAMES])('the SDK reads a whole answer of a provider of %s', async (provider) => {
+  const answer = await sdk.chat.send({ chatRequest: { model: modelAt(provider), messages } })
+  if (Symbol.asyncIterator in answer) throw new Error('a whole answer was asked for')
+  expect(answer.choices[0]?.message.content).toContain('Good day')
+  expect(answer.usage?.promptTokens).toBeGreaterThan(0)
+  expect((await sdk.generations.getGeneration({ id: answer.id })).data.totalCost).toBeGreaterThan(0)
+})
+
+test('the SDK lists the models', async () => {
+  const { result } = await sdk.models.list()
+  expect(result.data.map(({ id }) => id)).toEqual(FORMAT_NAMES.map(modelAt))
+})
+
 test('the SDK reads the credits', async () => {
   const before = await sdk.credits.getCredits()
   await streamFrom(modelAt('messages'))
@@ -66,4 +81,61 @@ test.each([...FORMAT_NAMES])('the AI SDK answers by a provider of %s, and tells 
     const usage = metadata?.openrouter?.usage as { cost?: number } | undefined
     expect(usage?.cost).toBeGreaterThan(0)
   }
+})
+
+/** Recorded answers of all formats. The streams of chat-completions have chunks whose usage is null. */
+const ANSWERS = ['text', 'tool-one', 'reasoning', 'length', 'cached'].map((name) => answer(name))
+const TOOLS = ['get_weather', 'get_time'].map((name) => ({ type: 'function' as const, function: { name } }))
+const FINGERPRINT = /"system_fingerprint": ?"fp_1",/g
+/** What a provider says in place of the fingerprint of the recordings. */
+const FINGERPRINTS = ['"system_fingerprint":"fp_1",', '"system_fingerprint":null,', '']
+
+describe.each([...FORMAT_NAMES])('recorded answers of %s', (provider) => {
+  let recorded: TestGateway
+  let key: string
+  let told = answer('text')
+  let fingerprint = ''
+
+  beforeAll(async () => {
+    recorded = await startTrio({
+      async respond({ path, body }) {
+        const recording = respondWith(told, provider, body.stream === true || path.includes('stream'))
+        return new Response((await recording.text()).replaceAll(FINGERPRINT, fingerprint), recording)
+      },
+    })
+    key = (await recorded.customer('100')).key
+  })
+  afterAll(() => recorded.stop())
+
+  const request = { model: modelAt(provider), messages, tools: TOOLS }
+
+  test('the SDK reads them whole and streamed, with and without the usage', async () => {
+    const reader = new OpenRouter({ apiKey: key, serverURL: `${recorded.url}/v1` })
+    for (fingerprint of FINGERPRINTS)
+      for (told of ANSWERS) {
+        const whole = await reader.chat.send({ chatRequest: request })
+        expect(whole).toMatchObject({ usage: { completionTokens: told.usage?.output } })
+        for (const includeUsage of [false, true]) {
+          const streamed = { ...request, stream: true, streamOptions: { includeUsage } } as const
+          const stream = await reader.chat.send({ chatRequest: streamed })
+          if (!(Symbol.asyncIterator in stream)) throw new Error('a stream was asked for')
+          const chunks = await Array.fromAsync(stream)
+          const finishes = chunks.flatMap(({ choices }) => choices.flatMap((choice) => choice.finishReason ?? []))
+          expect(finishes).toHaveLength(1)
+          expect(chunks.filter(({ usage }) => usage)).toHaveLength(includeUsage ? 1 : 0)
+        }
+      }
+  })
+
+  test('other clients get what their provider says', async () => {
+    told = answer('text')
+    fingerprint = ''
+    const send = async (more: object) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const body = JSON.stringify({ ...request, ...more })
+      return await (await fetch(`${recorded.url}/v1/chat/completions`, { method: 'POST', headers, body })).text()
+    }
+    expect(await send({})).not.toContain('system_fingerprint')
+    expect(await send({ stream: true, stream_options: { include_usage: true } })).toContain('"usage":null')
+  })
 })

@@ -37,6 +37,8 @@ export class StreamRepair {
   private hasUsage = false
   /** The latest usage that stood beside choices. */
   private displaced: JsonObject | undefined
+  /** In place of a usage that a chunk is not to have. OpenRouter's library refuses null. */
+  private readonly noUsage: null | undefined
 
   private readonly put: Put = (path, value, repair) => {
     this.edits.push({ path, value })
@@ -49,6 +51,7 @@ export class StreamRepair {
   ) {
     this.id = context.id
     this.created = context.created
+    this.noUsage = context.forOpenRouter ? undefined : null
   }
 
   /** The first repair: a whole message instead of a delta becomes one, unless it repeats earlier content. */
@@ -82,6 +85,8 @@ export class StreamRepair {
       else put(['choices', place], undefined, 'choices')
     }
     this.noteUsage(chunk, parts !== undefined && parts.length > 0)
+    if (this.noUsage === undefined && chunk.system_fingerprint === null)
+      edits.push({ path: ['system_fingerprint'], value: undefined })
     return edits
   }
 
@@ -149,17 +154,18 @@ export class StreamRepair {
   private noteUsage(chunk: JsonObject, hasChoices: boolean): void {
     const { put } = this
     const { usage } = chunk
+    if (usage === null && this.noUsage === undefined) this.edits.push({ path: ['usage'], value: undefined })
     if (usage === undefined || usage === null) return
     // It belongs into a last chunk without choices: the official library for Java takes any chunk with usage for the last.
     if (hasChoices && isJsonObject(usage)) {
       this.displaced = usage
-      this.edits.push({ path: ['usage'], value: null })
+      this.edits.push({ path: ['usage'], value: this.noUsage })
       return
     }
     const stated = decodeUsage(usage)
     // Counts only ever grow: some providers end with zeros.
     const charged = stated && this.hooks.charged()
-    if (!stated || !charged) put(['usage'], null, 'usage')
+    if (!stated || !charged) put(['usage'], this.noUsage, 'usage')
     else if (sizeOf(stated) < sizeOf(charged)) put(['usage'], encodeUsage(charged), 'usage')
     else repairSum(put, usage)
     this.hasUsage ||= stated !== undefined

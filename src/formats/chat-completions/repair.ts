@@ -113,6 +113,8 @@ export function repairAnswer(json: JsonObject, context: AnswerContext, hooks: Pa
   }
   if (decodeUsage(json.usage)) repairSum(put, json.usage)
   else put(['usage'], encodeUsage(hooks.charged()), 'usage')
+  if (context.forOpenRouter && json.system_fingerprint === undefined)
+    edits.push({ path: ['system_fingerprint'], value: null })
   return edits
 }
 

@@ -3,6 +3,7 @@
  */
 import { Elysia } from 'elysia'
 import { perCatalog } from '@/catalog/reload/live-catalog'
+import { isOpenRouterLibrary } from '@/formats/openrouter-library'
 import type { HttpDeps } from '@/http/deps'
 import {
   commonModelBodies,
@@ -44,8 +45,7 @@ export function modelsRoutes(deps: HttpDeps) {
   }
   const list = ({ request }: { request: Request }) => {
     const { common, priced } = bodies()
-    const isOpenRouter = request.headers.get('user-agent')?.includes(OPENROUTER_LIBRARY) === true
-    return modelAnswer((isOpenRouter ? priced : common).list(queryOf(request.url)), vary)
+    return modelAnswer((isOpenRouterLibrary(request.headers) ? priced : common).list(queryOf(request.url)), vary)
   }
   const entry = ({ request }: { request: Request }) =>
     modelAnswer(findModelBody(bodiesFor(request.headers), pathOf(request.url)), vary)
@@ -72,9 +72,6 @@ export function modelsRoutes(deps: HttpDeps) {
       .get('/models/*', entry, UNDOCUMENTED)
   )
 }
-
-/** Its mark in the user agent. */
-const OPENROUTER_LIBRARY = '@openrouter/sdk'
 
 const LIST_DESCRIPTION =
   'Prices are USD per 1,000,000 tokens, and again per token as decimal texts. Auto tiers have no pricing of their own. Aliases ' +

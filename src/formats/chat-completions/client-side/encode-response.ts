@@ -17,6 +17,7 @@ export function encodeResponse(response: ChatResponse, context: AnswerContext): 
     model: context.model,
     choices: response.choices.map((choice) => encodeChoice(choice, context)),
     ...(response.usage && { usage: encodeUsage(response.usage) }),
+    ...(context.forOpenRouter && { system_fingerprint: null }),
   }
 }
 

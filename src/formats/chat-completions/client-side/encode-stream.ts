@@ -41,14 +41,14 @@ class ChunkEncoder implements StreamEncoder {
   constructor(private readonly context: AnswerContext) {}
 
   private chunk(choices: JsonObject[], usageObject: JsonObject | null): Frame {
-    const { id, created, model, wantsUsage } = this.context
+    const { id, created, model, wantsUsage, forOpenRouter } = this.context
     const body = {
       id,
       object: 'chat.completion.chunk',
       created,
       model,
       choices,
-      ...(wantsUsage && { usage: usageObject }),
+      ...(wantsUsage && (usageObject || !forOpenRouter) && { usage: usageObject }),
     }
     return { data: JSON.stringify(body) }
   }
