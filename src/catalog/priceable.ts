@@ -86,10 +86,14 @@ function checkTool(tool: JsonValue, index: number, priced: readonly ServerTool[]
   if (kinds.length === 0 || !kinds.every(isFree)) refuse(`tools[${index}]`)
 }
 
-const NO_PLUGINS =
-  'plugins: none is offered here (no web search for any model, no reading of files beside it); leave it out'
+/** OpenRouter's services, by their field: no price would make them available. */
+const NOT_OFFERED: ReadonlyMap<string, string> = new Map([
+  ['plugins', 'none is offered here (no web search for any model, no reading of files beside it); leave it out'],
+  ['transforms', 'none is offered here (a conversation that is too long is refused, not shortened); leave it out'],
+])
 
 function refuse(param: string): never {
-  if (param === 'plugins') throw invalidRequest(NO_PLUGINS, param)
+  const notOffered = NOT_OFFERED.get(param)
+  if (notOffered !== undefined) throw invalidRequest(`${param}: ${notOffered}`, param)
   throw invalidRequest(`${param}: no price covers what was asked for, so it is not available here`, param)
 }

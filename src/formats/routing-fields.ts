@@ -3,5 +3,5 @@
 /** Read by routing-words.ts. */
 export const ROUTING_FIELDS = ['usage', 'models', 'provider', 'route'] as const
 
-/** Taken where they ask for nothing; else left out and named. */
-export const KEPT_OUT = { 'what is too long is refused, and not shortened': ['transforms'] }
+/** Taken if they ask for nothing, else refused. */
+export const NOT_OFFERED = { 'what is too long is refused, and not shortened': ['transforms'] }

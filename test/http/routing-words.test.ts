@@ -170,6 +170,13 @@ test.each(['chat-completions', 'responses'] as const)('`fallbacks` of names are 
   expect(wrong).toMatchObject({ status: 400, text: expect.stringContaining('fallbacks') })
 })
 
+test.each(FORMAT_NAMES)('%s: a transform is refused in words that are true', async (format) => {
+  const calls = gateway.upstream.calls.length
+  const told = await send(format, modelAt('messages'), { transforms: ['middle-out'] })
+  expect(told).toMatchObject({ status: 400, text: expect.stringContaining('transforms: none is offered here') })
+  expect(gateway.upstream.calls).toHaveLength(calls)
+})
+
 test('plugins are refused in words that are true', async () => {
   const told = await send('chat-completions', modelAt('messages'), { plugins: [{ id: 'web' }] })
   expect(told).toMatchObject({ status: 400, text: expect.stringContaining('plugins: none is offered here') })

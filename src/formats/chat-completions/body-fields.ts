@@ -2,7 +2,7 @@
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
-import { KEPT_OUT, ROUTING_FIELDS } from '@/formats/routing-fields'
+import { NOT_OFFERED, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { QUIRKS } from './provider'
 
 /** OpenAI's own fields, and those that other services of the format read. */
@@ -95,8 +95,9 @@ export const BODY_FIELDS = fieldTable({
     'a check of the content that providers do not charge for': ['moderation', 'safe_prompt', 'safety_settings'],
   },
   values: { modalities: { values: ['text'], because: 'sounds and pictures have prices of their own' } },
-  kept: { 'it would lie in the operator’s account, for nobody to read': ['store'], ...KEPT_OUT },
+  kept: { 'it would lie in the operator’s account, for nobody to read': ['store'] },
   unpriced: {
+    ...NOT_OFFERED,
     'a fee for each search': ['web_search', 'search_parameters', 'enable_search', 'search_options', 'plugins'],
     'what is kept at the provider is read as well': ['previous_response_id', 'conversation', 'prompt', 'container'],
     'another model or provider, at another price': ['context_window_fallback_dict', 'mcp_servers'],

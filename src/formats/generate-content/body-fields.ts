@@ -2,7 +2,7 @@
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { boundWhere, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
-import { KEPT_OUT, ROUTING_FIELDS } from '@/formats/routing-fields'
+import { NOT_OFFERED, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { camelCase } from './normalise'
 import { QUIRKS } from './provider'
 
@@ -25,8 +25,9 @@ export const BODY_FIELDS = fieldTable({
     'what is held back, and how strictly': ['safetySettings', 'modelArmorConfig'],
     'what the provider notes of the request, at no price of its own': ['labels'],
   },
-  kept: { 'it would lie in the operator’s account, for nobody to read': ['store'], ...KEPT_OUT },
+  kept: { 'it would lie in the operator’s account, for nobody to read': ['store'] },
   unpriced: {
+    ...NOT_OFFERED,
     'what is kept at the provider is read as well': ['cachedContent', 'continuationToken'],
   },
 })

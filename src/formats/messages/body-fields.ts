@@ -2,7 +2,7 @@
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { boundWhere, type FieldTree, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
-import { KEPT_OUT, ROUTING_FIELDS } from '@/formats/routing-fields'
+import { NOT_OFFERED, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { isJsonObject } from '@/lib/json'
 import { QUIRKS } from './provider'
 
@@ -46,8 +46,8 @@ export const BODY_FIELDS = fieldTable({
     speed: { values: ['standard'], because: 'a faster answer costs a multiple' },
     inference_geo: { values: ['global', 'not_available'], because: 'a region costs a surcharge' },
   },
-  kept: KEPT_OUT,
   unpriced: {
+    ...NOT_OFFERED,
     'the beginning of the conversation is kept at the provider, and read again at its full length': ['thread'],
     'another model may answer, at another price': ['fallbacks', 'fallback_credit_token'],
     'a summary is another answer to pay for': ['compaction'],

@@ -2,7 +2,7 @@
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { boundWhere, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
-import { KEPT_OUT, ROUTING_FIELDS } from '@/formats/routing-fields'
+import { NOT_OFFERED, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { isJsonObject } from '@/lib/json'
 import { QUIRKS } from './provider'
 
@@ -64,8 +64,8 @@ export const BODY_FIELDS = fieldTable({
     'a check of the content that providers do not charge for': ['moderation'],
     'which programs the caller takes part in': ['access_programs'],
   },
-  kept: KEPT_OUT,
   unpriced: {
+    ...NOT_OFFERED,
     'what is kept at the provider is read as well': ['conversation', 'prompt'],
   },
 })
