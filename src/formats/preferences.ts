@@ -52,10 +52,13 @@ export function preferencesSchema(maxPrice: 'max_price' | 'maxPrice' = 'max_pric
 }
 
 /** The schema of `fallback`, within the format's limits. */
-export function fallbackSchema(limits: { modelChars: StringOptions; fallback: ArrayOptions }) {
+export function fallbackSchema(
+  limits: { modelChars: StringOptions; fallback: ArrayOptions },
+  description = 'Models to try in order when the first fails; an extension of this service',
+) {
   return Type.Array(Type.String(limits.modelChars), {
     ...limits.fallback,
-    description: 'Models to try in order when the first fails; an extension of this service',
+    description,
   })
 }
 

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import { type RoutePreferences, SORTS, type Sort } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
-import { isJsonObject, type JsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { oneOf } from '@/lib/schemas'
 import {
   fallbackSchema,
@@ -49,10 +49,23 @@ const PROVIDER_WORDS = Object.keys(ProviderWish.properties)
 export function routingSchemas(limits: Parameters<typeof fallbackSchema>[0]) {
   return {
     usage: Type.Optional(UsageWish),
-    models: Type.Optional(fallbackSchema(limits)),
+    models: Type.Optional(
+      fallbackSchema(limits, 'OpenRouter’s word for `fallback`; the first is the model if there is no `model`'),
+    ),
     provider: Type.Optional(ProviderWish),
     route: Type.Optional(Type.Literal('fallback', { description: 'What is done anyway' })),
   }
+}
+
+/** The model that a body names: without a `model`, the first of `models`. */
+export function namedModel({ model, models }: JsonObject): JsonValue | undefined {
+  return model ?? (Array.isArray(models) ? models[0] : undefined)
+}
+
+/** The body, for the check of its fields, with the model that it names. */
+export function withNamedModel(body: JsonObject): JsonObject {
+  const named = body.model === undefined || body.model === null ? namedModel(body) : undefined
+  return named === undefined ? body : { ...body, model: named }
 }
 
 type Wire = {

@@ -3,6 +3,7 @@ import { findSold } from '@/catalog/aliases'
 import type { Catalog } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import type { Format } from '@/formats/format'
+import { namedModel } from '@/formats/routing-words'
 import type { Payer } from '@/ledger/outcomes'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { costNano, type Nano, type Pico, ZERO_NANO } from '@/lib/money'
@@ -20,7 +21,7 @@ export function resumeRequest(
 ): ReturnType<StoredResponses['resume']> | undefined {
   if (!format.keptItems) return undefined
   const beforeReading = ({ bytes: stored, tokens }: StoredSum) =>
-    share.readStored(stored, () => leastCost(catalog.current, body.model, tokens))
+    share.readStored(stored, () => leastCost(catalog.current, namedModel(body), tokens))
   return storedResponses.resume({ ...payer, body, bytes, keptItems: format.keptItems, beforeReading })
 }
 

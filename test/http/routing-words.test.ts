@@ -170,6 +170,24 @@ test.each(['chat-completions', 'responses'] as const)('`fallbacks` of names are 
   expect(wrong).toMatchObject({ status: 400, text: expect.stringContaining('fallbacks') })
 })
 
+test.each(['chat-completions', 'messages', 'responses'] as const)(
+  '%s: without `model`, the first of `models` is the model',
+  async (format) => {
+    const broken = `svc/broken-${format}`
+    const [first, second] = [modelAt('messages'), modelAt('responses')]
+    const answering = async (models: string[], model?: null) => {
+      const told = await send(format, '', { model, models })
+      return [told.status, told.by]
+    }
+    expect(await answering([first, second])).toEqual([200, first])
+    expect(await answering([second, first], null)).toEqual([200, second])
+    expect(await answering([broken, second])).toEqual([200, second])
+    expect(await answering([`${first}:floor`])).toEqual([200, first])
+    expect(await answering([])).toEqual([400, null])
+    expect(await answering(['svc/none', first])).toEqual([404, null])
+  },
+)
+
 test.each(FORMAT_NAMES)('%s: a transform is refused in words that are true', async (format) => {
   const calls = gateway.upstream.calls.length
   const told = await send(format, modelAt('messages'), { transforms: ['middle-out'] })

@@ -17,7 +17,7 @@ import { listServerTools } from '@/formats/chat-completions/server-tools'
 import type { Recognition } from '@/formats/format'
 import { judgeInside } from '@/formats/nested-fields'
 import { schemaOutput } from '@/formats/openai'
-import { readRouting } from '@/formats/routing-words'
+import { readRouting, withNamedModel } from '@/formats/routing-words'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { decodeCacheControl, hasCacheControl } from './decode-content'
 import { decodeToolChoice, decodeTools } from './decode-tools'
@@ -27,7 +27,7 @@ import { checkRequest, type RequestCheck, type WireRequest } from './wire'
 
 /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
 export function decodeRequest(body: JsonObject, check: RequestCheck = checkRequest): ChatRequest {
-  const request = check(body)
+  const request = check(withNamedModel(body))
   const { tools, others, origins } = decodeTools(request)
   const toolChoice = decodeToolChoice(request.tool_choice ?? request.function_call)
   // Such a caller can get one call only.

@@ -9,7 +9,7 @@ import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/messages/body-fields'
 import { VERSION_HEADER } from '@/formats/messages/provider'
 import { listServerTools } from '@/formats/messages/server-tools'
 import { judgeInside } from '@/formats/nested-fields'
-import { readRouting } from '@/formats/routing-words'
+import { readRouting, withNamedModel } from '@/formats/routing-words'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 import { decodeCache } from './decode-content'
@@ -20,7 +20,7 @@ import { checkCountTokens, checkRequest, type WireCountRequest, type WireRequest
 
 /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
 export function decodeRequest(body: JsonObject): ChatRequest {
-  const wire = checkRequest(body)
+  const wire = checkRequest(withNamedModel(body))
   return {
     ...decodeChecked(wire, body),
     stream: wire.stream ?? false,
@@ -133,7 +133,7 @@ function hasOwnParts({ tools, messages }: JsonObject): boolean {
 
 /** The request whose input is asked about: one whose `max_tokens` may be absent. Throws like `decodeRequest`. */
 export function decodeCountTokens(body: JsonObject): ChatRequest {
-  return decodeChecked(checkCountTokens(body), body)
+  return decodeChecked(checkCountTokens(withNamedModel(body)), body)
 }
 
 /** `total` is a non-negative integer: our own estimate of the request's input tokens. */

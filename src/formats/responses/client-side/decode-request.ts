@@ -17,7 +17,7 @@ import { judgeInside } from '@/formats/nested-fields'
 import { schemaOutput } from '@/formats/openai'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/responses/body-fields'
 import { listServerTools } from '@/formats/responses/server-tools'
-import { readRouting } from '@/formats/routing-words'
+import { readRouting, withNamedModel } from '@/formats/routing-words'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
@@ -30,7 +30,7 @@ const LOGPROBS = 'message.output_text.logprobs'
 
 /** Throws `invalid_request` that names the field. Kept answers must be in place before. Never changes `body`. */
 export function decodeRequest(body: JsonObject): ChatRequest {
-  const request = checkRequest(body)
+  const request = checkRequest(withNamedModel(body))
   refuseUnavailable(request, body)
   const tools = decodeTools(request)
   const conversation = decodeTurns(request)
