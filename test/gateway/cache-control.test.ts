@@ -43,7 +43,7 @@ async function sent(
 const text = (words: string, mark: object = {}) => ({ type: 'text', text: words, ...mark })
 
 describe('towards messages', () => {
-  test('towards messages on parts of every role', async () => {
+  test('messages: cache marks on parts of every role are sent', async () => {
     const { body } = await sent(plain, 'messages', {
       messages: [
         { role: 'system', content: [text('Rules', HOUR), text('More')] },
@@ -54,7 +54,7 @@ describe('towards messages', () => {
     expect(body.messages[0]?.content).toEqual([text('Document', MARK), text('Question')])
   })
 
-  test('towards messages on whole messages, whose content is one text', async () => {
+  test('messages: cache marks on whole messages with a single text are sent', async () => {
     const { body } = await sent(plain, 'messages', {
       messages: [
         { role: 'system', content: 'Rules', ...HOUR },
@@ -70,7 +70,7 @@ describe('towards messages', () => {
     ])
   })
 
-  test('towards messages on a tool’s result it stands on the result, where alone it is taken', async () => {
+  test('messages: the cache mark of a tool result is sent on the result block, the only valid place', async () => {
     const { body } = await sent(plain, 'messages', {
       messages: [
         { role: 'user', content: 'Hi' },
@@ -86,31 +86,31 @@ describe('towards messages', () => {
   test.each([
     ['beside the function', (name: string) => ({ type: 'function', function: { name }, ...MARK })],
     ['inside the function', (name: string) => ({ type: 'function', function: { name, ...MARK } })],
-  ])('on tools, %s', async (_where, tool) => {
+  ])('messages: cache marks on tools are sent, %s', async (_where, tool) => {
     const { body } = await sent(plain, 'messages', { tools: [tool('now')] })
     expect(body.tools?.[0]?.cache_control).toEqual(SHORT)
   })
 
-  test('towards messages on the request as a whole', async () => {
+  test('messages: a cache mark on the whole request is sent', async () => {
     const { body } = await sent(plain, 'messages', HOUR)
     expect(body.messages[0]?.content).toEqual([text('Hi', HOUR)])
   })
 
-  test('towards messages at most four reach the provider, the last ones, and none for an hour after one for five minutes', async () => {
+  test('messages: the last four cache marks are sent, without an hour after five minutes', async () => {
     const content = [MARK, HOUR, MARK, HOUR, MARK, MARK].map((mark, index) => text(`Part ${index}`, mark))
     const { body } = await sent(plain, 'messages', { messages: [{ role: 'user', content }] })
     const marks = body.messages[0]?.content.map((part) => part.cache_control)
     expect(marks).toEqual([undefined, undefined, SHORT, SHORT, SHORT, SHORT])
   })
 
-  test('an unknown time to live sets an unknown price, and is refused', async () => {
+  test('an unknown time to live is refused, as its price is unknown', async () => {
     const content = [text('Document', { cache_control: { type: 'ephemeral', ttl: '1d' } })]
     const { response, text: answer } = await sent(plain, 'messages', { messages: [{ role: 'user', content }] })
     expect(response.status).toBe(400)
     expect(JSON.parse(answer).error.param).toContain('messages[0].content')
   })
 
-  test('an hour in the cache is charged at its own price', async () => {
+  test('tokens cached for an hour are charged at their own price', async () => {
     const model = plain.modelWith('messages', () =>
       Response.json({
         ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'x', stop_reason: 'end_turn' },
@@ -138,14 +138,14 @@ describe('towards chat-completions', () => {
     tools: [{ type: 'function', function: { name: 'now', ...MARK }, ...MARK }],
   }
 
-  test('it is left out and named where the provider is not known to read it', async () => {
+  test('chat-completions: cache marks are omitted and named if the provider is not known to read them', async () => {
     const { body, response } = await sent(plain, 'chat-completions', everywhere)
     expect(JSON.stringify(body)).not.toContain('cache_control')
     expect(body.messages[0]?.content).toEqual([text('Document')])
     expect(response.headers.get('x-svc-left-out')).toBe('cache_control')
   })
 
-  test('it is passed on as it is where the catalogue says that the provider reads it', async () => {
+  test('chat-completions: cache marks are sent if the catalogue says that the provider reads them', async () => {
     const { body, response } = await sent(reading, 'chat-completions', everywhere)
     expect(body).toMatchObject(everywhere)
     expect(response.headers.get('x-svc-left-out')).toBeNull()
@@ -157,14 +157,14 @@ describe('towards chat-completions', () => {
     tools: [{ name: 'now', input_schema: { type: 'object' }, ...MARK }],
   }
 
-  test('hints of a messages client are said to such a provider', async () => {
+  test('chat-completions: such a provider gets the cache marks of a messages client', async () => {
     const { body } = await sent(reading, 'chat-completions', messagesBody, 'messages')
     expect(body.messages[0]).toEqual({ role: 'system', content: [text('Rules', HOUR)] })
     expect(body.messages[1]?.content).toEqual([text('Document', MARK), text('Question')])
     expect(body.tools?.[0]?.cache_control).toEqual(SHORT)
   })
 
-  test('a cache mark is omitted for a provider that cannot read it, and the answer and the log say so', async () => {
+  test('a cache mark is omitted for a provider that cannot read it, and named in answer and log', async () => {
     const { body } = await sent(plain, 'chat-completions', messagesBody, 'messages')
     expect(JSON.stringify(body)).not.toContain('cache_control')
     const line = plain.gateway.logLines.findLast((one) => one.includes('"event":"request_fields_left_out"'))
@@ -184,7 +184,7 @@ describe('towards chat-completions', () => {
       { ...usage, cache_creation: { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 10 } },
       30 * 1_250 + 10 * 2_000,
     ],
-  ])('what was written for %s is charged so', async (_name, mark, stated, written) => {
+  ])('cache writes for %s are charged at that price', async (_name, mark, stated, written) => {
     const model = reading.modelWith('chat-completions', () => Response.json(chatCompletion('Sound', stated)))
     const body = { messages: [{ role: 'user', content: [text('Document', mark)] }] }
     const cost = await costOf(reading.gateway, reading.customer.accountId, () =>

@@ -36,14 +36,14 @@ describe.each([...FORMATS])('towards %s', (format) => {
     expect(body.error.message).toContain(words)
   })
 
-  test('a result that is nested too deep stops nobody', async () => {
+  test('a tool result that is nested too deep is accepted', async () => {
     const { response } = await send(format, [call('{}'), result(BOTTOMLESS)])
     // Only this format has results as objects; for the others it is a text like any other.
     expect(response.status).toBe(format === 'generate-content' ? 400 : 200)
   })
 })
 
-test.each([...FORMATS])('arguments from a provider are relayed to %s as the text they are', async (format) => {
+test.each([...FORMATS])('deep arguments from a provider are relayed to %s as text', async (format) => {
   const arguments_ = { id: 'call_1', type: 'function', function: { name: 'look', arguments: BOTTOMLESS } }
   const message = { role: 'assistant', content: null, tool_calls: [arguments_] }
   const choices = [{ index: 0, message, logprobs: null, finish_reason: 'tool_calls' }]
@@ -53,7 +53,7 @@ test.each([...FORMATS])('arguments from a provider are relayed to %s as the text
   expect(text).toContain('['.repeat(DEPTH))
 })
 
-test('a body of nothing but values is refused before it is parsed', async () => {
+test('a body with too many values is refused before parsing', async () => {
   const { key } = models.customer
   const response = await fetch(`${models.gateway.url}/v1/chat/completions`, {
     method: 'POST',

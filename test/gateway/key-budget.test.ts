@@ -13,7 +13,7 @@ afterAll(() => gateway.stop())
 
 const LITTLE = nano(20_000_000)
 
-test('the output limit is lowered to what the budget pays, and the answer says to what', async () => {
+test('the output limit is lowered to the key’s budget, and the answer has the limit', async () => {
   const { key } = await gateway.customer('10', { monthlyBudget: LITTLE })
   const answer = await ask(key)
   expect(answer.status).toBe(200)
@@ -24,13 +24,13 @@ test('the output limit is lowered to what the budget pays, and the answer says t
   expect(asPoor.headers.get('x-svc-max-output-tokens')).toBe(String(cap))
 })
 
-test('the account’s balance counts where it is the lesser', async () => {
+test('the account’s balance counts if it is smaller than the budget', async () => {
   const { key } = await gateway.customer('0.02', { monthlyBudget: nano(1_000_000_000) })
   const answer = await ask(key)
   expect([answer.status, Number(answer.headers.get('x-svc-max-output-tokens')) > 256]).toEqual([200, true])
 })
 
-test('a request whose own limit is too dear is told what it needs and what is left', async () => {
+test('a request above the budget by its own limit gets the needed and remaining amounts', async () => {
   const { key } = await gateway.customer('10', { monthlyBudget: LITTLE })
   const answer = await ask(key, { max_tokens: 30_000 })
   expect(answer.status).toBe(402)

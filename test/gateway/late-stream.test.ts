@@ -42,7 +42,7 @@ const ALIVE: Record<FormatName, RegExp> = {
   responses: /^: keep-?alive\n\n/,
 }
 
-test('the client hears from us, then gets the answer, or the error in its own words; both are settled', async () => {
+test('a waiting client gets keep-alives, then the answer or the error in its format; both are settled', async () => {
   const before = await spent()
   const sound = FORMATS.map((format) => askLate(format, format, () => soundAnswer(format, true)))
   const failing = FORMATS.map((format) => askLate(format, format, status(400)))
@@ -67,7 +67,7 @@ test('the client hears from us, then gets the answer, or the error in its own wo
   expect(Number(await spent()) - Number(before)).toBeGreaterThan(0)
 })
 
-test('a client that leaves meanwhile ends the call, and pays nothing for silence', async () => {
+test('a client that disconnects while waiting ends the call and pays nothing', async () => {
   const calls: UpstreamCall[] = []
   const model = world.modelWith('chat-completions', (call) => {
     calls.push(call)

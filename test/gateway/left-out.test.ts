@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.gateway.stop())
 
-test('what the target’s format cannot say is left out, and the log names the features without the caller’s values', async () => {
+test('fields that the target’s format lacks are omitted, and the log names them without values', async () => {
   const model = world.modelWith('messages', () => soundAnswer('messages', false))
   const { response } = await world.ask({
     format: 'chat-completions',
@@ -21,7 +21,7 @@ test('what the target’s format cannot say is left out, and the log names the f
   expect(line).not.toContain('424242')
 })
 
-test.each([...FORMATS])('what no list of %s knows is left out, and the answer and the log say so', async (format) => {
+test.each([...FORMATS])('fields that are on no list of %s are omitted, and named in answer and log', async (format) => {
   let received: unknown
   const model = world.modelWith(format, ({ body }) => {
     received = body
@@ -50,7 +50,7 @@ test.each([...FORMATS])(
   },
 )
 
-test('the operator may have fields of a provider passed on by name', async () => {
+test('operators may pass on a provider’s fields by name', async () => {
   const { modelWith, ask, gateway } = await startScriptedModels({ passFields: ['thread', 'x_unheard_of'] })
   let received: unknown
   const model = modelWith('messages', ({ body }) => {
@@ -77,7 +77,7 @@ describe.each([['chat-completions'], ['generate-content']] as const)('`store` of
     return { received, leftOut: response.headers.get('x-svc-left-out') }
   }
 
-  test('reaches no provider, whose account is not the caller’s', async () => {
+  test('`store` reaches no provider', async () => {
     const { received, leftOut } = await sentWith({ store: true })
     expect(received).not.toHaveProperty('store')
     expect(leftOut).toBe('store')
@@ -89,7 +89,7 @@ describe.each([['chat-completions'], ['generate-content']] as const)('`store` of
   })
 })
 
-test('what is noted beside a stored answer goes with it: providers refuse it alone', async () => {
+test('metadata of a stored answer is omitted with `store`', async () => {
   let received: Record<string, unknown> = {}
   const model = world.modelWith('chat-completions', (call) => {
     received = call.body
@@ -106,7 +106,7 @@ test('what is noted beside a stored answer goes with it: providers refuse it alo
 const CONSTRAINED = { logit_bias: { '50256': -100 }, guided_json: { type: 'object' } }
 
 describe('what constrains the answer', () => {
-  test('what constrains the answer is not left out: a 400 names it, and what would answer without', async () => {
+  test('a field that constrains the answer is a 400 with the fields that would be lost', async () => {
     const model = world.modelWith('messages', () => expect.unreachable())
     const { response, text } = await world.ask({ format: 'chat-completions', model, body: CONSTRAINED })
     expect(response.status).toBe(400)
@@ -115,7 +115,7 @@ describe('what constrains the answer', () => {
     expect(error.message).toContain('cannot carry logit_bias, guided_json (svc.lossy answers without)')
   })
 
-  test('what constrains the answer is left out and named where the caller says so, in the body or by a header', async () => {
+  test('a field that constrains the answer is omitted if the caller accepts the loss, in body or header', async () => {
     const model = world.modelWith('messages', () => soundAnswer('messages', false))
     const ask = (body: Record<string, unknown>, headers: Record<string, string>) =>
       world.ask({ format: 'chat-completions', model, body: { ...CONSTRAINED, ...body }, headers })
@@ -138,7 +138,7 @@ describe('what constrains the answer', () => {
     expect([response.status, text]).toEqual([400, expect.stringContaining('x-svc-lossy must be true or false')])
   })
 
-  test('goes to a model that can carry it, where the caller names one beside', async () => {
+  test('a request with such a field goes to a fallback model that can carry it', async () => {
     const foreign = world.modelWith('messages', () => expect.unreachable())
     const own = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
     const { response } = await world.ask({
@@ -151,7 +151,7 @@ describe('what constrains the answer', () => {
     expect(response.headers.get('x-svc-left-out')).toBeNull()
   })
 
-  test('asks for nothing where it is empty or switched off', async () => {
+  test('such a field is ignored if it is empty or off', async () => {
     const model = world.modelWith('messages', () => soundAnswer('messages', false))
     const body = { logit_bias: {}, logprobs: false, top_logprobs: 0, guided_json: null }
     const { response } = await world.ask({ format: 'chat-completions', model, body })
@@ -222,7 +222,7 @@ function answerWithLogprobs(format: FormatName): Response {
   }
 }
 
-test('what a switch of the catalogue has an encoder leave out is named too', async () => {
+test('fields that a quirk omits are named too', async () => {
   const quirks = ['no-sampling', 'no-reasoning-effort', 'no-thinking', 'no-reasoning', 'no-verbosity']
   const { modelWith, ask, gateway } = await startScriptedModels({}, { quirks })
   const asked: [FormatName, FormatName, Record<string, unknown>, string][] = [

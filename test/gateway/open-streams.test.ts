@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('nothing of the request, once the answer has begun', async () => {
+test('an open stream keeps no part of its request', async () => {
   const kept: WeakRef<object>[] = []
   const readers: ReadableStreamDefaultReader<Uint8Array>[] = []
   for (let index = 0; index < STREAMS; index++) readers.push(await openStream(kept))

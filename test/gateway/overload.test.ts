@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.gateway.stop())
 
-test('what exceeds slots and queue is turned away with a time to come back, and nothing is held for it', async () => {
+test('a request beyond slots and queue gets retry-after, and holds nothing', async () => {
   const gate = Promise.withResolvers<void>()
   let inFlight = 0
   const model = world.modelWith('chat-completions', async () => {
@@ -41,7 +41,7 @@ test('what exceeds slots and queue is turned away with a time to come back, and 
   expect(queued(model)).toBe(0)
 })
 
-test('a busy provider is passed by where another can answer', async () => {
+test('a busy provider is skipped if another can answer', async () => {
   const gate = Promise.withResolvers<void>()
   const busy = world.modelWith('chat-completions', async () => {
     await gate.promise
@@ -56,7 +56,7 @@ test('a busy provider is passed by where another can answer', async () => {
   await Promise.all(holders)
 })
 
-test('an account that takes all slots that it gets leaves some to another, which is answered at once', async () => {
+test('an account with all its slots leaves some to another, which is answered at once', async () => {
   const wide = await startScriptedModels({ maxConcurrency: 10 })
   const gate = Promise.withResolvers<void>()
   const model = wide.modelWith('chat-completions', async ({ text }) => {
@@ -77,7 +77,7 @@ test('an account that takes all slots that it gets leaves some to another, which
   await wide.gateway.stop()
 })
 
-test('every way an answer can end gives its slot back', async () => {
+test('every way an answer ends frees its slot', async () => {
   const scripts = [
     () => soundAnswer('chat-completions', true),
     () => new Response('data: {"choices":[{"index":0,"delta":{"content":"Half"}}]}\n\n', { headers: EVENT_STREAM }),
@@ -91,7 +91,7 @@ test('every way an answer can end gives its slot back', async () => {
   }
 })
 
-test('a storm: one provider dead, one slow, and every request is answered with hardly an attempt more', async () => {
+test('with one provider dead and one slow, every request is answered with few extra attempts', async () => {
   let deadCalls = 0
   const dead = world.modelWith('chat-completions', () => {
     deadCalls++

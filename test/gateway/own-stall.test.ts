@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('no caller is refused, in whatever the gateway was interrupted', async () => {
+test('a stall of the gateway’s own event loop refuses no request', async () => {
   const stalls: ((work: () => void) => void)[] = [(work) => spendThen(1, work), setImmediate, queueMicrotask]
   const statuses: number[] = []
   let isDone = false

@@ -19,7 +19,7 @@ const PAIRS = FORMATS.flatMap((client) => FORMATS.map((provider): [FormatName, F
 const providerOf = (model: string) => model.replace('svc/', '')
 
 describe('what is wished is not told to providers', () => {
-  test.each(PAIRS)('%s to %s', async (format, provider) => {
+  test.each(PAIRS)('preferences of a %s caller are not sent to %s', async (format, provider) => {
     let received = ''
     const model = world.modelWith(provider, ({ body }) => {
       received = JSON.stringify(body)
@@ -52,7 +52,7 @@ describe('what is wished is not told to providers', () => {
 })
 
 describe.each([...FORMATS])('a caller of %s', (format) => {
-  test('is answered by nobody that it rules out, even where all else fails', async () => {
+  test('a provider that a preference rules out never answers, even if all others fail', async () => {
     const broken = world.modelWith(format, status(500))
     let calls = 0
     const sound = world.modelWith(format, () => {
@@ -87,7 +87,7 @@ describe.each([...FORMATS])('a caller of %s', (format) => {
       'costs 1 USD per 1M input tokens, above svc.max_price 0.5',
     ],
   ]
-  test.each(faults)('is told of %s in its own words', async (_, svc, param, words) => {
+  test.each(faults)('an invalid preference is a 400 in the caller’s format: %s', async (_, svc, param, words) => {
     const model = world.modelWith(format, () => expect.unreachable())
     const { response, text } = await world.ask({ format, model, body: { svc } })
     expect(response.status).toBe(400)
@@ -97,7 +97,7 @@ describe.each([...FORMATS])('a caller of %s', (format) => {
     expect(`${details} ${error.message}`).toContain(param)
   })
 
-  test('is told of a header that is no number from 0 to 1, and may leave it empty', async () => {
+  test('a quality header that is not a number from 0 to 1 is a 400; an empty one is ignored', async () => {
     const model = world.modelWith(format, () => soundAnswer(format, false))
     const ask = (quality: string) => world.ask({ format, model, headers: { 'x-svc-quality': quality } })
     for (const quality of ['2', '-1', 'high', '1.5', 'NaN', '0x1', '.']) {
@@ -108,7 +108,7 @@ describe.each([...FORMATS])('a caller of %s', (format) => {
   })
 })
 
-test('generate-content callers may spell it either way, but not both', async () => {
+test('generate-content callers may use either spelling, but not both', async () => {
   const format = 'generate-content'
   const model = world.modelWith(format, () => soundAnswer(format, false))
   const ask = (svc: unknown) => world.ask({ format, model, body: { svc } })
@@ -117,7 +117,7 @@ test('generate-content callers may spell it either way, but not both', async () 
   expect((await ask({ maxPrice: { input: 1 }, max_price: { input: 1 } })).text).toContain('given twice')
 })
 
-test('OpenRouter’s own field is read, and an unknown name refused by it', async () => {
+test('OpenRouter’s own field is read, and an unknown name in it refused', async () => {
   const format = 'chat-completions'
   const model = world.modelWith(format, () => soundAnswer(format, false))
   const { response, text } = await world.ask({ format, model, body: { provider: { only: ['x'] } } })

@@ -41,7 +41,7 @@ describe('without a price', () => {
     },
   )
 
-  test('a fallback that has a price answers in place of one that has none', async () => {
+  test('without a price, a fallback with a price answers', async () => {
     const foreign = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
     const model = world.modelWith('messages', () => Response.json(message({ web_search_requests: 1 })))
     const { response } = await world.ask({
@@ -53,7 +53,7 @@ describe('without a price', () => {
     expect(response.headers.get('x-svc-model')).toBe(model)
   })
 
-  test('a conversation that holds its blocks goes to another format without them, and the answer says so', async () => {
+  test('a conversation with the tool’s blocks goes to another format without them, and the answer names it', async () => {
     const model = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
     const messages = [
       { role: 'user', content: 'Weather?' },

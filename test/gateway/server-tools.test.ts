@@ -51,7 +51,7 @@ async function asked(format: FormatName, answer: () => Response, body: Record<st
 describe('messages', () => {
   const tokens = 100 * TOKEN.input + 10 * TOKEN.output
 
-  test('searches are charged by the provider’s own count, and the answer is passed on as it is', async () => {
+  test('messages: searches are charged by the provider’s count, and the answer is relayed unchanged', async () => {
     const own = message({ web_search_requests: 3 })
     const { cost, text, headers } = await asked('messages', () => Response.json(own), { tools: [SEARCH] })
     expect(cost).toBe(tokens + 3 * CENT)
@@ -59,7 +59,7 @@ describe('messages', () => {
     expect(headers?.get('x-svc-cost-usd')).toBe('0.03012')
   })
 
-  test('a stream likewise, block by block', async () => {
+  test('messages: the same in a stream, block by block', async () => {
     const events = messageEvents({ web_search_requests: 2, web_fetch_requests: 1 })
     const [first, ...others] = events
     const { cost, text } = await asked('messages', () => sse(namedEvents(events)), { tools: [SEARCH] }, true)
@@ -68,7 +68,7 @@ describe('messages', () => {
     expect(text).toContain(String(first?.type))
   })
 
-  test('a limit is imposed where the caller sets none, and the caller’s own is kept', async () => {
+  test('messages: a use limit is added if the caller sets none', async () => {
     const answer = () => Response.json(message({ web_search_requests: 0 }))
     const { received } = await asked('messages', answer, { tools: [SEARCH] })
     expect(received.tools).toEqual([{ ...SEARCH, max_uses: 5 }])
@@ -76,7 +76,7 @@ describe('messages', () => {
     expect((await asked('messages', answer, { tools: [own] })).received.tools).toEqual([own])
   })
 
-  test('runs of code are counted in the content, which alone tells them', async () => {
+  test('messages: code runs are counted in the content', async () => {
     const run = { type: 'server_tool_use', id: 'srvtoolu_2', name: 'bash_code_execution', input: {} }
     const own = { ...message(undefined), content: [...SEARCH_CONTENT, run, { ...run, id: 'srvtoolu_3' }] }
     const tools = [{ type: 'code_execution_20250825', name: 'code_execution' }]
@@ -85,7 +85,7 @@ describe('messages', () => {
     expect(received.tools).toEqual(tools)
   })
 
-  test('the next turn sends the blocks back as they were', async () => {
+  test('messages: the next turn sends the tool blocks back unchanged', async () => {
     const messages = [
       { role: 'user', content: 'Weather?' },
       { role: 'assistant', content: SEARCH_CONTENT },
@@ -96,7 +96,7 @@ describe('messages', () => {
     expect(cost).toBe(tokens)
   })
 
-  test('a search is paid although the answer broke off after it', async () => {
+  test('messages: a search is charged even if the answer breaks off after it', async () => {
     const until2 = messageEvents({}).slice(0, 6)
     const model = world.modelWith('messages', () => sse(`${namedEvents(until2)}: waiting\n\n`))
     const cost = await costOf(world.gateway, world.customer.accountId, () =>
@@ -105,7 +105,7 @@ describe('messages', () => {
     expect(cost).toBeGreaterThanOrEqual(CENT + 100 * TOKEN.input)
   })
 
-  test('whoever leaves in the middle pays what the provider says in the end', async () => {
+  test('messages: a client that disconnects pays the provider’s final count', async () => {
     const live = liveStream()
     const model = world.modelWith('messages', () => live.response)
     const events = messageEvents({ web_search_requests: 2 })
@@ -132,13 +132,13 @@ describe('messages', () => {
     expect(cost).toBe(tokens + 2 * CENT + SOUND)
   })
 
-  test('uses beyond the limit are paid from what is left of the hold', async () => {
+  test('messages: uses beyond the limit are charged from the rest of the hold', async () => {
     const tools = [{ ...SEARCH, max_uses: 1 }]
     const { cost } = await asked('messages', () => Response.json(message({ web_search_requests: 2 })), { tools })
     expect(cost).toBe(tokens + 2 * CENT)
   })
 
-  test('what is never left of it is not charged, and the record says so', async () => {
+  test('messages: uses beyond the hold are not charged, and the record is flagged', async () => {
     const tools = [{ ...SEARCH, max_uses: 1 }]
     const answer = () => Response.json(message({ web_search_requests: 1_000_000 }))
     const { cost, headers } = await asked('messages', answer, { tools })
@@ -174,7 +174,7 @@ describe('generate-content', () => {
     ['googleSearch', { googleSearch: {} }, 2 * CENT],
     ['google_search, as Python spells it', { google_search: {} }, 2 * CENT],
     ['googleSearchRetrieval, which is paid once a request', { googleSearchRetrieval: {} }, 5 * CENT],
-  ])('%s: each query once, and an empty one not at all', async (_name, tool, fee) => {
+  ])('generate-content, %s: each different query is charged once, an empty one is free', async (_name, tool, fee) => {
     const own = candidate(grounded('weather', '', 'weather', 'forecast'))
     const { cost, text, received } = await asked('generate-content', () => Response.json(own), { tools: [tool] })
     expect(cost).toBe(tokens + fee)
@@ -182,7 +182,7 @@ describe('generate-content', () => {
     expect(received.tools).toEqual([tool])
   })
 
-  test('a stream that repeats its queries', async () => {
+  test('generate-content: repeated queries in a stream are charged once', async () => {
     const events = [candidate({}, false), candidate(grounded('a'), false), candidate(grounded('a', 'b'))]
     const answer = () => eventStream(...events)
     const { cost, text } = await asked('generate-content', answer, { tools: [{ googleSearch: {} }] }, true)
@@ -190,13 +190,13 @@ describe('generate-content', () => {
     expect(text).toBe(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
   })
 
-  test('an answer without a search costs none', async () => {
+  test('generate-content: an answer without a search has no tool charge', async () => {
     const answer = () => Response.json(candidate({}))
     const tools = [{ googleSearch: {} }, { urlContext: {} }]
     expect((await asked('generate-content', answer, { tools })).cost).toBe(tokens)
   })
 
-  test('a tool without a price is refused beside one that has one', async () => {
+  test('generate-content: a tool without a price is refused beside one with a price', async () => {
     const answer = () => Response.json(candidate({}))
     const { status, text } = await asked('generate-content', answer, { tools: [{ googleSearch: {}, googleMaps: {} }] })
     expect(status).toBe(400)
@@ -209,20 +209,20 @@ describe('chat-completions', () => {
   const usage = usageOf(100, 10)
   const tokens = 100 * TOKEN.input + 10 * TOKEN.output
 
-  test('a search is charged for each request, where the provider does not count', async () => {
+  test('chat-completions: a search is charged once per request if the provider reports no count', async () => {
     const answer = () => Response.json(chatCompletion('Sun', usage))
     const { cost, received } = await asked('chat-completions', answer, body)
     expect(cost).toBe(tokens + CENT)
     expect(received).toMatchObject(body)
   })
 
-  test('the provider’s count, where it gives one', async () => {
+  test('chat-completions: a search is charged by the provider’s count', async () => {
     const answer = () =>
       Response.json(chatCompletion('Sun', { ...usage, server_tool_use: { web_search_requests: 2 } } as never))
     expect((await asked('chat-completions', answer, body)).cost).toBe(tokens + 2 * CENT)
   })
 
-  test('the last event of a stream lists them', async () => {
+  test('chat-completions: the last event of a stream lists the tool charges', async () => {
     const model = world.modelWith('chat-completions', () => eventStream(...chatStream(['Sun'], usage)))
     const { text } = await world.ask({
       ...{ format: 'chat-completions', model, body, stream: true },
@@ -234,7 +234,7 @@ describe('chat-completions', () => {
 })
 
 describe('the money', () => {
-  test('what the tools may cost is held: who has less is refused, and who allows fewer uses is not', async () => {
+  test('the possible tool cost is held: an account with less is refused, fewer allowed uses pass', async () => {
     const { key } = await world.gateway.customer('0.6')
     const model = world.modelWith('messages', () => Response.json(message({ web_search_requests: 1 })))
     const ask = (maxUses: number) =>
@@ -250,7 +250,7 @@ describe('the money', () => {
     expect((await ask(1)).status).toBe(200)
   })
 
-  test('records, the account’s summary and the list of models say what tools cost', async () => {
+  test('records, account summary and the list of models have tool costs', async () => {
     const answer = () => Response.json(message({ web_search_requests: 3 }))
     const { headers } = await asked('messages', answer, { tools: [SEARCH] })
     const id = headers?.get('x-request-id') ?? ''

@@ -201,7 +201,7 @@ describe.each(LANES)('$lane', (lane) => {
     ...(canAsk && takesTiers ? (['flex', 'priority'] as const) : []),
   ]
 
-  test('costs the tier that the answer names, or else the one asked for', async () => {
+  test('an answer costs the tier it names, otherwise the requested one', async () => {
     const { key, accountId } = await world.customer('1')
     const available = async () => (await world.balance(accountId)).available
     let before = await available()
@@ -224,7 +224,7 @@ describe.each(LANES)('$lane', (lane) => {
     }
   })
 
-  test('refuses a tier without a price, and one that the provider can’t be asked for', async () => {
+  test('a tier without a price, or that the provider has no field for, is refused', async () => {
     const { key, accountId } = await world.customer('1')
     last.delete(lane.lane)
     for (const tier of ['scale', 'fast', 'brand-new', ...(canAsk && takesTiers ? [] : ['flex', 'priority'])]) {
@@ -236,7 +236,7 @@ describe.each(LANES)('$lane', (lane) => {
   })
 })
 
-test('an answer states its cost in parts at the prices of the tier that it names', async () => {
+test('usage.cost_details have the prices of the tier that the answer names', async () => {
   const { key } = await world.customer('1')
   for (const lane of LANES.filter(({ provider, client }) => provider === client && client === 'chat-completions')) {
     named.set(lane.lane, 'flex')

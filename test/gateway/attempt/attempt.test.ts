@@ -99,19 +99,19 @@ async function attempt({
 }
 
 describe('what is sent', () => {
-  test('what is sent is the caller’s own body where both speak the same, with the upstream’s name of the model', async () => {
+  test('a provider of the caller’s format gets the caller’s own body with the provider’s model name', async () => {
     upstream.respond(() => Response.json(chatCompletion('Hello')))
     await attempt({ body: { novelty: [1, 2] as never } })
     expect(upstream.calls[0]?.body).toMatchObject({ model: 'alpha-at-p', novelty: [1, 2] })
   })
 
-  test('asks for no more output than the model has, which is all that is held', async () => {
+  test('the requested output limit is at most the model’s, which is what is held', async () => {
     upstream.respond(() => Response.json(chatCompletion('Hello')))
     await attempt({ from: 'messages', to: 'chat-completions', changes: { maxOutputTokens: 9_000 } })
     expect(upstream.calls[0]?.body.max_completion_tokens).toBe(50)
   })
 
-  test('leaves out what the target’s format cannot say, and names it in the log', async () => {
+  test('fields that the target’s format lacks are omitted and named in the log', async () => {
     upstream.respond(() => Response.json({}))
     await attempt({ to: 'messages', changes: { sampling: { seed: 424_242 } } })
     expect(logger.lines[0]).toMatchObject({
@@ -122,26 +122,26 @@ describe('what is sent', () => {
 })
 
 describe('what begins', () => {
-  test('what begins is an answer in one piece', async () => {
+  test('an attempt begins with a whole answer', async () => {
     upstream.respond(() => Response.json(chatCompletion('Hello')))
     expect((await attempt()).kind).toBe('complete')
     expect(told).toEqual(['began'])
   })
 
-  test('what begins is a stream with content', async () => {
+  test('an attempt begins with a stream that has content', async () => {
     upstream.respond(() => eventStream(...chatStream(['Hi'])))
     expect((await attempt({ changes: { stream: true } })).kind).toBe('stream')
     expect(told).toEqual(['began'])
   })
 
-  test('what begins is one piece where the provider streams and nobody asked it to', async () => {
+  test('a stream that nobody asked for becomes a whole answer', async () => {
     upstream.respond(() => eventStream(...chatStream(['Hi'])))
     expect(await attempt()).toMatchObject({ kind: 'complete', raw: undefined })
   })
 })
 
 describe('what fails', () => {
-  test('what fails is told to the permit as it is, to the log with its reason, and to the caller in our words', async () => {
+  test('a failure is reported to the permit, logged with its reason, and returned in our own words', async () => {
     upstream.respond(() => Response.json({ error: { message: 'the key sk-secret-12345678 is bad' } }, { status: 500 }))
     const failed = await attempt()
     expect(failed).toMatchObject({ kind: 'failed', error: { status: 502 }, failed: { milliseconds: 5 } })
@@ -150,7 +150,7 @@ describe('what fails', () => {
     expect(JSON.stringify(logger.lines)).not.toContain('12345678')
   })
 
-  test('what fails is also what the target’s format cannot carry: nothing is sent, and the request is blamed', async () => {
+  test('a request that the target’s format cannot carry fails without a call, as the request’s fault', async () => {
     const changes: Partial<ChatRequest> = {
       turns: [{ role: 'user', content: [{ type: 'audio', mediaType: 'audio/wav', data: 'AAAA' }] }],
     }
@@ -162,7 +162,7 @@ describe('what fails', () => {
 })
 
 describe('a client that leaves', () => {
-  test('a client that leaves while the provider is silent ends the call and blames nobody', async () => {
+  test('a client that disconnects while the provider is silent ends the call without blame', async () => {
     upstream.respond(() => new Promise(() => {}))
     const waiting = attempt({ changes: { stream: true } })
     await until(() => upstream.calls.length === 1, 'the provider to be asked')
@@ -185,7 +185,7 @@ describe('a client that leaves', () => {
       client.abort()
     }
 
-    test('an answer in one piece is read on to its end, which frees the slot', async () => {
+    test('after a disconnect a whole answer is read to its end, which frees the slot', async () => {
       await leave(READ_ON)
       expect(drains.take('p', 'other', 1)).toBeUndefined()
       answer.resolve(Response.json(chatCompletion('Hello')))
@@ -193,7 +193,7 @@ describe('a client that leaves', () => {
       expect(drains.take('p', 'other', 1)).toBeDefined()
     })
 
-    test('an answer in one piece that fails after all is the provider’s fault', async () => {
+    test('a whole answer that fails after a disconnect counts as the provider’s fault', async () => {
       await leave(READ_ON)
       answer.resolve(Response.json({ error: { message: 'Oops' } }, { status: 500 }))
       expect(await waiting).toMatchObject({ kind: 'failed', error: { status: 502 } })
@@ -211,7 +211,7 @@ describe('a client that leaves', () => {
     })
   })
 
-  test('a client that leaves while nothing takes a connection at its address has reached nobody', async () => {
+  test('a client that disconnects while no connection is accepted has reached no provider', async () => {
     const silent = await openSilentAddress()
     const waiting = attempt({ address: `http://127.0.0.1:${silent.port}`, changes: { stream: true } })
     client.abort()
@@ -219,7 +219,7 @@ describe('a client that leaves', () => {
     await silent.stop()
   })
 
-  test('a client that leaves before anything is sent is gone all the same', async () => {
+  test('a client that disconnects before anything is sent gets no attempt', async () => {
     client.abort()
     // Whether somebody has lately been reached at the address is another matter.
     expect(await attempt()).toMatchObject({ kind: 'abandoned', hasSent: false })
@@ -227,7 +227,7 @@ describe('a client that leaves', () => {
   })
 })
 
-test('a bug of ours keeps no slot', async () => {
+test('an error in our code frees the slot', async () => {
   const changes = { turns: undefined as never }
   await expect(attempt({ to: 'messages', changes })).rejects.toBeInstanceOf(TypeError)
   expect(told).toEqual(['abandoned'])
@@ -261,7 +261,7 @@ describe('proofs of what another account of the vendor has thought', () => {
     },
   )
 
-  test('proofs of what another account of the vendor has thought are left out of a translated request as well, and inside a stream that had begun', async () => {
+  test('another account’s encrypted reasoning is also removed from a translated request, and in a stream that had begun', async () => {
     const turns: ChatRequest['turns'] = [
       { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
       {
@@ -281,7 +281,7 @@ describe('proofs of what another account of the vendor has thought', () => {
     expect(upstream.calls.map((sent) => JSON.stringify(sent.body).includes('gAAA'))).toEqual([true, false])
   })
 
-  test('proofs of what another account of the vendor has thought are no reason to ask twice where there are none, or where they are refused again', async () => {
+  test('a refusal is not repeated if the request has no encrypted reasoning, or if it is refused again', async () => {
     const refused = { error: { message: 'no', code: 'invalid_encrypted_content' } }
     upstream.respond(() => Response.json(refused, { status: 400 }))
     expect((await attempt({ from: 'responses', body: { messages: undefined, input: 'Hi' } as never })).kind).toBe(

@@ -34,7 +34,7 @@ beforeEach(() => {
 const batch = (items: StreamItem[]) => ({ kind: 'items' as const, items })
 const done = (...events: ChatEvent[]) => ({ kind: 'done' as const, events })
 
-test('comes with the first content; what came before is held for the client', async () => {
+test('the commit point is the first content; earlier events are buffered for the client', async () => {
   source.give(batch(itemsOf(format, ROLE)), batch(itemsOf(format, ROLE, chatChunk({ content: 'Hi' }), ROLE)))
   const stream = await awaitContent(source, false, NOBODY_LEAVES)
   expect(stream).toMatchObject({ kind: 'stream', pending: undefined })
@@ -54,12 +54,12 @@ describe('is there with', () => {
     ['a tool call', { type: 'tool-call-start', ...at, id: '1', name: 'add' }],
     ['an image', { type: 'image', ...at, mediaType: 'image/png', data: 'AA' }],
     ['a finish: an answer may be empty', { type: 'finish', choice: 0, finish: { kind: 'stop', raw: 'stop' } }],
-  ])('%s', async (_, event) => {
+  ])('the commit point is reached by %s', async (_, event) => {
     source.give(batch(hubItems(event)))
     expect((await awaitContent(source, false, NOBODY_LEAVES)).kind).toBe('stream')
   })
 
-  test('is there with not with what only announces it', async () => {
+  test('events that only announce content do not reach the commit point', async () => {
     const announcing: ChatEvent[] = [
       { type: 'start', id: '1', model: 'm', created: 0 },
       { type: 'text-start', ...at },
@@ -75,14 +75,14 @@ describe('is there with', () => {
 })
 
 describe('before it', () => {
-  test('an error inside a 200 is a failure, and ends the call', async () => {
+  test('an error inside a 200 before content fails the attempt and ends the call', async () => {
     source.give(batch(itemsOf(format, ROLE, OVERLOADED)))
     const failed = await awaitContent(source, false, NOBODY_LEAVES)
     expect(failed).toMatchObject({ kind: 'failed', failure: { kind: 'refused', error: { message: 'overloaded' } } })
     expect(source.isAborted()).toBe(true)
   })
 
-  test('a stream that breaks or just stops is a failure', async () => {
+  test('a stream that breaks or stops before content fails the attempt', async () => {
     const failure = { kind: 'timeout', phase: 'idle' } as const
     source.give({ kind: 'failed', failure })
     expect(await awaitContent(source, false, NOBODY_LEAVES)).toEqual({ kind: 'failed', failure })
@@ -93,13 +93,13 @@ describe('before it', () => {
     })
   })
 
-  test('a role and a terminator are no answer', async () => {
+  test('a stream of a role and a terminator fails the attempt', async () => {
     source.give(batch(itemsOf(format, ROLE, '[DONE]')), done())
     const failure = { kind: 'malformed', detail: 'stream ended with nothing said, not even a finish' }
     expect(await awaitContent(source, false, NOBODY_LEAVES)).toMatchObject({ kind: 'failed', failure })
   })
 
-  test('an answer that has finished and ends with its terminator is an empty one, to be relayed as such', async () => {
+  test('a finished stream without content but with a terminator is relayed as an empty answer', async () => {
     const finished: ChatEvent = { type: 'finish', choice: 0, finish: { kind: 'stop', raw: 'stop' } }
     source.give(batch(itemsOf(format, ROLE)), done(finished, END))
     const stream = await awaitContent(source, false, NOBODY_LEAVES)
@@ -107,7 +107,7 @@ describe('before it', () => {
     expect(stream.kind === 'stream' && (await stream.pending)).toEqual(done(finished, END))
   })
 
-  test('a failed finish is a failure in translation, where no other format has a word for it', async () => {
+  test('a finish reason for failures fails a translated attempt if the other format has no word for it', async () => {
     source.give(batch(hubItems(FAILED)), batch(hubItems(FAILED)))
     expect(await awaitContent(source, true, NOBODY_LEAVES)).toMatchObject({
       kind: 'failed',
@@ -122,13 +122,13 @@ describe('before it', () => {
   })
 })
 
-test('an error after content in the same read is the client’s to be told', async () => {
+test('an error after content in the same read is relayed to the client', async () => {
   source.give(batch(itemsOf(format, chatChunk({ content: 'Hi' }), OVERLOADED)))
   expect((await awaitContent(source, false, NOBODY_LEAVES)).kind).toBe('stream')
   expect(source.isAborted()).toBe(false)
 })
 
-test('content is not awaited once the client has left: its read parts are returned', async () => {
+test('after a disconnect content is not awaited: the events read so far are returned', async () => {
   const client = new AbortController()
   source.give(batch(itemsOf(format, ROLE)))
   const waiting = awaitContent(source, false, client.signal)
@@ -157,7 +157,7 @@ describe('what is held back has bounds', () => {
     },
   )
 
-  test('but nothing that has an event is ever dropped before it', async () => {
+  test('events are never dropped from the buffer', async () => {
     const events: ChatEvent[] = [
       ...Array.from({ length: 100 }, (): ChatEvent => ({ type: 'text-delta', choice: 0, block: 0, text: '' })),
       { type: 'text-start', choice: 0, block: 1 },
@@ -169,7 +169,7 @@ describe('what is held back has bounds', () => {
     expect(held.slice(0, events.length)).toEqual(events)
   })
 
-  test('what is held back has bounds in number, beyond which keep-alives are left out; what only its own format understands is held whole', async () => {
+  test('above a number of buffered items keep-alives are dropped; items of the caller’s own format are all kept', async () => {
     const items = Array.from({ length: 200 }, (_, index) => itemsOf(responses, codeDelta(index)))
     for (const each of items) source.give(batch(each))
     for (let index = 0; index < 100; index++) source.give(batch(itemsOf(responses, KEEPALIVE)))
@@ -182,7 +182,7 @@ describe('what is held back has bounds', () => {
     ])
   })
 
-  test('what is held back has bounds in length', async () => {
+  test('the buffer is limited in bytes', async () => {
     const long = hubItems({ type: 'text-start', choice: 0, block: 0 }).map((item) => ({
       ...item,
       sse: { ...item.sse, raw: `: ${'x'.repeat(100_000)}\n\n` },
@@ -192,7 +192,7 @@ describe('what is held back has bounds', () => {
     expect(stream.kind === 'stream' && stream.held).toHaveLength(3)
   })
 
-  test('but not in time: only content is an answer', async () => {
+  test('buffering has no time limit: only content is an answer', async () => {
     source.give(batch(itemsOf(format, ROLE)))
     const waiting = awaitContent(source, false, NOBODY_LEAVES)
     let isDecided = false

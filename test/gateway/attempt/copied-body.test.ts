@@ -36,7 +36,7 @@ test('a copied body asks for the usage of a stream', async () => {
 test.each([
   ['in the body', `"n":1,"messages":[{"role":"user","content":"a\\nb"}],"n":2`],
   ['in a message', `"messages":[{"role":"user","content":"a\\n","content":"b"}]`],
-])('is never told two values of one name %s, of which it might take the other one', async (_, fields) => {
+])('a copied body never has two values of one name: %s', async (_, fields) => {
   const text = await sent(`{"model":"${MODEL}",${fields}}`)
   const { messages, ...rest } = JSON.parse(text)
   expect(text).toBe(JSON.stringify({ model: rest.model, ...JSON.parse(`{${fields}}`) }))

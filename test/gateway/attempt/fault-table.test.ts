@@ -143,19 +143,25 @@ async function expectRow(fault: Fault, cases: Case[]): Promise<void> {
 }
 
 describe('nothing is told yet, and a provider', () => {
-  test.each(FAULTS.map((fault) => [fault.name, fault] as const))('%s', async (_, fault) => {
-    await expectRow(fault, casesOf(false, true))
-  })
+  test.each(FAULTS.map((fault) => [fault.name, fault] as const))(
+    'before content, a stream whose provider %s',
+    async (_, fault) => {
+      await expectRow(fault, casesOf(false, true))
+    },
+  )
 })
 
 describe('JSON is asked for, and a provider', () => {
-  test.each(HALF_WAY.map((fault) => [fault.name, fault] as const))('%s', async (_, fault) => {
-    await expectRow(fault, casesOf(false))
-  })
+  test.each(HALF_WAY.map((fault) => [fault.name, fault] as const))(
+    'a JSON request whose provider %s',
+    async (_, fault) => {
+      await expectRow(fault, casesOf(false))
+    },
+  )
 })
 
 describe('something is told already, and a provider', () => {
-  test.each(BREAKS)('%s', async (_, behaviour) => {
+  test.each(BREAKS)('after content, a stream whose provider %s', async (_, behaviour) => {
     const [before, payer] = [callsOfSound, await world.gateway.customer('1')]
     const cases = casesOf(true)
     const met = await Promise.all(
@@ -178,7 +184,7 @@ describe('something is told already, and a provider', () => {
   })
 })
 
-test('only whole answers were paid for', async () => {
+test('only complete answers were charged', async () => {
   await until(async () => {
     const { held, spent } = await world.gateway.balance(world.customer.accountId)
     return held === 0 && spent === answersOfSound * SOUND_COST

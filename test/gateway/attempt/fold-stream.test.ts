@@ -18,7 +18,7 @@ function give(...events: unknown[]): void {
   source.give({ kind: 'items', items: itemsOf(format, ...events) })
 }
 
-test('gives the whole answer, and the meter has seen it come', async () => {
+test('a folded stream gives the whole answer, and the meter sees its events', async () => {
   give(...chatStream(['Hel', 'lo'], usageOf(10, 5)))
   source.give({ kind: 'done', events: [] })
   const meter = new Meter(100)
@@ -39,7 +39,7 @@ describe('fails, and ends the call', () => {
     ['where it says nothing and ends', [ROLE, '[DONE]'], { kind: 'malformed' }],
     ['where it is longer than any answer', [chatChunk({ content: 'x'.repeat(500) })], { kind: 'malformed' }],
     ['where it writes far beyond its limit', [chatChunk({ content: 'x'.repeat(40_000) })], { kind: 'broken' }],
-  ])('%s', async (name, events, failure) => {
+  ])('folding fails and ends the call on %s', async (name, events, failure) => {
     give(...events)
     source.give({ kind: 'done', events: [] })
     const maxChars = name.includes('longer') ? 100 : MANY_CHARS
@@ -47,7 +47,7 @@ describe('fails, and ends the call', () => {
     expect(source.isAborted()).toBe(true)
   })
 
-  test('fails, and ends the call as its read does', async () => {
+  test('folding fails and ends the call if the read fails', async () => {
     const failure = { kind: 'timeout', phase: 'idle' } as const
     give(chatChunk({ content: 'Half' }))
     source.give({ kind: 'failed', failure })

@@ -101,7 +101,7 @@ function list(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
-test.each(CALLERS)('a caller of %s', async (format, begin, goOn) => {
+test.each(CALLERS)('a conversation of %s keeps its provider key', async (format, begin, goOn) => {
   const model = models.modelWith('responses', provider())
   const used = new Set<string>()
   for (let conversation = 0; conversation < 12; conversation++) {
@@ -118,7 +118,7 @@ test.each(CALLERS)('a caller of %s', async (format, begin, goOn) => {
   expect(used.size).toBeGreaterThan(1)
 })
 
-test('while its key has to rest, it goes on with another, without what that one cannot read', async () => {
+test('while its key is paused, a conversation uses another one, without encrypted reasoning', async () => {
   const limited = new Set<string>()
   const model = models.modelWith('responses', provider(limited))
   const [format, begin, goOn] = CALLERS[0] as (typeof CALLERS)[number]

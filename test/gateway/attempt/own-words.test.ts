@@ -144,7 +144,7 @@ test.each([
   expect(text).not.toContain('The end.')
 })
 
-test('an error in another shape than its format has is told in ours, with its words', async () => {
+test('an error in a foreign shape is returned in our shape with the provider’s words', async () => {
   answer = () => Response.json({ error: { code: 400, status: 'INVALID_ARGUMENT', message: LONG } }, { status: 400 })
   const { json } = await ask('chat-completions', 'svc/chat')
   expect(json?.error).toEqual({ message: LONG, type: 'invalid_request_error', param: null, code: null })
@@ -165,7 +165,7 @@ describe.each(['chat', 'responses', 'messages', 'gemini', 'signed', 'shown', 'ma
   (model) => {
     const callers: Caller[] = ['chat-completions', 'messages', 'generate-content', 'responses']
 
-    test.each([400, 403, 500])('what was sent comes back neither to a caller nor into the log: %i', async (status) => {
+    test.each([400, 403, 500])('the sent body returns neither to a caller nor to the log: %i', async (status) => {
       for (const caller of callers) {
         answer = (call) =>
           Response.json(
@@ -184,49 +184,52 @@ describe.each(['chat', 'responses', 'messages', 'gemini', 'signed', 'shown', 'ma
   },
 )
 
-test.each(['chat-completions', 'messages'] as const)('nor in the midst of a stream of %s', async (caller) => {
-  for (const model of ['chat', 'messages']) {
-    answer = (call) => {
-      const error = { type: 'error', error: { type: 'invalid_request_error', code: 400, message: quoting(call) } }
-      const opening =
-        model === 'chat'
-          ? [
-              {
-                id: 'c',
-                object: 'chat.completion.chunk',
-                created: 1,
-                model: 'm',
-                choices: [{ index: 0, delta: { role: 'assistant', content: 'Hel' }, finish_reason: null }],
-              },
-            ]
-          : [
-              {
-                type: 'message_start',
-                message: {
-                  id: 'm',
-                  type: 'message',
-                  role: 'assistant',
+test.each(['chat-completions', 'messages'] as const)(
+  'the sent body does not return inside a stream of %s',
+  async (caller) => {
+    for (const model of ['chat', 'messages']) {
+      answer = (call) => {
+        const error = { type: 'error', error: { type: 'invalid_request_error', code: 400, message: quoting(call) } }
+        const opening =
+          model === 'chat'
+            ? [
+                {
+                  id: 'c',
+                  object: 'chat.completion.chunk',
+                  created: 1,
                   model: 'm',
-                  content: [],
-                  usage: { input_tokens: 1, output_tokens: 1 },
+                  choices: [{ index: 0, delta: { role: 'assistant', content: 'Hel' }, finish_reason: null }],
                 },
-              },
-              { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-              { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hel' } },
-            ]
-      const frames = [...opening, error].map(
-        (data) => `event: ${'type' in data ? data.type : 'x'}\ndata: ${JSON.stringify(data)}\n\n`,
-      )
-      return new Response(frames.join(''), { headers: { 'content-type': 'text/event-stream' } })
+              ]
+            : [
+                {
+                  type: 'message_start',
+                  message: {
+                    id: 'm',
+                    type: 'message',
+                    role: 'assistant',
+                    model: 'm',
+                    content: [],
+                    usage: { input_tokens: 1, output_tokens: 1 },
+                  },
+                },
+                { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+                { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hel' } },
+              ]
+        const frames = [...opening, error].map(
+          (data) => `event: ${'type' in data ? data.type : 'x'}\ndata: ${JSON.stringify(data)}\n\n`,
+        )
+        return new Response(frames.join(''), { headers: { 'content-type': 'text/event-stream' } })
+      }
+      const { text } = await ask(caller, `svc/${model}`, true)
+      expect(text).toContain('Hel')
+      expect(text).toContain('Refused: ')
+      expect(found(SECRETS, text + world.logLines.join('\n'))).toBeUndefined()
     }
-    const { text } = await ask(caller, `svc/${model}`, true)
-    expect(text).toContain('Hel')
-    expect(text).toContain('Refused: ')
-    expect(found(SECRETS, text + world.logLines.join('\n'))).toBeUndefined()
-  }
-})
+  },
+)
 
-test('Azure’s first chunk, of no choice, does not reach chat clients', async () => {
+test('Azure’s first chunk without choices is not sent to chat clients', async () => {
   const chunk = (more: object) => ({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', ...more })
   const frames = [
     { id: '', object: '', created: 0, model: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] },
@@ -243,7 +246,7 @@ test('Azure’s first chunk, of no choice, does not reach chat clients', async (
   expect(text).toContain('Hel')
 })
 
-test('the usage of a message that begins elsewhere is marked as an estimate, and is exact at its end', async () => {
+test('usage of a message that begins elsewhere is marked as an estimate, and is exact at the end', async () => {
   const chunk = (more: object) => ({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', ...more })
   const frames = [
     chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'Hel' }, finish_reason: null }] }),

@@ -26,7 +26,7 @@ test.each([
   ['nothing', '', 'answer is not JSON'],
   ['another shape', '{"hello":1}', 'answer is not of the provider format'],
   ['a bottomless pit', `${'['.repeat(3000)}${']'.repeat(3000)}`, 'answer is not JSON'],
-])('%s with a good status is malformed', async (_, text, detail) => {
+])('%s with status 200 is malformed', async (_, text, detail) => {
   const failure = { kind: 'malformed', detail }
   expect(decodeComplete(bodyOf(text), format, false)).toEqual({ kind: 'failed', failure } as never)
 })
@@ -35,12 +35,12 @@ test.each([
   ['{"error":{"message":"no","code":429}}', 429],
   ['{"error":{"message":"no"}}', 502],
   ['{"type":"error","message":"no"}', 502],
-])('E22: an error with a good status is what it says: %s', async (text, status) => {
+])('E22: an error body with status 200 counts as its own error: %s', async (text, status) => {
   const failure = { kind: 'refused', error: { status, message: 'no' } }
   expect(decodeComplete(bodyOf(text), format, false)).toMatchObject({ kind: 'failed', failure } as never)
 })
 
-test('a body that breaks off is what its reader says', async () => {
+test('a body that breaks off fails with its reader’s error', async () => {
   const failure = { kind: 'failed', failure: { kind: 'broken', detail: 'ECONNRESET' } } as const
   expect(decodeComplete(failure, format, false)).toBe(failure)
 })
@@ -51,14 +51,14 @@ describe('an empty answer', () => {
     choices: [{ index: 0, content: [], finish: { kind, ...(raw !== undefined && { raw }) } }],
   })
 
-  test('an empty answer that ended in an error is none in any other format', () => {
+  test('an empty answer that ended in an error fails in any other format', () => {
     expect(completeAnswer(emptyWith('error', 'RECITATION'), undefined, true)).toMatchObject({
       ...{ kind: 'failed', failure: { kind: 'malformed', detail: 'empty answer, finished with RECITATION' } },
     })
     expect(completeAnswer(emptyWith('error'), undefined, false).kind).toBe('complete')
   })
 
-  test('an empty answer that ended for a reason that nobody knows is none in any other format', () => {
+  test('an empty answer with an unknown finish reason fails in any other format', () => {
     const empty = emptyWith('unknown', 'brand_new')
     expect(completeAnswer(empty, undefined, true).kind).toBe('failed')
     expect(completeAnswer(empty, undefined, false).kind).toBe('complete')
@@ -66,7 +66,7 @@ describe('an empty answer', () => {
     expect(completeAnswer(empty, undefined, true).kind).toBe('complete')
   })
 
-  test('an empty answer that ended well is one', () => {
+  test('an empty answer with a normal finish reason is an answer', () => {
     expect(completeAnswer(emptyWith('stop'), undefined, true).kind).toBe('complete')
   })
 })

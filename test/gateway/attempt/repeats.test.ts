@@ -224,7 +224,7 @@ describe('the client’s bytes and the meter’s reading', () => {
   // A completed response names its second: the clock stands still, so that both ways name the same one.
   beforeAll(() => void setSystemTime(new Date('2026-01-02T03:04:05Z')))
   afterAll(() => void setSystemTime())
-  test('the client’s bytes and the meter’s reading are the same whichever way, for every pair of formats, in any pieces', async () => {
+  test('skipping repeats gives the client and the meter the same as decoding, for every pair of formats and any split', async () => {
     let repeats = 0
     await fc.assert(
       fc.asyncProperty(anyCase, async (input) => {
@@ -237,7 +237,7 @@ describe('the client’s bytes and the meter’s reading', () => {
 
   for (const provider of FORMAT_NAMES) {
     for (const client of FORMAT_NAMES) {
-      test(`the client’s bytes and the meter’s reading are the same, and repeats found, where each event of ${provider} for ${client} pads and counts`, async () => {
+      test(`skipping repeats gives the same if each event of ${provider} for ${client} has padding and counts`, async () => {
         const words = 'some words of an answer that goes on for long enough'.split(' ')
         const frames = framesOf(provider, [{ kind: 'text', words }])
         const pieces = frames.map((frame, index) => Buffer.from(withExtras(frame, provider, 'usual', 10 + index)))
@@ -245,7 +245,7 @@ describe('the client’s bytes and the meter’s reading', () => {
       })
     }
 
-    test(`the client’s bytes and the meter’s reading are the same for a cut at every byte of a ${provider} stream`, async () => {
+    test(`skipping repeats gives the same if a ${provider} stream is cut at any byte`, async () => {
       const runs = [
         { kind: 'text', words: ['Hel', 'lo ', 'wor', 'ld', ' ü', ' 😀', '"', 'and', ' on', ' it', ' goes'] },
       ]
@@ -264,7 +264,7 @@ describe('a pattern', () => {
     events: [{ type: 'text-delta', ...at, text }],
   })
 
-  test('a pattern is known by two in a row that differ in their texts, and finds as many as there are', () => {
+  test('two successive events that differ in their texts form a pattern, which finds all later repeats', () => {
     const pattern = new RepeatPattern({})
     pattern.learn(item('one'))
     expect(pattern.find(item('two').sse.raw)).toBeUndefined()
@@ -276,7 +276,7 @@ describe('a pattern', () => {
     expect(found?.end).toBe(item('three').sse.raw.length + item('four').sse.raw.length)
   })
 
-  test('a pattern is forgotten at the first event that is another', () => {
+  test('a different event ends the pattern', () => {
     const pattern = new RepeatPattern({})
     pattern.learn(item('one'))
     pattern.learn(item('two'))
@@ -284,14 +284,14 @@ describe('a pattern', () => {
     expect(pattern.find(item('four').sse.raw)).toBeUndefined()
   })
 
-  test.each(['b', '', 'a"', 'a\\n'])('is not learned from %j, which is not one string of its own', (text) => {
+  test.each(['b', '', 'a"', 'a\\n'])('no pattern is learned from %j', (text) => {
     const pattern = new RepeatPattern({})
     pattern.learn(item('one'))
     pattern.learn(item(text))
     expect(pattern.find(item('two').sse.raw)).toBeUndefined()
   })
 
-  test.each(['a\\"b', 'a\tb', ''])('does not find %j', (text) => {
+  test.each(['a\\"b', 'a\tb', ''])('the pattern does not match %j', (text) => {
     const pattern = new RepeatPattern({})
     pattern.learn(item('one'))
     pattern.learn(item('two'))

@@ -23,7 +23,7 @@ function sourceOf(...pieces: string[]) {
 
 const line = `data: ${JSON.stringify(chatChunk({ content: 'Hi' }))}\n\n`
 
-test('an event comes as soon as it is whole, and not before', async () => {
+test('an event is returned once it is complete', async () => {
   const { seen, source } = sourceOf(line.slice(0, 20), line.slice(20) + line, line)
   const first = await source.next()
   expect(first.kind === 'items' && first.items.map((item) => item.sse.raw)).toEqual([line, line])
@@ -36,14 +36,14 @@ test('a comment is an item without events', async () => {
 })
 
 describe('the end', () => {
-  test('closes a block that its provider left open, so that nothing runs into it', async () => {
+  test('at the end, a block that the provider left open is closed', async () => {
     const { source } = sourceOf(line.trimEnd())
     const last = await source.next()
     expect(last.kind === 'items' && last.items[0]?.sse.raw).toBe(line)
     expect((await source.next()).kind).toBe('done')
   })
 
-  test('the end is none without the provider’s own word', async () => {
+  test('an end without the provider’s terminator is not a normal end', async () => {
     const { source } = sourceOf(line)
     await source.next()
     const end = await source.next()
@@ -51,13 +51,13 @@ describe('the end', () => {
   })
 })
 
-test('an event without end is taken for a fault, and the call is over', async () => {
+test('an endless event fails the call', async () => {
   const { seen, source } = sourceOf(`data: ${'x'.repeat(17 * 1024 * 1024)}`)
   expect(await source.next()).toMatchObject({ kind: 'failed', failure: { kind: 'malformed' } })
   expect(seen.aborted).toBe(true)
 })
 
-test('a provider that has said all may close by itself', async () => {
+test('after its terminator a provider may close the connection', async () => {
   const { seen, source } = sourceOf(line, line)
   await letUpstreamClose(source)
   expect(seen).toEqual({ reads: 3, aborted: false })

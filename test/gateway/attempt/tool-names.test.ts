@@ -126,7 +126,7 @@ describe.each(PAIRS)('$format at a provider of $provider, streamed: $stream', ({
     return { told, answer: text }
   }
 
-  test('every name is one that the provider takes, its own tool’s alone, and the caller’s in the answer', async () => {
+  test('every tool name is valid and unique at the provider, and the caller’s own in the answer', async () => {
     for (const chosen of names) {
       const { told, answer } = await turn(chosen)
       expect(told).toHaveLength(names.length)
@@ -141,7 +141,7 @@ describe.each(PAIRS)('$format at a provider of $provider, streamed: $stream', ({
     }
   })
 
-  test('a name stays what it was when other tools come and go', async () => {
+  test('a tool keeps its translated name if other tools are added or removed', async () => {
     const [first = '', ...others] = names
     const { told } = await turn(first)
     const { told: later } = await turn(first, [...others, first, 'another'])
@@ -149,7 +149,7 @@ describe.each(PAIRS)('$format at a provider of $provider, streamed: $stream', ({
   })
 })
 
-test('a name that another tool happens to have already is left to that tool', async () => {
+test('a translated name never equals another tool’s own name', async () => {
   let told: string[] = []
   const ask = async (names: string[]) => {
     const model = world.modelWith('responses', (call) => {

@@ -67,7 +67,7 @@ const PAIRS: [provider: FormatName, client: FormatName][] = [
 const CASES = PAIRS.flatMap((pair) => [true, false].map((isStream) => [...pair, isStream] as const))
 
 describe.each(CASES)('from %s to %s, streamed: %p', (provider, client, stream) => {
-  test('the next target is asked', async () => {
+  test('an unknown finish reason before content leads to the next target', async () => {
     const model = modelThatSaysNothing(provider, stream)
     const sound = world.modelWith(client, () => soundAnswer(client, stream))
     const { response, text } = await world.ask({ format: client, model, fallback: [sound], stream })
@@ -76,7 +76,7 @@ describe.each(CASES)('from %s to %s, streamed: %p', (provider, client, stream) =
     expect(text).toMatch(/Sound|So"[\s\S]*"und/)
   })
 
-  test('the client is told where none is left', async () => {
+  test('an unknown finish reason without another target is an error', async () => {
     const model = modelThatSaysNothing(provider, stream)
     const { response } = await world.ask({ format: client, model, stream })
     expect(response.status).toBe(502)
@@ -85,12 +85,12 @@ describe.each(CASES)('from %s to %s, streamed: %p', (provider, client, stream) =
   })
 })
 
-test('an answer that has yet to begin is none in its own format either', async () => {
+test('an unknown finish reason before content fails also in the provider’s own format', async () => {
   const model = modelThatSaysNothing('responses', false)
   expect((await world.ask({ format: 'responses', model })).response.status).toBe(502)
 })
 
-test('a client of the provider’s own format is told its word', async () => {
+test('a client of the provider’s own format gets the unknown finish reason', async () => {
   const model = modelThatSaysNothing('generate-content', false)
   const { response, text } = await world.ask({ format: 'generate-content', model })
   expect(response.status).toBe(200)

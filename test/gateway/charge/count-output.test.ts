@@ -10,7 +10,7 @@ test("the output count is the tokenizer's, plus the tokens that were not kept", 
   expect(await countOutput({ texts, unkeptTokens: 7 })).toBe((counted ?? 0) + 7)
 })
 
-test('a thousand answers at once all get their count', async () => {
+test('a thousand concurrent answers are all counted', async () => {
   const said = { texts: ['one two three four'], unkeptTokens: 0 }
   const counts = await Promise.all(Array.from({ length: 1_000 }, () => countOutput(said)))
   expect(new Set(counts)).toEqual(new Set([4]))

@@ -16,7 +16,7 @@ function meterOf(...events: ChatEvent[]): Meter {
 }
 
 describe('a stream', () => {
-  test('a stream of nothing has no output, whatever frames there are', () => {
+  test('a stream without content has no output, whatever events it has', () => {
     const meter = meterOf({ type: 'start', id: '', model: '', created: 0 }, { type: 'text-start', ...at }, text(''))
     expect(meter.reading()).toEqual({
       ...{ usage: null, isUsageStale: false, countedOutput: 0, hasOutput: false, finish: undefined },
@@ -30,25 +30,25 @@ describe('a stream', () => {
     ['reasoning', { type: 'reasoning-delta', ...at, text: 'words and more' }, 'words and more', 4],
     ['a tool’s name', { type: 'tool-call-start', ...at, id: '1', name: 'words_and_more' }, 'words_and_more', 5],
     ['a tool’s arguments', { type: 'tool-call-delta', ...at, argumentsText: '{"word":"more"}' }, '{"word":"more"}', 6],
-  ])('counts %s', (_, event, said, tokens) => {
+  ])('the meter counts %s', (_, event, said, tokens) => {
     const meter = meterOf(event)
     expect(meter.reading()).toMatchObject({ hasOutput: true, countedOutput: tokens })
     expect(meter.said()).toEqual({ texts: [said], unkeptTokens: 0 })
   })
 
-  test('takes an image for output that nobody can count here', () => {
+  test('an image in the output cannot be counted', () => {
     const meter = meterOf({ type: 'image', ...at, mediaType: 'image/png', data: 'AAAA' })
     expect(meter.reading()).toMatchObject({ hasOutput: true, countedOutput: 0 })
   })
 
-  test('believes the last usage, and knows when content came after it', () => {
+  test('the meter uses the last usage, and knows whether content came after it', () => {
     const meter = meterOf(usage(1), text('word'))
     expect(meter.reading()).toMatchObject({ isUsageStale: true, usage: { output: 1 } })
     meter.observe(usage(7))
     expect(meter.reading()).toMatchObject({ isUsageStale: false, usage: { output: 7 } })
   })
 
-  test('finishes as its first choice did, and has ended only with the provider’s own word', () => {
+  test('the finish reason is the first choice’s; only the provider’s terminator ends the answer', () => {
     const finish = (choice: number, kind: 'stop' | 'error'): ChatEvent => ({ type: 'finish', choice, finish: { kind } })
     const meter = meterOf(finish(0, 'stop'), finish(1, 'error'))
     expect(meter.reading().finish).toBe('stop')
@@ -58,7 +58,7 @@ describe('a stream', () => {
   })
 })
 
-test('an answer in one piece is read like its stream, and its usage is final', () => {
+test('a whole answer is metered like a stream, with final usage', () => {
   const response: ChatResponse = {
     ...{ id: '', created: 0, model: '', usage: { ...ZERO_USAGE, output: 3 } },
     choices: [
@@ -83,7 +83,7 @@ test('an answer in one piece is read like its stream, and its usage is final', (
   expect(meter.hasEnded()).toBe(true)
 })
 
-test('an answer runs away where it is far beyond its limit: our guess may be eight times too high', () => {
+test('an answer counts as running away at eight times its limit by our estimate', () => {
   const meter = new Meter(100)
   const words = '字'.repeat(3_700)
   meter.observe(text(words))
@@ -92,7 +92,7 @@ test('an answer runs away where it is far beyond its limit: our guess may be eig
   expect(meter.isRunaway()).toBe(true)
 })
 
-test('the first token is delivered once', () => {
+test('the first token is reported once', () => {
   const meter = new Meter(100)
   expect(meter.firstTokenMs()).toBeNull()
   meter.noteDelivery(12)

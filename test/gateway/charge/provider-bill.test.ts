@@ -30,24 +30,24 @@ function gapsOf(usage: Partial<typeof USAGE>, localInput: number, localOutput: n
 }
 
 describe('what the provider asks', () => {
-  test('what the provider asks is its cost times its own counts', () => {
+  test('the provider’s bill is its cost times its own counts', () => {
     expect(bill({})).toEqual({ providerCost: nano(150_000) })
   })
 
-  test('what the provider asks is unknown without a stated cost, and nothing where it costs nothing', () => {
+  test('the provider’s bill is unknown without a stated cost, and zero if the cost is zero', () => {
     expect(providerBill(READING, CHARGE, undefined, { estimatedInput: 100 })).toEqual({})
     const nothing = modelOf('svc/alpha', [], { usd: 0 }).pricing
     expect(bill({}, CHARGE, nothing)).toEqual({ providerCost: nano(0) })
   })
 
-  test('E24: what the provider asks is what it says, whatever the catalogue has, unless the answer went on after that', () => {
+  test('E24: the provider’s own cost statement wins over the catalogue, unless the answer continued after it', () => {
     const statedCost = nano(7)
     expect(bill({ statedCost })).toEqual({ providerCost: statedCost })
     expect(bill({ statedCost }, CHARGE, undefined)).toEqual({ providerCost: statedCost })
     expect(bill({ statedCost, isUsageStale: true })).toEqual({ providerCost: nano(150_000) })
   })
 
-  test('what the provider asks is of all that it counted, whatever is charged of it', () => {
+  test('the provider’s bill includes all its counts, whatever was charged', () => {
     const usage = { ...ZERO_USAGE, uncached: 5_000, output: 50 }
     const clamped: Charge = { ...CHARGE, kind: 'charge', flags: ['clamped'] } as Charge
     expect(bill({ usage }, clamped)).toEqual({
@@ -59,18 +59,18 @@ describe('what the provider asks', () => {
     })
   })
 
-  test('what the provider asks is our own count where it gave none, as the charge is', () => {
+  test('the provider’s bill uses our count if it reported none', () => {
     expect(bill({ usage: null, countedOutput: 10 })).toEqual({ providerCost: nano(70_000) })
     const early = { ...ZERO_USAGE, uncached: 100, output: 1 }
     expect(bill({ usage: early, isUsageStale: true, countedOutput: 10 })).toEqual({ providerCost: nano(70_000) })
   })
 
-  test('what the provider asks is known of a free answer only where it said something', () => {
+  test('the provider’s bill of a free answer is known only if it reported usage', () => {
     expect(bill({ usage: null }, FREE)).toEqual({})
     expect(bill({}, FREE)).toEqual({ providerCost: nano(150_000) })
   })
 
-  test('what the provider asks is not believed beyond what an answer can cost', () => {
+  test('a provider’s cost statement above what an answer can cost is ignored', () => {
     const most = Number.MAX_SAFE_INTEGER
     const usage = { ...ZERO_USAGE, uncached: most, cacheRead: most, output: most }
     const { providerCost, counts } = bill({ usage })
@@ -83,7 +83,7 @@ describe('what the provider asks', () => {
     })
   })
 
-  test('what the provider asks has what its tools cost, where that is stated', () => {
+  test('the provider’s bill includes its tools, if their cost is stated', () => {
     const terms = { name: 'web_search', price: nano(9), per: 'use', unsaidUses: 0 } as const
     const reading = { ...READING, toolUses: { web_search: 2 } }
     const ask = (tools: Parameters<typeof providerBill>[4]) =>
@@ -92,7 +92,7 @@ describe('what the provider asks', () => {
     expect(ask([terms])).toEqual({})
   })
 
-  test('says where it holds tokens without a price', () => {
+  test('the bill marks tokens without a price', () => {
     expect(bill({ unknownUsage: ['video_tokens'] }, CHARGE, undefined)).toMatchObject({ hasUnpricedUsage: true })
   })
 })
@@ -108,19 +108,19 @@ describe('counts are far apart', () => {
     expect(gapsOf(usage, localInput, localOutput)).toEqual([gap])
   })
 
-  test('counts are far apart by more than a factor of two, and by more than a short prompt or answer can explain', () => {
+  test('count gaps start at a factor of two, and above a short prompt or answer', () => {
     expect(gapsOf({ uncached: 10_000, output: 5_000 }, 5_000, 2_500)).toBeUndefined()
     expect(gapsOf({ uncached: 1_510, output: 510 }, 10, 10)).toBeUndefined()
     expect(gapsOf({ uncached: 1_511, output: 511 }, 10, 10)).toEqual(['input_over', 'output_over'])
   })
 
-  test('counts are far apart of output only beyond what reasoning explains, shown or not', () => {
+  test('output gaps ignore what reasoning explains, shown or hidden', () => {
     expect(gapsOf({ output: 9_000, reasoning: 8_950 }, 0, 60)).toBeUndefined()
     expect(gapsOf({ output: 9_000, reasoning: 8_950 }, 0, 9_000)).toBeUndefined()
     expect(gapsOf({ output: 9_000, reasoning: 100 }, 0, 60)).toEqual(['output_over'])
   })
 
-  test('counts are far apart not where the provider has not said its last word on the output, or nothing', () => {
+  test('answers without final output usage have no count gap', () => {
     const early = { ...ZERO_USAGE, uncached: 100, output: 1 }
     expect(bill({ usage: early, isUsageStale: true, countedOutput: 9_000 })).not.toHaveProperty('counts')
     expect(bill({ usage: null, countedOutput: 9_000 })).not.toHaveProperty('counts')

@@ -37,7 +37,7 @@ async function recordOf(requestId: string) {
 }
 
 describe('the record of an answer', () => {
-  test('the record of an answer with usage is its price, and what it costs us', async () => {
+  test('a record with usage has its price and our cost', async () => {
     respond = () => Response.json(chatCompletion('Hello', usageOf(100, 11)))
     expect(await recordOf(await ask(gateway, customer.key))).toMatchObject({
       ...{ input: 100, output: 11, cost: 100 * PRICE.input + 11 * PRICE.output, chargeBasis: 'provider' },
@@ -45,7 +45,7 @@ describe('the record of an answer', () => {
     })
   })
 
-  test('beyond our count but within the possible is charged, and flagged for who reconciles', async () => {
+  test('a record above our count but possible is charged in full, and flagged as a gap', async () => {
     respond = () => Response.json(chatCompletion('Hello', usageOf(2_000, 11)))
     const content = 'word '.repeat(1_000)
     const requestId = await ask(gateway, customer.key, { messages: [{ role: 'user', content }] })
@@ -58,7 +58,7 @@ describe('the record of an answer', () => {
     expect(flagged.record.localInputTokens).toBeWithin(1_000, 2_250)
   })
 
-  test('beyond the close estimate that a small balance paid for is charged, too', async () => {
+  test('a record above the exact count of a small balance is charged too', async () => {
     respond = () => Response.json(chatCompletion('Hello', usageOf(2_200, 5)))
     const poor = await gateway.customer('0.005')
     const content = 'word '.repeat(800)
@@ -74,7 +74,7 @@ describe('the record of an answer', () => {
     expect(charged.cost).toBeLessThanOrEqual(record.held)
   })
 
-  test('the record of an answer with impossible usage is cut, says so, and keeps what the provider said and asks', async () => {
+  test('a record of impossible usage is clamped, flagged, and keeps the provider’s counts and cost', async () => {
     respond = () => Response.json(chatCompletion('Hello', usageOf(900_000, 11)))
     const { record, ...cut } = await recordOf(await ask(gateway, customer.key))
     expect(cut).toMatchObject({ chargeBasis: 'clamped', countGaps: ['input_over', 'clamped'] })
@@ -86,7 +86,7 @@ describe('the record of an answer', () => {
     })
   })
 
-  test('the record of an answer without usage is our count', async () => {
+  test('a record without usage has our own count', async () => {
     respond = () => Response.json(chatCompletion('Hello', null))
     const { record, ...counted } = await recordOf(await ask(gateway, customer.key))
     expect(counted).toMatchObject({ chargeBasis: 'counted', countGaps: null })
@@ -94,7 +94,7 @@ describe('the record of an answer', () => {
     expect(counted.providerCost).toBe(counted.input * COST.input + counted.output * COST.output)
   })
 
-  test('the record of an answer that broke off after an early word on usage is what was relayed', async () => {
+  test('a record of a broken answer with early usage has the relayed output', async () => {
     const early = { ...chatChunk({ role: 'assistant', content: '' }), usage: usageOf(100, 1) }
     respond = () => eventStream(early, chatChunk({ content: LONG_WORD.repeat(10) }))
     const { record, ...relayed } = await recordOf(await ask(gateway, customer.key, { stream: true }))
@@ -102,7 +102,7 @@ describe('the record of an answer', () => {
     expect(relayed.output).toBeGreaterThan(100)
   })
 
-  test('the record of an answer whose reader went away is what had come', async () => {
+  test('a record of a disconnected client has the delivered part', async () => {
     const live = liveStream()
     live.write(`data: ${JSON.stringify(chatChunk({ content: LONG_WORD }))}\n\n`)
     respond = () => live.response

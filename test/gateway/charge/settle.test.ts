@@ -21,7 +21,7 @@ const USAGE: ChatEvent = { type: 'usage', usage: { ...ZERO_USAGE, uncached: 10, 
 const WORDS: ChatEvent = { type: 'text-delta', choice: 0, block: 0, text: 'words and more' }
 
 describe('a complete answer', () => {
-  test('costs what its usage says, and the books, the metrics and the log all hear the same', async () => {
+  test('a complete answer costs its usage; books, metrics and log agree', async () => {
     see(WORDS, USAGE)
     answer.charge.meter.noteDelivery(400)
     const charge = await settle(answer.deps, answer.charge, 'complete')
@@ -39,7 +39,7 @@ describe('a complete answer', () => {
     ])
   })
 
-  test('a complete answer is free where there was nothing to pay for: the hold is released, and nothing written', async () => {
+  test('a free answer releases the hold and writes no record', async () => {
     expect(await settle(answer.deps, answer.charge, 'broken')).toEqual({ kind: 'free' })
     expect(answer.told).toMatchObject({ released: 1, settled: [], counted: [{ ending: 'broken' }] })
     expect(answer.deps.logger.lines[0]?.fields?.costNano).toBeUndefined()
@@ -56,7 +56,7 @@ describe("the provider's side of it", () => {
     expect(answer.deps.logger.lines[0]?.fields).toMatchObject({ costNano: 30_000, providerCostNano: 15_000 })
   })
 
-  test('says where writes to a cache were put into the class that was asked for', async () => {
+  test('a record marks cache writes that were reclassified to the requested time', async () => {
     const write = (cacheWrite: object) => see(WORDS, { ...USAGE, usage: { ...ZERO_USAGE, output: 5, ...cacheWrite } })
     const settled = () => settle(answer.deps, { ...answer.charge, writesForHour: true }, 'complete')
     write({ cacheWrite5m: 100 })
@@ -99,7 +99,7 @@ describe("the provider's side of it", () => {
   })
 })
 
-test('tokens in a class without a price are an alarm', async () => {
+test('tokens of a class without a price raise an alarm', async () => {
   see(WORDS, { ...USAGE, unknown: ['video_tokens'] }, USAGE)
   await settle(answer.deps, answer.charge, 'complete')
   expect(answer.told.counted).toMatchObject([{ provider: 'provider1', unknownUsage: ['video_tokens'] }])
@@ -110,7 +110,7 @@ test('tokens in a class without a price are an alarm', async () => {
   })
 })
 
-test('a finish reason that no table knows is logged', async () => {
+test('an unlisted finish reason is logged', async () => {
   see(WORDS, { type: 'finish', choice: 0, finish: { kind: 'unknown', raw: 'NEW', isUnlisted: true } }, USAGE)
   await settle(answer.deps, answer.charge, 'complete')
   expect(answer.told.counted).toMatchObject([{ provider: 'provider1', unlistedFinish: 'NEW' }])
@@ -133,14 +133,14 @@ describe('the status in the books', () => {
 })
 
 describe('what a crash would cost', () => {
-  test('what a crash would cost is what a client pays who leaves at that moment, under a rule of its own', () => {
+  test('a crash costs the same as a client that disconnects at that moment, by its own rule', () => {
     see(WORDS)
     const { cost, facts } = progressOf(answer.charge, answer.clock)
     expect(cost as number).toBe(20 * 1_000 + 4 * 4_000)
     expect(facts).toMatchObject({ rule: 'expired', status: 499, flags: ['estimated'], durationMs: 1_000 })
   })
 
-  test('what a crash would cost is the input at the least, as soon as the provider was asked', () => {
+  test('a crash costs at least the input once the provider was called', () => {
     expect(progressOf(answer.charge, answer.clock).cost as number).toBe(20_000)
   })
 })

@@ -30,7 +30,7 @@ function costOfTools(tools: readonly ToolTerms[], toolUses: ToolUses | undefined
 }
 
 describe('the charge of tools', () => {
-  test('the charge of tools is price times uses, beside that of the tokens', () => {
+  test('a tool charge is price times uses, added to the tokens', () => {
     const tools = [
       { name: 'web_search', ...terms() },
       { name: 'web_fetch', ...terms({ price: nano(3) }) },
@@ -44,27 +44,27 @@ describe('the charge of tools', () => {
     } as Charge)
   })
 
-  test('the charge of tools is once a request where the catalogue says so, and nothing where the tool was not used', () => {
+  test('a tool priced by request is charged once, and not at all if unused', () => {
     const tools = [{ name: 'google_search', ...terms({ per: 'request' }) }]
     expect(chargeTools(charged(0), tools, { google_search: 7 }, nano(100))).toMatchObject({ cost: 10 })
     expect(chargeTools(charged(5), tools, { google_search: 0 }, nano(100))).toEqual(charged(5))
     expect(chargeTools(charged(5), tools, undefined, nano(100))).toEqual(charged(5))
   })
 
-  test('takes what stands to reason where the answer says nothing', () => {
+  test('without counts in the answer, the uses are derived from it', () => {
     const tools = [{ name: 'web_search', ...terms(), unsaidUses: 1 }]
     expect(chargeTools(charged(0), tools, undefined, nano(100))).toMatchObject({ cost: 10 })
     expect(chargeTools(charged(0), tools, { web_search: 0 }, nano(100))).toMatchObject({ cost: 0 })
   })
 
-  test('the charge of tools is nothing for an answer that is free, or that was left before it began', () => {
+  test('a free answer, and a disconnect before it began, have no tool charge', () => {
     expect(chargeTools(FREE, [{ name: 'web_search', ...terms() }], { web_search: 2 }, nano(100))).toEqual(FREE)
     const early: Charge = { kind: 'charge', cost: nano(5), usage: USAGE, rule: 'hangup_input', flags: [] }
     const searched = [{ name: 'web_search', ...terms(), unsaidUses: 1 }]
     expect(chargeTools(early, searched, undefined, nano(100))).toEqual(early)
   })
 
-  test('ends with the hold, and is flagged then', () => {
+  test('a tool charge ends with the hold, and is flagged', () => {
     const tools = [{ name: 'web_search', ...terms() }]
     expect(chargeTools(charged(75), tools, { web_search: 5 }, nano(100))).toMatchObject({
       ...{ cost: 95, flags: ['clamped'] },
@@ -103,7 +103,7 @@ const arbitraryUsage = fc.record({
   ...{ output: tokens, reasoning: fc.constant(0) },
 })
 
-test('property: the hold covers every charge, which is the price of tokens plus price times uses unless it says otherwise', () => {
+test('property: the hold covers every charge: token price plus tool price times uses, unless flagged', () => {
   fc.assert(
     fc.property(
       arbitraryPricing,
@@ -153,7 +153,7 @@ test('property: the hold covers every charge, which is the price of tokens plus 
   )
 })
 
-test('property: the input that is held for grows with what is allowed, and no reading exceeds the context', () => {
+test('property: the held input grows with the allowed uses, and no use reads more than the context', () => {
   fc.assert(
     fc.property(arbitraryTool, fc.nat({ max: 300_000 }), (tool, prompt) => {
       const toolPrices = new Map([[tool.name, { price: nano(1), per: 'use' as const }]])
@@ -178,18 +178,18 @@ describe('what the provider asks for tools', () => {
     { name: 'google_search', price: nano(40), cost: nano(30), per: 'request', unsaidUses: 0 },
   ] as const
 
-  test('what the provider asks for tools is of all uses that it told, paid for or not, and by the request where it is', () => {
+  test('the provider’s tool bill has all reported uses, charged or not, and the request price if it has one', () => {
     expect(costOfTools(tools, { web_search: 3, google_search: 7, other: 9 }, charged(5))).toBe(60)
     expect(costOfTools(tools, {}, charged(5))).toBe(0)
   })
 
-  test('what the provider asks for tools is of the uses that were charged where it told none', () => {
+  test('the provider’s tool bill has the charged uses if none were reported', () => {
     const charge = chargeTools(charged(5), tools, undefined, nano(100))
     expect(costOfTools(tools, undefined, charge)).toBe(10)
     expect(costOfTools(tools, undefined, charged(5))).toBe(0)
   })
 
-  test('what the provider asks for tools is unknown where one was used whose cost nobody has stated', () => {
+  test('the provider’s tool bill is unknown if a used tool has no stated cost', () => {
     const unknown = [{ name: 'web_search', price: nano(12), per: 'use', unsaidUses: 0 }] as const
     expect(costOfTools(unknown, { web_search: 1 }, charged(5))).toBeUndefined()
     expect(costOfTools(unknown, { web_search: 0 }, charged(5))).toBe(0)

@@ -13,7 +13,7 @@ const AT_ONCE = Math.floor(SHARED.vectors.perAccount / (2_048 * 1_536 * 8))
 const kindOf = (error: unknown) => (error instanceof GatewayError ? error.kind : 'bug')
 
 describe('room for vectors', () => {
-  test('room for vectors is there for some long lists of an account; the next waits for them, and others do not', async () => {
+  test('an account gets memory for some long vector lists; its next one waits, other accounts do not', async () => {
     const room = createAnswerRoom()
     const mine = Array.from({ length: AT_ONCE }, () => room('acct_a', MANY))
     expect(mine.some((one) => one instanceof Promise)).toBe(false)
@@ -24,14 +24,14 @@ describe('room for vectors', () => {
     expect(await next).toBeDefined()
   })
 
-  test('room for vectors that is not free in time is a 503 that says when to come again', async () => {
+  test('memory for vectors that is not free in time is a 503 with retry-after', async () => {
     const room = createAnswerRoom(1)
     for (let index = 0; index < AT_ONCE; index++) void room('acct_a', MANY)
     const refused = await Promise.resolve(room('acct_a', MANY)).catch((error: unknown) => error)
     expect([kindOf(refused), (refused as GatewayError).options.retryAfterSeconds]).toEqual(['overloaded', 2])
   })
 
-  test('room for vectors is never asked for by short lists, and for no more than is read by whoever wants endless vectors', () => {
+  test('short lists need no share of the memory, and an endless list gets a limited one', () => {
     const room = createAnswerRoom()
     expect(room('acct_a', asking(20))).toBeUndefined()
     expect(room('acct_a', asking(2_048, 100_000))).not.toBeInstanceOf(Promise)

@@ -56,7 +56,7 @@ describe('vectors come as they were asked for', () => {
     ['svc/embed-gemini', 'float' as const, whole],
     // A provider that knows no base64 is never asked for it.
     ['svc/embed-plain', 'base64' as const, packed(whole)],
-  ])('from %s with %s', async (model, encoding_format, expected) => {
+  ])('vectors come from %s with %s', async (model, encoding_format, expected) => {
     expect(await vectorsFor({ model, input: 'text', ...(encoding_format && { encoding_format }) })).toEqual([expected])
   })
 
@@ -72,7 +72,7 @@ describe('vectors come as they were asked for', () => {
     },
   )
 
-  test('vectors come as they were asked for by the hundreds as numbers, which are asked for in base64 and written piece by piece', async () => {
+  test('hundreds of vectors are requested in base64 and written as numbers in pieces', async () => {
     const input = Array.from({ length: 2048 }, (_, n) => `text ${n}`)
     gateway.upstream.respond((call) => {
       const data = (call.body.input as string[]).map((text, index) => {
@@ -90,7 +90,7 @@ describe('vectors come as they were asked for', () => {
     }
   })
 
-  test('vectors come as they were asked for in the order of the inputs, where the provider has numbered them and answers in another', async () => {
+  test('vectors are in the order of the inputs, even if the provider answers in another order', async () => {
     gateway.upstream.respond((call) => {
       const data = (call.body.input as string[]).map((text, index) => ({ index, embedding: vectorOf(text) })).reverse()
       return Response.json({ data, usage: { prompt_tokens: 2, total_tokens: 2 } })
@@ -135,7 +135,7 @@ describe('vectors come as they were asked for', () => {
     },
   )
 
-  test('byte by byte as the provider wrote them, where both speak the same', async () => {
+  test('vectors of the provider’s own format are relayed byte by byte', async () => {
     const written = '{"object":"embedding", "index":0,"embedding":[0.10, 1e-3 ,-0.330000001] }'
     gateway.upstream.respond(
       () => new Response(`{"model":"m","data":[${written}],"usage":{"prompt_tokens":3,"total_tokens":3}}`),
@@ -148,7 +148,7 @@ describe('vectors come as they were asked for', () => {
 })
 
 describe('what a provider is sent', () => {
-  test('what a provider is sent by a caller of its own format: all that is listed, and nothing else', async () => {
+  test('a provider of the caller’s format gets all listed fields and no others', async () => {
     const body = { model: 'svc/embed', input: ['a'], dimensions: 3, user: 'u1', input_type: 'query', svc: {} }
     const answer = await post('/v1/embeddings', body)
     expect(sentBody()).toEqual({
@@ -157,18 +157,18 @@ describe('what a provider is sent', () => {
     expect(answer.headers.get('x-svc-left-out')).toBe('input_type')
   })
 
-  test('what the catalogue has passed on', async () => {
+  test('the provider gets fields that the catalogue passes on', async () => {
     const answer = await post('/v1/embeddings', { model: 'svc/embed-plain', input: 'a', input_type: 'query' })
     expect(sentBody()).toMatchObject({ input_type: 'query', input: 'a' })
     expect(answer.headers.get('x-svc-left-out')).toBeNull()
   })
 
-  test('tokens as tokens', async () => {
+  test('token ids are sent as token ids', async () => {
     await post('/v1/embeddings', { model: 'svc/embed', input: [[1, 2], [3]] })
     expect(sentBody().input).toEqual([[1, 2], [3]])
   })
 
-  test('texts and dimensions by a caller of another format, who hears what was left out', async () => {
+  test('a provider of another format gets texts and dimensions; omitted fields are named', async () => {
     const body = { model: 'svc/embed-gemini', input: ['a', 'b'], dimensions: 3, user: 'u1' }
     const answer = await post('/v1/embeddings', body)
     const request = (text: string) => ({
@@ -180,7 +180,7 @@ describe('what a provider is sent', () => {
     expect(answer.headers.get('x-svc-left-out')).toBe('user')
   })
 
-  test('the task by a caller of generate-content, to a provider of it alone', async () => {
+  test('the task type is only sent between generate-content caller and provider', async () => {
     const content = { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] }
     const one = { content, task_type: 'RETRIEVAL_DOCUMENT', title: 't', output_dimensionality: 3 }
     await post('/v1beta/models/svc%2Fembed-gemini:embedContent', one)
@@ -197,7 +197,7 @@ describe('what a provider is sent', () => {
     expect(answer.headers.get('x-svc-left-out')).toBe('taskType, title')
   })
 
-  test('nothing of the caller’s key or name, and our own key', async () => {
+  test('a provider gets our own key, and never the caller’s key or name', async () => {
     await post('/v1/embeddings', { model: 'svc/embed', input: 'a' })
     const [call] = gateway.upstream.calls
     expect(call?.path).toBe('/v1/embeddings')
@@ -205,7 +205,7 @@ describe('what a provider is sent', () => {
     expect(JSON.stringify([...(call?.headers ?? [])])).not.toContain(customer.key)
   })
 
-  test('what a provider is sent by wishes of routing: only the providers that the caller lets answer', async () => {
+  test('the provider preferences of an embeddings request are respected', async () => {
     const body = { model: 'svc/embed-two', input: 'a', svc: { providers: { only: ['spare'] } } }
     expect((await post('/v1/embeddings', body)).headers.get('x-svc-provider')).toBe('spare')
     const none = await post('/v1/embeddings', { ...body, svc: { providers: { only: ['provider3'] } } })
@@ -217,18 +217,21 @@ describe('what a provider is sent', () => {
 describe('callers of generate-content', () => {
   const content = { parts: [{ text: 'text' }] }
 
-  test.each(['svc/embed', 'svc/embed-gemini'])('get one vector or a list of %s, with what it used', async (model) => {
-    const lone = await post(`/v1/models/${model}:embedContent`, { model: `models/${model}`, content })
-    const count = expect.any(Number)
-    const usageMetadata = { promptTokenCount: count, totalTokenCount: count }
-    expect(await lone.json()).toEqual({ embedding: { values: vectorOf('text') }, usageMetadata })
-    const batch = await post(`/v1beta/models/${model}:batchEmbedContents`, { requests: [{ content }, { content }] })
-    const values = { values: vectorOf('text') }
-    expect(await batch.json()).toEqual({ embeddings: [values, values], usageMetadata })
-    expect(batch.headers.get('x-svc-cost-usd')).not.toBeNull()
-  })
+  test.each(['svc/embed', 'svc/embed-gemini'])(
+    'a generate-content caller gets one vector or a list of %s, with usage',
+    async (model) => {
+      const lone = await post(`/v1/models/${model}:embedContent`, { model: `models/${model}`, content })
+      const count = expect.any(Number)
+      const usageMetadata = { promptTokenCount: count, totalTokenCount: count }
+      expect(await lone.json()).toEqual({ embedding: { values: vectorOf('text') }, usageMetadata })
+      const batch = await post(`/v1beta/models/${model}:batchEmbedContents`, { requests: [{ content }, { content }] })
+      const values = { values: vectorOf('text') }
+      expect(await batch.json()).toEqual({ embeddings: [values, values], usageMetadata })
+      expect(batch.headers.get('x-svc-cost-usd')).not.toBeNull()
+    },
+  )
 
-  test('get a whole answer also where the provider says more than vectors in lists', async () => {
+  test('a generate-content caller gets a complete answer even if the provider adds other fields', async () => {
     const usageMetadata = { promptTokenCount: 3, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 3 }] }
     gateway.upstream.respond(() => Response.json({ embeddings: [{ values: [0.5] }], usageMetadata }))
     const answer = await post('/v1beta/models/svc/embed-gemini:batchEmbedContents', { requests: [{ content }] })
@@ -238,7 +241,7 @@ describe('callers of generate-content', () => {
     })
   })
 
-  test('callers of generate-content may write a bare text', async () => {
+  test('a generate-content caller may send a plain text', async () => {
     const answer = await post('/v1beta/models/svc/embed-gemini:embedContent', { content: 'text' })
     expect(answer.status).toBe(200)
   })
@@ -251,7 +254,7 @@ describe('callers of generate-content', () => {
     ['another model', { content, model: 'models/other' }, 'model'],
     ['no dimensions', { content, outputDimensionality: 0 }, 'outputDimensionality'],
     ['two spellings of one field', { content, taskType: 'A', task_type: 'B' }, 'taskType'],
-  ])('are refused %s', async (_, body, field) => {
+  ])('a generate-content request is refused: %s', async (_, body, field) => {
     const answer = await post('/v1beta/models/svc/embed-gemini:embedContent', body)
     expect(answer.status).toBe(400)
     const { error } = (await answer.json()) as { error: { message: string; status: string } }
@@ -264,7 +267,7 @@ describe('callers of generate-content', () => {
     ['more than a hundred', Array.from({ length: 101 }, () => ({ content }))],
     ['requests of two lengths', [{ content }, { content, outputDimensionality: 3 }]],
     ['a request that is none', ['text']],
-  ])('are refused %s', async (_, requests) => {
+  ])('a generate-content request is refused: %s', async (_, requests) => {
     const answer = await post('/v1beta/models/svc/embed-gemini:batchEmbedContents', { requests })
     expect(answer.status).toBe(400)
     expect(gateway.upstream.calls).toHaveLength(0)

@@ -49,7 +49,7 @@ async function bookedRecord(): Promise<Record<string, unknown>> {
 }
 
 describe('a request for embeddings costs', () => {
-  test('its account under the tags, the app and the end user that it names', async () => {
+  test('embeddings are booked with the request’s tags, app and end user', async () => {
     const headers = { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' }
     const said = { ...headers, 'x-svc-tags': 'team=search,none', 'x-title': 'My App' }
     const answer = await embed({ model: 'svc/embed', input: ['one'], user: 'ada' }, customer, { headers: said })
@@ -64,7 +64,7 @@ describe('a request for embeddings costs', () => {
     expect([...rows]).toEqual([{ tags: ['team=search'], app: 'My App', chars: 32 }])
   })
 
-  test('what its provider says that it used, and says so in its headers and in the books', async () => {
+  test('embeddings cost the provider’s usage, in headers and books', async () => {
     const answer = await embed({ model: 'svc/embed', input: ['one', 'three'] })
     expect(answer.status).toBe(200)
     expect(answer.headers.get('x-svc-cost-usd')).toBe('0.000007')
@@ -83,7 +83,7 @@ describe('a request for embeddings costs', () => {
     })
   })
 
-  test('what we count, marked as estimated, where the provider says nothing', async () => {
+  test('embeddings without usage cost our count, marked as estimated', async () => {
     gateway.upstream.respond((call) => geminiAnswer(call))
     const text = 'The quick brown fox jumps over the lazy dog'
     const answer = await embed({ model: 'svc/embed-gemini', input: [text, text] })
@@ -102,20 +102,20 @@ describe('a request for embeddings costs', () => {
     },
   )
 
-  test('the exact number of its tokens where it was sent as such, whatever the provider says beyond that', async () => {
+  test('embeddings of token ids cost their number, whatever the provider reports above it', async () => {
     gateway.upstream.respond((call) => compatibleAnswer(call, { usage: { prompt_tokens: 999, total_tokens: 999 } }))
     await embed({ model: 'svc/embed', input: [[1, 2, 3], [4]] })
     expect(await spent()).toBe(4 * NANO_PER_TOKEN)
   })
 
-  test('the sum of all calls where its provider takes a hundred inputs at once', async () => {
+  test('embeddings in several calls cost the sum of the calls', async () => {
     const answer = await embed({ model: 'svc/embed-gemini', input: Array.from({ length: 250 }, (_, n) => `text ${n}`) })
     expect(answer.status).toBe(200)
     expect(gateway.upstream.calls.map(({ body }) => (body.requests as unknown[]).length)).toEqual([100, 100, 50])
     expect(await spent()).toBe(15 * NANO_PER_TOKEN)
   })
 
-  test('nothing where the client is gone before anything came', async () => {
+  test('embeddings cost nothing if the client disconnects before any answer', async () => {
     const controller = new AbortController()
     const release = Promise.withResolvers<void>()
     gateway.upstream.respond(async (call) => {
@@ -129,7 +129,7 @@ describe('a request for embeddings costs', () => {
     expect(await spent()).toBe(0)
   })
 
-  test('what its provider was asked for where the client goes away between two calls', async () => {
+  test('embeddings cost the sent calls if the client disconnects between two calls', async () => {
     const controller = new AbortController()
     const release = Promise.withResolvers<void>()
     gateway.upstream.respond(async (call) => {
@@ -147,7 +147,7 @@ describe('a request for embeddings costs', () => {
 })
 
 describe('a request costs nothing', () => {
-  test('a request costs nothing where a call of several fails for good', async () => {
+  test('embeddings cost nothing if one of several calls fails', async () => {
     gateway.upstream.respond((call, index) =>
       index === 0 ? geminiAnswer(call, 5) : Response.json({ error: { code: 400, message: 'no' } }, { status: 400 }),
     )
@@ -165,7 +165,7 @@ describe('a request costs nothing', () => {
       () => new Response('{"data":[{"index":0,"embedding":[NaN]}],"usage":{"prompt_tokens":3}}'),
     ],
     ['an empty vector', () => Response.json({ data: [{ index: 0, embedding: '' }], usage: { prompt_tokens: 3 } })],
-  ])('where the provider answers with %s', async (_, respond) => {
+  ])('embeddings cost nothing if the provider answers with %s', async (_, respond) => {
     gateway.upstream.respond(respond)
     const answer = await embed({ model: 'svc/embed', input: 'text', encoding_format: 'base64' })
     expect(answer.status).toBe(502)
@@ -174,7 +174,7 @@ describe('a request costs nothing', () => {
 })
 
 describe('another attempt', () => {
-  test('another attempt is made at another target of the same model, and only the answered one is charged', async () => {
+  test('a retry uses another target of the same model, and only the answered one is charged', async () => {
     gateway.upstream.respond((call) =>
       call.body.model === 'provider1-embedder' ? new Response('down', { status: 500 }) : compatibleAnswer(call),
     )
@@ -185,7 +185,7 @@ describe('another attempt', () => {
     expect(await spent()).toBe(7 * NANO_PER_TOKEN)
   })
 
-  test('another attempt does not ask again for what the target has answered already', async () => {
+  test('a retry does not repeat calls that the target has answered', async () => {
     gateway.upstream.respond((call, index) =>
       index === 1 ? new Response('busy', { status: 503 }) : geminiAnswer(call, 5),
     )
@@ -198,7 +198,7 @@ describe('another attempt', () => {
     expect(await spent()).toBe(10 * NANO_PER_TOKEN)
   })
 
-  test('another attempt is not made at another model, and asking for one is refused', async () => {
+  test('a retry never uses another model, and a fallback list is refused', async () => {
     const answer = await embed({ model: 'svc/embed', input: 'text', fallback: ['svc/embed-two'] })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: { param: 'fallback' } })
@@ -207,7 +207,7 @@ describe('another attempt', () => {
 })
 
 describe('a request with an idempotency key', () => {
-  test('a request with an idempotency key is answered twice and charged once', async () => {
+  test('an embeddings request with an idempotency key is answered twice and charged once', async () => {
     const headers = {
       authorization: `Bearer ${customer.key}`,
       'content-type': 'application/json',
@@ -224,14 +224,14 @@ describe('a request with an idempotency key', () => {
 })
 
 describe('nobody is asked', () => {
-  test('nobody is asked where the credit does not cover the most that the inputs can cost', async () => {
+  test('embeddings are refused if the credit does not cover the most they can cost', async () => {
     const poor = await gateway.customer('0.000001')
     const answer = await embed({ model: 'svc/embed', input: [[1, 2]] }, poor)
     expect(answer.status).toBe(402)
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('but texts are counted before they are refused: the bound by their bytes is far too high', async () => {
+  test('texts are counted exactly before a refusal for credit', async () => {
     const text = 'the same words again and again '.repeat(20)
     const poor = await gateway.customer('0.0002')
     gateway.upstream.respond((call) => compatibleAnswer(call, { usage: { prompt_tokens: 121, total_tokens: 121 } }))
@@ -240,7 +240,7 @@ describe('nobody is asked', () => {
     expect((await gateway.balance(poor.accountId)).spent).toBe(nano(121_000))
   })
 
-  test('nobody is asked where the key has used up its budget', async () => {
+  test('embeddings are refused if the key’s budget is used up', async () => {
     const key = await gateway.customer('1', { monthlyBudget: 5_000 as never })
     const first = await embed({ model: 'svc/embed', input: [[1, 2, 3, 4]] }, key)
     expect(first.status).toBe(200)
@@ -249,7 +249,7 @@ describe('nobody is asked', () => {
     expect(await second.json()).toMatchObject({ error: { code: 'key_budget_exceeded' } })
   })
 
-  test('nobody is asked where the key may not call the model', async () => {
+  test('embeddings are refused if the key may not call the model', async () => {
     const key = await gateway.customer('1', { allowedModels: ['svc/alpha'] })
     for (let index = 0; index < 2; index++) {
       const answer = await embed({ model: 'svc/embed', input: 'text' }, key)
@@ -258,14 +258,14 @@ describe('nobody is asked', () => {
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('beyond the tokens that the key has for a minute', async () => {
+  test('embeddings are refused beyond the key’s tokens per minute', async () => {
     const key = await gateway.customer('1', { tokensPerMinute: 10 })
     const ask = () => embed({ model: 'svc/embed', input: [Array.from({ length: 9 }, () => 1)] }, key)
     expect((await ask()).status).toBe(200)
     expect((await ask()).status).toBe(429)
   })
 
-  test('beyond the open requests that the key may have', async () => {
+  test('embeddings are refused beyond the key’s open requests', async () => {
     const key = await gateway.customer('1', { concurrency: 1 })
     const release = Promise.withResolvers<void>()
     gateway.upstream.respond(async (call) => {

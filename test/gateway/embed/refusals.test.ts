@@ -53,24 +53,24 @@ describe('a request is refused that', () => {
     ['names a tier', { model: 'auto-smart', input: 'a' }, 'model'],
   ]
 
-  test.each(CASES)('%s', async (_, body, param) => {
+  test.each(CASES)('embeddings are refused: %s', async (_, body, param) => {
     const answer = await post('/v1/embeddings', body)
     expect(answer.status).toBe(400)
     expect(((await answer.json()) as { error: { param: string | null } }).error.param).toBe(param)
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('a request is refused that has as many tokens as there may be, but is not', async () => {
+  test('a request with exactly the maximum of tokens is accepted', async () => {
     const input = Array.from({ length: 37 }, () => Array.from({ length: 8100 }, () => 100_000))
     expect((await post('/v1/embeddings', { model: 'svc/embed', input })).status).toBe(200)
   })
 
-  test('goes to the target that reads tokens, where there is one', async () => {
+  test('token ids go to the target that reads them', async () => {
     const answer = await post('/v1/embeddings', { model: 'svc/embed-either', input: [1, 2] })
     expect(answer.headers.get('x-svc-provider')).toBe('provider1')
   })
 
-  test('names a model that does not exist, has no key, or somebody else’s', async () => {
+  test('a model that is unknown, without a key, or another account’s is refused by name', async () => {
     expect((await post('/v1/embeddings', { model: 'svc/nothing', input: 'a' })).status).toBe(404)
     expect((await post('/v1/embeddings', { model: 'svc/embed', input: 'a' }, 'svc-wrong')).status).toBe(401)
     const answer = await fetch(`${gateway.url}/v1/embeddings`, { method: 'POST', body: '{}' })
@@ -78,7 +78,7 @@ describe('a request is refused that', () => {
   })
 })
 
-test('a conversation is refused by a model that embeds, with the endpoint that it has', async () => {
+test('a chat request to an embedding model is refused with the right endpoint', async () => {
   const messages = [{ role: 'user', content: 'hello' }]
   const chat = await post('/v1/chat/completions', { model: 'svc/embed', messages })
   expect(chat.status).toBe(400)
@@ -92,7 +92,7 @@ test('a conversation is refused by a model that embeds, with the endpoint that i
   expect(await fallback.json()).toMatchObject({ error: { param: 'fallback[0]' } })
 })
 
-test('every spelling of the path is known, and errors on it are in its own words', async () => {
+test('every spelling of the path works, and its errors are in its own format', async () => {
   for (const path of ['/v1/embeddings', '/v1/embeddings/', '/embeddings', '/v1/v1/embeddings']) {
     expect((await post(path, { model: 'svc/embed', input: 'a' })).status).toBe(200)
   }
@@ -100,7 +100,7 @@ test('every spelling of the path is known, and errors on it are in its own words
   expect(answer.status).toBe(404)
 })
 
-test('the lists of models tell which embed', async () => {
+test('the lists of models mark embedding models', async () => {
   const listed = (await (await fetch(`${gateway.url}/v1/models`)).json()) as { data: { id: string; kind: string }[] }
   const kinds = new Map(listed.data.map(({ id, kind }) => [id, kind]))
   expect([kinds.get('svc/embed'), kinds.get('svc/alpha'), kinds.get('auto-smart')]).toEqual([
@@ -110,7 +110,7 @@ test('the lists of models tell which embed', async () => {
   expect(own).toMatchObject({ supportedGenerationMethods: ['embedContent', 'batchEmbedContents'] })
 })
 
-test('the requests are among the metrics', async () => {
+test('embeddings requests are counted in the metrics', async () => {
   await post('/v1/embeddings', { model: 'svc/embed', input: 'a' })
   const text = await (await fetch(`${gateway.url}/metrics`)).text()
   expect(text).toMatch(/svc_[a-z_]*requests[a-z_]*\{[^}]*model="svc\/embed"/)

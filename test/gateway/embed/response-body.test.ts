@@ -8,7 +8,7 @@ import { responseBody } from '@/gateway/embed/response-body'
 const STAYS = new AbortController().signal
 const LONG = Array.from({ length: 100 }, () => 'x'.repeat(100_000))
 
-test('holds all pieces in their order, texts and bytes alike', async () => {
+test('a body has all pieces in order, texts and bytes', async () => {
   const piece = fc.oneof(fc.string({ unit: 'grapheme' }), fc.uint8Array({ maxLength: 50 }))
   await fc.assert(
     fc.asyncProperty(fc.array(piece), async (pieces) => {
@@ -18,7 +18,7 @@ test('holds all pieces in their order, texts and bytes alike', async () => {
   )
 })
 
-test('the body of a long answer is made while it is read', async () => {
+test('the body of a long answer is produced while it is read', async () => {
   let made = 0
   function* pieces(): Generator<string> {
     for (; made < 100; made++) yield 'x'.repeat(100_000)
@@ -34,7 +34,7 @@ describe('whoever holds the pieces is told', () => {
     return { onEnd: () => void count++, count: () => count }
   }
 
-  test('whoever holds the pieces is told at once of a short answer, and of a long one when all of it was taken', async () => {
+  test('the callback runs at once for a short answer, and after the last read for a long one', async () => {
     const [short, long] = [ended(), ended()]
     responseBody(['x'], STAYS, short.onEnd)
     expect(short.count()).toBe(1)
@@ -44,7 +44,7 @@ describe('whoever holds the pieces is told', () => {
     expect(long.count()).toBe(1)
   })
 
-  test('when the client leaves, while it reads or before', async () => {
+  test('the callback runs if the client disconnects during or before reading', async () => {
     const [reading, before] = [ended(), ended()]
     const body = responseBody(LONG, STAYS, reading.onEnd) as ReadableStream
     await body.cancel()
@@ -55,7 +55,7 @@ describe('whoever holds the pieces is told', () => {
     expect(before.count()).toBe(1)
   })
 
-  test('when the client takes nothing for too long, which is cut off', async () => {
+  test('the callback runs if the client reads nothing for too long and is cut off', async () => {
     const unread = ended()
     const response = new Response(responseBody(LONG, STAYS, unread.onEnd, 1))
     await until(() => unread.count() === 1, 'it to be cut off')

@@ -86,7 +86,7 @@ function ask(at: TestGateway, format: FormatName, model: string, more: object = 
 }
 
 describe.each(FORMAT_NAMES)('%s', (format) => {
-  test('an allowed provider answers, and no other is asked where it fails', async () => {
+  test('an allowed provider answers, and no other is called if it fails', async () => {
     for (const at of [gateway, twin]) {
       expect(await ask(at, format, 'svc/alpha')).toMatchObject({ status: 200, provider: 'spare' })
     }
@@ -95,7 +95,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(asked()).toEqual(['spare'])
   })
 
-  test('a model that others serve is refused by name, and nobody is asked', async () => {
+  test('a model of other providers is refused by name without a call', async () => {
     const refused = await ask(gateway, format, 'svc/gamma')
     expect(refused).toMatchObject({ status: 403, provider: null })
     expect(refused.text.toLowerCase()).toContain('provider_not_allowed')
@@ -103,7 +103,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(asked()).toEqual([])
   })
 
-  test('each entry of the fallback list counts, and a tier chooses among what is left', async () => {
+  test('each fallback entry is checked, and a tier chooses among the allowed providers', async () => {
     const refused = await ask(gateway, format, 'svc/alpha', { fallback: ['svc/beta', 'svc/gamma'] })
     expect(refused.status).toBe(403)
     expect(refused.text).toContain('fallback[1]')
@@ -116,7 +116,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(asked()).toEqual(['spare'])
   })
 
-  test('a change holds for the next request on every gateway, in both directions', async () => {
+  test('a changed provider list applies from the next request on every gateway, in both directions', async () => {
     const expectEverywhere = async (model: string, expected: object) => {
       for (const at of [twin, gateway]) expect(await ask(at, format, model)).toMatchObject(expected)
     }
@@ -132,7 +132,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
   })
 })
 
-test('the client libraries find the reason where they keep such things', async () => {
+test('client libraries show the reason of the refusal', async () => {
   const { key: apiKey } = customer
   const messages = [{ role: 'user' as const, content: 'Hi' }]
   const openai = new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
@@ -154,7 +154,7 @@ test('the client libraries find the reason where they keep such things', async (
 })
 
 describe('what else a list means', () => {
-  test('embeddings come of an allowed provider, or are refused', async () => {
+  test('embeddings come from an allowed provider, or are refused', async () => {
     const embed = (model: string) => post(gateway, '/v1/embeddings', { model, input: 'text' })
     expect(await embed('svc/embed-two')).toMatchObject({ status: 200, provider: 'spare' })
     const refused = await embed('svc/embed')
@@ -163,7 +163,7 @@ describe('what else a list means', () => {
     expect(asked()).toEqual(['spare'])
   })
 
-  test('the catalogue’s own fallbacks are left out where others serve them', async () => {
+  test('the catalogue’s fallbacks at other providers are omitted', async () => {
     down.add('spare')
     expect((await ask(gateway, 'chat-completions', 'svc/alpha')).status).toBe(502)
     expect(asked()).toEqual(['spare'])
@@ -175,27 +175,27 @@ describe('what else a list means', () => {
     expect(gateway.upstream.calls.map(({ body }) => body.model)).toContain('provider1-gamma')
   })
 
-  test('a provider that has left the catalogue allows nothing, and the rest of the list holds on', async () => {
+  test('an allowed provider missing in the catalogue allows nothing; the rest of the list applies', async () => {
     await allow(['gone'])
     for (const model of ['svc/alpha', 'auto-smart']) expect((await ask(twin, 'messages', model)).status).toBe(403)
     await allow(['gone', 'provider1'])
     expect(await ask(twin, 'messages', 'svc/alpha')).toMatchObject({ status: 200, provider: 'provider1' })
   })
 
-  test('nothing is held or charged for what is refused', async () => {
+  test('a refused request holds and charges nothing', async () => {
     const before = await gateway.balance(customer.accountId)
     for (let round = 0; round < 3; round++) await ask(twin, 'messages', 'svc/gamma')
     expect(await gateway.balance(customer.accountId)).toEqual(before)
     expect(await gateway.gateway.deps.ledger.readKey(customer)).toMatchObject({ open: 0, held: nano(0) })
   })
 
-  test('tokens are counted without any provider', async () => {
+  test('token counts do not need an allowed provider', async () => {
     const body = { model: 'svc/gamma', messages: [{ role: 'user', content: 'Hi' }] }
     expect((await post(gateway, '/v1/messages/count_tokens', body)).status).toBe(200)
     expect(asked()).toEqual([])
   })
 
-  test('the plan of a request shows what is left, and is refused like the request', async () => {
+  test('the plan of a request lists the allowed targets, and is refused like the request', async () => {
     const plan = (model: string) => post(twin, '/v1/route', { model, messages: [{ role: 'user', content: 'Hi' }] })
     const { status, text } = await plan('auto-smart')
     expect(status).toBe(200)
@@ -211,7 +211,7 @@ describe('what else a list means', () => {
     expect((await plan('svc/gamma')).status).toBe(403)
   })
 
-  test('a store that has lost the list has it again once it is rebuilt from the history', async () => {
+  test('a rebuilt store has the provider list again', async () => {
     const { database, deps } = gateway.gateway
     const redis = await connect()
     const list = async () => (await deps.ledger.readKey(customer))?.allowedProviders
@@ -225,7 +225,7 @@ describe('what else a list means', () => {
     expect(await ask(gateway, 'chat-completions', 'svc/alpha')).toMatchObject({ status: 200, provider: 'spare' })
   })
 
-  test('a list that changes again and again never lets another provider answer', async () => {
+  test('while the list changes repeatedly, no other provider answers', async () => {
     let isDone = false
     const asking = [gateway, twin].map(async (at) => {
       const seen: { status: number }[] = []

@@ -26,7 +26,7 @@ async function customer(scope: Exclude<BudgetScope, 'member'>, window: BudgetWin
   return key
 }
 
-test('the output limit is lowered to what the least of all budgets pays', async () => {
+test('the output limit is lowered to what the smallest budget covers', async () => {
   const poor = await gateway.customer('0.02')
   const cap = (await ask(poor.key)).headers.get('x-svc-max-output-tokens')
   for (const window of ['day', 'week', 'total'] as const) {
@@ -37,7 +37,7 @@ test('the output limit is lowered to what the least of all budgets pays', async 
   }
 })
 
-test('a key is told its own figures, and of those of its account none', async () => {
+test('a refusal shows a key its own budget figures, not the account’s', async () => {
   const own = await (await ask(await customer('key', 'day', 0))).json()
   expect(own).toMatchObject({
     error: {
@@ -57,7 +57,7 @@ test('a key is told its own figures, and of those of its account none', async ()
   expect(Object.keys(error).filter((name) => /^(limit|spent|held)Usd$/.test(name))).toEqual([])
 })
 
-test('every format says it in its own shape', async () => {
+test('a budget refusal has the shape of every format', async () => {
   const key = await customer('account', 'week', 0)
   const hi = { model: 'svc/alpha', max_tokens: 300, messages: [{ role: 'user', content: 'hi' }] }
   const contents = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }

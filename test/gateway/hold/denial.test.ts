@@ -6,19 +6,19 @@ import { nano } from '@/lib/money'
 const usd = (amount: number) => nano(amount * 1_000_000_000)
 
 describe('credit that does not suffice', () => {
-  test('credit that does not suffice is temporary where other requests hold what is missing', () => {
+  test('missing credit is temporary if other requests hold it', () => {
     const error = denial({ kind: 'insufficient', available: usd(1), held: usd(2), needed: usd(3) }, {}, true)
     expect([error.status, error.options.retryAfterSeconds]).toEqual([402, 2])
     expect(error.options.details).toEqual({ neededUsd: 3, availableUsd: 1, heldUsd: 2, transient: true })
     expect(error.message).toContain('held by other open requests')
   })
 
-  test('names no figure of the balance to a member who does not see it', () => {
+  test('a refusal shows no balance to a member who may not see it', () => {
     const error = denial({ kind: 'insufficient', available: usd(1), held: usd(2), needed: usd(3) })
     expect(error.options.details).toEqual({ neededUsd: 3, transient: true })
   })
 
-  test('credit that does not suffice is final where even they would not make up for it', () => {
+  test('missing credit is final if releasing other holds would not suffice', () => {
     const error = denial({ kind: 'insufficient', available: usd(1), held: usd(2), needed: nano(3_000_000_001) })
     expect([error.status, error.options.retryAfterSeconds]).toEqual([402, undefined])
     expect(error.options.details).toMatchObject({ transient: false })
@@ -29,7 +29,7 @@ describe('credit that does not suffice', () => {
 describe('a refusal that files are the reason of', () => {
   const short = { available: usd(1), held: usd(0), needed: usd(4) }
 
-  test('says how long they may be, and what makes that less', () => {
+  test('a refusal because of files has their possible size and how to lower it', () => {
     const budget = { kind: 'budget_exceeded', remaining: usd(1), resetsAtMs: 0 } as const
     for (const outcome of [{ kind: 'insufficient', ...short } as const, { ...budget, ...short }]) {
       const error = denial(outcome, { fileTokens: 1_000_000 })
@@ -38,7 +38,7 @@ describe('a refusal that files are the reason of', () => {
     }
   })
 
-  test('says nothing of it where other requests hold the money, or there are no files', () => {
+  test('a refusal does not blame files if other requests hold the credit, or without files', () => {
     const held = denial({ kind: 'insufficient', ...short, held: usd(9) }, { fileTokens: 1_000_000 })
     expect(held.message).not.toContain('files')
     const none = denial({ kind: 'insufficient', ...short }, {})
@@ -55,7 +55,7 @@ describe('a key’s budget that does not suffice', () => {
     })
   const details = { resetsAt: '2026-04-01T00:00:00.000Z', neededUsd: 0.75 }
 
-  test('a key’s budget that does not suffice is used up where nothing is left', () => {
+  test('an empty budget is reported as used up', () => {
     const error = over(0, 0.5)
     expect([error.status, error.options.code]).toEqual([402, 'key_budget_exceeded'])
     expect(error.options.details).toEqual({ ...details, remainingUsd: 0, heldUsd: 0.5, transient: false })
@@ -64,14 +64,14 @@ describe('a key’s budget that does not suffice', () => {
     )
   })
 
-  test('says what is needed and what is left where something is', () => {
+  test('a partly used budget is reported with needed and remaining amounts', () => {
     const error = over(0.5, 0.125)
     expect(error.options.details).toEqual({ ...details, remainingUsd: 0.5, heldUsd: 0.125, transient: false })
     expect(error.message).toContain('may cost 0.75 USD, and 0.5 USD are left')
     expect(error.options.retryAfterSeconds).toBeUndefined()
   })
 
-  test('a key’s budget that does not suffice is temporary where the key’s other requests hold what is missing', () => {
+  test('a budget refusal is temporary if the key’s other requests hold it', () => {
     const error = over(0.5, 0.25)
     expect(error.options.details).toMatchObject({ transient: true })
     expect(error.message).toContain('held by its other open requests')
@@ -80,7 +80,7 @@ describe('a key’s budget that does not suffice', () => {
 })
 
 describe('a limit that is reached', () => {
-  test('per minute says what is left of it, for each format to tell in its own headers', () => {
+  test('a limit per minute reports the remainder in each format’s own headers', () => {
     const limits = { tokens: { limit: 600, remaining: 40, resetMs: 61_000 } }
     const error = denial({ kind: 'rate_limited', scope: 'tokens', of: 'key', limits, limit: 600, retryAfterMs: 1_500 })
     expect([error.status, error.options.code]).toEqual([429, 'rate_limit_exceeded'])
@@ -89,7 +89,7 @@ describe('a limit that is reached', () => {
     expect(error.message).toContain('600 tokens per minute')
   })
 
-  test('a limit that is reached of open requests has headers of ours, as no format has any', () => {
+  test('a limit on open requests has our own headers', () => {
     const error = denial({ kind: 'rate_limited', scope: 'concurrency', of: 'key', limit: 3, retryAfterMs: 1_000 })
     expect(error.status).toBe(429)
     expect(error.options.headers).toEqual({
@@ -99,7 +99,7 @@ describe('a limit that is reached', () => {
     expect(error.message).toContain('3 open requests at once')
   })
 
-  test('never says to come back at once', () => {
+  test('retry-after is never 0', () => {
     const limits = { requests: { limit: 1, remaining: 0, resetMs: 0 } }
     const error = denial({ kind: 'rate_limited', scope: 'requests', of: 'key', limits, limit: 1, retryAfterMs: 0 })
     expect(error.options.retryAfterSeconds).toBeGreaterThan(0)
@@ -115,7 +115,7 @@ test.each([
   expect(denial(outcome)).toMatchObject({ status, message })
 })
 
-test('a key that is being changed is worth another try, and a hold id that was used before a bug of ours', () => {
+test('a key that changes at the same time can be retried; a used hold id is an internal error', () => {
   expect(denial({ kind: 'models_changed', allowed: { allowedModels: [], allowedProviders: null } })).toMatchObject({
     ...{ status: 503, options: { code: 'key_changing', retryAfterSeconds: 1 } },
   })

@@ -63,7 +63,7 @@ async function pass(seconds: number): Promise<void> {
 
 const renewed = () => batches.flat().map(({ holdId, cost }) => `${holdId} ${cost}`)
 
-test('a new hold is renewed at the next look, and then every five seconds, with what its answer has come to', async () => {
+test('a new hold is renewed at the next tick, then every five seconds, with the answer’s cost so far', async () => {
   let cost = 0
   keep('a', () => ++cost)
   keeper.start()
@@ -75,7 +75,7 @@ test('a new hold is renewed at the next look, and then every five seconds, with 
   expect(renewed()).toEqual(['a 1', 'a 2', 'a 3'])
 })
 
-test('a short life is renewed four times as often as it lasts', async () => {
+test('a short hold is renewed four times in its life', async () => {
   keeper = keeperFor(8_000)
   keep('a')
   keeper.start()
@@ -83,7 +83,7 @@ test('a short life is renewed four times as often as it lasts', async () => {
   expect(renewed()).toHaveLength(5)
 })
 
-test('what is forgotten is renewed no more', async () => {
+test('a forgotten hold is renewed no more', async () => {
   const forgotten = keep('a')
   keep('b')
   keeper.start()
@@ -94,7 +94,7 @@ test('what is forgotten is renewed no more', async () => {
   expect(renewed()).toEqual(['a 1', 'b 1', 'b 1'])
 })
 
-test('many holds travel in batches of a hundred, each put together when its turn comes, and without those that have ended', async () => {
+test('holds are renewed in batches of a hundred, without ended ones', async () => {
   const made: number[] = []
   const holds = Array.from({ length: 250 }, (_, index) => keep(`h${index}`, () => made.push(batches.length)))
   keeper.start()
@@ -104,7 +104,7 @@ test('many holds travel in batches of a hundred, each put together when its turn
   expect(made).toEqual([...Array(100).fill(0), ...Array(100).fill(1), ...Array(49).fill(2)])
 })
 
-test('holds of one shard travel together, in whichever order they came', async () => {
+test('holds of one shard are renewed together, in any order', async () => {
   const accounts = ['acct_1', 'acct_2', 'acct_3']
   expect(new Set(accounts.map(shardOf)).size).toBe(3)
   for (let index = 0; index < 300; index++) keep(`h${index}`, () => 1, accounts[index % 3])
@@ -114,7 +114,7 @@ test('holds of one shard travel together, in whichever order they came', async (
   expect(shards).toEqual(accounts.map((accountId) => [shardOf(accountId)]))
 })
 
-test('a round that fails is counted, and the next one comes all the same', async () => {
+test('a failed renewal is counted, and the next one follows', async () => {
   keep('a')
   isDown = true
   keeper.start()
@@ -125,7 +125,7 @@ test('a round that fails is counted, and the next one comes all the same', async
   expect([failures, renewed()]).toEqual([1, ['a 1']])
 })
 
-test('another attempt of the same request is renewed in the place of the one before', async () => {
+test('a new attempt of a request replaces the former one’s renewal', async () => {
   let cost = 1
   const hold = keep('a', () => cost)
   cost = 2

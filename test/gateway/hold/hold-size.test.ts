@@ -21,7 +21,7 @@ function sizedFor(changes: Partial<ChatRequest> = {}, models: Model[] = [cheap],
 }
 
 describe('the quick size', () => {
-  test('holds the dearest model at its own limits, and bounds by the widest', () => {
+  test('the quick size uses the dearest model at its own limits, and the widest bound', () => {
     const both = quickSize(sizedFor({}, [cheap, dear]), 1_000)
     const { inputTokens } = both.bounds
     expect(both.bounds).toEqual({ inputTokens: inputTokens, outputTokens: 1_000 })
@@ -29,20 +29,20 @@ describe('the quick size', () => {
     expect(inputTokens).toBeGreaterThanOrEqual(1_000)
   })
 
-  test('counts the caller’s own limit once for each choice', () => {
+  test('the caller’s output limit counts once per choice', () => {
     const { bounds, amount } = quickSize(sizedFor({ maxOutputTokens: 10, choices: 3 }), 100)
     expect(bounds.outputTokens).toBe(30)
     expect(amount).toBe(nano(bounds.inputTokens * 1_000 + 30 * 4_000))
   })
 
-  test('takes from the minute’s tokens what is asked for, not what the model could write', () => {
+  test('tokens per minute are taken by the requested limit, not the model’s maximum', () => {
     const asked = sizedFor({ maxOutputTokens: 10, choices: 3 })
     expect(quickSize(asked, 100).rateTokens).toBe(asked.prompt.estimatedTokens + 30)
     const open = sizedFor()
     expect(quickSize(open, 100).rateTokens).toBe(open.prompt.estimatedTokens)
   })
 
-  test('knows the least that a crash costs: the input at the first model, and never more than is held', () => {
+  test('a crash costs at least the input at the first model, and never more than the hold', () => {
     const sized = sizedFor({}, [cheap, dear], 'word '.repeat(200))
     expect(quickSize(sized, 2_000).inputCost).toBe(nano(sized.prompt.estimatedTokens * 1_000))
     const free = modelOf('svc/free', [provider], { usd: 0 })
@@ -52,7 +52,7 @@ describe('the quick size', () => {
     })
   })
 
-  test('reads the prompt no second time', () => {
+  test('the prompt is read only once', () => {
     const sized = sizedFor()
     const unread = { ...sized.request }
     Object.defineProperty(unread, 'turns', {
@@ -63,7 +63,7 @@ describe('the quick size', () => {
     expect(quickSize({ ...sized, request: unread }, 100)).toEqual(quickSize(sized, 100))
   })
 
-  test('holds what schemas may get longer by where a provider takes no references, by either size', async () => {
+  test('schemas without references are held at their longer size', async () => {
     const subset = { ...providerOf('g'), format: 'generate-content' as const }
     const targetOf = (...quirks: string[]) => [{ provider: subset, model: 'm', quirks: new Set(quirks) }]
     const parameters = { type: 'object', description: 'd'.repeat(1_000) }
@@ -79,7 +79,7 @@ describe('the quick size', () => {
     expect((many?.bounds.inputTokens ?? 0) - (few?.bounds.inputTokens ?? 0)).toBeGreaterThan(schemaBytes + 8_000)
   })
 
-  test('refuses what has no price, unless every target bears it', () => {
+  test('a request without a price is refused, unless every target bears it', () => {
     const asks: Partial<ChatRequest> = { unpriced: [{ format: 'chat-completions', field: 'web_search_options' }] }
     expect(() => quickSize(sizedFor(asks), 100)).toThrow(GatewayError)
     const bearing = providerOf('q')
@@ -94,7 +94,7 @@ describe('files', () => {
   const video: ContentBlock = { type: 'file', source: { type: 'base64', mediaType: 'video/mp4', data: 'AAAA' } }
   const turns: ChatRequest['turns'] = [{ role: 'user', content: [video] }]
 
-  test('files that nobody can see into are held by the context of each model, and the refusal may say so', () => {
+  test('opaque files are held by each model’s context, and a refusal may name them', () => {
     const small = modelOf('svc/small', [provider], { contextLength: 10_000 })
     const of = (model: Model) => quickSize(sizedFor({ turns }, [model]), 100)
     expect(of(small).bounds.inputTokens).toBeGreaterThanOrEqual(10_000)
@@ -104,7 +104,7 @@ describe('files', () => {
     expect(quickSize(sizedFor(), 100).fileTokens).toBeUndefined()
   })
 
-  test('files are not multiplied by what another vocabulary makes of text', async () => {
+  test('tokenizer factors do not multiply files', async () => {
     const wild = modelOf('svc/wild', [provider], { tokenizerSafetyFactor: 100, contextLength: 10_000 })
     const sized = sizedFor({ turns }, [wild])
     const quick = quickSize(sized, 1_000_000)
@@ -117,7 +117,7 @@ describe('files', () => {
 describe('the exact size', () => {
   const prose = 'The quick brown fox jumps over the lazy dog. '.repeat(100)
 
-  test('the exact size is far below a token per byte, and leaves the rest as it was', async () => {
+  test('the exact size is far below a token per byte, and leaves other parts unchanged', async () => {
     const sized = sizedFor({}, [cheap], prose)
     const quick = quickSize(sized, prose.length)
     const exact = await exactSize(sized, quick)
@@ -131,7 +131,7 @@ describe('the exact size', () => {
     expect([exact.rateTokens, exact.estimatedInput]).toEqual([quick.rateTokens, quick.estimatedInput])
   })
 
-  test('the exact size is multiplied by the factor of each model, up to the quick one', async () => {
+  test('the exact size is multiplied by each model’s factor, up to the quick size', async () => {
     const wary = modelOf('svc/wary', [provider], { tokenizerSafetyFactor: 1.5 })
     const wild = modelOf('svc/wild', [provider], { tokenizerSafetyFactor: 100 })
     const of = async (model: Model) => {
@@ -145,7 +145,7 @@ describe('the exact size', () => {
     expect(exact).toBe(quick)
   })
 
-  test('the exact size is the quick one where the hub does not hold the whole prompt', async () => {
+  test('the exact size equals the quick one if the hub lacks parts of the prompt', async () => {
     const sized = sizedFor({ nativeOnly: ['tools[0] (custom)'] }, [cheap], prose)
     const quick = quickSize(sized, prose.length)
     expect(await exactSize(sized, quick)).toBe(quick)
@@ -157,16 +157,16 @@ describe('the cap that a balance pays', () => {
   const size = quickSize(sized, 500)
   const inputAt = (usd: number) => size.bounds.inputTokens * usd * 1_000
 
-  test('the cap that a balance pays is the largest that every model gives for it', () => {
+  test('the affordable output limit is the largest that every model covers', () => {
     const cap = affordableCap(sized, size, nano(inputAt(10) + 300 * 40_000 + 39_999))
     expect(cap).toBe(300)
   })
 
-  test('the cap that a balance pays is no larger than the least that any of them can write', () => {
+  test('the affordable output limit is at most the smallest model maximum', () => {
     expect(affordableCap(sized, size, nano(inputAt(10) + 1_000_000_000))).toBe(500)
   })
 
-  test('the cap that a balance pays is none below what helps anybody', () => {
+  test('the affordable output limit is never below the minimum', () => {
     expect(affordableCap(sized, size, nano(inputAt(10) + 256 * 40_000))).toBe(256)
     expect(affordableCap(sized, size, nano(inputAt(10) + 256 * 40_000 - 1))).toBeUndefined()
     const models = [modelOf('svc/short', [provider], { maxOutputTokens: 100 })]
@@ -174,12 +174,12 @@ describe('the cap that a balance pays', () => {
     expect(affordableCap(short, size, nano(1_000_000_000))).toBeUndefined()
   })
 
-  test('the cap that a balance pays is shared by the choices', () => {
+  test('the affordable output limit is shared by the choices', () => {
     const two = { ...sized, request: requestOf({ choices: 2 }) }
     expect(affordableCap(two, size, nano(inputAt(10) + 600 * 40_000))).toBe(300)
   })
 
-  test('makes a hold that it pays', () => {
+  test('the affordable output limit gives a hold that the balance covers', () => {
     const available = nano(inputAt(10) + 300 * 40_000 + 5)
     const cap = affordableCap(sized, size, available) ?? 0
     const lowered = resize({ ...sized, request: { ...sized.request, maxOutputTokens: cap } }, size)
@@ -204,7 +204,7 @@ describe('service tiers', () => {
     ['standard_only', 1],
     ['flex', 1],
     ['priority', 2],
-  ])('asked for %s, the dearest that may answer is held, %d times the standard price', (serviceTier, factor) => {
+  ])('a request for tier %s holds the dearest possible tier, %d times the standard price', (serviceTier, factor) => {
     const request = serviceTier === undefined ? {} : { serviceTier }
     const { amount, bounds } = quickSize(sizedFor(request, [tiered]), 1_000)
     expect(amount).toBe(nano(factor * (bounds.inputTokens * 1_000 + 1_000 * 4_000)))
@@ -214,12 +214,12 @@ describe('service tiers', () => {
     [undefined, 1_000],
     ['flex', 500],
     ['priority', 2_000],
-  ])('asked for %s, a crash costs the input at %d nano-USD a token', (serviceTier, price) => {
+  ])('after a request for tier %s, a crash costs the input at %d nano-USD a token', (serviceTier, price) => {
     const sized = sizedFor(serviceTier === undefined ? {} : { serviceTier }, [tiered], 'word '.repeat(200))
     expect(quickSize(sized, 2_000).inputCost).toBe(nano(sized.prompt.estimatedTokens * price))
   })
 
-  test('a lowered output limit is what the dearest of them leaves', () => {
+  test('a lowered output limit uses the dearest possible tier', () => {
     const sized = sizedFor({ serviceTier: 'priority' }, [tiered])
     const size = quickSize(sized, 100)
     const input = size.bounds.inputTokens * 2_000

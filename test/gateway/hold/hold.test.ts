@@ -105,7 +105,7 @@ function run(use: (hold: Hold, offer: Offer) => Promise<Response>, shrink: Shrin
 }
 
 describe('before anything is asked', () => {
-  test('the offer is reserved as it is', async () => {
+  test('the offer is reserved unchanged', async () => {
     await run(async (hold) => {
       trace.push('asked')
       await hold.release()
@@ -121,13 +121,13 @@ describe('before anything is asked', () => {
     ])
   })
 
-  test('a refusal that nothing can change is told, and nothing is asked', async () => {
+  test('a final refusal is returned, and no provider is called', async () => {
     outcomes = [{ kind: 'account_suspended' }]
     await expect(run(async () => new Response())).rejects.toMatchObject({ status: 403 })
     expect(trace).toEqual(['reserve'])
   })
 
-  test('another offer is made as long as there is one, and what was agreed is handed over', async () => {
+  test('further offers are tried, and the accepted terms are passed on', async () => {
     const second = offerOf({ ...SIZE, amount: nano(4) })
     outcomes = [SHORT]
     const given = await new Promise<[Hold, Offer]>((resolve) => {
@@ -146,12 +146,12 @@ describe('before anything is asked', () => {
     expect(reserves.map((request) => request.amount)).toEqual([nano(900), nano(4)])
   })
 
-  test('the last refusal is told where there is no other offer', async () => {
+  test('without a further offer the last refusal is returned', async () => {
     outcomes = [SHORT]
     await expect(run(async () => new Response())).rejects.toMatchObject({ status: 402 })
   })
 
-  test('a ledger that cannot be reached is a 503, and what it may have held is taken back', async () => {
+  test('if the ledger is unreachable the request is a 503, and its possible hold is released', async () => {
     outcomes = [new Error('gone')]
     const refused = await run(async () => new Response()).catch((error: GatewayError) => error)
     expect(refused).toMatchObject({ status: 503, options: { code: 'ledger_unavailable', retryAfterSeconds: 1 } })
@@ -160,7 +160,7 @@ describe('before anything is asked', () => {
 })
 
 describe('the end', () => {
-  test('the end is the first settlement or release; what comes later waits for it and changes nothing', async () => {
+  test('the first settlement or release counts; later ones wait for it and change nothing', async () => {
     await run(async (hold) => {
       await Promise.all([hold.settle(CHARGE, FACTS), hold.release(), hold.settle({ ...CHARGE, cost: nano(99) }, FACTS)])
       return new Response()
@@ -168,7 +168,7 @@ describe('the end', () => {
     expect(trace).toEqual(['reserve', 'forget', 'settle 40'])
   })
 
-  test('gives back what the minute’s tokens were not used for: all that were', async () => {
+  test('unused tokens are returned to the minute’s limit', async () => {
     let tokens = 0
     deps.settler.resolve = async (resolution) => {
       if (resolution.kind === 'settle') tokens = resolution.settlement.tokens
@@ -181,7 +181,7 @@ describe('the end', () => {
     expect(tokens).toBe(uncached + cacheRead + cacheWrite5m + cacheWrite1h + output)
   })
 
-  test('comes with whatever is thrown, and only then is that thrown on', async () => {
+  test('an error ends the hold before it is thrown on', async () => {
     const failure = run(async () => {
       throw new GatewayError('timeout', 'late')
     })
@@ -190,7 +190,7 @@ describe('the end', () => {
     expect(trace).toEqual(['reserve', 'forget', 'release hold_1'])
   })
 
-  test('the end does not come a second time where a bug throws after a settlement', async () => {
+  test('an error after a settlement does not end the hold again', async () => {
     await run(async (hold) => {
       await hold.settle(CHARGE, FACTS)
       throw new Error('bug')
@@ -198,13 +198,13 @@ describe('the end', () => {
     expect(trace).toEqual(['reserve', 'forget', 'settle 40'])
   })
 
-  test('the end that nobody has seen to is a bug, and a release', async () => {
+  test('a hold that nothing ended is released and reported as a bug', async () => {
     await expect(run(async () => new Response())).rejects.toThrow('without settling')
     await Promise.resolve()
     expect(trace).toContain('release hold_1')
   })
 
-  test('the end is the stream’s to make, once it owns the hold', async () => {
+  test('a stream that owns the hold ends it', async () => {
     let kept: Hold | undefined
     await run(async (hold) => {
       kept = hold
@@ -217,7 +217,7 @@ describe('the end', () => {
   })
 })
 
-test('a renewal says what the answer has come to by then', async () => {
+test('a renewal has the answer’s cost so far', async () => {
   let cost = nano(1)
   await run(async (hold) => {
     hold.onRenewal(() => ({ cost, facts: FACTS }))

@@ -44,7 +44,7 @@ async function booked(requestId: string | null): Promise<Row> {
 }
 
 describe.each([...FORMATS])('a caller of %s', (format) => {
-  test.each([false, true])('has them booked; streamed: %p', async (stream) => {
+  test.each([false, true])('labels are booked; streamed: %p', async (stream) => {
     let call: UpstreamCall | undefined
     const model = world.modelWith(format, (asked) => {
       call = asked
@@ -61,7 +61,7 @@ describe.each([...FORMATS])('a caller of %s', (format) => {
       expect(sent).not.toContain(word)
   })
 
-  test('loses no request to tags and addresses that are none', async () => {
+  test('invalid tags and addresses do not fail the request', async () => {
     const model = world.modelWith(format, () => soundAnswer(format, false))
     for (const tags of ['x', '=', ',,,', 'a=b,'.repeat(200), '\u00e9=\u00e9']) {
       const { response } = await world.ask({ format, model, headers: { 'x-svc-tags': tags, 'http-referer': tags } })
@@ -70,7 +70,7 @@ describe.each([...FORMATS])('a caller of %s', (format) => {
   })
 })
 
-test('a request that says nothing leaves nothing', async () => {
+test('a request without labels books none', async () => {
   const model = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
   const { response } = await world.ask({ format: 'chat-completions', model })
   expect(response.headers.has('x-svc-tags-ignored')).toBe(false)

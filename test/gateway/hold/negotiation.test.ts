@@ -67,7 +67,7 @@ function short(offer: Offer | undefined, available: number): Refusal {
 }
 
 describe('where the credit does not suffice', () => {
-  test('the prompt is counted exactly, and then the output limit lowered to what it pays', async () => {
+  test('if credit is missing, the prompt is counted exactly, then the output limit lowered', async () => {
     const { first, next } = await begin(worldOf([alpha]))
     const exact = await next(short(first, first.size.amount - 1))
     expect(exact?.size.amount).toBeLessThan(first.size.amount)
@@ -80,7 +80,7 @@ describe('where the credit does not suffice', () => {
     expect(await next(short(lowered, 1))).toBeUndefined()
   })
 
-  test('both come at once where the exact count is known not to do', async () => {
+  test('both happen at once if the exact count is known not to suffice', async () => {
     const { first, next } = await begin(worldOf([alpha]))
     const lowered = await next(short(first, 20_000_000))
     expect(lowered?.loweredCap).toBeGreaterThan(256)
@@ -90,7 +90,7 @@ describe('where the credit does not suffice', () => {
   test.each([
     ['budget', 20_000_000, 1_000_000_000],
     ['balance', 1_000_000_000, 20_000_000],
-  ])('the output limit is lowered to the lesser of budget and balance: the %s', async (_, remaining, available) => {
+  ])('the output limit is lowered to the smaller of budget and balance: the %s', async (_, remaining, available) => {
     const { first, next } = await begin(worldOf([alpha]))
     const refusal: Refusal = {
       ...{ kind: 'budget_exceeded', resetsAtMs: 0, held: nano(0), needed: first.size.amount },
@@ -101,7 +101,7 @@ describe('where the credit does not suffice', () => {
     expect(lowered?.size.amount).toBeLessThanOrEqual(20_000_000)
   })
 
-  test('a limit that the caller set is kept', async () => {
+  test('the caller’s own output limit is kept', async () => {
     const { first, next } = await begin(worldOf([alpha]), { maxOutputTokens: 1_000 })
     const exact = await next(short(first, 1))
     expect(exact?.request.maxOutputTokens).toBe(1_000)
@@ -109,7 +109,7 @@ describe('where the credit does not suffice', () => {
     expect(await next(short(exact, 1))).toBeUndefined()
   })
 
-  test('there is no other offer where not even the least is paid, or a debt is all there is', async () => {
+  test('no other offer exists if the minimum is not covered, or the account is in debt', async () => {
     for (const available of [1_000, 0, -5_000]) {
       const { first, next } = await begin(worldOf([alpha]))
       expect(await next(short(first, available))).toBeUndefined()
@@ -120,7 +120,7 @@ describe('where the credit does not suffice', () => {
 describe('where the key may call other models than was believed', () => {
   const changed = (models: string[]): Refusal => ({ kind: 'models_changed', allowed: only(models) })
 
-  test('the request is planned again with what the ledger says, and that is remembered', async () => {
+  test('if the key may call other models than cached, the request is planned again, and the cache updated', async () => {
     const world = worldOf([alpha, beta])
     const { first, next } = await begin(world, { fallback: ['svc/beta'] })
     expect([first.allowed, first.plan.models.length]).toEqual([EVERYTHING, 2])
@@ -130,12 +130,12 @@ describe('where the key may call other models than was believed', () => {
     expect((await begin(world)).first.allowed).toEqual(only(['svc/alpha', 'svc/beta']))
   })
 
-  test('a request that it may not make is refused then', async () => {
+  test('after a new plan a forbidden request is refused', async () => {
     const { next } = await begin(worldOf([alpha, beta]))
     await expect(next(changed(['svc/beta']))).rejects.toMatchObject({ kind: 'forbidden' })
   })
 
-  test('a new plan may be shrunk anew', async () => {
+  test('a new plan can be lowered again', async () => {
     const { first, next } = await begin(worldOf([alpha]))
     await next(short(first, 20_000_000))
     const again = await next(changed(['svc/alpha']))
@@ -143,7 +143,7 @@ describe('where the key may call other models than was believed', () => {
     expect((await next(short(again, 20_000_000)))?.loweredCap).toBeGreaterThan(256)
   })
 
-  test('a key that never stops changing is told to come back', async () => {
+  test('a key that keeps changing is refused with retry-after', async () => {
     const { next } = await begin(worldOf([alpha]))
     const offers: (Offer | undefined)[] = []
     for (let count = 0; count < 6; count++) offers.push(await next(changed(['svc/alpha'])))
@@ -152,7 +152,7 @@ describe('where the key may call other models than was believed', () => {
 })
 
 describe('what is believed of a key', () => {
-  test('refuses nobody: the ledger is asked, and may know better', async () => {
+  test('cached key rights do not refuse: the ledger is asked', async () => {
     const world = worldOf([alpha, beta])
     world.deps.permissions.note('key_1', only(['svc/beta']))
     world.keyAllows = only(['svc/alpha'])
@@ -160,14 +160,14 @@ describe('what is believed of a key', () => {
     expect(world.asked).toEqual(['key_1'])
   })
 
-  test('what is believed of a key is enough to refuse once the ledger has said the same', async () => {
+  test('cached key rights refuse once the ledger has confirmed them', async () => {
     const world = worldOf([alpha, beta])
     world.deps.permissions.note('key_1', only(['svc/beta']))
     world.keyAllows = only(['svc/beta'])
     await expect(begin(world)).rejects.toMatchObject({ kind: 'forbidden' })
   })
 
-  test('what is believed of a key does not matter where no key could ask for that', async () => {
+  test('cached key rights do not matter for a request that no key may make', async () => {
     const world = worldOf([alpha])
     await expect(begin(world, { model: 'svc/none' })).rejects.toBeInstanceOf(GatewayError)
     expect(world.asked).toEqual([])
@@ -178,7 +178,7 @@ describe('where other providers may answer the key than was believed', () => {
   const served = modelOf('svc/both', [chat, other])
   const by = (allowedProviders: string[] | null): Allowed => ({ allowedModels: null, allowedProviders })
 
-  test('the request is planned again without the others, now and the next time', async () => {
+  test('if other providers are allowed than cached, the request is planned again without the others, also next time', async () => {
     const world = worldOf([served])
     const { first, next } = await begin(world, { model: 'svc/both' })
     const providers = (offer: Offer | undefined) => offer?.plan.targets.map(({ target }) => target.provider.name)
@@ -187,7 +187,7 @@ describe('where other providers may answer the key than was believed', () => {
     expect(providers((await begin(world, { model: 'svc/both' })).first)).toEqual(['other'])
   })
 
-  test('a refusal asks the ledger first, which may know better', async () => {
+  test('a refusal for providers asks the ledger first', async () => {
     const world = worldOf([served])
     world.deps.permissions.note('key_1', by(['gone']))
     expect((await begin(world, { model: 'svc/both' })).first.allowed).toEqual(EVERYTHING)
@@ -198,7 +198,7 @@ describe('where other providers may answer the key than was believed', () => {
     })
   })
 
-  test('a key that may call everything again is planned for at once, as one of which nothing was ever said', () => {
+  test('a key that may use all providers again is planned at once without a list', () => {
     const { deps } = worldOf([alpha])
     const begun = () => new ChatNegotiation(deps, arrivedWith(requestOf()), undefined).begin()
     deps.permissions.note('key_1', by(['chat']))
@@ -215,7 +215,7 @@ describe('signatures that the client could not keep', () => {
     turns: [...request.turns, { role: 'assistant', content: [{ type: 'reasoning', text: signed }] }],
   })
 
-  test('signatures that the client could not keep are put back for a provider of another format, and held for', async () => {
+  test('signatures that the client’s format dropped are restored for a provider of another format, and held for', async () => {
     const [plain, restored] = [
       await begin(worldOf([beta]), { model: 'svc/beta' }),
       await begin(worldOf([beta], restore), { model: 'svc/beta' }),
@@ -225,7 +225,7 @@ describe('signatures that the client could not keep', () => {
     expect(restored.first.size.estimatedInput).toBeGreaterThan(plain.first.size.estimatedInput + 500)
   })
 
-  test('signatures that the client could not keep are not looked for where every target speaks the client’s own', async () => {
+  test('signatures are not looked up if every target has the client’s format', async () => {
     const { first } = await begin(worldOf([alpha], restore))
     expect(first.request.turns).toHaveLength(1)
   })

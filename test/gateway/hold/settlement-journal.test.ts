@@ -60,7 +60,7 @@ const events = () => logger.lines.map(({ event }) => event)
 const makeOld = async (path: string) => utimes(path, new Date(0), new Date(0))
 
 describe('the disk', () => {
-  test('is given all that was written, before the journal has stopped', async () => {
+  test('all written settlements are on disk before the journal has stopped', async () => {
     const synced: number[] = []
     const journal = open({ syncData: async (descriptor) => void synced.push(fstatSync(descriptor).size) })
     for (const holdId of ['a', 'b']) write(journal, holdId)
@@ -69,7 +69,7 @@ describe('the disk', () => {
     expect(synced.at(-1)).toBe((await stat(file)).size)
   })
 
-  test('that cannot sync makes the journal unsound', async () => {
+  test('a disk that cannot sync makes the journal unsound', async () => {
     const journal = open({ syncData: async () => Promise.reject(new Error('no disk')) })
     write(journal, 'a')
     await until(() => !journal.isSound())
@@ -78,14 +78,14 @@ describe('the disk', () => {
 })
 
 describe('a process that takes over', () => {
-  test('gets each settlement that another has written, as it was written last', async () => {
+  test('a new process gets each settlement of a former one, in its last version', async () => {
     const dead = open()
     for (const holdId of ['a', 'b']) write(dead, holdId)
     write(dead, 'a', 7)
     expect(await open().takeOver()).toEqual([settlement('a', 7), settlement('b')])
   })
 
-  test('passes over a torn line, and lines that are no settlements', async () => {
+  test('a new process skips torn lines and foreign lines', async () => {
     write(open(), 'a')
     const [file = ''] = await files()
     const wrong = { ...settlement('b'), cost: -1 }
@@ -101,11 +101,11 @@ describe('a process that takes over', () => {
     expect(logger.lines).toMatchObject([{ event: 'settlement_journal_torn', fields: { lines: lines.length } }])
   })
 
-  test('finds nothing where there is no folder', async () => {
+  test('without a folder nothing is read', async () => {
     expect(await open().takeOver()).toEqual([])
   })
 
-  test('removes a file once the history has all of it and nobody can be writing it', async () => {
+  test('a file is removed once all its settlements are in the history and its writer is gone', async () => {
     write(open(), 'a')
     const next = open()
     await next.takeOver()
@@ -116,7 +116,7 @@ describe('a process that takes over', () => {
     await until(async () => (await files()).length === 0, 'the file to go')
   })
 
-  test('leaves a file alone whose process lives', async () => {
+  test('a file whose process lives is kept', async () => {
     const living = open()
     write(living, 'a')
     const next = open()
@@ -131,7 +131,7 @@ describe('a process that takes over', () => {
 })
 
 describe('a file', () => {
-  test('goes once its settlements are booked; what an expiry booked is not', async () => {
+  test('a file is removed once its settlements are booked; one booked by an expiry keeps it', async () => {
     const journal = open()
     for (const holdId of ['a', 'b', 'c']) write(journal, holdId)
     journal.booked([
@@ -148,7 +148,7 @@ describe('a file', () => {
     expect(await files()).toHaveLength(1)
   })
 
-  test('goes where another process has booked it', async () => {
+  test('a file is removed if another process has booked its settlements', async () => {
     const journal = open()
     journal.start()
     write(journal, 'a')
@@ -157,7 +157,7 @@ describe('a file', () => {
     await until(async () => (await files()).length === 0, 'the file to go')
   })
 
-  test('a file is written for a while, and then the next one', async () => {
+  test('a file is written for a while, then the next one begins', async () => {
     const journal = open()
     write(journal, 'a')
     clock.advance(FILE_MS - 1)
@@ -168,14 +168,14 @@ describe('a file', () => {
     expect(await files()).toHaveLength(2)
   })
 
-  test('a file is for its owner alone, and has what a settlement needs', async () => {
+  test('a file is readable by its owner only, and has all fields of a settlement', async () => {
     write(open(), 'a')
     const [file = ''] = await files()
     expect([(await stat(folder)).mode & 0o777, (await stat(file)).mode & 0o777]).toEqual([0o700, 0o600])
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(settlement('a'))
   })
 
-  test('a file is given up where all are too large, the oldest first', async () => {
+  test('above the total size the oldest file is deleted', async () => {
     const journal = open({ maxBytes: 1 })
     for (const holdId of ['a', 'b']) {
       write(journal, holdId)
@@ -192,7 +192,7 @@ describe('a file', () => {
   })
 })
 
-test('a disk that refuses keeps nobody from settling, is told once, and is tried again', async () => {
+test('a failing disk does not stop settling, is reported once, and is retried', async () => {
   await writeFile(folder, 'no folder')
   const journal = open()
   for (const holdId of ['a', 'b']) {

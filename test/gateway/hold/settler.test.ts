@@ -74,7 +74,7 @@ const gone = async () => {
   throw new Error('gone')
 }
 
-test('a settlement charges also a hold that the store has lost: its reserve was acknowledged', async () => {
+test('a settlement also charges a hold that the store lost, as its reserve was acknowledged', async () => {
   await settle('a')
   await release('b')
   expect(calls).toMatchObject([
@@ -85,7 +85,7 @@ test('a settlement charges also a hold that the store has lost: its reserve was 
 })
 
 describe('what is not acknowledged', () => {
-  test('what is not acknowledged is sent again until it is, each time counted and said', async () => {
+  test('an unacknowledged settlement is sent again until it is acknowledged, counted and logged each time', async () => {
     let left = 2
     answer = async () => {
       if (left-- > 0) throw new Error('gone')
@@ -101,7 +101,7 @@ describe('what is not acknowledged', () => {
     ])
   })
 
-  test('keeps its caller no longer than an answer may wait, and goes on behind it', async () => {
+  test('a settlement delays its caller only for a limited time, and continues in the background', async () => {
     const store = Promise.withResolvers<void>()
     answer = () => store.promise
     await settle('a')
@@ -111,7 +111,7 @@ describe('what is not acknowledged', () => {
     expect(ids()).toEqual(['a'])
   })
 
-  test('what is not acknowledged is sent at once when the store is back, however long the pause would have been', async () => {
+  test('an unacknowledged settlement is sent as soon as the store is back', async () => {
     // No time goes by but what the test lets pass.
     jest.useFakeTimers()
     answer = gone
@@ -127,7 +127,7 @@ describe('what is not acknowledged', () => {
     expect(ids()).toHaveLength(7)
   })
 
-  test('what is not acknowledged is counted when a stop cannot wait for it any longer', async () => {
+  test('settlements still unacknowledged at a stop are counted', async () => {
     const store = Promise.withResolvers<void>()
     answer = () => store.promise
     void settle('a')
@@ -139,7 +139,7 @@ describe('what is not acknowledged', () => {
 })
 
 describe('what was acknowledged', () => {
-  test('what was acknowledged is sent again where the store went away within the next seconds', async () => {
+  test('an acknowledged settlement is sent again if the store failed within the next seconds', async () => {
     await settle('a')
     await release('b')
     clock.advance(5_000)
@@ -153,7 +153,7 @@ describe('what was acknowledged', () => {
     )
   })
 
-  test('what was acknowledged is not sent again, nor asked about twice, once the history has it: nothing is told of it', async () => {
+  test('an acknowledged settlement that is in the history is not sent again', async () => {
     await settle('a')
     await settle('b')
     booked.add('a')
@@ -167,7 +167,7 @@ describe('what was acknowledged', () => {
     expect(ids()).toEqual(['a', 'b', 'b', 'b'])
   })
 
-  test('what was acknowledged is asked about again where the store is gone once more', async () => {
+  test('an acknowledged settlement is checked again if the store fails again', async () => {
     await settle('a')
     booked.add('a')
     answer = gone
@@ -181,7 +181,7 @@ describe('what was acknowledged', () => {
     expect([events.at(0), events.at(-1)]).toEqual(['settlement_unacknowledged', 'settlement_acknowledged'])
   })
 
-  test('what was acknowledged is sent again as it was decided, where it was a hang-up that may be free', async () => {
+  test('a hang-up that may be free is sent again with the first decision', async () => {
     outcome = { kind: 'settled', overrun: false, record: usageRecord({ cost: nano(0) }) }
     const settlement = { ...payer, holdId: 'a', cost: nano(5), tokens: 1, facts: FACTS, freePerHour: 3 }
     expect(await settler.resolve({ kind: 'settle', settlement })).toEqual(outcome)
@@ -193,7 +193,7 @@ describe('what was acknowledged', () => {
     ])
   })
 
-  test('stays charged in full where it came after the expiry of its hold, which the store may have forgotten', async () => {
+  test('a settlement after its hold’s expiry stays charged in full, even if the store forgot the expiry', async () => {
     outcome = { kind: 'late', expiredCost: nano(3), record: usageRecord({ cost: nano(2), kind: 'late' }) }
     const settlement = { ...payer, holdId: 'a', cost: nano(5), tokens: 1, facts: FACTS, freePerHour: 3 }
     await settler.resolve({ kind: 'settle', settlement })
@@ -202,7 +202,7 @@ describe('what was acknowledged', () => {
     expect(calls[1]).toEqual({ id: 'a', cost: 5, force: true, isRepeat: true, freePerHour: undefined })
   })
 
-  test('what was acknowledged is not asked twice where a second call found it settled: the two could be answered in either order', async () => {
+  test('a settlement that a second call found settled is not checked twice', async () => {
     await settle('a')
     outcome = { kind: 'already_settled' }
     await settle('a')
@@ -215,7 +215,7 @@ describe('what was acknowledged', () => {
     expect(ids()).toEqual(['a', 'a', 'a', 'a'])
   })
 
-  test('what was acknowledged is trusted to have lasted after that', async () => {
+  test('after some seconds an acknowledged settlement is trusted', async () => {
     await settle('old')
     clock.advance(5_001)
     await settle('new')
@@ -226,7 +226,7 @@ describe('what was acknowledged', () => {
 })
 
 describe('what the ledger says of a settlement', () => {
-  test('what the ledger says of a settlement that it flagged the charge is counted', async () => {
+  test('a charge that the ledger flagged is counted', async () => {
     outcome = { kind: 'settled', overrun: true, record: usageRecord({ flags: ['overrun', 'forced'] }) }
     await settle('a')
     expect(flags).toEqual(['overrun', 'forced'])
@@ -245,13 +245,13 @@ describe('what the ledger says of a settlement', () => {
 })
 
 describe('the journal', () => {
-  test('the journal has a settlement before the ledger is asked, is flushed before the answer ends, and has no release', async () => {
+  test('the journal gets a settlement before the ledger, is flushed before the answer ends, and gets no releases', async () => {
     await settle('a')
     await release('b')
     expect(journalled).toEqual([['a', nano(5), 0], 'flush', 'flush'])
   })
 
-  test('the journal is told what a hang-up that may be free was charged', async () => {
+  test('the journal gets the decision on a hang-up that may be free', async () => {
     outcome = { kind: 'settled', overrun: false, record: usageRecord({ cost: nano(0) }) }
     const settlement = { ...payer, holdId: 'a', cost: nano(5), tokens: 1, facts: FACTS, freePerHour: 1 }
     await settler.resolve({ kind: 'settle', settlement })
@@ -267,7 +267,7 @@ describe('the journal', () => {
     expect(journalled).toEqual([['a', nano(5), 0], ...forgotten, 'flush'])
   })
 
-  test('the journal of another process is settled again, where the history has it not', async () => {
+  test('settlements in another process’s journal are sent again unless the history has them', async () => {
     booked.add('a')
     const left = ['a', 'b'].map((holdId) => ({ ...payer, holdId, cost: nano(5), tokens: 1, facts: FACTS }))
     settler.resend(left)

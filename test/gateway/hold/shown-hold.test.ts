@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.gateway.stop())
 
-test('the route tells the hold to the nano, without tools, with them, and of several models', async () => {
+test('/v1/route shows the hold to the nano-USD, without tools, with tools, and for several models', async () => {
   const { gateway } = world
   const { accountId, key } = await gateway.customer('50')
   let held = 0

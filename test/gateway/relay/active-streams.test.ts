@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { createActiveStreams } from '@/gateway/relay/active-streams'
 
-test('interrupts what is open, also where ending one takes others off the list', () => {
+test('interrupting ends all open streams, even if ending one removes others', () => {
   const streams = createActiveStreams()
   const interrupted: string[] = []
   const ends = ['a', 'b', 'c'].map((name) => {
@@ -21,7 +21,7 @@ test('interrupts what is open, also where ending one takes others off the list',
   expect(interrupted).toEqual(['a', 'c'])
 })
 
-test('interrupting ends once all streams have ended, a failing one too', async () => {
+test('interrupting finishes once all streams have ended, a failing one included', async () => {
   const streams = createActiveStreams()
   const ended = Promise.withResolvers<void>()
   let isThrough = false

@@ -89,7 +89,7 @@ describe('a stream', () => {
     },
   )
 
-  test.each(FORMATS)('a stream of a %s provider that would go on is stopped there', async (format) => {
+  test.each(FORMATS)('a stream of a %s provider that exceeds its output limit is stopped', async (format) => {
     const live = liveStream()
     gateway.upstream.respond(() => live.response)
     const asked = ask(format, format, true, 100)
@@ -100,7 +100,7 @@ describe('a stream', () => {
     expect(exactTokens(text)).toBeLessThan(300)
   })
 
-  test.each(FORMATS)('ends as its %s clients expect an end', async (format) => {
+  test.each(FORMATS)('a stream that was stopped at its limit ends normally for %s clients', async (format) => {
     streams(format, words(1_900), { input: 10, output: 1_900 })
     const { wire } = await ask(format, format, true, 1)
     expect(wire).not.toMatch(/error"?:(?! ?null)/)
@@ -114,7 +114,7 @@ describe('a stream', () => {
     if (format === 'generate-content') expect(wire).toContain('"totalTokenCount"')
   })
 
-  test.each(FORMATS)('a stream of a %s provider within its limit is not cut, in whatever language', async (format) => {
+  test.each(FORMATS)('a stream of a %s provider within its limit is not cut, in any language', async (format) => {
     const texts = '人工智能正在改变我们的生活方式。'.repeat(30).match(/.{1,3}/g) ?? []
     const own = Math.floor(exactTokens(texts.join('')) / 1.3)
     streams(format, texts, { input: 10, output: own })

@@ -27,7 +27,7 @@ afterAll(() => gateway.stop())
 
 const data = (event: unknown) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`
 
-test('the provider goes on after the client has left, and its last word is what is charged', async () => {
+test('after a disconnect the stream is read on, and its final usage is charged', async () => {
   const { accountId, live } = await leaveAfterFirstWord('svc/patient')
   for (let count = 0; count < 20; count++) live.write(data(chatChunk({ content: 'more ' })))
   live.write(data(chatChunk({}, 'stop')) + data(usageChunk(usageOf(40, 21))) + data('[DONE]'))
@@ -36,14 +36,14 @@ test('the provider goes on after the client has left, and its last word is what 
   expect(gateway.upstream.calls.at(-1)?.isAborted).toBe(false)
 })
 
-test('a provider that does not come to an end is stopped, and what it has written is charged', async () => {
+test('a provider that does not end in time is cancelled, and its output so far is charged', async () => {
   const { accountId, live } = await leaveAfterFirstWord('svc/alpha')
   live.write(data(chatChunk({ content: 'more ' })))
   await until(() => gateway.upstream.calls.at(-1)?.isAborted, 'the provider to be stopped')
   expect(await spentWhenSettled(accountId)).toBeGreaterThan(4_000)
 })
 
-test('beyond the number that may be read on at once, the provider is stopped', async () => {
+test('beyond the concurrent drains a call is cancelled', async () => {
   const first = await leaveAfterFirstWord('svc/patient')
   const second = await leaveAfterFirstWord('svc/patient')
   await until(() => gateway.upstream.calls.at(-1)?.isAborted, 'the second to be stopped')

@@ -96,7 +96,7 @@ const wasStopped = () => gateway.upstream.calls.at(-1)?.isAborted ?? false
 const THOUGHT = { input: 10, output: 5_020, reasoning: 5_000 }
 
 describe('hidden reasoning', () => {
-  test.each(FORMATS)('%s: who leaves with the whole answer pays what the honest pay', async (format) => {
+  test.each(FORMATS)('%s: a client that disconnects with the whole answer pays the full usage', async (format) => {
     const { texts, stop, usage, end } = piecesOf(format, ['All of ', 'the answer'], THOUGHT)
     const { accountId, live } = await leaveAfter(format, `svc/thinks-${format}`, {
       before: texts.join(''),
@@ -107,7 +107,7 @@ describe('hidden reasoning', () => {
     expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
   })
 
-  test('hidden reasoning is owed once the provider has said why it stopped, whatever the catalogue knows of the model', async () => {
+  test('hidden reasoning is charged once the provider sent its stop reason, for any model', async () => {
     const { texts, stop, usage, end } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
     const { accountId, live } = await leaveAfter('chat-completions', 'svc/plain-chat-completions', {
       before: texts.join('') + stop,
@@ -118,7 +118,7 @@ describe('hidden reasoning', () => {
     expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
   })
 
-  test('hidden reasoning is not waited for where the model has none, nor once the usage is known', async () => {
+  test('hidden reasoning is not awaited for a model without reasoning, or once usage is known', async () => {
     const { texts, stop, usage } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
     await leaveAfter('chat-completions', 'svc/patient-plain', { before: texts.join(''), sign: 'the answer' })
     await until(wasStopped, 'the provider to be stopped')
@@ -130,7 +130,7 @@ describe('hidden reasoning', () => {
     expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
   })
 
-  test('hidden reasoning is waited for no longer than the policy has it', async () => {
+  test('hidden reasoning is awaited as long as the policy says', async () => {
     const { texts } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
     const { accountId } = await leaveAfter('chat-completions', 'svc/brief-chat-completions', {
       before: texts.join(''),
@@ -161,7 +161,7 @@ describe('what was cut', () => {
     ],
     ['Thai', 'ปัญญาประดิษฐ์กำลังเปลี่ยนแปลงวิถีชีวิตของเรา เทคโนโลยีการเรียนรู้เชิงลึกพัฒนาอย่างรวดเร็ว'.repeat(8)],
   ]
-  test.each(KINDS)('%s is counted as a tokenizer counts it', async (_, text) => {
+  test.each(KINDS)('the cut answer of %s is counted by a tokenizer', async (_, text) => {
     const said = text.match(/.{1,7}/gs) ?? []
     const { texts } = piecesOf('chat-completions', [...said, 'last'], THOUGHT)
     const { accountId } = await leaveAfter('chat-completions', 'svc/plain-chat-completions', {
@@ -213,7 +213,7 @@ async function recordsOf(accountId: string, count: number) {
 }
 
 describe('an answer in one piece', () => {
-  test('an answer in one piece is read on, and charged as the provider counts it, where its client has left', async () => {
+  test('after a disconnect a whole answer is read on and charged by the provider’s usage', async () => {
     const customer = await gateway.customer('1')
     expect(await leaveAtOnce(customer, { stream: false })).toBe(15 * PRICE.input + 90 * PRICE.output)
     expect(await recordsOf(customer.accountId, 1)).toMatchObject([{ rule: 'disconnect_usage', status: 499 }])
@@ -221,7 +221,7 @@ describe('an answer in one piece', () => {
 })
 
 describe('who leaves before the first byte', () => {
-  test('pays nothing so many times an hour, and the input from then on; each has its record and its line', async () => {
+  test('a disconnect before the first byte is free a number of times an hour, then costs the input; each is recorded and logged', async () => {
     const customer = await gateway.customer('1')
     expect(await leaveAtOnce(customer, { stream: true })).toBe(0)
     await countInOneHour(customer.accountId)
@@ -239,7 +239,7 @@ describe('who leaves before the first byte', () => {
     expect(rows.every((row) => (row.provider_cost_nano ?? 0) > 0)).toBe(true)
   })
 
-  test('uses up the tokens of a minute, although nothing is charged', async () => {
+  test('a free disconnect uses up tokens per minute', async () => {
     const customer = await gateway.customer('1', { tokensPerMinute: 8_000 })
     const messages = [{ role: 'user', content: 'word '.repeat(1_000) }]
     gateway.upstream.respond(() => new Promise(() => {}))

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { createTestAnswer, formatOf } from '@test/gateway/answer-parts'
 import { answerHeaders } from '@/gateway/relay/headers'
 
-test('say who answered, why, after how many attempts, what the gateway took and what is left of the limits', () => {
+test('headers have model, provider, reason, attempts, overhead and remaining limits', () => {
   const { charge, clock } = createTestAnswer()
   const overheads: number[] = []
   const deps = { clock, metrics: { overhead: (milliseconds: number) => void overheads.push(milliseconds) } }
@@ -27,7 +27,7 @@ test('say who answered, why, after how many attempts, what the gateway took and 
   expect(overheads).toEqual([9.5])
 })
 
-test('name a cap that was lowered, and no overhead below nothing', () => {
+test('headers have a lowered output limit, and no negative overhead', () => {
   const { charge, clock, deps } = createTestAnswer()
   const told = { upstreamMs: 5_000, loweredCap: 300, leftOut: ['x_one', 'bäd\r\nname'] }
   expect(answerHeaders({ ...deps, clock }, formatOf('chat-completions'), charge, told)).toMatchObject({

@@ -42,7 +42,7 @@ async function readText(reader: Reader): Promise<string> {
 const settledAs = () => answer.told.counted.map(({ ending, status }) => `${ending} ${status}`)
 
 describe('a stream that ends well', () => {
-  test('a stream that ends well is settled before its client sees the end, and the provider may close by itself', async () => {
+  test('a complete stream is settled before the client sees its end, and the provider may close its connection', async () => {
     const response = relayed(items(...chatStream(['Hel', 'lo'], usageOf(10, 5))))
     const text = await response.text()
     expect(text).toEndWith('data: [DONE]\n\n')
@@ -51,14 +51,14 @@ describe('a stream that ends well', () => {
     expect([answer.deps.streams.count(), source.isAborted(), source.reads()]).toEqual([0, false, 1])
   })
 
-  test('a stream that ends well has its headers at once: what it is, and that nothing may hold it up', () => {
+  test('a stream’s headers are sent at once, with no buffering by proxies', () => {
     const { headers } = relayed()
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect([headers.get('cache-control'), headers.get('x-accel-buffering')]).toEqual(['no-cache', 'no'])
     expect(headers.get('x-svc-model')).toBe('svc/alpha')
   })
 
-  test('keeps its end back until the ledger knows', async () => {
+  test('a stream’s end is held back until the ledger has the settlement', async () => {
     const order: string[] = []
     const ledger = Promise.withResolvers<void>()
     answer.charge.hold.settle = async () => {
@@ -74,14 +74,14 @@ describe('a stream that ends well', () => {
     expect(order).toEqual(['asked', 'known', 'told'])
   })
 
-  test('ends in what the client asked to know of it, in whole figures', async () => {
+  test('a stream’s end has the cost that the client asked for', async () => {
     begin({ changes: { epilogue: ({ model, durationMs, firstTokenMs }) => `${model} ${firstTokenMs} ${durationMs}` } })
     answer.clock.advance(0.4)
     const text = await relayed(items(...chatStream(['Hi']))).text()
     expect(text).toEndWith('svc/alpha 1000 1000')
   })
 
-  test('reads no further than its client', async () => {
+  test('a stream is read no faster than its client reads', async () => {
     const reader = readerOf(relayed())
     give(chatChunk({ content: 'second ' }))
     give(chatChunk({ content: 'third ' }))
@@ -122,7 +122,7 @@ describe('a stream that breaks', () => {
     },
   )
 
-  test('a stream that breaks before it has said anything is free, and noted as failed, since no usage record tells of it', async () => {
+  test('a stream that breaks before content is free and listed as failed', async () => {
     const response = relayed(items(chatChunk({ role: 'assistant' })))
     source.give({ kind: 'failed', failure: { kind: 'broken', detail: 'ECONNRESET' } })
     await response.text()
@@ -130,7 +130,7 @@ describe('a stream that breaks', () => {
     expect(answer.told).toMatchObject({ settled: [], released: 1, failed: ['req_1 502'] })
   })
 
-  test('shows what came in the same batch before it', async () => {
+  test('content in the same batch as a fault is relayed first', async () => {
     const response = relayed()
     give(chatChunk({ content: 'second ' }), OVERLOADED)
     expect(await response.text()).toMatch(/first [\s\S]*second [\s\S]*"error"/)
@@ -138,7 +138,7 @@ describe('a stream that breaks', () => {
 })
 
 describe('a stream beyond its limit', () => {
-  test('a stream beyond its limit is counted, cut there, and ends as one that kept to it: its provider is stopped', async () => {
+  test('a stream beyond its limit is counted, cut and ended normally; its provider call is cancelled', async () => {
     begin({ outputBound: 20 })
     const text = relayed(
       items(
@@ -155,7 +155,7 @@ describe('a stream beyond its limit', () => {
     expect(source.isAborted()).toBe(true)
   })
 
-  test('a stream beyond its limit of a client that leaves while it is counted is settled once', async () => {
+  test('a stream beyond its limit whose client disconnects during the count is settled once', async () => {
     begin({ outputBound: 20 })
     const reader = readerOf(
       relayed(
@@ -174,7 +174,7 @@ describe('a stream beyond its limit', () => {
 })
 
 describe('a client that leaves', () => {
-  test('ends the call, and pays for what came until then', async () => {
+  test('a disconnect ends the call and charges the part so far', async () => {
     const reader = readerOf(relayed())
     await readText(reader)
     await reader.cancel()
@@ -184,14 +184,14 @@ describe('a client that leaves', () => {
     expect(source.isAborted()).toBe(true)
   })
 
-  test('a client that leaves before there was anybody to read is noticed as well', async () => {
+  test('a disconnect before the first read is noticed too', async () => {
     begin({ changes: { signal: AbortSignal.abort() } })
     relayed()
     await until(() => answer.told.counted.length > 0, 'the settlement')
     expect(settledAs()).toEqual(['disconnected 499'])
   })
 
-  test('leaves its provider to come to an end, where the policy is to read on: the batches under way count', async () => {
+  test('with the drain policy a call continues after a disconnect: batches in flight count', async () => {
     begin({ providerChanges: { onDisconnect: { kind: 'drain', maxMs: 5_000, maxConcurrent: 1 } } })
     const reader = readerOf(relayed())
     expect(source.outlivesClient()).toBe(true)
@@ -209,7 +209,7 @@ describe('a client that leaves', () => {
     ['may have reasoned unseen', () => Object.assign(answer, { mayReason: true })],
     ['may have used tools', () => Object.assign(answer.charge, { tools: [] })],
     ['has been seen to reason', () => answer.charge.meter.observe({ type: 'reasoning-start', choice: 0, block: 9 })],
-  ])('is not let off by itself where the provider %s: its last word is waited for', async (_, owe) => {
+  ])('after a disconnect the provider’s end is awaited if it %s', async (_, owe) => {
     begin({ providerChanges: { onDisconnect: { kind: 'auto', maxMs: 5_000, maxConcurrent: 1 } } })
     owe()
     const reader = readerOf(relayed())
@@ -221,7 +221,7 @@ describe('a client that leaves', () => {
     expect(answer.told).toMatchObject({ settled: [{ rule: 'disconnect_usage', flags: ['clamped'] }] })
   })
 
-  test('owes the input where the provider had not sent a byte, unless the ledger finds it free', async () => {
+  test('a disconnect before the first byte costs the input, unless the ledger makes it free', async () => {
     begin({ providerChanges: { onDisconnect: { kind: 'drain', maxMs: 5_000, maxConcurrent: 1 } } })
     source.beSilent()
     await relayed([]).body?.cancel()
@@ -231,7 +231,7 @@ describe('a client that leaves', () => {
     expect(source.isAborted()).toBe(true)
   })
 
-  test('pays for what came until then where nothing else can be owed', async () => {
+  test('a disconnect costs the part so far if no more can be owed', async () => {
     begin({ providerChanges: { onDisconnect: { kind: 'auto', maxMs: 5_000, maxConcurrent: 1 } } })
     const reader = readerOf(relayed())
     await readText(reader)
@@ -241,7 +241,7 @@ describe('a client that leaves', () => {
     expect(answer.told).toMatchObject({ settled: [{ rule: 'disconnect_counted' }] })
   })
 
-  test('leaves no answer read on when the gateway stops: it is settled as far as it came', async () => {
+  test('a gateway stop ends a drained answer: it is settled as far as it came', async () => {
     begin({ providerChanges: { onDisconnect: { kind: 'drain', maxMs: 60_000, maxConcurrent: 1 } } })
     const reader = readerOf(relayed())
     await readText(reader)
@@ -252,7 +252,7 @@ describe('a client that leaves', () => {
     expect(settledAs()).toEqual(['disconnected 499'])
   })
 
-  test('a client that leaves is the end: what the provider does then changes nothing', async () => {
+  test('after a disconnect later events of the provider change nothing', async () => {
     const reader = readerOf(relayed())
     await readText(reader)
     await reader.cancel()
@@ -268,7 +268,7 @@ describe('a provider that is silent', () => {
   beforeEach(() => void jest.useFakeTimers())
   afterEach(() => void jest.useRealTimers())
 
-  test('a provider that is silent is bridged by a sign of life every fifteen seconds, and not where something came', async () => {
+  test('a silent provider is bridged by a keep-alive every fifteen seconds of silence', async () => {
     const reader = readerOf(relayed())
     expect(await readText(reader)).toContain('first ')
     const next = readText(reader)

@@ -34,7 +34,7 @@ const complete = (raw?: string) => ({
 })
 
 describe('an answer in one piece', () => {
-  test('an answer in one piece is settled before it is told, and says what it cost', async () => {
+  test('a whole answer is settled before it is sent, and has its cost', async () => {
     const answer = createTestAnswer({ changes: { wantsStream: false } })
     const usage = '{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}'
     const raw = `{"model":"alpha-upstream",  "own": [1],"id":"x","object":"chat.completion","created":5,"usage":${usage}}`
@@ -45,7 +45,7 @@ describe('an answer in one piece', () => {
     expect(answer.told.repairs).toEqual([])
   })
 
-  test('an answer in one piece is written anew where client and provider differ, or where a stream was folded', async () => {
+  test('a whole answer is written anew if formats differ, or if a stream was folded', async () => {
     const folded = createTestAnswer({ changes: { wantsStream: false } })
     folded.charge.meter.observeResponse(RESPONSE)
     for (const answer of [folded, createTestAnswer({ provider: 'messages', changes: { wantsStream: false } })]) {
@@ -56,7 +56,7 @@ describe('an answer in one piece', () => {
     }
   })
 
-  test('becomes a stream for a client who asked for one', async () => {
+  test('a whole answer becomes a stream for a client that asked for one', async () => {
     const answer = createTestAnswer()
     const text = await (await relay(complete('{}'), answer)).text()
     expect(text).toContain('"content":"Hello"')
@@ -64,7 +64,7 @@ describe('an answer in one piece', () => {
     expect(answer.told.costs).toEqual([30_000])
   })
 
-  test('leaves its signatures behind for a client whose format has no room for them, and for no other', async () => {
+  test('signatures are stored for a client whose format has no place for them, and for no other', async () => {
     const kept: [string, string[]][] = []
     for (const provider of ['messages', 'chat-completions'] as const) {
       const answer = createTestAnswer({ provider, changes: { wantsStream: false } })
@@ -78,7 +78,7 @@ describe('an answer in one piece', () => {
     expect(kept).toEqual([['acct_1', ['call_1']]])
   })
 
-  test('an answer in one piece that cannot be told gives its slot back as broken', async () => {
+  test('a whole answer that cannot be written frees its slot as broken', async () => {
     const answer = createTestAnswer({ changes: { wantsStream: false } })
     answer.charge.hold.settle = () => Promise.reject(new Error('bug'))
     await expect(relay(complete('{}'), answer)).rejects.toThrow('bug')
@@ -86,7 +86,7 @@ describe('an answer in one piece', () => {
   })
 })
 
-test('a stream goes on from what was held back', async () => {
+test('a stream starts with the buffered events', async () => {
   const answer = createTestAnswer()
   const source = createTestSource()
   source.give({ kind: 'failed', failure: { kind: 'broken', detail: 'over' } })
@@ -95,7 +95,7 @@ test('a stream goes on from what was held back', async () => {
   expect(await response.text()).toContain('first ')
 })
 
-test('a client that left before there was an answer: rules and costs by what the provider had got and sent', async () => {
+test('a client that disconnected before an answer is charged by what the provider received and sent', async () => {
   const begun = createTestAnswer()
   const response = await relay({ kind: 'abandoned', hasSent: true }, begun)
   expect([response.status, await response.text()]).toEqual([499, ''])

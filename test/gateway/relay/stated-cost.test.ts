@@ -151,7 +151,7 @@ const WISH = { usage: { include: true } }
 const HEADER = { 'x-svc-usage-record': 'true' }
 
 describe.each(FORMAT_NAMES)('%s', (format) => {
-  test(`${STREAMS} streams at once say what their records say, also after a fallback`, async () => {
+  test(`${STREAMS} concurrent streams state the cost of their records, also after a fallback`, async () => {
     const models = FORMAT_NAMES.flatMap((provider) => [modelAt(provider), `svc/falls-${provider}`])
     const asked = Array.from({ length: STREAMS }, (_, index) =>
       send({
@@ -164,7 +164,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     await expectRecorded(await Promise.all(asked))
   })
 
-  test('answers in one piece say it, as their header does', async () => {
+  test('whole answers state the cost of their header', async () => {
     const models = FORMAT_NAMES.flatMap((provider) => [modelAt(provider), `svc/falls-${provider}`])
     const told = await Promise.all(models.map((model) => send({ format, model, stream: false, body: WISH })))
     await expectRecorded(told)
@@ -172,12 +172,12 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
       expect(Number(headers.get('x-svc-cost-usd'))).toBe(Number(costsIn(text)[0]?.cost))
   })
 
-  test('an answer says it that outran a silent one', async () => {
+  test('an answer that outran a silent provider states its cost', async () => {
     const asked = FORMAT_NAMES.map((provider) => `svc/hedged-${provider}`)
     await expectRecorded(await Promise.all(asked.map((model) => send({ format, model, stream: true, body: WISH }))))
   })
 
-  test('a repetition of a named request says it again', async () => {
+  test('a repetition with an idempotency key states the same cost', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const question = { format, model: modelAt('messages'), stream: true, body: WISH, headers }
     const first = await send(question)
@@ -186,7 +186,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(again.text).toBe(first.text)
   })
 
-  test('an answer says it that the provider does not count', async () => {
+  test('an answer without usage states its cost', async () => {
     gateway.upstream.respond((call) => {
       const format = formatOf(call.path)
       const isStream = call.body.stream === true || call.path.includes('stream')
@@ -202,7 +202,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     await expectRecorded(told)
   })
 
-  test('an answer beyond its output limit says what is charged of it', async () => {
+  test('an answer beyond its output limit states what it is charged', async () => {
     const limits = { messages: { max_tokens: 5 }, responses: { max_output_tokens: 5 } }
     const own = {
       'chat-completions': { max_tokens: 5 },
@@ -215,28 +215,31 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
       )
   })
 
-  test.each([true, false])('nothing else changes, and nobody else is told (stream: %p)', async (stream) => {
-    gateway.upstream.respond((call) => {
-      const text = withTokens(readFixture(formatOf(call.path), `matrix/text.${stream ? 'sse' : 'json'}`), 33, 44)
-      return new Response(text, { headers: { 'content-type': stream ? 'text/event-stream' : 'application/json' } })
-    })
-    const model = modelAt(format)
-    const include = format === 'chat-completions' && stream ? { stream_options: { include_usage: true } } : {}
-    const plain = await send({ format, model, stream, body: include })
-    const declined = await send({ format, model, stream, body: { ...include, usage: { include: false } } })
-    const costed = await send({ format, model, stream, body: WISH })
-    gateway.upstream.respond(respond)
-    expect(costsIn(plain.text)).toEqual([])
-    expect(anonymous(declined)).toBe(anonymous(plain))
-    expect(anonymous(costed)).not.toBe(anonymous(plain))
-    expect(anonymous(costed).replace(/,"cost":[^,]+,"cost_details":\{[^}]*\}/, '')).toBe(anonymous(plain))
-  })
+  test.each([true, false])(
+    'the rest of the answer is unchanged, and other requests state no cost (stream: %p)',
+    async (stream) => {
+      gateway.upstream.respond((call) => {
+        const text = withTokens(readFixture(formatOf(call.path), `matrix/text.${stream ? 'sse' : 'json'}`), 33, 44)
+        return new Response(text, { headers: { 'content-type': stream ? 'text/event-stream' : 'application/json' } })
+      })
+      const model = modelAt(format)
+      const include = format === 'chat-completions' && stream ? { stream_options: { include_usage: true } } : {}
+      const plain = await send({ format, model, stream, body: include })
+      const declined = await send({ format, model, stream, body: { ...include, usage: { include: false } } })
+      const costed = await send({ format, model, stream, body: WISH })
+      gateway.upstream.respond(respond)
+      expect(costsIn(plain.text)).toEqual([])
+      expect(anonymous(declined)).toBe(anonymous(plain))
+      expect(anonymous(costed)).not.toBe(anonymous(plain))
+      expect(anonymous(costed).replace(/,"cost":[^,]+,"cost_details":\{[^}]*\}/, '')).toBe(anonymous(plain))
+    },
+  )
 
   test.each([
     [{ usage: true }, 'usage'],
     [{ usage: { include: 'yes' } }, 'usage.include'],
     [{ usage: { inclde: true } }, 'usage.inclde'],
-  ])('%j is refused by the name of the field', async (body, field) => {
+  ])('%j is a 400 that names the field', async (body, field) => {
     const { status, text } = await send({ format, model: modelAt(format), stream: false, body: body as JsonObject })
     expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining(field) })
   })
@@ -250,7 +253,7 @@ function anonymous({ text, requestId }: Told): string {
     .replaceAll(/"(created_at|completed_at|created)": ?[\d.]+/g, '"$1":0')
 }
 
-test('an array of generated content says it in its last chunk', async () => {
+test('an array of generate-content chunks has the cost in its last chunk', async () => {
   const path = `/v1beta/models/${modelAt('messages')}:streamGenerateContent`
   const response = await fetch(gateway.url + path, {
     method: 'POST',
@@ -263,7 +266,7 @@ test('an array of generated content says it in its last chunk', async () => {
   expect(usagesIn(chunks.at(-2))).toEqual([])
 })
 
-test('no provider is sent the wish', async () => {
+test('the option is not sent to providers', async () => {
   const before = gateway.upstream.calls.length
   for (const format of FORMAT_NAMES)
     for (const provider of FORMAT_NAMES) await send({ format, model: modelAt(provider), stream: true, body: WISH })
@@ -272,7 +275,7 @@ test('no provider is sent the wish', async () => {
   for (const { body } of calls) expect(body).not.toHaveProperty('usage')
 })
 
-test('a stored response has it when it is read', async () => {
+test('a stored response has the cost when it is read', async () => {
   const body = { ...WISH, store: true }
   const told = await send({ format: 'responses', model: modelAt('messages'), stream: false, body })
   const { id } = JSON.parse(told.text) as { id: string }
@@ -283,7 +286,7 @@ test('a stored response has it when it is read', async () => {
   await expectRecorded([told])
 })
 
-test('a stream of chat completions without include_usage has a usage chunk for those who ask for its cost', async () => {
+test('a chat stream without include_usage has a usage chunk if its cost was asked for', async () => {
   for (const asking of [{ body: WISH }, { headers: HEADER }]) {
     const told = await send({ format: 'chat-completions', model: modelAt('messages'), stream: true, ...asking })
     await expectRecorded([told])

@@ -21,7 +21,7 @@ const ANSWER: ChatEvent[] = [
 ]
 
 describe('where both speak the same', () => {
-  test('bytes go through as they came, but for the name of the model', () => {
+  test('same format: bytes pass unchanged except for the model name', () => {
     const writer = new StreamWriter(createTestAnswer(), true)
     const [item] = itemsOf(chat, chatChunk({ role: 'assistant', content: 'Hi' }))
     const { text, state } = writer.write(item ? [item] : [])
@@ -29,7 +29,7 @@ describe('where both speak the same', () => {
     expect(state).toBe('open')
   })
 
-  test('comments and names of events are kept', () => {
+  test('same format: comments and event names are kept', () => {
     const [item] = itemsOf(chat, chatChunk({ role: 'assistant', content: 'Hi' }, null, 'svc/alpha'))
     const raw = `: note\nevent: own\nid: 7\n${item?.sse.raw}`
     const writer = new StreamWriter(createTestAnswer(), true)
@@ -40,7 +40,7 @@ describe('where both speak the same', () => {
     ).toBe(': ping\n\n')
   })
 
-  test('nothing follows the terminator, and half a line end is made whole', () => {
+  test('same format: nothing follows the terminator, and a half line end is completed', () => {
     const items = itemsOf(chat, ...chatStream(['Hi']))
     const last = items.findLastIndex((item) => item.events.some((event) => event.type === 'end'))
     const ended = items.slice(0, last + 1).map((item, index) => {
@@ -53,13 +53,13 @@ describe('where both speak the same', () => {
     expect([state, text.endsWith('data: [DONE]\r\n\r\n'), text.includes('late')]).toEqual(['complete', true, false])
   })
 
-  test('the terminator that a provider forgot is supplied, where it had finished', () => {
+  test('same format: a missing terminator is added if the answer had finished', () => {
     const writer = new StreamWriter(createTestAnswer(), true)
     writer.write(itemsOf(chat, chatChunk({ content: 'Hi' }), chatChunk({}, 'stop'), usageChunk()))
     expect(writer.finish([{ type: 'end' }])).toEqual({ text: 'data: [DONE]\n\n', state: 'complete' })
   })
 
-  test('a stream that stops without a word is broken, whatever came before', () => {
+  test('same format: a stream without terminator and finish reason is broken', () => {
     const writer = new StreamWriter(createTestAnswer(), true)
     writer.write(itemsOf(chat, chatChunk({ content: 'Hi' })))
     expect(writer.finish([])).toMatchObject({ state: 'failed', failure: { kind: 'broken' } })
@@ -69,7 +69,7 @@ describe('where both speak the same', () => {
 describe.each(['responses', 'messages'] as const)(
   'a provider’s last words that state the usage, told to %s',
   (client) => {
-    test('need no count of ours', () => {
+    test('same format: text needs no own count', () => {
       const responses = formatOf('responses')
       const encoder = responses.createStreamEncoder(createTestAnswer({ client: 'responses' }).context)
       const frames = [...ANSWER.slice(0, -1).flatMap((event) => encoder.push(event)), ...encoder.end()]
@@ -81,7 +81,7 @@ describe.each(['responses', 'messages'] as const)(
 )
 
 describe('where they don’t', () => {
-  test('events become the client’s frames, names and all', () => {
+  test('other format: events become the client’s own frames and names', () => {
     const writer = new StreamWriter(createTestAnswer({ client: 'messages', provider: 'chat-completions' }), true)
     const { text, state } = writer.write(hubItems(...ANSWER))
     expect([...text.matchAll(/^event: \w+$/gm)].map(String)).toEqual([
@@ -91,7 +91,7 @@ describe('where they don’t', () => {
     expect(state).toBe('complete')
   })
 
-  test('signatures of an answer in one piece return to any client', () => {
+  test('signatures of a whole answer are returned to any client', () => {
     const { text } = new StreamWriter(createTestAnswer(), false).write(hubItems(...ANSWER))
     expect(text).toContain('"content":"Hello"')
     expect(text).toEndWith('data: [DONE]\n\n')
@@ -99,7 +99,7 @@ describe('where they don’t', () => {
 })
 
 describe('an answer that is to be counted', () => {
-  test('waits with its end where the provider has not said its usage', () => {
+  test('without usage the end waits for our own count', () => {
     const answer = createTestAnswer()
     const writer = new StreamWriter(answer, true)
     const items = itemsOf(chat, ...chatStream(['Hi'], null))
@@ -111,7 +111,7 @@ describe('an answer that is to be counted', () => {
     expect([end.text.endsWith('data: [DONE]\n\n'), end.state]).toEqual([true, 'complete'])
   })
 
-  test('stops where it may be beyond its limit, and goes on from there', () => {
+  test('beyond the limit writing pauses, and continues after the count', () => {
     const answer = createTestAnswer({ outputBound: 3 })
     const writer = new StreamWriter(answer, true)
     const items = itemsOf(chat, ...['One', ' two', ' three', ' four', ' five'].map((content) => chatChunk({ content })))
@@ -127,19 +127,19 @@ describe('a framing with brackets', () => {
   const answer = () =>
     createTestAnswer({ client: 'generate-content', provider: 'messages', changes: { framing: jsonArrayFraming } })
 
-  test('makes one document of all frames', () => {
+  test('bracket framing makes one JSON document of all frames', () => {
     const { text } = new StreamWriter(answer(), true).write(hubItems(...ANSWER))
     expect(JSON.parse(text)).toBeArray()
   })
 
-  test('a framing with brackets is a whole document also where there is no frame, and where the answer breaks', () => {
+  test('bracket framing gives a valid document without frames and after a fault', () => {
     expect(JSON.parse(new StreamWriter(answer(), true).write(hubItems({ type: 'end' })).text)).toBeArray()
     const writer = new StreamWriter(answer(), true)
     const { text } = writer.write(hubItems(...ANSWER.slice(0, 3)))
     expect(JSON.parse(text + writer.fail(new GatewayError('upstream_failed', 'broken')))).toBeArray()
   })
 
-  test('takes the provider’s own events one by one', () => {
+  test('bracket framing takes the provider’s own events one by one', () => {
     const same = createTestAnswer({ client: 'generate-content', changes: { framing: jsonArrayFraming } })
     const event = {
       candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, index: 0, finishReason: 'STOP' }],
@@ -154,7 +154,7 @@ describe('a framing with brackets', () => {
 describe('an error inside the stream', () => {
   const error = { error: { message: 'overloaded', type: 'server_error', code: 503 } }
 
-  test('stops the writing where it came, and is not shown as it is', () => {
+  test('an error inside the stream stops the writing, and its raw text is not shown', () => {
     const writer = new StreamWriter(createTestAnswer(), true)
     const written = writer.write(itemsOf(chat, chatChunk({ content: 'Hi' }), error, chatChunk({ content: 'late' })))
     expect(written).toMatchObject({ state: 'failed', failure: { kind: 'refused', error: { message: 'overloaded' } } })
@@ -162,14 +162,14 @@ describe('an error inside the stream', () => {
     expect(written.text).not.toMatch(/overloaded|late/)
   })
 
-  test('an error inside the stream is told in the client’s format, and no terminator follows', () => {
+  test('an error inside the stream is written in the client’s format, without a terminator', () => {
     const text = new StreamWriter(createTestAnswer(), true).fail(new GatewayError('overloaded', 'Try again.'))
     expect(text).toContain('Try again.')
     expect(text).not.toContain('[DONE]')
   })
 })
 
-test('everything written is shown to the meter, and what is signed to those who keep it', () => {
+test('the meter sees everything written, and signatures are passed to their store', () => {
   const answer = createTestAnswer({ client: 'messages', provider: 'chat-completions' })
   const seen: string[] = []
   const signatures = {

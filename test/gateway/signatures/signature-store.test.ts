@@ -58,7 +58,7 @@ const restored = async (request: ChatRequest, accountId = 'acct_1') =>
   (await store.restore(accountId, request)).turns.flatMap(({ content }: Turn) => content as ModelBlock[])
 
 describe('what is collected', () => {
-  test('what is collected is each call’s own signature, and the reasoning before the first of them', () => {
+  test('collected are each call’s signature and the reasoning before the first one', () => {
     const reasoning = [{ type: 'reasoning', text: 'Let me add', signature: SIGNED }]
     expect([...collected().signedCalls()] as unknown).toEqual([
       ['call_1', { reasoning }],
@@ -66,7 +66,7 @@ describe('what is collected', () => {
     ])
   })
 
-  test('what is collected is the same of an answer in one piece', () => {
+  test('a whole answer gives the same signatures as a stream', () => {
     const collector = createSignatureCollector()
     const content = [
       { type: 'reasoning' as const, text: 'Let me add', signature: SIGNED },
@@ -78,7 +78,7 @@ describe('what is collected', () => {
     expect([...collector.signedCalls()]).toEqual([...collected().signedCalls()])
   })
 
-  test('what is collected is nothing of what nobody signed', () => {
+  test('unsigned parts are not collected', () => {
     const plain = ANSWER.map((event) => ('signature' in event ? { ...event, signature: undefined } : event))
     expect(collected(plain as ChatEvent[]).signedCalls().size).toBe(0)
   })
@@ -87,7 +87,7 @@ describe('what is collected', () => {
 describe('what is kept', () => {
   beforeEach(() => store.keep('acct_1', collected()))
 
-  test('what is kept is dropped with the calls that are forgotten, in their own account only', async () => {
+  test('signatures are stored with the calls that the client’s format drops, per account', async () => {
     await store.forget('acct_2', ['call_1', 'call_2'])
     await store.forget('acct_1', ['call_1', 'unknown'])
     expect((await restored(historyOf(call('call_1'), call('call_2')))) as unknown).toEqual([
@@ -96,7 +96,7 @@ describe('what is kept', () => {
     ])
   })
 
-  test('comes back with the calls that it belongs to', async () => {
+  test('signatures return with their calls', async () => {
     expect((await restored(historyOf(call('call_1'), call('call_2')))) as unknown).toEqual([
       { type: 'reasoning', text: 'Let me add', signature: SIGNED },
       call('call_1'),
@@ -104,19 +104,19 @@ describe('what is kept', () => {
     ])
   })
 
-  test('what is kept does not repeat reasoning that the client has kept itself', async () => {
+  test('reasoning that the client kept is not repeated', async () => {
     const own: ModelBlock = { type: 'reasoning', text: 'Mine', signature: SIGNED }
     expect(await restored(historyOf(own, call('call_1')))).toEqual([own, call('call_1')])
   })
 
-  test('what is kept is one account’s only, whatever another one sends', async () => {
+  test('signatures are only returned to their own account', async () => {
     for (const id of ['call_1', 'acct_1:call_1', '../acct_1/call_1']) {
       const history = historyOf(call(id))
       expect(await store.restore('acct_2', history)).toBe(history)
     }
   })
 
-  test('what is kept is not looked for where nothing is missing', async () => {
+  test('nothing is looked up if nothing is missing', async () => {
     const history = historyOf({ ...call('call_1'), signature: SIGNED } as ModelBlock, { type: 'text', text: 'Hi' })
     expect(await store.restore('acct_1', history)).toBe(history)
   })
@@ -137,7 +137,7 @@ describe('how much is kept', () => {
   const bytesOf = (accountId: string) =>
     [...kept].reduce((sum, [name, value]) => (name.includes(accountId) ? sum + name.length + value.length : sum), 0)
 
-  test('how much is kept of one account is so much in all processes together, and as much again when the count has begun anew', async () => {
+  test('an account’s signatures are limited over all processes, and anew after the period', async () => {
     const most = SHARED.signatures.perAccount
     async function keepMany(from: number): Promise<void> {
       for (let index = from; index < from + 100; index++) {
@@ -154,7 +154,7 @@ describe('how much is kept', () => {
     expect(bytesOf('acct_1')).toBeWithin(2 * most - 2 * MIB, 2 * most + 1)
   })
 
-  test('how much is kept is nothing that is longer than any thought', async () => {
+  test('a signature longer than any reasoning is not stored', async () => {
     const events = Array.from({ length: 3 }, () => ({
       type: 'reasoning-delta',
       choice: 0,
@@ -167,7 +167,7 @@ describe('how much is kept', () => {
     expect([...kept.keys()]).toEqual(['sig:acct_1:call_2'])
   })
 
-  test('how much is kept is nothing where the store has no room, and what was kept before is found', async () => {
+  test('a full store takes no new signatures, and returns stored ones', async () => {
     await store.keep('acct_1', long('call_1'))
     isCrowded = true
     await store.keep('acct_1', long('call_2'))
@@ -176,7 +176,7 @@ describe('how much is kept', () => {
   })
 })
 
-test('a keeper that fails costs a signature and never an answer', async () => {
+test('a failing store loses signatures but no answer', async () => {
   const down = () => Promise.reject(new Error('gone'))
   const failing = createSignatureStore({ set: down, get: down, delete: down, count: down, isCrowded: () => false })
   await failing.keep('acct_1', collected())
@@ -184,14 +184,14 @@ test('a keeper that fails costs a signature and never an answer', async () => {
   expect(await failing.restore('acct_1', history)).toBe(history)
 })
 
-test('what somebody else wrote under such a name is no signature', async () => {
+test('a foreign value under such a Redis key is not a signature', async () => {
   await store.keep('acct_1', collected())
   for (const name of kept.keys()) kept.set(name, '{"reasoning":1}')
   const history = historyOf(call('call_1'))
   expect(await store.restore('acct_1', history)).toBe(history)
 })
 
-test('of a long history the last calls are looked up, and an endless id is cut', async () => {
+test('in a long history the last calls are looked up, and an endless id is cut', async () => {
   let asked = 0
   const keeper = {
     isCrowded: () => false,
