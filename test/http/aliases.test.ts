@@ -105,7 +105,7 @@ test.each(CASES)('%s, stream %p: %s is answered and charged as %s, and the recor
   expect(await recordOf(response)).toMatchObject({ model: id, requested_model: alias, route_reason: 'requested' })
 })
 
-test('an alias of a tier is the tier', async () => {
+test('an alias of a tier works as the tier', async () => {
   const { response } = await post(...requestIn('chat-completions', TIER))
   expect(response.headers.get('x-svc-route-reason')).toStartWith('chosen; smart')
   expect(await recordOf(response)).toMatchObject({ requested_model: TIER })
@@ -121,7 +121,7 @@ test('a conversation with a tier is the same under its id and its alias', async 
   expect(reasons).toEqual(['chosen', 'session', 'session'])
 })
 
-test('the session of Claude Code names the conversation, unless x-svc-session does', async () => {
+test('Claude Code’s session header names the conversation, unless x-svc-session does', async () => {
   const reasonOf = async (headers: Record<string, string>) =>
     (await post(...requestIn('messages', 'auto-smart'), headers)).response.headers
       .get('x-svc-route-reason')
@@ -136,7 +136,7 @@ test('the session of Claude Code names the conversation, unless x-svc-session do
   expect(JSON.parse(planned.text).reason).toStartWith('session')
 })
 
-test('embeddings take an alias', async () => {
+test('embeddings accept an alias', async () => {
   const { response, text } = await post('/v1/embeddings', { model: EMBED, input: 'Hi' })
   expect([response.status, JSON.parse(text).model]).toEqual([200, 'svc/embed'])
   expect(await recordOf(response)).toMatchObject({ model: 'svc/embed', requested_model: EMBED })
@@ -148,7 +148,7 @@ test('embeddings take an alias', async () => {
   expect([wrong.response.status, JSON.parse(wrong.text).error.code]).toEqual([400, 'wrong_endpoint'])
 })
 
-test('counts and plans take an alias', async () => {
+test('token counts and route plans accept an alias', async () => {
   const messages = [{ role: 'user', content: 'Hi' }]
   const counted = await post('/v1/messages/count_tokens', { model: CLAUDE, messages })
   expect([counted.response.status, JSON.parse(counted.text).input_tokens > 0]).toEqual([200, true])
@@ -158,7 +158,7 @@ test('counts and plans take an alias', async () => {
   expect(plan).toMatchObject({ requested: CLAUDE, reason: 'requested', targets: [{ model: 'svc/beta' }] })
 })
 
-test('a fallback list takes aliases', async () => {
+test('a fallback list accepts aliases', async () => {
   isBroken = true
   const [path, body] = requestIn('chat-completions', CLAUDE)
   const { response } = await post(path, { ...body, fallback: [GPT] })
@@ -167,7 +167,7 @@ test('a fallback list takes aliases', async () => {
   expect(await recordOf(response)).toMatchObject({ model: 'svc/alpha', requested_model: CLAUDE })
 })
 
-test('what is known under no name is still refused, and metrics know ids alone', async () => {
+test('unknown names are refused, and metrics have ids only', async () => {
   const { response, text } = await post(...requestIn('chat-completions', 'claude-sonnet-9'))
   expect([response.status, JSON.parse(text).error.code]).toEqual([404, 'model_not_found'])
   const refused = await post('/v1/chat/completions', { model: CLAUDE, messages: 1 })
@@ -184,7 +184,7 @@ describe('the list of models', () => {
     return { status: response.status, body: (await response.json()) as Entry & { data: Entry[]; models: Entry[] } }
   }
 
-  test('the list of models has an entry for each alias behind those of the ids', async () => {
+  test('the list of models has an entry for each alias after those of the ids', async () => {
     const { data, models } = (await get('/v1/models')).body
     const ids = ['svc/alpha', 'svc/beta', 'svc/embed', 'auto-smart', GPT, CLAUDE, EMBED, TIER]
     expect(data.map(({ id }) => id)).toEqual(ids)
@@ -211,12 +211,12 @@ describe('the list of models', () => {
     },
   )
 
-  test('an entry of generate-content names what the alias stands for', async () => {
+  test('a generate-content entry of an alias has the model it stands for', async () => {
     const { body } = await get(`/v1beta/models/${CLAUDE}`)
     expect(body).toMatchObject({ name: `models/${CLAUDE}`, baseModelId: 'svc/beta', alias_of: 'svc/beta' })
   })
 
-  test('shows Claude Code its models, without a key or a redirect', async () => {
+  test('the list shows Claude Code its models, without a key or a redirect', async () => {
     const { status, body } = await get('/v1/models?limit=1000', { 'anthropic-version': '2023-06-01' })
     const shown = body.data.filter(({ id }) => /^(claude|anthropic)/.test(id))
     expect(status).toBe(200)
@@ -228,7 +228,7 @@ describe('the list of models', () => {
 })
 
 describe('lists of what keys may call', () => {
-  test('take aliases and keep ids', async () => {
+  test('lists of allowed models accept aliases and store ids', async () => {
     const { person } = await signUpCustomer(gateway, '5')
     const keys = '/dashboard/api/a/:accountId/keys'
     const made = await person.json('POST', keys, { name: 'k', allowedModels: [CLAUDE, 'svc/alpha', 'svc/beta'] })
@@ -245,7 +245,7 @@ describe('lists of what keys may call', () => {
     expect(beyond).toMatchObject({ status: 400, body: { error: { param: 'allowedModels' } } })
   })
 
-  test('hold for the model, under whichever name it is asked', async () => {
+  test('an allow-list applies to the model under each of its names', async () => {
     const { key } = await gateway.customer('5', { allowedModels: ['svc/beta'] })
     const statusOf = async (model: string) => {
       const authorization = `Bearer ${key}`
@@ -255,7 +255,7 @@ describe('lists of what keys may call', () => {
   })
 })
 
-test('the playground takes an alias', async () => {
+test('the playground accepts an alias', async () => {
   const { person } = await signUpCustomer(gateway, '5')
   const response = await person.fetch(`/dashboard/api/a/${person.viewer.accountId}/playground/chat`, {
     method: 'POST',
@@ -269,7 +269,7 @@ test('the playground takes an alias', async () => {
 describe('the vendors’ own libraries with nothing but key and address changed', () => {
   const messages = [{ role: 'user' as const, content: 'Hi' }]
 
-  test('new Anthropic()', async () => {
+  test('with only key and address changed: new Anthropic()', async () => {
     const client = new Anthropic({ apiKey: customer.key, baseURL: gateway.url })
     const answer = await client.messages.create({ model: CLAUDE, messages, max_tokens: 50 })
     expect(answer.content).toMatchObject([{ type: 'text' }])
@@ -281,7 +281,7 @@ describe('the vendors’ own libraries with nothing but key and address changed'
     expect(await client.models.retrieve(CLAUDE)).toMatchObject({ id: CLAUDE, display_name: 'Beta' })
   })
 
-  test('openai', async () => {
+  test('with only key and address changed: openai', async () => {
     const client = new OpenAI({ apiKey: customer.key, baseURL: `${gateway.url}/v1` })
     const answer = await client.chat.completions.create({ model: GPT, messages })
     const text = answer.choices[0]?.message.content
@@ -294,7 +294,7 @@ describe('the vendors’ own libraries with nothing but key and address changed'
     expect(await client.models.retrieve(GPT)).toMatchObject({ id: GPT })
   })
 
-  test('@google/genai', async () => {
+  test('with only key and address changed: @google/genai', async () => {
     const { models } = new GoogleGenAI({ apiKey: customer.key, httpOptions: { baseUrl: gateway.url } })
     for (const model of [CLAUDE, GPT]) {
       const { text } = await models.generateContent({ model, contents: 'Hi' })

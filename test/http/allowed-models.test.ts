@@ -70,7 +70,7 @@ function requestIn(format: FormatName, model: string): [path: string, body: obje
 }
 
 describe.each(FORMAT_NAMES)('%s', (format) => {
-  test('a model on the list answers, and the provider is never asked for another', async () => {
+  test('an allowed model answers, and no other is requested from the provider', async () => {
     expect(await ask(gateway, format, 'svc/alpha')).toMatchObject({ status: 200, model: 'svc/alpha' })
     const calls = gateway.upstream.calls.length
     const refused = await ask(gateway, format, 'svc/gamma')
@@ -80,7 +80,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(gateway.upstream.calls.length).toBe(calls)
   })
 
-  test('each entry of the fallback list counts, a tier among them', async () => {
+  test('each fallback entry is checked, also a tier', async () => {
     const refused = await ask(gateway, format, 'svc/alpha', { fallback: ['svc/beta', 'svc/gamma'] })
     expect(refused.status).toBe(403)
     expect(refused.text).toContain('fallback[1]')
@@ -89,7 +89,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(passed).toMatchObject({ status: 200 })
   })
 
-  test('a tier chooses among what is allowed, and says so where nothing is', async () => {
+  test('a tier chooses among the allowed models, and a 403 says if there is none', async () => {
     await allow(['svc/beta'])
     for (let round = 0; round < 3; round++) {
       expect(await ask(gateway, format, 'auto-smart')).toMatchObject({ status: 200, model: 'svc/beta' })
@@ -99,7 +99,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(refused.text).toContain("any of the models that 'auto-other' chooses from")
   })
 
-  test('a change holds for the next request on every gateway, in both directions', async () => {
+  test('a changed model list applies from the next request on every gateway, in both directions', async () => {
     for (const at of [gateway, twin]) expect(await ask(at, format, 'svc/beta')).toMatchObject({ status: 200 })
     await allow(['svc/gamma'])
     for (const at of [twin, gateway]) {
@@ -114,7 +114,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     for (const at of [gateway, twin]) expect(await ask(at, format, 'svc/beta')).toMatchObject({ status: 403 })
   })
 
-  test('deactivation holds for the next request on every gateway', async () => {
+  test('a deactivation applies from the next request on every gateway', async () => {
     for (const at of [gateway, twin]) expect(await ask(at, format, 'svc/beta')).toMatchObject({ status: 200 })
     await gateway.apiKeys.deactivate(customer.keyId)
     for (const at of [twin, gateway]) expect(await ask(at, format, 'svc/beta')).toMatchObject({ status: 401 })
@@ -124,16 +124,19 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
 describe('the client libraries', () => {
   const known = LIBRARIES.filter(({ name }) => ['openai 7', '@anthropic-ai/sdk 1', '@google/genai 3'].includes(name))
 
-  test.each(known.map((library) => [library.name, library] as const))('%s throws its own error', async (_, library) => {
-    const access = { baseUrl: gateway.url, key: customer.key }
-    for (const isStream of [false, true]) {
-      const thrown = await library.fail(access, 'svc/gamma', isStream)
-      expect(thrown).toMatchObject({ isOwnClass: true, status: 403 })
-      expect(thrown.message).toContain('svc/gamma')
-    }
-  })
+  test.each(known.map((library) => [library.name, library] as const))(
+    '%s throws its own error class',
+    async (_, library) => {
+      const access = { baseUrl: gateway.url, key: customer.key }
+      for (const isStream of [false, true]) {
+        const thrown = await library.fail(access, 'svc/gamma', isStream)
+        expect(thrown).toMatchObject({ isOwnClass: true, status: 403 })
+        expect(thrown.message).toContain('svc/gamma')
+      }
+    },
+  )
 
-  test('each finds the reason where it keeps such things', async () => {
+  test('each client library shows the reason of the refusal', async () => {
     const { key: apiKey } = customer
     const content = 'Hi'
     const messages = [{ role: 'user' as const, content }]
@@ -174,7 +177,7 @@ describe('what else a list means', () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
   })
 
-  test('an allowed candidate that cannot serve the request is told beside those that are not allowed', async () => {
+  test('a refusal lists allowed candidates that cannot serve, beside those not allowed', async () => {
     await allow(['svc/small'])
     const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
     const refused = await ask(gateway, 'chat-completions', 'auto-smart', { tools })
@@ -185,21 +188,21 @@ describe('what else a list means', () => {
     expect((await ask(gateway, 'chat-completions', 'auto-smart', long)).text).toContain('context_length_exceeded')
   })
 
-  test('an unknown model is unknown, whatever the list says; an empty list allows nothing', async () => {
+  test('an unknown model is a 404 whatever the list has; an empty list allows nothing', async () => {
     await allow([])
     expect(await ask(gateway, 'chat-completions', 'svc/none')).toMatchObject({ status: 404 })
     expect(await ask(gateway, 'chat-completions', 'svc/alpha')).toMatchObject({ status: 403 })
     expect(await ask(gateway, 'chat-completions', 'auto-smart')).toMatchObject({ status: 403 })
   })
 
-  test('nothing is held or charged for what is refused', async () => {
+  test('a refused request holds and charges nothing', async () => {
     const before = await gateway.balance(customer.accountId)
     for (let round = 0; round < 3; round++) await ask(twin, 'messages', 'svc/gamma')
     expect(await gateway.balance(customer.accountId)).toEqual(before)
     expect(await gateway.gateway.deps.ledger.readKey(customer)).toMatchObject({ open: 0 })
   })
 
-  test('a request gives up, and holds nothing, where the list changes each time it asks for credit', async () => {
+  test('a request is refused without a hold if the list changes at each reserve', async () => {
     const { deps } = gateway.gateway
     const { ledger } = deps
     let asked = 0
@@ -220,7 +223,7 @@ describe('what else a list means', () => {
     expect(await ask(gateway, 'chat-completions', 'auto-smart')).toMatchObject({ status: 200 })
   })
 
-  test('the plan of a request shows what is left out, and is refused like the request', async () => {
+  test('the plan of a request lists the skipped models, and is refused like the request', async () => {
     const plan = async (model: string) => {
       const response = await fetch(`${twin.url}/v1/route`, {
         method: 'POST',
@@ -241,7 +244,7 @@ describe('what else a list means', () => {
     expect((await plan('svc/alpha')).status).toBe(403)
   })
 
-  test('a list that changes again and again never lets through what is not on it', async () => {
+  test('while the list changes repeatedly, no other model answers', async () => {
     const keys = createApiKeys(gateway.gateway.database, gateway.gateway.deps.ledger, 'svc')
     let isDone = false
     const asking = [gateway, twin].map(async (at) => {

@@ -5,7 +5,7 @@ import { assetResponse, createAsset } from '@/http/asset'
 const file = await createAsset('text/css', new TextEncoder().encode('body { color: red }'))
 const other = await createAsset('text/css', new TextEncoder().encode('body { color: blue }'))
 
-test('two files have two tags, one has one', async () => {
+test('two files have two entity tags; one file has one', async () => {
   expect(file.tag).not.toBe(other.tag)
   expect((await createAsset('text/css', file.body)).tag).toBe(file.tag)
 })

@@ -26,13 +26,13 @@ describe('a body of nothing but names', () => {
     ['that are words', (index) => `n${index}`],
     ['that are long', (index) => `${'k'.repeat(80)}${index}`],
     ['with escapes', (index) => `"${index}`],
-  ])('%s is refused before it is parsed', async (_, name) => {
+  ])('%s is refused before parsing', async (_, name) => {
     const refused = await readJsonBody(requestOf(fields(90_000, name)), LIMITS).catch((error: unknown) => `${error}`)
     expect(refused).toContain('more than 10000 different names of fields')
     expect(parse).not.toHaveBeenCalled()
   })
 
-  test('a body of nothing but names is read where they are the same again and again, as those of a conversation are, with their numbers', async () => {
+  test('a body with many repeated field names is accepted, numbers included', async () => {
     const same = Array.from({ length: 20_000 }, () => '{"role":"user","content":1.0}').join(',')
     const { json } = await readJsonBody(requestOf(`{"messages":[${same}]}`), LIMITS)
     expect((json.messages as unknown[]).length).toBe(20_000)
@@ -48,7 +48,7 @@ describe('a body is refused before it is parsed', () => {
     ['the digits of one number', `{"x":${'7'.repeat(4_300_000)}}`],
     ['the digits of many', `{"x":[${`1.${'7'.repeat(60)},`.repeat(80_000)}1]}`],
     ['colons', `{"x":${':'.repeat(4_300_000)}}`],
-  ])('where it is nothing but %s', async (_, body) => {
+  ])('a body of nothing but %s is refused before parsing', async (_, body) => {
     expect(await refusalOf(body)).toContain('more than 4194304 characters outside of its strings')
     expect(parse).not.toHaveBeenCalled()
   })
@@ -57,7 +57,7 @@ describe('a body is refused before it is parsed', () => {
     ['\\u0041', 6],
     ['\\"', 2],
     ['\\\\', 2],
-  ])('where it is nothing but %s', async (escaped, length) => {
+  ])('a body of nothing but %s is refused before parsing', async (escaped, length) => {
     expect(await refusalOf(`{"x":"${escaped.repeat(13_000_000 / length)}"}`)).toContain('more than 2097152 escaped')
     expect(parse).not.toHaveBeenCalled()
   })
@@ -72,7 +72,7 @@ describe('a body is refused before it is parsed', () => {
   })
 })
 
-test('a body of many numbers that keep their digits lets others have turns, and keeps every one', async () => {
+test('a body of many long numbers yields to other requests and keeps every digit', async () => {
   const text = `{"a":[${Array.from({ length: 45_000 }, (_, index) => `{"n${index % 50}":${index}.0}`).join(',')}]}`
   let turns = 0
   let isRead = false
@@ -88,7 +88,7 @@ test('a body of many numbers that keep their digits lets others have turns, and 
   expect(turns).toBeGreaterThan(text.length / TURN_CHARS)
 })
 
-test('a body waits between its end and the parse where it has to, and is not parsed where it may not be', async () => {
+test('a body waits for its turn before parsing, and is not parsed after a refusal', async () => {
   const turn = Promise.withResolvers<void>()
   const reading = readJsonBody(requestOf('{"a":1}'), LIMITS, { share: { beforeParse: () => turn.promise } })
   const refused = readJsonBody(requestOf('{"b":1}'), LIMITS, {
@@ -102,7 +102,7 @@ test('a body waits between its end and the parse where it has to, and is not par
 
 describe('the text of a body goes along', () => {
   const textOf = async (body: string) => (await readJsonBody(requestOf(body), LIMITS)).text
-  test('the text of a body goes along where it has escapes, each of which is dear to write anew', async () => {
+  test('the raw text of a body is kept if it has escapes, which are expensive to write anew', async () => {
     const body = '{ "model":"a", "messages":[{"content":"\\n"},{"content":"b"}] }'
     expect(await textOf(body)).toBe(body)
   })
@@ -113,7 +113,7 @@ describe('the text of a body goes along', () => {
     ['a name stands twice further in', '{"messages":[{"content":"\\n","content":"b"}]}'],
     ['a name stands twice, once in escapes', '{"model":"\\n","\\u006dodel":"b"}'],
     ['a number is written otherwise than JavaScript does', '{"model":"\\n","max_tokens":1e2}'],
-  ])('and not where %s', async (_, body) => {
+  ])('the raw text of a body is not kept if %s', async (_, body) => {
     expect(await textOf(body)).toBeUndefined()
   })
 })

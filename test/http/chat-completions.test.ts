@@ -30,7 +30,7 @@ beforeEach(() => {
 const MESSAGES = [{ role: 'user' as const, content: 'Say hello' }]
 
 describe('complete answers', () => {
-  test('come through with the public model id, everything else untouched, and are charged to the token', async () => {
+  test('a complete answer has the public model id, is otherwise unchanged, and is charged to the token', async () => {
     const before = await gateway.balance(customer.accountId)
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello', usageOf(1_000, 500))))
     const { data, response } = await client.chat.completions
@@ -48,7 +48,7 @@ describe('complete answers', () => {
     expect(after.held as number).toBe(0)
   })
 
-  test('cost what the usage says', async () => {
+  test('a complete answer costs its usage', async () => {
     const before = await gateway.balance(customer.accountId)
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello', usageOf(10, 5))))
     const { response } = await client.chat.completions.create({ model: 'svc/alpha', messages: MESSAGES }).withResponse()
@@ -57,7 +57,7 @@ describe('complete answers', () => {
     expect(after.spent - before.spent).toBe(10 * 1_000 + 5 * 2_000)
   })
 
-  test('complete answers without usage are counted and flagged', async () => {
+  test('a complete answer without usage is counted and flagged', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello world, how are you?', null)))
     const before = await gateway.balance(customer.accountId)
     await client.chat.completions.create({ model: 'svc/alpha', messages: MESSAGES })
@@ -66,7 +66,7 @@ describe('complete answers', () => {
     expect(gateway.logLines.filter((line) => line.includes('"event":"chat"')).at(-1)).toContain('"rule":"counted"')
   })
 
-  test('the upstream gets the caller’s own body with its own model name, and our key, not the caller’s', async () => {
+  test('the upstream gets the caller’s body with its own model name, and our key', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
     const body = {
       model: 'svc/alpha',
@@ -100,13 +100,13 @@ describe('complete answers', () => {
     expect(call?.headers.get('x-stainless-lang')).toBeNull()
   })
 
-  test('a limit above what the model can give is legal, and lowered to what was paid for', async () => {
+  test('an output limit above the model’s is lowered to the paid one', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
     await client.chat.completions.create({ model: 'svc/alpha', messages: MESSAGES, max_tokens: 128_000 })
     expect(gateway.upstream.calls[0]?.body.max_tokens).toBe(32_768)
   })
 
-  test('tool calls come through', async () => {
+  test('tool calls are relayed', async () => {
     const toolCalls = [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Paris"}' } }]
     const answer = chatCompletion('')
     answer.choices[0] = {
@@ -119,7 +119,7 @@ describe('complete answers', () => {
     expect(completion.choices[0]?.message.tool_calls as unknown).toEqual(toolCalls)
   })
 
-  test('a provider that streams although nobody asked is folded into one answer', async () => {
+  test('a stream that nobody asked for becomes one answer', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(['Hel', 'lo'])))
     const completion = await client.chat.completions.create({ model: 'svc/alpha', messages: MESSAGES })
     expect(completion.choices[0]?.message.content).toBe('Hello')
@@ -128,7 +128,7 @@ describe('complete answers', () => {
 })
 
 describe('streams', () => {
-  test('come through chunk by chunk with the public model id and end in [DONE]', async () => {
+  test('a stream arrives chunk by chunk with the public model id and ends in [DONE]', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(['Hel', 'lo'])))
     const before = await gateway.balance(customer.accountId)
     const response = await post({ model: 'svc/alpha', messages: MESSAGES, stream: true })
@@ -147,7 +147,7 @@ describe('streams', () => {
     expect(after.held as number).toBe(0)
   })
 
-  test('always ask the provider for usage, and show its chunk only to who asked', async () => {
+  test('the provider is always asked for usage; only a client that asked gets its chunk', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(['Hi'])))
     const plain = await collect({ stream: true })
     expect(plain.some((chunk) => chunk.usage)).toBe(false)
@@ -158,7 +158,7 @@ describe('streams', () => {
     expect(asked.every((chunk) => chunk.model === 'svc/alpha')).toBe(true)
   })
 
-  test('work with the client’s stream helper and its tools', async () => {
+  test('the client’s stream helper works, with tools', async () => {
     const call = (fields: object) => chatChunk({ tool_calls: [{ index: 0, ...fields }] })
     gateway.upstream.respond(() =>
       eventStream(
@@ -179,7 +179,7 @@ describe('streams', () => {
     })
   })
 
-  test('arrive as they are written, not when they are complete', async () => {
+  test('chunks arrive as they are written, not at the end', async () => {
     const live = liveStream()
     gateway.upstream.respond(() => live.response)
     const [role, ...rest] = chatStream(['first', 'second'])
@@ -198,7 +198,7 @@ describe('streams', () => {
     expect(seen).toEqual(['first', 'second'])
   })
 
-  test('streams that the client aborts stop the provider and are charged for what came', async () => {
+  test('an aborted stream cancels the call and is charged for the part so far', async () => {
     const before = await gateway.balance(customer.accountId)
     const live = liveStream()
     gateway.upstream.respond(() => live.response)
@@ -213,7 +213,7 @@ describe('streams', () => {
     expect(after.spent - before.spent).toBeLessThan(50_000)
   })
 
-  test('a provider that answers in one piece although a stream was asked for is unfolded', async () => {
+  test('a whole answer to a stream request becomes a stream', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
     const chunks = await collect({ stream: true })
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe('Hello')
@@ -224,7 +224,7 @@ describe('streams', () => {
 describe('streams that break', () => {
   const first = `data: ${JSON.stringify(chatChunk({ role: 'assistant', content: 'partial answer' }))}\n\n`
 
-  test('streams that break before content: a real status, no charge', async () => {
+  test('a stream that breaks before content is an error status without charge', async () => {
     const before = await gateway.balance(customer.accountId)
     gateway.upstream.respond(() =>
       eventStream(chatChunk({ role: 'assistant', content: '' }), {
@@ -263,7 +263,7 @@ describe('streams that break', () => {
     },
   )
 
-  test('the openai client sees the error', async () => {
+  test('the openai client throws the stream’s error', async () => {
     gateway.upstream.respond(() => eventStream(chatChunk({ role: 'assistant', content: 'partial' })))
     const stream = await client.chat.completions.create({ model: 'svc/alpha', messages: MESSAGES, stream: true })
     const read = async () => {

@@ -21,11 +21,11 @@ describe('the address of a client', () => {
     ['2001:db8::1', 1, '2001:db8::1'],
     ['<script>', 1, '10.0.0.1'],
     [' , ,', 1, '10.0.0.1'],
-  ])('with X-Forwarded-For %p behind %i proxies is %s', (header, hops, expected) => {
+  ])('with X-Forwarded-For %p behind %i proxies the address is %s', (header, hops, expected) => {
     expect(addressOf(header, hops)).toBe(expected)
   })
 
-  test('the address of a client that came over no connection is nobody', () => {
+  test('a client without a connection has no address', () => {
     expect(clientAddress(new Request('http://gateway.test/'), 0)).toBe('0.0.0.0')
   })
 })

@@ -68,7 +68,7 @@ describe('the request is at fault', () => {
     ['stream as text', { ...GOOD, stream: 'true' }, 400, 'stream', /true or false/],
     ['fallback no list', { ...GOOD, fallback: 'svc/alpha' }, 400, 'fallback', /fallback/],
   ]
-  test.each(cases)('%s', async (_name, body, status, param, words) => {
+  test.each(cases)('a faulty request is refused: %s', async (_name, body, status, param, words) => {
     const answer = await send(body)
     expect(answer.status).toBe(status)
     expect(answer.body.error.type).toBe('invalid_request_error')
@@ -85,7 +85,7 @@ describe('the request is at fault', () => {
     },
   )
 
-  test('unknown models are 404, in model and in fallback', async () => {
+  test('unknown models are a 404, in model and in fallback', async () => {
     const unknown = await send({ ...GOOD, model: 'svc/unknown' })
     expect(unknown.status).toBe(404)
     expect(unknown.body.error).toMatchObject({ type: 'invalid_request_error', code: 'model_not_found', param: 'model' })
@@ -96,7 +96,7 @@ describe('the request is at fault', () => {
       expect((await send({ ...GOOD, model })).status).toBe(404)
   })
 
-  test('unknown paths are 404 in the shape of their family', async () => {
+  test('unknown paths are a 404 in the shape of their family', async () => {
     const chat = await fetch(`${gateway.url}/v1/nothing`)
     expect(chat.status).toBe(404)
     expect(((await chat.json()) as ErrorBody).error.message).toContain('/v1/nothing')
@@ -118,12 +118,12 @@ describe('no money, too often', () => {
     expect(response.headers.get('retry-after')).toBeNull()
   })
 
-  test('an empty account', async () => {
+  test('402 for an empty account', async () => {
     const empty = await gateway.customer('0')
     expect((await send(GOOD, { authorization: `Bearer ${empty.key}` })).status).toBe(402)
   })
 
-  test('a small balance lowers the output cap instead, and says so', async () => {
+  test('a small balance lowers the output limit instead, and the answer has it', async () => {
     const small = await gateway.customer('0.002')
     gateway.upstream.calls.length = 0
     const { response } = await send(GOOD, { authorization: `Bearer ${small.key}` })
@@ -173,7 +173,7 @@ describe('the provider is at fault', () => {
     [504, 504, 'server_error'],
     [529, 503, 'server_error'],
   ]
-  test.each(cases)('its %d is our %d', async (upstream, status, type) => {
+  test.each(cases)('the provider’s %d becomes our %d', async (upstream, status, type) => {
     const before = await gateway.balance(customer.accountId)
     gateway.upstream.respond(() =>
       Response.json(
@@ -198,20 +198,20 @@ describe('the provider is at fault', () => {
     ['an error in a 200', () => Response.json({ error: { message: CANARY } }), 502],
     ['a redirect', () => Response.redirect('http://127.0.0.1:9/steal', 307), 502],
   ]
-  test.each(broken)('%s', async (_name, respond, status) => {
+  test.each(broken)('the provider fails: %s', async (_name, respond, status) => {
     gateway.upstream.respond(respond)
     const answer = await send(GOOD)
     expect(answer.status).toBe(status)
     expect(JSON.stringify(answer.body)).not.toContain('canary')
   })
 
-  test('unreachable is 502, silent is 504', async () => {
+  test('an unreachable provider is a 502, a silent one a 504', async () => {
     expect((await send({ ...GOOD, model: 'svc/dead' })).status).toBe(502)
     gateway.upstream.respond(() => new Promise(() => {}))
     expect((await send({ ...GOOD, model: 'svc/silent' })).status).toBe(504)
   })
 
-  test('the openai client gets its own error classes', async () => {
+  test('the openai client throws its own error classes', async () => {
     const client = new OpenAI({ apiKey: customer.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
     const ask = (model: string) =>
       client.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hi' }] }).catch((error) => error)
@@ -221,7 +221,7 @@ describe('the provider is at fault', () => {
   })
 })
 
-test('S6: no answer and no log line holds a provider’s key, a customer’s key or a prompt', () => {
+test('S6: no answer and no log line contains a provider’s key, a customer’s key or a prompt', () => {
   const everything = gateway.logLines.join('')
   expect(everything.length).toBeGreaterThan(1_000)
   for (const secret of ['provider1-secret-canary', 'dead-canary', customer.key])

@@ -42,7 +42,7 @@ async function listOf({ person }: Pick<SignedInCustomer, 'person'>, query = ''):
   return (await person.json('GET', `/dashboard/api/a/:accountId/failures${query}`)).body as List
 }
 
-test('each is listed with its reason, and none of them with its content', async () => {
+test('failed requests are listed with their reason and without content', async () => {
   const { upstream } = gateway
   const poor = await signUpCustomer(gateway, '0.000001')
   const bad = await ask({ temperature: SECRET })
@@ -71,7 +71,7 @@ test('each is listed with its reason, and none of them with its content', async 
   expect(JSON.stringify(rows)).not.toContain(SECRET)
 })
 
-test('one is found by its id, by its own account only, and a list by key and reason', async () => {
+test('a failed request is found by its id, by its own account only; the list filters by key and reason', async () => {
   const { id } = await ask({ model: 'svc/none' })
   const { items } = await listOf(customer, `?key=${customer.keyId}&status=404&code=model_not_found`)
   expect(items[0]?.requestId).toBe(id)
@@ -83,7 +83,7 @@ test('one is found by its id, by its own account only, and a list by key and rea
   expect((await listOf({ person: stranger })).items).toEqual([])
 })
 
-test('one is found by the provider’s own id, by its own account only', async () => {
+test('a failed request is found by the provider’s id, by its own account only', async () => {
   const { upstream } = gateway
   const idOf = async (answer: () => Response) => {
     upstream.respond(answer)
@@ -111,7 +111,7 @@ test('one is found by the provider’s own id, by its own account only', async (
   expect(foreign.body).toEqual(unknown.body)
 })
 
-test('an administrator sees those of any account, and nobody else does', async () => {
+test('administrators see failed requests of any account, other people do not', async () => {
   const { id } = await ask({ model: 'svc/none' })
   await gateway.gateway.deps.failures.flush()
   const path = `/dashboard/api/admin/accounts/${customer.accountId}/failures`
@@ -121,7 +121,7 @@ test('an administrator sees those of any account, and nobody else does', async (
   expect((await customer.person.json('GET', path)).status).toBe(404)
 })
 
-test('pages of the list hold each once', async () => {
+test('pages of the list contain each request once', async () => {
   for (let count = 0; count < 5; count++) await ask({ model: 'svc/none' })
   const all = (await listOf(customer)).items.map(({ requestId }) => requestId)
   const paged: string[] = []
@@ -136,7 +136,7 @@ test('pages of the list hold each once', async () => {
   expect((await customer.person.json('GET', '/dashboard/api/a/:accountId/failures?cursor=bogus')).status).toBe(400)
 })
 
-test('without a valid key a request leaves nothing behind', async () => {
+test('a request without a valid key is not listed', async () => {
   const rows = async () =>
     (await gateway.gateway.database.sql`SELECT count(*) AS rows FROM failed_request_counts`)[0]?.rows
   await gateway.gateway.deps.failures.flush()

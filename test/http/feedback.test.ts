@@ -58,7 +58,7 @@ async function sumsOf(tier: string) {
 }
 
 describe('a rating', () => {
-  test('counts for the tier and the model that answered, once, the last word', async () => {
+  test('a rating counts once for the tier and the model that answered; the last one wins', async () => {
     const id = await chat(ada, 'auto-rated')
     const steps = [
       ['up', 1, 0],
@@ -73,14 +73,14 @@ describe('a rating', () => {
     }
   })
 
-  test('a rating of many at once counts once', async () => {
+  test('concurrent ratings of one request count once', async () => {
     const id = await chat(ada, 'svc/alpha')
     const answers = await Promise.all(Array.from({ length: 8 }, () => rate(ada, { request_id: id, rating: 'down' })))
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
     expect(await sumsOf('svc/alpha')).toMatchObject([{ answers: 0, thumbsUp: 0, thumbsDown: 1 }])
   })
 
-  test('a rating is taken with the key in the header of any family, and costs nothing', async () => {
+  test('a rating accepts the key header of any family, and is free', async () => {
     const id = await chat(ada, 'auto-none')
     const before = await gateway.balance(ada.accountId)
     for (const name of ['x-api-key', 'x-goog-api-key']) {
@@ -89,7 +89,7 @@ describe('a rating', () => {
     expect(await gateway.balance(ada.accountId)).toEqual(before)
   })
 
-  test('a rating of somebody else’s request, or of none, is 404 and counts nowhere', async () => {
+  test('a rating of another account’s or an unknown request is a 404 and counts nowhere', async () => {
     const id = await chat(ada, 'auto-cut')
     const foreign = await rate(eve, { request_id: id, rating: 'down' })
     const unknown = await rate(eve, { request_id: `req_${'0'.repeat(32)}`, rating: 'down' })
@@ -99,7 +99,7 @@ describe('a rating', () => {
     expect(await sumsOf('auto-cut')).toMatchObject([{ thumbsUp: 0, thumbsDown: 0 }])
   })
 
-  test('a rating that breaks a rule says which', async () => {
+  test('an invalid rating is refused with the rule', async () => {
     const id = `req_${'0'.repeat(32)}`
     expect((await rate(ada, { request_id: id, rating: 'great' })).body.error).toMatchObject({ param: 'rating' })
     expect((await rate(ada, { request_id: 7, rating: 'up' })).body.error).toMatchObject({ param: 'request_id' })
@@ -108,7 +108,7 @@ describe('a rating', () => {
   })
 })
 
-test('answers of a tier are counted by model, and who asks again within a minute', async () => {
+test('answers of a tier are counted by model, and repeated questions within a minute', async () => {
   const headers = { 'x-svc-session': 'a-secret-session' }
   await chat(ada, 'auto-all', headers)
   await chat(ada, 'auto-all', headers)
@@ -119,12 +119,12 @@ test('answers of a tier are counted by model, and who asks again within a minute
   expect(await sumsOf('auto-all')).toMatchObject([{ answers: 4, retries: 2 }])
 })
 
-test('a share of 0 observes nothing', async () => {
+test('a share of 0 counts nothing', async () => {
   await chat(eve, 'auto-none')
   expect((await sumsOf('auto-none')).every(({ answers, retries }) => answers === 0 && retries === 0)).toBe(true)
 })
 
-test('neither questions, answers nor sessions are kept', async () => {
+test('neither questions, answers nor sessions are stored', async () => {
   await gateway.gateway.deps.observer.flush()
   const { sql } = gateway.gateway.database
   const kept = JSON.stringify([await sql`SELECT * FROM tier_observations`, await sql`SELECT * FROM feedback`])

@@ -70,27 +70,27 @@ async function ask(model: string, fields: JsonObject) {
 const TOKENS = 10 * 1_000 + 5 * 2_000
 const CENT = 10_000_000
 
-test('where nothing pays for it, a search beside other tools is left out, and the answer says so', async () => {
+test('a search tool without a price beside other tools is omitted, and named in the answer', async () => {
   const { status, sent, headers, cost } = await ask('svc/alpha', { tools: [SEARCH, FUNCTION] })
   expect([status, headers.get('x-svc-left-out'), cost]).toEqual([200, 'web_search', TOKENS])
   expect(sent?.tools).toEqual([FUNCTION])
 })
 
-test('a tool that an item adds is accepted', async () => {
+test('a tool added by an input item is accepted', async () => {
   const added = { type: 'additional_tools', role: 'developer', tools: [FUNCTION, SEARCH] }
   const { status, sent } = await ask('svc/alpha', { input: [added, { role: 'user', content: 'Look it up' }] })
   expect(status).toBe(200)
   expect(sent?.input).toMatchObject([{ tools: [FUNCTION] }, { role: 'user' }])
 })
 
-test('where it has a price it is offered, and each use is charged', async () => {
+test('a tool with a price is offered, and each use is charged', async () => {
   const { status, sent, headers, cost, body } = await ask('svc/searching', { tools: [SEARCH, FUNCTION] })
   expect([status, headers.get('x-svc-left-out'), cost]).toEqual([200, null, TOKENS + CENT])
   expect(sent?.tools).toEqual([SEARCH, FUNCTION])
   expect(body.output).toMatchObject([{ type: 'web_search_call' }, { type: 'message' }])
 })
 
-test('one that the caller insists on is refused where it has no price', async () => {
+test('a required tool without a price is refused', async () => {
   for (const fields of [{ tools: [SEARCH] }, { tools: [SEARCH, FUNCTION], tool_choice: SEARCH }]) {
     const { status, body, sent } = await ask('svc/alpha', fields)
     expect([status, sent]).toEqual([400, undefined])

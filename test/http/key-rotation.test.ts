@@ -44,7 +44,7 @@ const CHAT = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }
 const chat = (at: TestGateway, key: string) => send(at, key, '/v1/chat/completions', CHAT)
 
 describe('a rotation under load', () => {
-  test('fails no request of either text; the former ends at its moment on both gateways; the history is one', async () => {
+  test('a rotation under load fails no request; the former text ends on time on both gateways', async () => {
     const asked = { old: 0, new: 0 }
     let isStopped = false
     const old = customer.key
@@ -117,7 +117,7 @@ describe('a text that was replaced', () => {
     },
   )
 
-  test('a text that was replaced is told so', async () => {
+  test('a request with the replaced text gets that reason', async () => {
     await rotate(0)
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
@@ -130,7 +130,7 @@ describe('a text that was replaced', () => {
     })
   })
 
-  test('gets no answer again that was kept for it, and the new text does', async () => {
+  test('a stored answer is refused to the replaced text, and given to the new one', async () => {
     const named = async (key: string) => {
       const response = await fetch(`${gateway.url}/v1/chat/completions`, {
         method: 'POST',

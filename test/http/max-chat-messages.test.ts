@@ -32,17 +32,17 @@ async function ask(count: number, path = '/v1/chat/completions') {
   return { status: response.status, body: (await response.json()) as { error?: { message: string; param: string } } }
 }
 
-test.each(['/v1/chat/completions', '/v1/route', '/v1/messages'])('300 messages are taken at %s', async (path) => {
+test.each(['/v1/chat/completions', '/v1/route', '/v1/messages'])('300 messages are accepted at %s', async (path) => {
   const { status } = await ask(300, path)
   expect(status).toBe(200)
 })
 
-test('all of them reach the provider', async () => {
+test('the provider gets all messages', async () => {
   await ask(299)
   expect((received as { messages: unknown[] }).messages).toHaveLength(299)
 })
 
-test('one more is refused in words that name the limit, and the setting that raises it', async () => {
+test('one message more is refused with the limit and the setting that raises it', async () => {
   const { status, body } = await ask(301)
   expect(status).toBe(400)
   const limit = 'messages has 301 items; a request may have at most 300 here.'
@@ -50,7 +50,7 @@ test('one more is refused in words that name the limit, and the setting that rai
   expect(body.error).toMatchObject({ param: 'messages', message })
 })
 
-test('the documentation states the limit that holds', async () => {
+test('the documentation has the configured limit', async () => {
   const response = await fetch(`${gateway.url}/docs/json`)
   const { components } = (await response.json()) as { components: { schemas: Record<string, unknown> } }
   expect(JSON.stringify(components.schemas.ChatCompletionRequest)).toContain('"maxItems":300')

@@ -104,7 +104,7 @@ async function entryOf(id: string): Promise<Entry> {
   return found ?? expect.unreachable(`${id} is listed`)
 }
 
-test('each entry has what its schema says, in the list and on its own', async () => {
+test('each entry has the fields of its schema, in the list and alone', async () => {
   const { data } = await list()
   expect([...Value.Errors(modelListSchema(FORMATS.values()), await list())].map(({ path }) => path)).toEqual([])
   const known = new Set(Object.keys(ModelEntry.properties))
@@ -113,7 +113,7 @@ test('each entry has what its schema says, in the list and on its own', async ()
   expect(await response.json()).toMatchObject(await entryOf('svc/alpha'))
 })
 
-test('a model says what it can do and how much', async () => {
+test('a model’s entry has its capabilities and sizes', async () => {
   const alpha = await entryOf('svc/alpha')
   expect(alpha).toMatchObject({
     ...{ aliases: [], capabilities: ['tools', 'images', 'reasoning', 'json-schema'], max_output_tokens: 32_768 },
@@ -131,7 +131,7 @@ test('a model says what it can do and how much', async () => {
   )
 })
 
-test('what one of the providers is not sent, and what the model lacks, is no supported parameter', async () => {
+test('parameters that a provider or the model lacks are not in supported_parameters', async () => {
   const mixed = await entryOf('svc/mixed')
   expect(mixed.architecture.input_modalities).toEqual(['text', 'audio'])
   for (const field of ['seed', 'tools', 'reasoning_effort', 'structured_outputs'])
@@ -140,7 +140,7 @@ test('what one of the providers is not sent, and what the model lacks, is no sup
   expect(calm.supported_parameters).not.toContain('temperature')
 })
 
-test('a model that embeds gives vectors, and a tier what its candidates can', async () => {
+test('an embedding model’s output is vectors, a tier’s that of its candidates', async () => {
   expect(await entryOf('svc/embed')).toMatchObject({
     ...{ kind: 'embedding', max_output_tokens: null, capabilities: [] },
     architecture: { modality: 'text->embeddings', input_modalities: ['text'], output_modalities: ['embeddings'] },
@@ -159,7 +159,7 @@ test('a model that embeds gives vectors, and a tier what its candidates can', as
 describe('filters', () => {
   const idsOf = async (query: string) => (await list(query)).data.map(({ id }) => id)
 
-  test('leave entries with all of the parameters', async () => {
+  test('the filter keeps entries with all of the parameters', async () => {
     const all = (await list()).data
     for (const fields of ['tools', 'tools,temperature', 'seed', 'tools&supported_parameters=seed']) {
       const wanted = fields.split(/,|&supported_parameters=/)
@@ -170,7 +170,7 @@ describe('filters', () => {
     }
   })
 
-  test('leave entries with one of the modalities', async () => {
+  test('the filter keeps entries with one of the modalities', async () => {
     expect(await idsOf('?output_modalities=embeddings')).toEqual(['svc/embed'])
     const everything = await idsOf('')
     expect(await idsOf('?output_modalities=text')).toEqual(everything.filter((id) => id !== 'svc/embed'))
@@ -178,7 +178,7 @@ describe('filters', () => {
       expect(await idsOf(`?output_modalities=${all}`)).toEqual(everything)
   })
 
-  test('hold together, for lists of other formats as well', async () => {
+  test('both filters combine, also in lists of other formats', async () => {
     const query = '?supported_parameters=temperature&output_modalities=text'
     const { data, models, total_count: count, first_id: first } = await list(query)
     expect(models.map(({ name }) => name)).toEqual(data.map(({ id }) => `models/${id}`))
@@ -187,7 +187,7 @@ describe('filters', () => {
     expect(own.models).toEqual(models)
   })
 
-  test('give an empty list for words that are unknown', async () => {
+  test('unknown filter words give an empty list', async () => {
     for (const query of [
       '?supported_parameters=nonsense',
       '?output_modalities=smell',
@@ -197,7 +197,7 @@ describe('filters', () => {
   })
 })
 
-test('a filter that no text may be is refused by its name', async () => {
+test('an invalid filter is refused by its name', async () => {
   for (const name of ['supported_parameters', 'output_modalities']) {
     const response = await fetch(`${gateway.url}/v1/models?${name}=%00`)
     expect(response.status).toBe(400)
@@ -205,7 +205,7 @@ test('a filter that no text may be is refused by its name', async () => {
   }
 })
 
-test('OpenRouter’s library reads the list, with prices for tiers, which it reads no list without', async () => {
+test('OpenRouter’s library reads the list, including prices of tiers', async () => {
   const sdk = new OpenRouter({ apiKey: customer.key, serverURL: `${gateway.url}/v1` })
   const { result } = await sdk.models.list()
   const ids = (await list()).data.map(({ id }) => id)

@@ -38,7 +38,7 @@ describe('a page of another site', () => {
     ['/v1/nowhere', {}],
   ] as const
 
-  test.each(CALLS)('a page of another site may ask %s, and reads what is answered, errors too', async (path, body) => {
+  test.each(CALLS)('a page of another origin may call %s, and read answers and errors', async (path, body) => {
     const headers = { origin: ORIGIN, 'content-type': 'application/json' }
     for (const key of [customer.key, 'svc-nobody']) {
       const init = { method: 'POST', headers: { ...headers, 'x-api-key': key }, body: JSON.stringify(body) }
@@ -51,7 +51,7 @@ describe('a page of another site', () => {
 
   test.each([
     ...new Set([...CALLS.map(([path]) => path), '/v1/models', '/v1beta/models', '/models/svc/alpha', '/messages']),
-  ])('is let through to %s by what its browser asks first', async (path) => {
+  ])('a preflight request to %s is allowed', async (path) => {
     const headers = {
       origin: ORIGIN,
       'access-control-request-method': 'POST',
@@ -63,11 +63,14 @@ describe('a page of another site', () => {
     expect(response.headers.get('access-control-allow-methods')).toContain('POST')
   })
 
-  test.each(['/v1/models', '/v1/models/svc/alpha', '/v1beta/models', '/models'])('reads %s', async (path) => {
-    expect(allowed(await fetch(gateway.url + path))).toEqual(['*', null])
-  })
+  test.each(['/v1/models', '/v1/models/svc/alpha', '/v1beta/models', '/models'])(
+    'a page of another origin can read %s',
+    async (path) => {
+      expect(allowed(await fetch(gateway.url + path))).toEqual(['*', null])
+    },
+  )
 
-  test('a page of another site is let through to no route of the dashboard, by no answer', async () => {
+  test('a page of another origin is allowed on no dashboard route', async () => {
     const headers = { origin: ORIGIN, cookie: admin.cookie, 'content-type': 'application/json' }
     for (const route of dashboardRoutesOf(gateway)) {
       if (route.path.endsWith('/events')) continue
@@ -93,7 +96,7 @@ describe('a page of another site', () => {
   })
 })
 
-test('who is no browser is answered without any of it', async () => {
+test('a client that is no browser gets no CORS headers', async () => {
   const init = {
     method: 'POST',
     headers: { 'x-api-key': customer.key, 'content-type': 'application/json' },

@@ -213,7 +213,7 @@ async function ask(way: string, team: Team): Promise<number> {
   return response.status
 }
 
-test.each(Object.keys(WAYS))('%s: each limit refuses it before the provider is asked', async (way) => {
+test.each(Object.keys(WAYS))('%s: each limit refuses it before the provider is called', async (way) => {
   const seen: Record<string, unknown> = {}
   const expected: Record<string, unknown> = {}
   for (const [limit, { status, set }] of Object.entries(LIMITS)) {
@@ -228,7 +228,7 @@ test.each(Object.keys(WAYS))('%s: each limit refuses it before the provider is a
   expect(seen).toEqual(expected)
 })
 
-test.each(Object.keys(WAYS))('%s: is booked to the member who acts', async (way) => {
+test.each(Object.keys(WAYS))('%s: it is booked to the acting member', async (way) => {
   const team = await newTeam()
   expect(await ask(way, team)).toBe(200)
   await flushed(gateway, team.accountId)

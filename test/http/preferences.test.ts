@@ -63,7 +63,7 @@ const BODIES: [name: string, body: Record<string, unknown>][] = [
 ]
 
 describe.each(BODIES)('/v1/route shows of a %s body', (_, body) => {
-  test('the wishes and what they ruled out', async () => {
+  test('/v1/route shows preferences and what they ruled out', async () => {
     const svc = { quality: 0.2, max_price: { prompt: 2 }, providers: { ignore: ['provider1'] }, sort: 'price' }
     const plan = await planOf({ ...body, model: 'auto-smart', svc })
     expect(plan.targets).toMatchObject([{ model: 'svc/weak', provider: 'second' }])
@@ -78,7 +78,7 @@ describe.each(BODIES)('/v1/route shows of a %s body', (_, body) => {
     expect(plan.passed_over).toMatchObject([{ model: 'svc/strong', requirements: ['providers', 'max-price'] }])
   })
 
-  test('the quality of the header, which wins over the body', async () => {
+  test('/v1/route shows the quality of the header, which wins over the body', async () => {
     const plain = await planOf({ ...body, model: 'auto-smart' })
     expect(plain.preferences).toBeNull()
     expect(plain.models).toHaveLength(2)
@@ -92,7 +92,7 @@ describe.each(BODIES)('/v1/route shows of a %s body', (_, body) => {
   })
 })
 
-test('the hold covers what may answer and nothing that is ruled out', async () => {
+test('the hold of /v1/route covers only models that may answer', async () => {
   const body = { model: 'svc/weak', fallback: ['svc/strong'], messages: USER, max_tokens: 100 }
   const all = await planOf(body)
   const cheap = await planOf({ ...body, svc: { max_price: { output: 2 } } })
@@ -112,7 +112,7 @@ test('the hold covers what may answer and nothing that is ruled out', async () =
   expect(spent - before.spent).toBeLessThanOrEqual(cheap.hold_usd * 1e9)
 })
 
-test('how many tokens a second were seen is shown, and sorts', async () => {
+test('/v1/route shows tokens per second, and sorts by them', async () => {
   const body = { model: 'svc/weak', messages: USER, max_tokens: 100 }
   gateway.upstream.respond(() => Response.json(chatCompletion('Hello '.repeat(60), usageOf(10, 60))))
   const answered = await post('/v1/chat/completions', { ...body, svc: { providers: { only: ['second'] } } })
@@ -126,13 +126,13 @@ test('how many tokens a second were seen is shown, and sorts', async () => {
   expect(shown[1]).toMatchObject({ provider: 'provider1', usual_tokens_per_second: null })
 })
 
-test('counting tokens takes the field as well', async () => {
+test('the token count accepts the field too', async () => {
   const svc = { quality: 0.5 }
   expect((await post('/v1/messages/count_tokens', { model: 'svc/weak', messages: USER, svc })).status).toBe(200)
   expect((await post('/v1beta/models/svc%2Fweak:countTokens', { contents: CONTENTS })).status).toBe(200)
 })
 
-test('the documentation has the field and the header at every endpoint that routes', async () => {
+test('the document has the field and the header at every routing endpoint', async () => {
   const document = await (await fetch(`${gateway.url}/docs/json`)).json()
   const whole = await SwaggerParser.dereference(document)
   const paths = ['/v1/chat/completions', '/v1/messages', '/v1/route', '/v1beta/models/{model}:generateContent']

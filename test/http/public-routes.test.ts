@@ -95,7 +95,7 @@ test('GET /v1/usage is correct to the last settled request', async () => {
   }
 })
 
-test('health and readiness', async () => {
+test('/healthz and /readyz answer', async () => {
   expect(await (await fetch(`${gateway.url}/healthz`)).json()).toEqual({ status: 'ok' })
   const isReady = async () => {
     const ready = await fetch(`${gateway.url}/readyz`)
@@ -104,7 +104,7 @@ test('health and readiness', async () => {
   await until(isReady, 'the gateway to be ready and nothing else')
 })
 
-test('the documentation describes every public route', async () => {
+test('the document has every public route', async () => {
   const document = (await (await fetch(`${gateway.url}/docs/json`)).json()) as { paths: Record<string, object> }
   for (const path of [
     '/v1/chat/completions',

@@ -31,7 +31,7 @@ describe('a request is known', () => {
     ['chat-completions', '/v1/messagesandmore'],
     ['chat-completions', '/', { 'x-api-key': 'key', authorization: 'Bearer key' }],
   ]
-  test.each(cases)('a request is known as %s: %s %j', (name, path, headers = {}) => {
+  test.each(cases)('a request is recognized as %s: %s %j', (name, path, headers = {}) => {
     expect(formatOfRequest(FORMATS, path, new Headers(headers)).name).toBe(name)
   })
 })
@@ -59,7 +59,7 @@ describe('a body is known', () => {
     ]),
     ['generate-content', { contents: [] }],
   ]
-  test.each(cases)('a body is known as %s: %j %j', (name, body, headers = {}) => {
+  test.each(cases)('a body is recognized as %s: %j %j', (name, body, headers = {}) => {
     expect(formatOfBody(FORMATS, body, new Headers(headers)).name).toBe(name)
   })
 })

@@ -28,7 +28,7 @@ function post(path: string, body: unknown): Promise<Response> {
 }
 
 describe('a complete answer', () => {
-  test('says what was asked and what it cost', async () => {
+  test('a complete answer repeats the request’s settings and has its cost', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello', usageOf(10, 5))))
     const before = await gateway.balance(customer.accountId)
     const { data, response } = await client.responses
@@ -57,7 +57,7 @@ describe('a complete answer', () => {
     expect(after.spent - before.spent).toBe(10 * 1_000 + 5 * 2_000)
   })
 
-  test('a complete answer is parsed as the object that was asked for', async () => {
+  test('a complete answer is parsed as the requested object', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('{"city":"Oslo"}')))
     const format = { type: 'json_schema', name: 'place', schema: { type: 'object' }, strict: true } as const
     const parsed = await client.responses.parse({ ...REQUEST, text: { format } })
@@ -66,7 +66,7 @@ describe('a complete answer', () => {
 })
 
 describe('a stream', () => {
-  test('a stream has every event in its order, and ends in the whole response', async () => {
+  test('a stream has every event in order, and ends in the whole response', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(['Hel', 'lo'])))
     const response = await post('/v1/responses', { ...REQUEST, stream: true })
     expect(response.headers.get('content-type')).toContain('text/event-stream')
@@ -74,13 +74,13 @@ describe('a stream', () => {
     expect(judgeOrder(told)).toMatchObject({ status: 'completed', usage: { input_tokens: 10, output_tokens: 5 } })
   })
 
-  test('a stream is folded by the library', async () => {
+  test('the library folds a stream', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(['Hel', 'lo'])))
     const final = await client.responses.stream(REQUEST).finalResponse()
     expect(final).toMatchObject({ output_text: 'Hello', status: 'completed', usage: { total_tokens: 15 } })
   })
 
-  test('a stream whose provider breaks off throws in the library, and tells others in a failed response', async () => {
+  test('a broken stream throws in the library, and ends in a failed response for others', async () => {
     const [first] = chatStream(['Hel', 'lo'])
     gateway.upstream.respond(() => eventStream(first, chatChunk({ content: 'Hel' })))
     const text = await (await post('/v1/responses', { ...REQUEST, stream: true })).text()
@@ -90,7 +90,7 @@ describe('a stream', () => {
 })
 
 describe('tools that Codex offers', () => {
-  test('reach any provider under names it takes, and calls come back under their own', async () => {
+  test('Codex’s tools reach any provider under valid names, and calls return under their own', async () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'agents__spawn', arguments: '{"task":"x"}' } }
     const answer = chatCompletion('')
     const [choice] = answer.choices
@@ -122,7 +122,7 @@ describe('tools that Codex offers', () => {
     })
   })
 
-  test('tools that Codex offers are refused where nothing else is left of them', async () => {
+  test('Codex’s tools are refused if none remains', async () => {
     const response = await post('/v1/responses', { ...REQUEST, tools: [{ type: 'web_search' }] })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param: 'tools[0]' } })
@@ -131,14 +131,14 @@ describe('tools that Codex offers', () => {
 })
 
 describe('the other endpoints', () => {
-  test('count input tokens for nothing', async () => {
+  test('input tokens are counted for free', async () => {
     const count = await client.responses.inputTokens.count({ model: 'svc/alpha', input: 'Say hello to everybody' })
     expect(count).toMatchObject({ object: 'response.input_tokens' })
     expect(count.input_tokens).toBeGreaterThan(3)
     expect(gateway.upstream.calls).toEqual([])
   })
 
-  test('tell a client that wants a WebSocket to go on without', async () => {
+  test('a WebSocket request is told to continue without one', async () => {
     const response = await fetch(`${gateway.url}/v1/responses`, {
       headers: { authorization: `Bearer ${customer.key}`, upgrade: 'websocket', connection: 'Upgrade' },
     })
@@ -146,23 +146,23 @@ describe('the other endpoints', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'websocket_not_supported' } })
   })
 
-  test('say that a plain GET is none of theirs', async () => {
+  test('a plain GET is a 404 in the format’s words', async () => {
     const response = await fetch(`${gateway.url}/v1/responses`)
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', code: null } })
   })
 
-  test('the other endpoints do not compact', async () => {
+  test('compaction is not offered', async () => {
     expect((await post('/v1/responses/compact', REQUEST)).status).toBe(400)
   })
 
-  test.each(['/responses', '/v1/responses/', '/v1/v1/responses'])('answer at %s as well', async (path) => {
+  test.each(['/responses', '/v1/responses/', '/v1/v1/responses'])('responses answer at %s as well', async (path) => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
     expect(await (await post(path, REQUEST)).json()).toMatchObject({ object: 'response', status: 'completed' })
   })
 })
 
-test('an error is in the words of the format, before and inside a stream', async () => {
+test('an error has the format’s shape, before and inside a stream', async () => {
   const wrong = await post('/v1/responses', { ...REQUEST, temperature: 3 })
   expect([wrong.status, await wrong.json()]).toEqual([
     400,

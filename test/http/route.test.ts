@@ -59,7 +59,7 @@ describe('a plan', () => {
     ['messages, by name', '?format=messages', { messages: USER, max_tokens: 100 }],
     ['generate-content', '', { contents: CONTENTS, generationConfig: { maxOutputTokens: 100 } }],
   ]
-  test.each(bodies)('a plan of a %s body', async (_, query, body) => {
+  test.each(bodies)('/v1/route shows the plan of a %s body', async (_, query, body) => {
     const { status, body: plan } = await ask({ ...body, model: 'svc/alpha', fallback: ['svc/dear'] }, query)
     expect(status).toBe(200)
     expect(plan).toMatchObject({ requested: 'svc/alpha', tier: null, passed_over: [] })
@@ -89,7 +89,7 @@ describe('a plan', () => {
     expect(cheap?.estimated_cost_usd).toBeLessThan(cheap?.hold_usd as number)
   })
 
-  test('says what a tier made of the request, and who was passed over', async () => {
+  test('a plan has the tier’s reading of the request, and the skipped models', async () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
     const { body: plan } = await ask({ model: 'auto-smart', messages: USER, tools })
     expect(plan.tier).toMatchObject({ id: 'auto-smart', strategy: 'smart', kind: 'tools' } as Record<string, unknown>)
@@ -97,7 +97,7 @@ describe('a plan', () => {
     expect(plan.passed_over).toMatchObject([{ model: 'svc/plain', requirements: ['tools'] }])
   })
 
-  test('spends nothing, holds nothing and calls nobody', async () => {
+  test('a plan costs, holds and calls nothing', async () => {
     const before = await gateway.balance(customer.accountId)
     await ask({ model: 'auto-smart', messages: USER })
     expect(await gateway.balance(customer.accountId)).toEqual(before)
@@ -105,7 +105,7 @@ describe('a plan', () => {
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('a plan is shown to an account without credit, whatever it would cost', async () => {
+  test('a plan is shown to an account without credit, whatever the cost', async () => {
     const poor = await gateway.customer('0')
     const headers = { authorization: `Bearer ${poor.key}` }
     const { status } = await ask({ model: 'svc/dear', messages: USER }, '', headers)
@@ -114,7 +114,7 @@ describe('a plan', () => {
 })
 
 describe('a refusal', () => {
-  test('a refusal of an unknown model is in the words of the body’s family', async () => {
+  test('an unknown model is refused in the format of the body', async () => {
     const one = await ask({ model: 'svc/none', messages: USER })
     expect([one.status, one.body.error]).toMatchObject([404, { code: 'model_not_found', param: 'model' }])
     const two = await ask({ model: 'svc/none', messages: USER, max_tokens: 5, stop_sequences: ['x'] })
@@ -123,7 +123,7 @@ describe('a refusal', () => {
     expect([three.status, three.body.error]).toMatchObject([404, { code: 404, status: 'NOT_FOUND' }])
   })
 
-  test('names the requirement that ruled a model out', async () => {
+  test('a refusal has the requirement that ruled a model out', async () => {
     const tools = [{ name: 'look', input_schema: { type: 'object' } }]
     const { status, body } = await ask({ model: 'svc/plain', messages: USER, max_tokens: 5, tools })
     expect([status, body]).toMatchObject([400, { type: 'error', error: { type: 'invalid_request_error' } }])
@@ -138,7 +138,7 @@ describe('a refusal', () => {
     expect((await ask(body, query)).status).toBe(status)
   })
 
-  test('a refusal without a key, and with a deactivated one', async () => {
+  test('a plan without a key, and with a deactivated one, is refused', async () => {
     const none = await ask({ model: 'svc/alpha', messages: USER }, '', { authorization: 'Bearer svc-unknown' })
     expect([none.status, none.body.error]).toMatchObject([401, { code: 'invalid_api_key' }])
     const leaver = await gateway.customer('1')

@@ -70,13 +70,13 @@ async function send(format: FormatName, model: string, words: JsonObject = {}) {
 const others = (format: FormatName) => FORMAT_NAMES.filter((name) => name !== format)
 
 describe.each(FORMAT_NAMES)('%s', (format) => {
-  test('`models` are asked in turn', async () => {
+  test('`models` are tried in turn', async () => {
     const first = `svc/broken-${format}`
     const told = await send(format, first, { models: [first, modelAt('responses')] })
     expect(told).toMatchObject({ status: 200, by: modelAt('responses'), leftOut: null })
   })
 
-  test('`provider` says who is asked', async () => {
+  test('`provider` selects the providers', async () => {
     for (const name of FORMAT_NAMES) {
       const wishes: JsonObject[] = [
         { order: [name] },
@@ -93,7 +93,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     }
   })
 
-  test('`allow_fallbacks: false` asks nobody else', async () => {
+  test('`allow_fallbacks: false` tries no other provider', async () => {
     const model = `svc/half-broken-${format}`
     for (const provider of [{ allow_fallbacks: false }, { order: [`broken-${format}`], allow_fallbacks: false }]) {
       const before = gateway.upstream.calls.length
@@ -122,7 +122,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect((await send(format, `svc/none${suffix}`)).status).toBe(404)
   })
 
-  test('what asks for nothing is taken', async () => {
+  test('empty preferences are accepted', async () => {
     const told = await send(format, modelAt('messages'), { route: 'fallback', transforms: [], provider: {} })
     expect(told).toMatchObject({ status: 200, leftOut: null })
   })
@@ -145,12 +145,12 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(gateway.upstream.calls).toHaveLength(calls)
   })
 
-  test('a search of the web for any model is not offered', async () => {
+  test('web search for any model is not offered', async () => {
     const told = await send(format, `${modelAt('messages')}:online`)
     expect(told).toMatchObject({ status: 400, text: expect.stringContaining('(:online) is not offered here') })
   })
 
-  test('no provider is sent a word of it', async () => {
+  test('no provider gets these fields', async () => {
     for (const provider of FORMAT_NAMES) {
       await send(format, modelAt(provider), {
         models: [modelAt('messages')],
@@ -163,7 +163,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
   })
 })
 
-test.each(['chat-completions', 'responses'] as const)('`fallbacks` of names are asked in turn: %s', async (format) => {
+test.each(['chat-completions', 'responses'] as const)('`fallbacks` of names are tried in turn: %s', async (format) => {
   const told = await send(format, `svc/broken-${format}`, { fallbacks: [modelAt('responses')] })
   expect(told).toMatchObject({ status: 200, by: modelAt('responses'), leftOut: null })
   const wrong = await send(format, modelAt('messages'), { fallbacks: [{ 'gpt-4': ['gpt-3'] }] })

@@ -46,7 +46,7 @@ async function runLine(line: string, stores: Record<string, string>): Promise<Re
 
 const linesOf = (words: string) => blocks(words).flatMap((block) => block.split('\n').filter(Boolean))
 
-test('the commands do what they say', async () => {
+test('the commands of the page work', async () => {
   const stores = { REDIS_URL: await redisUrl(), DATABASE_URL: await freshDatabase() }
   await (await openFixture(stores.REDIS_URL, stores.DATABASE_URL)).close()
   const lines = linesOf('sh operator')
@@ -59,7 +59,7 @@ test('the commands do what they say', async () => {
   }
 })
 
-test('the restore drill: a copy of the database and an empty Redis are whole again', async () => {
+test('the restore drill: a copy of the database and an empty Redis give whole books', async () => {
   const database = await freshDatabase()
   const fixture = await openFixture(await redisUrl(), database)
   const account = await fixture.accounts.create({ email: 'ada@example.com', name: 'Ada' })
@@ -156,7 +156,7 @@ describe('nginx with the settings of the page', () => {
 
   const ask = (path: string, headers = {}) => fetch(address + path, { headers, tls: { rejectUnauthorized: false } })
 
-  test('passes each piece of a stream on before the next is there', async () => {
+  test('nginx with the page’s settings relays each piece of a stream at once', async () => {
     const reader = (await ask('/stream')).body?.getReader()
     const first = await reader?.read()
     expect(new TextDecoder().decode(first?.value)).toBe('data: one\n\n')
@@ -165,7 +165,7 @@ describe('nginx with the settings of the page', () => {
     expect(new TextDecoder().decode(second?.value)).toBe('data: two\n\n')
   })
 
-  test('says who asks, whatever they say themselves, and keeps what is the operator’s', async () => {
+  test('nginx sends the real client address, whatever the client sends, and hides the operator’s paths', async () => {
     expect((await ask('/v1/models', { 'x-forwarded-for': '203.0.113.9' })).status).toBe(200)
     expect(seen?.get('x-forwarded-for')).toBe('127.0.0.1')
     for (const path of ['/metrics', '/readyz']) expect((await ask(path)).status).toBe(404)

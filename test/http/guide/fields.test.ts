@@ -83,7 +83,7 @@ function missingIn(text: string): string[] {
   })
 }
 
-test('every page names fields that are there', async () => {
+test('every field that a page names exists', async () => {
   const pages = await Promise.all(GUIDE_NAMES.map(async (name) => [name, missingIn(await readGuide(name))] as const))
   expect(Object.fromEntries(pages.filter(([, missing]) => missing.length > 0))).toEqual({})
 })
@@ -95,7 +95,7 @@ test('the pages name fields of the model list', async () => {
   for (const field of ['capabilities', 'max_output_tokens', 'pricing.tools', 'kind']) expect(fields).toContain(field)
 })
 
-test('a field that is missing is found', () => {
+test('a missing field is found', () => {
   expect(missingIn('Each has `nonsense` and `pricing.nonsense` in `GET /v1/models`.')).toEqual([
     'nonsense in GET /v1/models',
     'pricing.nonsense in GET /v1/models',

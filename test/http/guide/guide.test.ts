@@ -34,7 +34,7 @@ async function pageText(name: string): Promise<string> {
 }
 
 describe('every page', () => {
-  test('every page is served as HTML that runs our own files only, compressed, and stands in the menu', async () => {
+  test('every page is served as compressed HTML with our own scripts only, and is in the menu', async () => {
     const menu = await pageText('index')
     for (const name of GUIDE_NAMES) {
       const response = await fetch(gateway.url + pathOf(name), { headers: { 'accept-encoding': 'br' } })
@@ -46,7 +46,7 @@ describe('every page', () => {
     }
   })
 
-  test('every page has links that lead somewhere, to a heading where they say so', async () => {
+  test('every link of a page leads to an existing page and heading', async () => {
     const pages = new Map(
       await Promise.all(GUIDE_NAMES.map(async (name) => [pathOf(name), await pageText(name)] as const)),
     )
@@ -63,26 +63,29 @@ describe('every page', () => {
     }
   })
 
-  test.each(['light', 'dark'] as const)('is accessible, and fits a phone, in the %s scheme', async (colorScheme) => {
-    const width = colorScheme === 'dark' ? 360 : 1280
-    const page = await browser.open('/docs/guide', { url: gateway.url, colorScheme, width })
-    for (const name of GUIDE_NAMES) {
-      await page.goto(gateway.url + pathOf(name))
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await expectAccessible(page).catch((error: Error) => expect(`${name}: ${error.message}`).toBe(''))
-      await expectNoSidewaysScroll(page).catch((error: Error) => expect(`${name}: ${error.message}`).toBe(''))
-    }
-    await page.context().close()
-  })
+  test.each(['light', 'dark'] as const)(
+    'every page is accessible and fits a phone, in the %s scheme',
+    async (colorScheme) => {
+      const width = colorScheme === 'dark' ? 360 : 1280
+      const page = await browser.open('/docs/guide', { url: gateway.url, colorScheme, width })
+      for (const name of GUIDE_NAMES) {
+        await page.goto(gateway.url + pathOf(name))
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await expectAccessible(page).catch((error: Error) => expect(`${name}: ${error.message}`).toBe(''))
+        await expectNoSidewaysScroll(page).catch((error: Error) => expect(`${name}: ${error.message}`).toBe(''))
+      }
+      await page.context().close()
+    },
+  )
 })
 
-test('a page that is not there is a 404, and so is what is no file of the guide', async () => {
+test('an unknown page, and a file outside the guide, is a 404', async () => {
   for (const path of ['/docs/guide/none', '/docs/guide/..%2f..%2fpackage.json', '/docs/guide/assets/none']) {
     expect((await fetch(gateway.url + path)).status).toBe(404)
   }
 })
 
-test('the search finds a section by words of its text, and leads there', async () => {
+test('the search finds a section by words of its text and links to it', async () => {
   const page = await browser.open('/docs/guide', { url: gateway.url })
   await page.getByRole('searchbox', { name: 'Search the guide' }).fill('too_many_unpaid')
   await page.getByRole('link', { name: 'Errors: Codes' }).click()
@@ -90,14 +93,14 @@ test('the search finds a section by words of its text, and leads there', async (
   await page.context().close()
 })
 
-test('shows the address that people know the service by', async () => {
+test('pages show the public address of the service', async () => {
   const routes = guideRoutes({ publicUrl: 'https://gateway.example' })
   const text = await (await routes.handle(new Request('http://localhost/docs/guide'))).text()
   expect(text).toContain('curl https://gateway.example/v1/chat/completions')
   expect(text).not.toContain('localhost')
 })
 
-test('costs a start nothing: what makes pages is loaded when one is asked for', async () => {
+test('the page renderer is loaded at the first page, not at the start', async () => {
   const script = `
     const { guideRoutes } = await import('@/http/routes/guide')
     const routes = guideRoutes({ publicUrl: undefined })
@@ -109,7 +112,7 @@ test('costs a start nothing: what makes pages is loaded when one is asked for', 
   expect(await new Response(child.stdout).text()).toBe('false true')
 })
 
-test('HTML and scripts in Markdown are shown as text, and lead nowhere', () => {
+test('HTML and scripts in Markdown are shown as text without links', () => {
   const { html } = renderPage(
     '# T\n\n<script>alert(1)</script> <b onclick="x">b</b>\n\n[l](javascript:alert(1))',
     undefined,
@@ -119,7 +122,7 @@ test('HTML and scripts in Markdown are shown as text, and lead nowhere', () => {
   expect(html).not.toContain('javascript:')
 })
 
-test('headings have the anchors that the repository’s own view gives them', async () => {
+test('headings have the anchors of the repository’s own view', async () => {
   for (const name of GUIDE_NAMES) {
     const { sections } = renderPage(await readGuide(name), undefined)
     for (const { id, heading } of sections.slice(1)) {

@@ -47,7 +47,7 @@ function cellsBelow(text: string, heading: string, column: number): string[] {
 }
 
 describe('the page on errors', () => {
-  test('says of every kind of error what to do, with its status', () => {
+  test('the errors page has a remedy and the status for every kind of error', () => {
     const told = cellsBelow(errors, 'What to do', 1).map((kind, row) => [
       kind,
       cellsBelow(errors, 'What to do', 0)[row],
@@ -57,7 +57,7 @@ describe('the page on errors', () => {
     )
   })
 
-  test('lists every code there is, and no other', async () => {
+  test('the errors page lists exactly the existing codes', async () => {
     const patterns = [
       /\bcode: '([a-z]+_[a-z_]+)'/g,
       /(?:refusal|conflict)\('([a-z]+_[a-z_]+)'/g,
@@ -71,7 +71,7 @@ describe('the page on errors', () => {
 })
 
 describe('the page on limits and headers', () => {
-  test('names every header that is read or sent', async () => {
+  test('the headers page has every header that is read or sent', async () => {
     const limit = { limit: 1, remaining: 1, resetMs: 1 }
     const both = { requests: limit, tokens: limit }
     const literal = /'((?:x|anthropic|retry|request|idempotent|idempotency|content)-[a-z0-9-]+)'/g
@@ -81,7 +81,7 @@ describe('the page on limits and headers', () => {
     expect(untold.filter((name) => !NOT_OF_CALLERS.includes(name) && !OF_CLOUDS.test(name))).toEqual([])
   })
 
-  test('names none that the code does not know', async () => {
+  test('the headers page has no header that the code does not know', async () => {
     const text = (await sourceTexts()).join('\n')
     const named = [...limits.matchAll(/`((?:x|anthropic|idempotent|idempotency)-[a-z-]+)`/g)].map(
       ([, name = '']) => name,
@@ -90,12 +90,12 @@ describe('the page on limits and headers', () => {
     expect(unknown).toEqual([])
   })
 
-  test('the page on limits and headers has every limit of every format', () => {
+  test('the headers page has every limit of every format', () => {
     expect(untoldLimits()).toEqual([])
   })
 })
 
-test('tables that the code knows are what the code says', async () => {
+test('tables of the page equal the code', async () => {
   for (const [name, block] of Object.entries(await guideBlocks())) {
     const text = name === 'kinds' ? errors : limits
     const inPage = new RegExp(`<!-- ${name}: begin -->\\n([\\s\\S]*?)<!-- ${name}: end -->`).exec(text)?.[1]

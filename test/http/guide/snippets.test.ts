@@ -46,12 +46,12 @@ async function makeManagementKey(databaseUrl: string): Promise<string> {
   return made.key
 }
 
-test('there are examples in each language, and in no other', () => {
+test('the guide has examples in each language, and in no other', () => {
   expect([...new Set(snippets.map(({ language }) => language))].sort()).toEqual([...LANGUAGES].sort())
 })
 
 describe.each(snippets)('$place ($language)', (snippet) => {
-  test('does what it shows', async () => {
+  test('the example does what the page shows', async () => {
     const end = await runSnippet(snippet, world)
     if (end === undefined) return
     // Where it fails, what it printed says why.

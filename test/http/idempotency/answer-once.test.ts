@@ -43,33 +43,36 @@ test.each(WAYS)(
   },
 )
 
-test.each(WAYS)('%s, stream %p: twenty at once are one call, one hold and one charge', async (format, stream) => {
-  const customer = await gateway.customer('1')
-  const release = Promise.withResolvers<void>()
-  gateway.upstream.respond(async () => {
-    await release.promise
-    return stream
-      ? eventStream(...chatStream(['One'], usageOf(10, 5)))
-      : Response.json(chatCompletion('One', usageOf(10, 5)))
-  })
-  const wish = { key: customer.key, idempotencyKey: 'at-once', format, stream }
-  const refused: (string | null)[] = []
-  const answers = Array.from({ length: 20 }, async () => {
-    const response = await send(gateway, wish)
-    if (response.status === 409) refused.push(response.headers.get('retry-after'))
-    return { status: response.status, code: response.status === 409 ? await codeOf(response) : undefined }
-  })
-  await until(() => refused.length === 19, 'nineteen refusals')
-  release.resolve()
-  const all = await Promise.all(answers)
-  expect(all.filter(({ status }) => status === 200)).toHaveLength(1)
-  expect(all.filter(({ code }) => code === 'idempotency_key_in_use')).toHaveLength(19)
-  expect(refused.every((seconds) => seconds === '2')).toBe(true)
-  expect(gateway.upstream.calls).toHaveLength(1)
-  expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
-})
+test.each(WAYS)(
+  '%s, stream %p: twenty concurrent requests are one call, one hold and one charge',
+  async (format, stream) => {
+    const customer = await gateway.customer('1')
+    const release = Promise.withResolvers<void>()
+    gateway.upstream.respond(async () => {
+      await release.promise
+      return stream
+        ? eventStream(...chatStream(['One'], usageOf(10, 5)))
+        : Response.json(chatCompletion('One', usageOf(10, 5)))
+    })
+    const wish = { key: customer.key, idempotencyKey: 'at-once', format, stream }
+    const refused: (string | null)[] = []
+    const answers = Array.from({ length: 20 }, async () => {
+      const response = await send(gateway, wish)
+      if (response.status === 409) refused.push(response.headers.get('retry-after'))
+      return { status: response.status, code: response.status === 409 ? await codeOf(response) : undefined }
+    })
+    await until(() => refused.length === 19, 'nineteen refusals')
+    release.resolve()
+    const all = await Promise.all(answers)
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(all.filter(({ code }) => code === 'idempotency_key_in_use')).toHaveLength(19)
+    expect(refused.every((seconds) => seconds === '2')).toBe(true)
+    expect(gateway.upstream.calls).toHaveLength(1)
+    expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
+  },
+)
 
-test('another account may use the same key for itself', async () => {
+test('another account may use the same idempotency key', async () => {
   const [one, other] = [await gateway.customer('1'), await gateway.customer('1')]
   const first = await send(gateway, { key: one.key, idempotencyKey: 'shared' })
   const second = await send(gateway, { key: other.key, idempotencyKey: 'shared' })
@@ -78,7 +81,7 @@ test('another account may use the same key for itself', async () => {
   expect(gateway.upstream.calls).toHaveLength(2)
 })
 
-test('another API key of the account gets the answer, a deactivated one does not', async () => {
+test('another API key of the account gets the stored answer, a deactivated one does not', async () => {
   const customer = await gateway.customer('1')
   const { accountId } = customer
   const second = await gateway.apiKeys.create({ accountId, name: 'second' })
@@ -94,7 +97,7 @@ test('another API key of the account gets the answer, a deactivated one does not
   expect((await send(gateway, { ...wish, key: second.key })).status).toBe(401)
 })
 
-test.each(FORMATS)('%s: the same key with another body, model or endpoint is 409, and final', async (format) => {
+test.each(FORMATS)('%s: an idempotency key with another body, model or endpoint is a final 409', async (format) => {
   const { key } = await gateway.customer('1')
   const wish = { key, idempotencyKey: 'reused', format }
   const first = await send(gateway, wish)
@@ -110,7 +113,7 @@ test.each(FORMATS)('%s: the same key with another body, model or endpoint is 409
   expect(gateway.upstream.calls).toHaveLength(1)
 })
 
-test('what cost nothing is really tried again: refusals, failures, streams that broke before a word', async () => {
+test('a repetition of a free request is sent again: refusals, failures, streams without content', async () => {
   const customer = await gateway.customer('0.0000001')
   const wish = { key: customer.key, idempotencyKey: 'again' }
   expect((await send(gateway, wish)).status).toBe(402)
@@ -125,7 +128,7 @@ test('what cost nothing is really tried again: refusals, failures, streams that 
   expect(await settledBalance(gateway, rich)).toEqual({ spent: COST, records: 1 })
 })
 
-test('an answer that broke off and was charged is not sent a second time', async () => {
+test('an answer that broke off and was charged is not sent again', async () => {
   const customer = await gateway.customer('1')
   const live = liveStream()
   gateway.upstream.respond(() => live.response)
@@ -144,7 +147,7 @@ test('an answer that broke off and was charged is not sent a second time', async
   expect((await settledBalance(gateway, customer)).spent).toBe(spent)
 })
 
-test.each([false, true])('an answer too long to be kept is told whole, once; stream %p', async (stream) => {
+test.each([false, true])('an answer too long to store is delivered once in full; stream %p', async (stream) => {
   const customer = await gateway.customer('10')
   const long = 'word '.repeat(300_000)
   gateway.upstream.respond(() =>
@@ -158,7 +161,7 @@ test.each([false, true])('an answer too long to be kept is told whole, once; str
   expect(gateway.upstream.calls).toHaveLength(1)
 })
 
-test('a key outlives its gateway, and nothing of it or of the answer is logged', async () => {
+test('an idempotency key survives its gateway, and neither key nor answer is logged', async () => {
   const { key } = await gateway.customer('1')
   const wish = { key, idempotencyKey: 'idempotency-canary-5520' }
   gateway.upstream.respond(() => Response.json(chatCompletion('answer-canary-5520', usageOf(10, 5))))
@@ -188,7 +191,7 @@ function ask(key: string, bytes: number, headers: Record<string, string> = {}): 
   })
 }
 
-test.each([0, 1_000_000])('a key that has reached a limit since gets its answer again: %p bytes', async (bytes) => {
+test.each([0, 1_000_000])('a key at its limit gets its stored answer again: %p bytes', async (bytes) => {
   const { key } = await gateway.customer('1', { requestsPerMinute: 1 })
   const named = { 'idempotency-key': 'again' }
   const first = await ask(key, bytes, named)
@@ -201,7 +204,7 @@ test.each([0, 1_000_000])('a key that has reached a limit since gets its answer 
   expect((await ask(key, bytes, { 'idempotency-key': 'another' })).status).toBe(429)
 })
 
-test('what is read for repetitions counts as read for nothing', async () => {
+test('the body of a repetition counts as read for free', async () => {
   const { key } = await gateway.customer('1')
   const named = { 'idempotency-key': 'again' }
   const statuses: number[] = []

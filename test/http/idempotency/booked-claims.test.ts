@@ -63,19 +63,19 @@ function claimant(requestId: string): Claimant {
 
 const digest = digestOf(claimant(''))
 
-test('a key that was charged belongs to the request that was', async () => {
+test('a charged idempotency key belongs to its request', async () => {
   books?.set(digest, CHARGED)
   expect(await claims.claim(claimant('req_1'))).toEqual({ kind: 'spent', ...CHARGED, ageMs: 0 })
   expect(store.get('one')).toEqual({ requestId: CHARGED.requestId, state: 'spent' })
 })
 
-test('the books are asked once for a key that they do not know', async () => {
+test('Postgres is asked once about an unknown idempotency key', async () => {
   expect(await claims.claim(claimant('req_1'))).toEqual({ kind: 'claimed' })
   expect(await claims.claim(claimant('req_2'))).toMatchObject({ kind: 'open', requestId: 'req_1' })
   expect(asked).toBe(1)
 })
 
-test('a store that has lost nothing for a day is believed, and one whose last loss is not known is not', async () => {
+test('a store without a loss for a day is trusted; one whose last loss is unknown is not', async () => {
   sinceMs = NOW_MS - KEEP_MS
   books?.set(digest, CHARGED)
   expect(await claims.claim(claimant('req_1'))).toEqual({ kind: 'claimed' })
@@ -85,13 +85,13 @@ test('a store that has lost nothing for a day is believed, and one whose last lo
   expect(await claims.claim(claimant('req_2'))).toMatchObject({ kind: 'spent' })
 })
 
-test('while the books cannot be asked nobody gets a key, and none is taken', async () => {
+test('while Postgres is down no idempotency key is given out', async () => {
   books = undefined
   await expect(claims.claim(claimant('req_1'))).rejects.toMatchObject(REFUSED)
   expect(store.size).toBe(0)
 })
 
-test('a gateway that died before it had asked leaves the key to whoever asks', async () => {
+test('if a gateway died before asking Postgres, the next request gets the key', async () => {
   store.set('one', { requestId: 'req_dead', state: 'open' })
   books = undefined
   await expect(claims.takeOver(claimant('req_1'), 'req_dead')).rejects.toMatchObject(REFUSED)

@@ -52,7 +52,7 @@ const ANSWER = {
   body: 'é'.repeat(500),
 }
 
-test('one of many wins, and the others learn who', async () => {
+test('one of many concurrent claims wins, and the others get the winner', async () => {
   const claims = open()
   const accountId = randomId('acct')
   const all = Array.from({ length: 50 }, () => claimantOf(accountId, 'one'))
@@ -64,7 +64,7 @@ test('one of many wins, and the others learn who', async () => {
   )
 })
 
-test('a dead request is taken over once, and says nothing more', async () => {
+test('a dead request’s claim is taken over once, and it can write nothing more', async () => {
   const claims = open()
   const dead = claimantOf(randomId('acct'), 'one')
   await claims.claim(dead)
@@ -77,7 +77,7 @@ test('a dead request is taken over once, and says nothing more', async () => {
   expect(await claims.claim(dead)).toMatchObject({ kind: 'open', requestId: heirs[taken.indexOf(true)]?.requestId })
 })
 
-test('what is kept lasts a day, and so does all that counts it', async () => {
+test('stored answers and their counters last a day', async () => {
   const claims = open()
   const claimant = claimantOf(randomId('acct'), 'one')
   await claims.claim(claimant)
@@ -97,7 +97,7 @@ test('what is kept lasts a day, and so does all that counts it', async () => {
   }
 })
 
-test('a key more than an account may have is refused until the oldest ends; a freed one makes room', async () => {
+test('an account at its limit of keys is refused until the oldest expires; a freed key makes room', async () => {
   const claims = open({ claims: 2 })
   const accountId = randomId('acct')
   const [one, two, three] = ['one', 'two', 'three'].map((key) => claimantOf(accountId, key)) as Claimant[]
@@ -111,7 +111,7 @@ test('a key more than an account may have is refused until the oldest ends; a fr
   expect(await claims.claim(three)).toEqual({ kind: 'claimed' })
 })
 
-test('beyond the bytes of an account the oldest answers are dropped, and their keys stay spent', async () => {
+test('above an account’s bytes its oldest answers are dropped, and their keys stay used', async () => {
   const claims = open({ accountBytes: 250 * 1_100 })
   const accountId = randomId('acct')
   const all = Array.from({ length: 400 }, (_, index) => claimantOf(accountId, `key-${index}`))
@@ -135,7 +135,7 @@ test('beyond the bytes of an account the oldest answers are dropped, and their k
   expect(await claims.keep(huge, { ...ANSWER, body: 'x'.repeat(251 * 1_100) })).toBe(false)
 })
 
-test('the fuller the store, the less is kept, down to a little for everybody; nearly full, nothing', async () => {
+test('the fuller the store, the less is stored, down to a minimum; nearly full, nothing', async () => {
   const memory = { memoryShare: 0.1, memoryLimit: 0 }
   const room = createRoom({ state: () => ({ ...memory }), fullShare: 0.8, processes: 1 })
   const body = 'x'.repeat(LEAST_ACCOUNT_BYTES / 2)
@@ -160,7 +160,7 @@ test('the fuller the store, the less is kept, down to a little for everybody; ne
   expect(await kinds('five')).toEqual(['spent'])
 })
 
-test('who keeps most gives back, the oldest first, where others have filled the store', async () => {
+test('if others fill the store, the accounts that store most lose their oldest answers', async () => {
   const memory = { memoryShare: 0, memoryLimit: 0 }
   const room = createRoom({ state: () => ({ ...memory }), fullShare: 0.8, processes: 1 })
   const store = ownStore()
@@ -188,7 +188,7 @@ test('who keeps most gives back, the oldest first, where others have filled the 
   expect(await kindOf(light, 'mine')).toBe('kept')
 })
 
-test('all that an account keeps at once is noted, also what comes while others are looked at', async () => {
+test('an account’s stored bytes are all counted, also those that arrive during a count', async () => {
   const store = ownStore()
   const claims = createClaims({ run: store.run })
   const accountId = randomId('acct')
@@ -203,14 +203,14 @@ test('all that an account keeps at once is noted, also what comes while others a
   await until(async () => (await redis.zscore(store.heaviest, accountId)) === kept, 'all of it to be noted')
 })
 
-test('a store that nothing limits keeps no more of one account than any other', () => {
+test('without a maxmemory an account stores no more than its limit', () => {
   const room = createRoom({ state: () => ({ memoryShare: 0, memoryLimit: 0 }), fullShare: 0.8, processes: 1 })
   room.taking(1_000_000_000)
   const most = SHARED.keptAnswers.perAccount
   expect([room.answerBytes(most), room.leftBytes(most)]).toEqual([most, most])
 })
 
-test('keys are fewer where the store is nearly full, and never fewer than some', () => {
+test('a nearly full store allows fewer keys, never below the minimum', () => {
   const claimsAt = (memoryShare: number) =>
     createRoom({ state: () => ({ memoryShare, memoryLimit: 0 }), fullShare: 0.8, processes: 1 }).claims(50_000)
   expect([claimsAt(0), claimsAt(0.4), claimsAt(0.5), claimsAt(0.6), claimsAt(0.9)]).toEqual([
@@ -218,7 +218,7 @@ test('keys are fewer where the store is nearly full, and never fewer than some',
   ])
 })
 
-test('what is on its way counts before a look has seen it, of this process and of its siblings', () => {
+test('answers being written count before a check sees them, in all processes', () => {
   let memory = { memoryShare: 0, memoryLimit: 1_000_000 }
   const room = createRoom({ state: () => memory, fullShare: 0.8, processes: 2 })
   expect(room.answerBytes(10_000_000)).toBe(10_000_000)
@@ -232,7 +232,7 @@ test('what is on its way counts before a look has seen it, of this process and o
   expect(room.answerBytes(10_000_000)).toBe(10_000_000)
 })
 
-test('an account has one slot, and nothing of a key is stored', async () => {
+test('an account has one slot, and no part of an API key is stored', async () => {
   const claims = open()
   names.length = 0
   const accountId = randomId('acct')
@@ -244,7 +244,7 @@ test('an account has one slot, and nothing of a key is stored', async () => {
   expect(JSON.stringify(await redis.hgetall(names[0] ?? ''))).not.toContain('canary')
 })
 
-test('a Redis Cluster takes every step, for accounts on all of its nodes', async () => {
+test('every step works on a Redis Cluster, for accounts on all nodes', async () => {
   const cluster = await startCluster(3)
   const client = await connect(cluster.url)
   try {

@@ -70,12 +70,12 @@ function ask(): Promise<Response> {
   return fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
 }
 
-test('others are answered, the gateway stays ready, and the store has room left for what is paid', () => {
+test('in a filled store other accounts are answered, the gateway stays ready, and paid requests have room', () => {
   expect(noticed).toEqual([])
   expect(fullest).toBeLessThan(0.8)
 })
 
-test('an answer of somebody who keeps little is still there when others have filled the store', async () => {
+test('an account that stores little keeps its answer when others fill the store', async () => {
   const { key } = await gateway.customer('1')
   let tries = 0
   // After such a burst nothing is kept for anybody, until the store has been looked at again.
@@ -91,7 +91,7 @@ test('an answer of somebody who keeps little is still there when others have fil
   expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true'])
 })
 
-test('a key whose answer had to go is said to be charged, and is neither sent nor charged again', async () => {
+test('a key whose answer was dropped is reported as charged, and neither sent nor charged again', async () => {
   const [neighbour] = neighbours
   if (!neighbour) throw new Error('there is one')
   const before = await settledBalance(gateway, neighbour)

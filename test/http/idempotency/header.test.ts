@@ -19,14 +19,14 @@ function isTaken(key: string): boolean {
   }
 }
 
-test('every visible ASCII character is taken, and no other that a header carries', () => {
+test('an idempotency key may have any visible ASCII character, and no other', () => {
   for (let code = 0x01; code <= 0xff; code++) {
     if (code === 0x0a || code === 0x0d) continue
     expect([code, isTaken(`a${String.fromCharCode(code)}b`)]).toEqual([code, code >= 0x21 && code <= 0x7e])
   }
 })
 
-test('random keys of every length are taken up to 255, and no longer ones', () => {
+test('idempotency keys of up to 255 characters are accepted, longer ones are refused', () => {
   const random = createRandom(1)
   for (let length = 1; length <= 300; length++) {
     const key = Array.from({ length }, () => String.fromCharCode(0x21 + random.below(94))).join('')
@@ -42,7 +42,7 @@ const nameOf = (path: string, body: string) => {
   return name?.fingerprint
 }
 
-test('path, query and body tell requests apart; credentials in the address do not', () => {
+test('path, query and body distinguish requests; credentials in the URL do not', () => {
   const same = nameOf('/v1beta/models/a:generateContent', '{}')
   expect(nameOf('/v1beta/models/a:generateContent?key=svc-1', '{}')).toBe(same)
   const others = [

@@ -26,7 +26,7 @@ function ask(gateway: TestGateway, customer: Customer, idempotencyKey: string) {
   }, 'the store to be back')
 }
 
-test('keys that were charged stay charged once, and one that was not is answered', async () => {
+test('after a lost gateway charged keys stay charged once, and an uncharged one is answered', async () => {
   const first = await startGateway({ respond, redisUrl: redis.url, databaseUrl })
   const customer = await first.customer('1')
   await ask(first, customer, 'warm')

@@ -44,7 +44,7 @@ async function booked(customer: Customer) {
   return { spent, records: rows.length }
 }
 
-test('answers that were acknowledged before the loss are given again, by either gateway', async () => {
+test('answers acknowledged before the loss are returned by either gateway', async () => {
   const customer = await gateways[0].customer('1')
   gateways[0].upstream.respond(() => Response.json(chatCompletion('Hello', usageOf(10, 5))))
   const before = gateways[0].upstream.calls.length
@@ -64,7 +64,7 @@ test('answers that were acknowledged before the loss are given again, by either 
   expect(await booked(customer)).toEqual({ spent: (KEYS + 1) * COST, records: KEYS + 1 })
 })
 
-test('a request that was under way during the loss is in use meanwhile, and its answer is kept', async () => {
+test('a request running during the loss stays in use, and its answer is stored', async () => {
   const customer = await gateways[0].customer('1')
   gateways[0].upstream.respond(() => Response.json(chatCompletion('Hello', usageOf(10, 5))))
   await ask(gateways[0], customer, 'warm')

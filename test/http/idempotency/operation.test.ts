@@ -36,7 +36,7 @@ async function readAndLeave(answer: Response, controller: AbortController, words
   return seen
 }
 
-test.each(FORMATS)('%s: a stream whose client hung up is replayed from its first byte', async (format) => {
+test.each(FORMATS)('%s: a stream whose client disconnected is replayed from its first byte', async (format) => {
   const customer = await gateway.customer('1')
   const live = liveStream()
   gateway.upstream.respond(() => live.response)
@@ -89,7 +89,7 @@ test.each([false, true])('an answer that had not begun is dropped; stream %p', a
   expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
 })
 
-test('nobody waits for ever: what was not finished in time is charged as if its client had hung up then, and lost', async () => {
+test('an operation that is not finished in time is charged like a disconnect, and lost', async () => {
   const { idempotency } = gateway.gateway.deps
   if (!idempotency) throw new Error('keys are offered')
   const patience = idempotency.finishUnseenMs
@@ -112,7 +112,7 @@ test('nobody waits for ever: what was not finished in time is charged as if its 
   expect(lost).toBe('idempotency_answer_lost')
 })
 
-test('a stream that was begun with keep-alives and fails for nothing frees its key', async () => {
+test('a stream that began with keep-alives and fails for free releases its idempotency key', async () => {
   const customer = await gateway.customer('1')
   const { deps } = gateway.gateway
   const patience = deps.lateAfterMs
@@ -134,7 +134,7 @@ test('a stream that was begun with keep-alives and fails for nothing frees its k
   expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
 })
 
-test('a slow reader gets the end when the answer is kept: it may be asked for again at once', async () => {
+test('a slow reader gets the end once the answer is stored, so it can be repeated at once', async () => {
   const customer = await gateway.customer('1')
   const live = liveStream()
   gateway.upstream.respond(() => live.response)

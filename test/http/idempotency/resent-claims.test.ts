@@ -56,7 +56,7 @@ async function answer(name: string): Promise<void> {
   await claims.keep(claimant(name), ANSWER)
 }
 
-test('an answer is there again however long the store was away', async () => {
+test('an answer is stored again however long the store was away', async () => {
   await answer('one')
   clock.advance(HOUR_MS)
   store.clear()
@@ -64,7 +64,7 @@ test('an answer is there again however long the store was away', async () => {
   expect(await claims.claim(claimant('one', 2))).toEqual({ kind: 'kept', requestId: 'one-1', answer: ANSWER })
 })
 
-test('what was acknowledged long before the last is trusted to have lasted', async () => {
+test('a write acknowledged long before the last one is trusted', async () => {
   await answer('old')
   clock.advance(6_000)
   await answer('new')
@@ -74,7 +74,7 @@ test('what was acknowledged long before the last is trusted to have lasted', asy
   expect([...store.keys()]).toEqual(['new'])
 })
 
-test('a key that may have been charged is given to nobody before all was sent', async () => {
+test('a key that may have been charged is given out only after all writes were sent', async () => {
   await answer('one')
   store.clear()
   const held = Promise.withResolvers<void>()
@@ -87,7 +87,7 @@ test('a key that may have been charged is given to nobody before all was sent', 
   expect(await claims.claim(claimant('one', 3))).toMatchObject({ kind: 'kept', requestId: 'one-1' })
 })
 
-test('what is acknowledged meanwhile makes nothing forgotten that waits to be sent', async () => {
+test('writes acknowledged meanwhile do not drop those that wait', async () => {
   await answer('one')
   const under = claimant('under-way')
   await claims.claim(under)

@@ -23,7 +23,7 @@ afterAll(async () => {
   await redis.stop()
 })
 
-test('503 and no call; an answer that was open ends whole, is charged once, and its key is not used again', async () => {
+test('without the store: 503 and no call; an open answer ends complete, is charged once, and its key stays used', async () => {
   const customer = await gateway.customer('1')
   const live = liveStream()
   gateway.upstream.respond(() => live.response)

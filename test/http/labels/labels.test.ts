@@ -32,12 +32,12 @@ describe('tags', () => {
     [`a=${'v'.repeat(65)}`, [], 'a'],
     [Array.from({ length: 10 }, (_, index) => `t${index}=x`).join(), 'the first eight', 't8, t9'],
     [`a=${'b,'.repeat(256)}`, [], '*'],
-  ])('%p are %p, and %p is named', (text, tags, ignored) => {
+  ])('the tags %p become %p, and %p is named', (text, tags, ignored) => {
     const expected = tags === 'the first eight' ? Array.from({ length: 8 }, (_, index) => `t${index}=x`) : tags
     expect(tagsOf(text)).toEqual([expected as string[], ignored])
   })
 
-  test('whatever a header holds, what is named fits into one', () => {
+  test('the named tags always fit into one header', () => {
     const latin = fc.string({ unit: fc.integer({ min: 32, max: 255 }).map((code) => String.fromCharCode(code)) })
     fc.assert(
       fc.property(latin, (text) => {
@@ -49,7 +49,7 @@ describe('tags', () => {
   })
 })
 
-test('nothing is made of a request that says nothing', () => {
+test('a request without labels gets none', () => {
   expect(read({ authorization: 'Bearer x', referer: 'https://page.example/' })).toBeUndefined()
 })
 
@@ -71,7 +71,7 @@ test.each([
 })
 
 describe('an end user', () => {
-  test('an end user is a hash that tells nothing, the same in one account and another in the next', () => {
+  test('an end user is stored as a hash that differs between accounts', () => {
     const hash = createEndUserHash('a secret', () => expect.unreachable())
     const [one, again, other] = [hash('acct_1', 'ada'), hash('acct_1', 'ada'), hash('acct_2', 'ada')]
     expect(one).toMatch(/^[0-9a-f]{32}$/)
@@ -80,7 +80,7 @@ describe('an end user', () => {
     expect([hash('acct_1', ''), hash('acct_1', 'x'.repeat(129))]).toEqual([undefined, undefined])
   })
 
-  test('an end user is nobody until the secret is read, which is tried again where it failed', async () => {
+  test('an end user is empty until the secret is read, which is retried after a failure', async () => {
     let tries = 0
     const { promise, resolve } = Promise.withResolvers<string>()
     const hash = createEndUserHash(undefined, () => (tries++ === 0 ? Promise.reject(new Error('down')) : promise))

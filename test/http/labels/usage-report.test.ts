@@ -56,7 +56,7 @@ const sums = (requests: number) => ({
 })
 
 describe('a report', () => {
-  test('a report has every request in one row of each dimension', async () => {
+  test('a report has each request in one row of each dimension', async () => {
     const { body } = await report(customer.key, '?group_by=tag:team,app')
     expect(body.total).toEqual(sums(4))
     expect(body.rows).toEqual([
@@ -73,7 +73,7 @@ describe('a report', () => {
     expect(byDay.body).toMatchObject({ from: day, to: day, names: { [developer.userId]: expect.any(String) } })
   })
 
-  test('a report that a developer’s key reads is of their own keys alone, and of no more once they have left', async () => {
+  test('a developer’s key reports its owner’s keys only, and nothing after they left', async () => {
     const own = async () => (await report(developer.key, '?group_by=tag')).body
     const rows = [{ group: { tag: 'env=prod,team=search' }, ...sums(1) }]
     expect(await own()).toMatchObject({ total: sums(1), rows })
@@ -95,12 +95,12 @@ describe('a report', () => {
     ["?group_by=tag:a'b", 'group_by'],
     ['?group_by=model,model', 'group_by'],
     ['?group_by=day,model,key,app', 'group_by'],
-  ])('is not %s', async (query, param) => {
+  ])('a report is refused: %s', async (query, param) => {
     const { status, body } = await report(customer.key, query)
     expect([status, body]).toMatchObject([400, { error: { param } }])
   })
 
-  test('a report has at most 366 days, and is nobody’s without a key', async () => {
+  test('a report has at most 366 days and needs a key', async () => {
     expect((await report(customer.key, '?from=2024-01-01&to=2024-12-31')).status).toBe(200)
     expect((await report('svc-none', '')).status).toBe(401)
   })

@@ -30,11 +30,11 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 describe('a judge finds nothing wrong:', () => {
-  test('swagger-parser', async () => {
+  test('swagger-parser accepts the document', async () => {
     await SwaggerParser.validate(JSON.parse(text))
   })
 
-  test('redocly, by its strict rules', async () => {
+  test('redocly accepts the document by its strict rules', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'openapi-'))
     const path = join(folder, 'openapi.json')
     await Bun.write(path, JSON.stringify(JSON.parse(text), null, 1))
@@ -56,7 +56,7 @@ type Problem = { ruleId: string; message: string; location: { pointer?: string }
 describe('an inference operation', () => {
   const inference = () => operations.filter(({ tags }) => tags.includes('Inference'))
 
-  test('an inference operation has examples, answers of a shape, and an error for each status in the shape of its format', () => {
+  test('an inference operation has examples, answer schemas, and an error for each status in its format', () => {
     expect(inference().length).toBeGreaterThanOrEqual(7)
     const lacking = inference().flatMap(({ name, examples, responses }) => {
       const errors = Object.entries(responses).filter(([status]) => Number(status) >= 400)
@@ -71,7 +71,7 @@ describe('an inference operation', () => {
     expect(lacking).toEqual([])
   })
 
-  test('an inference operation that a model answers tells every status, the headers of routing and limits, and takes the wishes of routing', () => {
+  test('an inference operation that calls a model lists every status, routing and limit headers, and routing preferences', () => {
     const routed = inference().filter(({ responses }) => responses[200]?.headers.includes('x-svc-model'))
     expect(routed.length).toBeGreaterThanOrEqual(4)
     for (const { name, responses, parameters } of routed) {
@@ -84,13 +84,13 @@ describe('an inference operation', () => {
     }
   })
 
-  test('names the request in the header that clients of its format read', () => {
+  test('the request id is in the header that clients of the format read', () => {
     const headers = (path: string) => operations.find(({ name }) => name === `post ${path}`)?.responses[200]?.headers
     expect(headers('/v1/messages')).toContain('request-id')
     expect(headers('/v1/chat/completions')).not.toContain('request-id')
   })
 
-  test('says an overload as its own format does', () => {
+  test('an overload is documented in the format’s own shape', () => {
     const of = (path: string) => operations.find(({ name }) => name === `post ${path}`)?.responses ?? {}
     expect(Object.keys(of('/v1/messages'))).toContain('529')
     expect(Object.keys(of('/v1/messages'))).not.toContain('503')
@@ -112,7 +112,7 @@ test('every operation says who may call it: anybody, a key, or a person', () => 
   expect([bySession.length > 40, byKey.length > 30, told]).toEqual([true, true, operations.length])
 })
 
-test('/docs/json: has the public operations and none that only the dashboard calls', async () => {
+test('/docs/json has the public operations, and none that only the dashboard calls', async () => {
   const response = await fetch(`${gateway.url}/docs/json`)
   const document = await response.json()
   const isInternal = ({ tags }: DocumentedOperation) => /^(Dashboard|Administration)$/.test(tags.join())
@@ -124,7 +124,7 @@ test('/docs/json: has the public operations and none that only the dashboard cal
   await SwaggerParser.validate(document)
 })
 
-test('the inference operations show the sample of the guide, with a model that is sold', () => {
+test('inference operations show the guide’s sample with a sold model', () => {
   for (const [name, word] of [
     ['post /v1/chat/completions', 'client.chat.completions.create('],
     ['post /v1/messages', 'client.messages.stream('],
@@ -136,13 +136,13 @@ test('the inference operations show the sample of the guide, with a model that i
   expect(text).not.toContain('model-for-example')
 })
 
-test('no parameter is filled in beforehand with a value that changes what an account sees', () => {
+test('no parameter has a default that changes what an account sees', () => {
   const examples = /"name":"x-svc-tags"[^}]*"example"/
   expect(text).toContain('"name":"x-svc-tags"')
   expect(text).not.toMatch(examples)
 })
 
-test('the tags are in the order of the document, the internal ones last', () => {
+test('tags are in the order of the document, internal ones last', () => {
   const tags = [...new Set(operations.map((operation) => operation.tags.join()))]
   expect(tags).toEqual([
     'Inference',
@@ -167,7 +167,7 @@ test('no large schema is written twice', () => {
   expect(repeated.map(([written, count]) => `${count} × ${written.slice(0, 200)}`)).toEqual([])
 })
 
-test('unknown fields of a body are said to be left out and named, nowhere to be passed on', () => {
+test('unknown body fields are documented as omitted and named', () => {
   const promise = /without a rule are left out and named in `x-svc-left-out`/
   const routed = operations.filter(({ responses }) => responses[200]?.headers.includes('x-svc-left-out'))
   const chats = routed.filter(({ parameters }) => parameters.includes('x-svc-session'))
@@ -179,7 +179,7 @@ test('unknown fields of a body are said to be left out and named, nowhere to be 
 describe('nothing is lost of what the routes say:', () => {
   const documented = () => gateway.gateway.app.routes.filter(({ hooks }) => hooks.detail?.hide !== true)
 
-  test('each route that is not hidden is an operation, or those that its wildcard answers', () => {
+  test('each visible route is an operation', () => {
     const names = documented().flatMap(({ method, path, hooks }) => {
       const paths = path.includes('*') ? Object.keys(hooks.detail?.['x-described-paths'] ?? {}) : [path]
       return paths.map((name) => `${method.toLowerCase()} ${name.replace(/(?<=\/):(\w+)/g, '{$1}').replace(/\/$/, '')}`)
@@ -188,7 +188,7 @@ describe('nothing is lost of what the routes say:', () => {
     expect(operations.map(({ name }) => name).sort()).toEqual(names.sort())
   })
 
-  test('each schema that has a title, and each example of a body', () => {
+  test('each titled schema and each body example is in the document', () => {
     const titles = new Set<string>()
     const examples = new Set<string>()
     for (const { hooks } of documented()) {
@@ -205,7 +205,7 @@ describe('nothing is lost of what the routes say:', () => {
   })
 })
 
-test('it is the same whichever routes have been asked before', async () => {
+test('the document does not depend on the routes asked before', async () => {
   const { app } = gateway.gateway
   for (const route of app.routes) route.compile()
   const later = await openApiDocument({
@@ -221,7 +221,7 @@ test('it is the same whichever routes have been asked before', async () => {
   expect(bare(JSON.stringify(later))).toBe(bare(text))
 })
 
-test('it is not sent again to whoever has it, in whatever encoding', async () => {
+test('an unchanged document is a 304, in each encoding', async () => {
   const first = await fetch(`${gateway.url}/docs/json?internal=true`, { headers: { 'accept-encoding': 'br' } })
   const tag = first.headers.get('etag') ?? ''
   expect(tag).toMatch(/^W\/"\w+"$/)
@@ -233,7 +233,7 @@ test('it is not sent again to whoever has it, in whatever encoding', async () =>
   expect([other.status, (await other.text()) === text]).toEqual([200, true])
 })
 
-test('it names the version of the product, and is sent compressed', async () => {
+test('the document has the product’s version, and is sent compressed', async () => {
   const { version } = await Bun.file(join(ROOT, 'package.json')).json()
   expect(JSON.parse(text).info.version).toBe(version)
   const size = (await (await fetch(`${gateway.url}/docs/json`)).text()).length

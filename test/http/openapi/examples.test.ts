@@ -90,7 +90,7 @@ function valuesOf(type: string, text: string): JsonValue[] {
 }
 
 describe.each([...FORMAT_NAMES])('with a provider of %s', (provider) => {
-  test('every example of an inference operation is accepted, and answered as documented', async () => {
+  test('every example of an inference operation is accepted and answered as documented', async () => {
     const first = modelAt(FORMAT_NAMES[0])
     const asked = operations.filter(({ tags }) => tags.includes('Inference'))
     expect(asked.length).toBeGreaterThanOrEqual(7)
@@ -106,7 +106,7 @@ describe.each([...FORMAT_NAMES])('with a provider of %s', (provider) => {
   })
 })
 
-test('a stream of generate-content is documented as events and as an array', async () => {
+test('a generate-content stream is documented as events and as an array', async () => {
   const streaming = operations.find(({ path }) => path.endsWith(':streamGenerateContent'))
   if (!streaming) throw new Error('there is no such operation')
   const body = Object.values(streaming.examples)[0]
@@ -114,7 +114,7 @@ test('a stream of generate-content is documented as events and as an array', asy
   await expectDocumented(streaming, await send({ ...streaming, pathExample: `${streaming.pathExample}?alt=sse` }, body))
 })
 
-test('errors of inference are in the documented shapes', async () => {
+test('inference errors have the documented shapes', async () => {
   for (const operation of operations.filter(({ tags }) => tags.includes('Inference'))) {
     const [body] = Object.values(operation.examples)
     const unknown = { ...operation, pathExample: operation.pathExample.replace(SOLD, 'svc/none') }
@@ -142,7 +142,7 @@ test('an account without credit is refused as documented', async () => {
   }
 })
 
-test('what can be asked without a body is answered as documented', async () => {
+test('operations without a body answer as documented', async () => {
   const tags = ['Models', 'Usage', 'Operations']
   const asked = operations.filter((operation) => operation.method === 'get' && tags.includes(operation.tags[0] ?? ''))
   expect(asked.length).toBeGreaterThanOrEqual(8)

@@ -24,7 +24,7 @@ function route(options: object, path = '/things'): Elysia {
   return new Elysia().post(path, () => 'done', { tags: ['First'], ...options }) as unknown as Elysia
 }
 
-test('what the router checks is one schema of JSON, with what the plugin leaves out of an answer put back', async () => {
+test('route schemas become one JSON schema, including what the plugin omits of an answer', async () => {
   const NewThing = Type.Object({ name: Type.String() }, { additionalProperties: false, description: 'A new thing' })
   const Thing = Type.Object({ id: Type.String() }, { title: 'Thing', description: 'A thing', minProperties: 1 })
   const { paths, components } = await documentOf(route({ body: NewThing, response: Thing }))
@@ -39,7 +39,7 @@ test('what the router checks is one schema of JSON, with what the plugin leaves 
   expect(components.schemas).toEqual({ Thing: JSON.parse(JSON.stringify(Thing)) })
 })
 
-test('what an operation says of its bodies itself stays as it says it', async () => {
+test('an operation’s own body description is kept', async () => {
   const content = { 'text/csv': { schema: { type: 'string' } } }
   const requestBody = { content: { 'application/json': { schema: titled('Wish', {}), examples: { a: { value: 1 } } } } }
   const { paths } = await documentOf(
@@ -53,7 +53,7 @@ test('what an operation says of its bodies itself stays as it says it', async ()
   })
 })
 
-test('parameters are of the path and the query, with their examples where lists of them stand', async () => {
+test('parameters are of path and query, with their examples', async () => {
   const Query = Type.Object({ limit: Type.Optional(Type.String({ description: 'At most', examples: ['5'] })) })
   const { paths } = await documentOf(route({ query: Query }, '/things/:id/parts/'))
   expect(paths['/things/{id}/parts']?.post).toMatchObject({
@@ -71,7 +71,7 @@ test('parameters are of the path and the query, with their examples where lists 
   })
 })
 
-test('statuses that are only named get their words, once for all, and those of what the router checks', async () => {
+test('statuses without a description get the common one, also those of validation', async () => {
   const errors = { 'x-errors': [401, 401] } as object
   const Query = Type.Object({ limit: Type.Optional(Type.String()) })
   const app = route({ body: Type.Object({}), detail: errors })
@@ -95,7 +95,7 @@ test('statuses that are only named get their words, once for all, and those of w
   expect(JSON.stringify(paths)).not.toContain('x-errors')
 })
 
-test('operations stand in the order of their tags, and ask for each credential once', async () => {
+test('operations are ordered by tag, and list each credential once', async () => {
   const security = [{ session: [] }]
   const app = route({ tags: ['Last'], detail: { security: [...security, ...security] } }, '/last').use(route({}))
   const { paths } = await documentOf(app as unknown as Elysia)
@@ -103,7 +103,7 @@ test('operations stand in the order of their tags, and ask for each credential o
   expect(paths['/last']?.post?.security).toEqual(security)
 })
 
-test('nothing of an answer depends on whether its route has answered before', async () => {
+test('the document of an answer does not depend on earlier requests', async () => {
   const Thing = titled('Thing', { id: Type.String() })
   const one = new Elysia().get('/one', () => ({ id: '1' }), { tags: ['First'], response: Thing })
   const app = one.get('/all', () => [], { tags: ['First'], response: Type.Array(Thing) }) as unknown as Elysia

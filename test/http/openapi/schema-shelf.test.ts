@@ -8,7 +8,7 @@ function plain(schema: object): unknown {
   return createSchemaShelf().refer(schema)
 }
 
-test('what has a title is kept once and referred to, wherever it stands', () => {
+test('a titled schema is stored once and referenced everywhere', () => {
   const shelf = createSchemaShelf()
   const Price = Type.Object({ usd: Type.String() }, { title: 'Price' })
   const Sold = Type.Object({ prices: Type.Array(Price), last: Type.Optional(Price) }, { title: 'Sold' })
@@ -24,7 +24,7 @@ test('what has a title is kept once and referred to, wherever it stands', () => 
   })
 })
 
-test('a description of its own stands beside the reference', () => {
+test('a description of its own is beside the reference', () => {
   const shelf = createSchemaShelf()
   const Price = Type.Object({ usd: Type.String() }, { title: 'Price', description: 'What it costs' })
   expect(shelf.refer(Price)).toEqual({ $ref: '#/components/schemas/Price' })
@@ -35,7 +35,7 @@ test('a description of its own stands beside the reference', () => {
   expect(shelf.schemas.Price).toMatchObject({ description: 'What it costs' })
 })
 
-test('two that are called alike must be alike', () => {
+test('two schemas with one title must be equal', () => {
   const shelf = createSchemaShelf()
   shelf.refer(Type.Object({ usd: Type.String() }, { title: 'Price' }))
   expect(() => shelf.refer(Type.Object({ eur: Type.String() }, { title: 'Price' }))).toThrow(

@@ -66,7 +66,7 @@ function wrongValues(name: string, schema: Schema): string[] {
   return [...tooLong, ...unlike, ...(minLength > 0 ? [''] : []), '\0']
 }
 
-test('a query is refused by the name of the parameter that is wrong', async () => {
+test('an invalid query is refused with the parameter’s name', async () => {
   // Those of the callers' formats answer an API key, and in their own words.
   const asked = operations
     .filter(({ path }) => !path.startsWith('/v1beta/'))
@@ -87,7 +87,7 @@ test('a query is refused by the name of the parameter that is wrong', async () =
   expect(wrong).toEqual([])
 })
 
-test('a body is refused by the name of a field that means nothing there, and before anything is done', async () => {
+test('an unknown body field is refused with its name, before anything is done', async () => {
   const changes = operations.filter(
     ({ method, path, operation }) =>
       (path.startsWith('/dashboard/api/') || (path.startsWith('/v1/') && takesFields(operation))) &&

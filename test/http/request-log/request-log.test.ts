@@ -45,7 +45,7 @@ describe.each(Object.keys(DIALECTS))('%s:', (name) => {
   const isChat = dialect.event === 'chat'
   const possible = Object.keys(ENDINGS).filter((ending) => isChat || !ENDINGS[ending]?.isOfChats)
 
-  test.each(possible)('a request that is %s', async (ending) => {
+  test.each(possible)('a log line of a request that is %s', async (ending) => {
     const { status: one, says, act, isStranger } = ENDINGS[ending] as Ending
     const status = typeof one === 'number' ? one : one(dialect)
     const before = lines().length
@@ -74,7 +74,7 @@ function matches(line: Line, status: number, ending: string): boolean {
   return line.status === status && (ending !== 'given an earlier answer again' || line.replayOf !== undefined)
 }
 
-test('no request of all these has left a second line', async () => {
+test('each of these requests has exactly one log line', async () => {
   const times = new Map<string, number>()
   for (const { requestId } of lines()) times.set(requestId, (times.get(requestId) ?? 0) + 1)
   expect([...times].filter(([, count]) => count !== 1)).toEqual([])
@@ -93,7 +93,7 @@ describe('what costs nothing', () => {
     ['count', '/v1/messages/count_tokens', { model: 'svc/alpha', messages: said }],
     ['count', '/v1/responses/input_tokens', { model: 'svc/alpha', input: CANARY }],
     ['route', '/v1/route', { model: 'svc/alpha', messages: said }],
-  ])('leaves a line %s at %s, too', async (event, route, body) => {
+  ])('a free request %s at %s has a log line', async (event, route, body) => {
     const answer = await post(route, body)
     expect(answer.status).toBe(200)
     const ofThis = (answered: Response) =>
@@ -104,7 +104,7 @@ describe('what costs nothing', () => {
     expect(ofThis(refused)).toMatchObject([{ event, route, status: 404, error: 'model_not_found', accountId }])
   })
 
-  test('an operation that is not offered leaves a line too: compaction, and a WebSocket', async () => {
+  test('an operation that is not offered has a log line: compaction, and a WebSocket', async () => {
     const before = lines().length
     expect((await post('/v1/responses/compact', {})).status).toBe(400)
     const upgrade = { connection: 'upgrade', upgrade: 'websocket', 'x-forwarded-for': '10.0.0.2' }
@@ -116,7 +116,7 @@ describe('what costs nothing', () => {
   })
 })
 
-test('a flood of strangers leaves some lines of each network, and a count of the rest', async () => {
+test('a flood of unknown clients leaves some lines of each network, and a count of the rest', async () => {
   const flood = MAX_OF_NETWORK + 30
   const before = lines().length
   const send = senderOf(DIALECTS.messages as Dialect, '10.9.9.9')

@@ -108,14 +108,14 @@ describe.each(PAIRS)('$client to $provider', ({ client, provider }) => {
   )
 })
 
-test('what the ledger tells of a request is what the history tells', async () => {
+test('a generation is the same from ledger and history', async () => {
   const { requestId } = await send('messages', 'chat-completions', false)
   const early = await generation(requestId)
   await flushed(gateway, customer.accountId)
   expect(await generation(requestId)).toEqual(early)
 })
 
-test('a request that failed tells why', async () => {
+test('a failed request’s generation has the reason', async () => {
   isDown = true
   const { requestId } = await send('messages', 'chat-completions', false)
   isDown = false
@@ -141,7 +141,7 @@ test.each([
   expect((await get(path, 'svc-wrong')).status).toBe(401)
 })
 
-test('credits are all that was given, and what was spent', async () => {
+test('credits are the credit added and spent', async () => {
   expect(await get('/v1/credits', other.key)).toEqual({
     status: 200,
     body: { data: { total_credits: 7, total_usage: 0 } },

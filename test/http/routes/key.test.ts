@@ -52,7 +52,7 @@ test('a key without limits has no budgets', async () => {
   })
 })
 
-test('the budget that leaves least comes first, with what is spent now, and the account’s without figures', async () => {
+test('the budget with the least remaining comes first, with its spending; the account’s has no figures', async () => {
   const { customer, developer } = await team()
   const { accountId } = customer
   const { keyId, userId } = developer
@@ -85,6 +85,6 @@ test('the budget that leaves least comes first, with what is spent now, and the 
   ])
 })
 
-test('who has no key is told nothing', async () => {
+test('without a key the key route is refused', async () => {
   expect((await readKey('sk-nobody')).status).toBe(401)
 })

@@ -65,11 +65,11 @@ describe('an account', () => {
     },
   )
 
-  test('an account without credit is answered about small ones', async () => {
+  test('an account without credit may send small free requests', async () => {
     expect((await count(await gateway.customer('0'), SMALL)).status).toBe(200)
   })
 
-  test('an account has no more by many keys than by one', async () => {
+  test('more keys give an account no larger share', async () => {
     const first = await gateway.customer('1')
     const made = await gateway.apiKeys.create({ accountId: first.accountId, name: 'second' })
     assert(made.kind === 'created', 'the account exists')
@@ -85,7 +85,7 @@ describe('an account', () => {
     expect((await count(await gateway.customer('1'), SMALL)).status).toBe(200)
   })
 
-  test('an account has so many bytes a minute read for free, by all of its keys, and of the next large body nothing', async () => {
+  test('an account’s free bytes a minute cover all its keys; the next large body is not read', async () => {
     const customer = await gateway.customer('1')
     const text = 'word '.repeat((4 * MIB) / 5)
     const body = JSON.stringify({ model: 'svc/alpha', max_tokens: 1, messages: [{ role: 'user', content: text }] })
@@ -98,7 +98,7 @@ describe('an account', () => {
     expect(await answerUnread('/v1/messages', customer.key, large)).toBe('429')
   })
 
-  test('an account whose large requests are refused unpaid has its share of these read, and then none', async () => {
+  test('large requests refused unpaid use up the account’s share of read bytes', async () => {
     const customer = await gateway.customer('1')
     const body = JSON.stringify({ model: 'svc/none', max_tokens: 1, messages: [], x: 'x'.repeat(4 * MIB) })
     const statuses: number[] = []

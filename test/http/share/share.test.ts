@@ -29,7 +29,7 @@ const admitting = (admit: (payer: Payer, least?: Nano) => Promise<void> = () => 
 })
 
 describe('memory for bodies', () => {
-  test('memory for bodies is there for so many bodies of an account; the next waits unread, and others do not wait for it', async () => {
+  test('an account has memory for a number of bodies; the next one waits unread, other accounts do not', async () => {
     const open = createShares(admitting())
     const mine = Array.from({ length: MANY + 1 }, () => open(payer('acct_a')))
     const entered = mine.map((share) => outcome(share.enter(BODY)))
@@ -41,20 +41,20 @@ describe('memory for bodies', () => {
     expect(await entered[MANY]).toBe('in')
   })
 
-  test('memory for bodies that is not free in time is a 503 that says when to come again', async () => {
+  test('memory for bodies that is not free in time is a 503 with retry-after', async () => {
     const open = createShares(admitting(), 1)
     for (let index = 0; index < MANY; index++) await open(payer('acct_a')).enter(BODY)
     const refused = await Promise.resolve(open(payer('acct_a')).enter(BODY)).catch((error) => error)
     expect([refused.status, refused.options.retryAfterSeconds]).toEqual([503, 2])
   })
 
-  test('memory for bodies is never asked for by small bodies', () => {
+  test('small bodies need no share of the memory', () => {
     const open = createShares(admitting())
     for (let index = 0; index < MANY; index++) void open(payer('acct_a')).enter(BODY)
     expect(open(payer('acct_a')).enter(16 * 1024)).toBeUndefined()
   })
 
-  test('memory for bodies is taken piece by piece by a body of unannounced length, which does not wait half read', async () => {
+  test('a body of unknown length takes its memory in parts, and does not wait half read', async () => {
     const open = createShares(admitting())
     const share = open(payer('acct_a'))
     for (let bytes = 0; bytes < SHARED.bodies.perAccount; bytes += MIB) share.grow(MIB)
@@ -67,7 +67,7 @@ describe('memory for bodies', () => {
 })
 
 describe('a long conversation', () => {
-  test('a long conversation is read by one request of an account at a time, and by none whose credit does not pay the least of it', async () => {
+  test('an account reads one long conversation at a time, and none beyond its credit', async () => {
     const asked: number[] = []
     const open = createShares(
       admitting((_, least = ZERO_NANO) => {
@@ -86,7 +86,7 @@ describe('a long conversation', () => {
     expect(asked).toEqual([100, 100, 100, 101])
   })
 
-  test('lets others have their turn before the next one of those who wait', async () => {
+  test('waiting long conversations take turns between accounts', async () => {
     const open = createShares(admitting())
     const order: string[] = []
     const large = Array.from({ length: 3 }, async (_, index) => {
@@ -100,7 +100,7 @@ describe('a long conversation', () => {
     expect(order).toEqual(['large 0', 'somebody else', 'large 1', 'somebody else', 'large 2'])
   })
 
-  test('a long conversation that is short asks nobody', () => {
+  test('a short conversation needs no turn', () => {
     const open = createShares(admitting(() => Promise.reject(new Error('asked'))))
     expect(open(payer('acct_a')).readStored(200 * 1024, () => nano(101))).toBeUndefined()
   })
@@ -137,7 +137,7 @@ describe('a gateway', () => {
     return [...statuses]
   }
 
-  test('a gateway has the memory of every body back, however the request ended', async () => {
+  test('a body’s memory is returned however the request ended', async () => {
     expect(await sendAll('/v1/chat/completions', chat('svc/alpha'))).toEqual([200])
     // What is read for nothing has a limit of its own.
     customer = await gateway.customer('1000')
@@ -149,7 +149,7 @@ describe('a gateway', () => {
     expect(await sendAll('/v1/chat/completions', chat('svc/alpha'))).toEqual([200])
   })
 
-  test('says in the caller’s format that there is no room, before it has read anything', async () => {
+  test('a full memory is reported in the caller’s format before the body is read', async () => {
     const announced = { ...headers(), 'content-length': String(BODY) }
     const holders = Array.from({ length: MANY + 1 }, () =>
       openRaw(gateway.url, rawRequest('POST /v1/messages', announced, '{')),

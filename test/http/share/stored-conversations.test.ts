@@ -56,7 +56,7 @@ describe('a conversation of a million tokens', () => {
     },
   )
 
-  test('a conversation of a million tokens is read for nothing no more often than an account may have read for nothing', async () => {
+  test('a conversation of a million tokens is read for free only within the account’s share', async () => {
     const customer = await customerWith('5')
     const statuses: number[] = []
     while (statuses.at(-1) !== 429 && statuses.length < 1_000) statuses.push((await ask(PATHS[1], customer)).status)
