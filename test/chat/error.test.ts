@@ -18,7 +18,7 @@ describe('an error', () => {
     },
   )
 
-  test('keeps what really happened for the log, and out of what is said', () => {
+  test('an error keeps its cause for the log only', () => {
     const cause = new Error('ECONNREFUSED 10.0.0.7')
     const error = new GatewayError('overloaded', 'Try again.', { cause, retryAfterSeconds: 2 })
     expect(error.cause).toBe(cause)
@@ -26,7 +26,7 @@ describe('an error', () => {
     expect(String(error)).not.toContain('10.0.0.7')
   })
 
-  test('names the field at fault where there is one', () => {
+  test('an error names the faulty field', () => {
     expect(invalidRequest('n: at most 8.', 'n')).toMatchObject({ kind: 'invalid_request', options: { param: 'n' } })
     expect('param' in invalidRequest('The body is empty.').options).toBe(false)
   })

@@ -10,7 +10,7 @@ import { response } from './answers'
 const USAGE = { uncached: 1, cacheRead: 2, cacheWrite5m: 3, cacheWrite1h: 4, output: 5, reasoning: 6 }
 
 describe('a folded stream', () => {
-  test('a folded stream is the same answer however its texts are cut into pieces', () => {
+  test('a folded stream is the same answer however its texts are split', () => {
     fc.assert(
       fc.property(response, fc.array(fc.nat(5), { minLength: 1 }), (answer, sizes) => {
         expect(fold(unfold(answer).flatMap((event) => pieces(event, sizes)))).toEqual(answer)
@@ -18,7 +18,7 @@ describe('a folded stream', () => {
     )
   })
 
-  test('a folded stream is the same answer however the pieces of its blocks interleave', () => {
+  test('a folded stream is the same answer however its blocks interleave', () => {
     fc.assert(
       fc.property(response, fc.infiniteStream(fc.nat()), (answer, random) => {
         expect(fold(interleave(unfold(answer), random))).toEqual(answer)
@@ -26,7 +26,7 @@ describe('a folded stream', () => {
     )
   })
 
-  test('a folded stream has its choices in the order of their index, whichever spoke first', () => {
+  test('a folded stream has its choices in the order of their index', () => {
     const events: ChatEvent[] = [
       { type: 'text-start', choice: 2, block: 0 },
       { type: 'text-start', choice: 0, block: 1 },
@@ -35,13 +35,13 @@ describe('a folded stream', () => {
     expect(fold(events).choices.map((choice) => choice.index)).toEqual([0, 1, 2])
   })
 
-  test('takes a choice that was never finished for one that stopped', () => {
+  test('a choice without a finish reason counts as stopped', () => {
     expect(fold([{ type: 'text-start', choice: 0, block: 0 }]).choices).toEqual([
       { index: 0, content: [{ type: 'text', text: '' }], finish: { kind: 'stop' } },
     ])
   })
 
-  test('a folded stream has the usage that was told last, whole: it is cumulative, and never added up', () => {
+  test('a folded stream has the last usage, which is cumulative', () => {
     const later = { ...USAGE, output: 9, cacheRead: 0 }
     expect(
       fold([
@@ -52,16 +52,16 @@ describe('a folded stream', () => {
     expect(fold([]).usage).toBeNull()
   })
 
-  test('a folded stream is an empty answer where nothing came, not a broken one', () => {
+  test('a folded stream without events is an empty answer', () => {
     expect(fold([])).toEqual({ id: '', created: 0, model: '', choices: [], usage: null })
   })
 
-  test('leaves out errors, which are for whoever reads the stream', () => {
+  test('errors are not folded into the answer', () => {
     const error = { reason: 'server' as const, status: 500, kind: 'api_error', message: 'no' }
     expect(fold([{ type: 'error', error }, { type: 'end' }])).toEqual(fold([]))
   })
 
-  test('leaves out pieces of a block that never began, or of another kind', () => {
+  test('pieces of unknown blocks, or of another kind, are dropped', () => {
     const call: ChatEvent = { type: 'tool-call-start', choice: 0, block: 0, id: 'call_1', name: 'now' }
     const events: ChatEvent[] = [
       { type: 'text-delta', choice: 0, block: 7, text: 'lost' },
@@ -74,7 +74,7 @@ describe('a folded stream', () => {
     ])
   })
 
-  test('a folded stream can be read at any moment, and read again after more has come', () => {
+  test('a folded stream can be read at any time, and again later', () => {
     const folder = createFolder()
     folder.push({ type: 'text-start', choice: 0, block: 0 })
     folder.push({ type: 'text-delta', choice: 0, block: 0, text: 'a' })

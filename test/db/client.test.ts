@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 describe('connectDatabase', () => {
-  test('reads bigints as exact numbers and refuses those that are not', async () => {
+  test('bigints are read as exact numbers; inexact ones are refused', async () => {
     const [row] = await database.sql`SELECT 9007199254740991::bigint AS largest, (-9000000000000000)::bigint AS lowest`
     expect(row).toEqual({ largest: 9_007_199_254_740_991, lowest: -9_000_000_000_000_000 })
     await expect(failure(database.sql`SELECT 9007199254740993::bigint AS beyond`)).resolves.toContain('beyond 2^53')
@@ -25,7 +25,7 @@ describe('connectDatabase', () => {
     expect(after).toEqual({ one: 1 })
   })
 
-  test('ends a statement that takes too long, and the connection lives on', async () => {
+  test('a slow statement is cancelled, and its connection stays usable', async () => {
     const impatient = connectDatabase(address, { maxConnections: 1, statementTimeoutMs: 200 })
     await expect(failure(impatient.sql`SELECT pg_sleep(30)`)).resolves.toContain('statement timeout')
     await impatient.sql`SET statement_timeout = 0`
@@ -34,12 +34,12 @@ describe('connectDatabase', () => {
     await impatient.close()
   })
 
-  test('works in UTC', async () => {
+  test('connections use UTC', async () => {
     const [row] = await database.sql`SELECT current_setting('TimeZone') AS zone`
     expect(row).toEqual({ zone: 'UTC' })
   })
 
-  test('rejects at once where nothing listens', async () => {
+  test('connecting to a closed port fails at once', async () => {
     const nowhere = connectDatabase('postgres://nobody@127.0.0.1:1/none', { maxConnections: 1 })
     try {
       await nowhere.sql`SELECT 1`
@@ -53,7 +53,7 @@ describe('connectDatabase', () => {
 })
 
 describe('array literals', () => {
-  test('carry any text there and back', async () => {
+  test('array literals carry any text', async () => {
     const text = fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', ''))
     await fc.assert(
       fc.asyncProperty(fc.array(text, { maxLength: 20 }), async (values) => {
@@ -64,12 +64,12 @@ describe('array literals', () => {
     )
   })
 
-  test('leave out what Postgres cannot store, and keep the rest', async () => {
+  test('array literals drop characters that Postgres cannot store', async () => {
     const [row] = await database.sql`SELECT to_json(${textArray(['a\0b'])}::text::text[]) AS values`
     expect(row?.values).toEqual(['ab'])
   })
 
-  test('carry numbers, booleans and nothing', async () => {
+  test('array literals carry numbers, booleans and null', async () => {
     const [row] = await database.sql`SELECT to_json(${plainArray([1, null, -9e15])}::text::bigint[]) AS numbers,
       to_json(${plainArray([true, false])}::text::boolean[]) AS flags, to_json(${plainArray([])}::text::bigint[]) AS none`
     expect(row).toEqual({ numbers: [1, null, -9e15], flags: [true, false], none: [] })
@@ -77,7 +77,7 @@ describe('array literals', () => {
 })
 
 describe('failures', () => {
-  test('blame the data, the race or the database', async () => {
+  test('a failure is classified as data, race or database', async () => {
     const { sql } = database
     expect(databaseFailure(await errorOf(sql`SELECT 1 / 0`))).toBe('data')
     expect(databaseFailure(await errorOf(sql`SELECT 'x'::nano_usd`))).toBe('data')
@@ -90,7 +90,7 @@ describe('failures', () => {
     expect(databaseFailure(new TypeError('bug'))).toBe('unavailable')
   })
 
-  test('name the constraint, and never the parameters', async () => {
+  test('a failure has the constraint, and never the parameters', async () => {
     const { sql, db } = database
     await sql`INSERT INTO users (id, email, name) VALUES ('user_1', 'a@example.test', 'One')`
     const again = db.query.users.findFirst({ where: (user, { eq }) => eq(user.id, 'secret\0parameter') })
@@ -103,7 +103,7 @@ describe('failures', () => {
 })
 
 describe('withDatabaseDeadline', () => {
-  test('gives the result, the error, or up', async () => {
+  test('withDatabaseDeadline returns the result, the error, or a timeout', async () => {
     await expect(withDatabaseDeadline(Promise.resolve(1), 1000)).resolves.toBe(1)
     await expect(withDatabaseDeadline(Promise.reject(new Error('no')), 1000)).rejects.toThrow('no')
     await expect(withDatabaseDeadline(new Promise(() => {}), 10)).rejects.toBeInstanceOf(DatabaseTimeoutError)

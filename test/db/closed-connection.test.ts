@@ -4,7 +4,7 @@ import { freshDatabase } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { connectDatabase } from '@/db/client'
 
-test('a transaction whose connection was closed is rejected, whatever else it asks, and the pool goes on', async () => {
+test('a transaction on a closed connection is rejected, and the pool continues', async () => {
   const url = await freshDatabase()
   const database = connectDatabase(url, { maxConnections: 1 })
   const killer = connectDatabase(url, { maxConnections: 1 })

@@ -24,7 +24,7 @@ async function failure(): Promise<unknown> {
   throw new Error('the statement did not fail')
 }
 
-test.each(['info', 'debug'] as const)('no value of it is logged at level %s', async (level) => {
+test.each(['info', 'debug'] as const)('no value of a failed statement is logged at level %s', async (level) => {
   const lines: string[] = []
   const logger = createLogger({ level, service: 'test', write: (line) => lines.push(line) })
   const error = await failure()
@@ -38,14 +38,14 @@ test.each(['info', 'debug'] as const)('no value of it is logged at level %s', as
   }
 })
 
-test('no value of it is told by a status page either', async () => {
+test('no value of a failed statement is shown by a status page', async () => {
   expect(describeFailure(await failure())).not.toContain('canary')
   expect(describeFailure(Object.assign(new Error('x\nparams: canary'), { query: 'select 1', params: [] }))).toBe(
     'Failed query: select 1',
   )
 })
 
-test('what fails for one of several holds up no other, unless the database is away', async () => {
+test('a statement that fails for one of several does not delay the others, unless the database is away', async () => {
   const refused = await failure()
   const done: number[] = []
   const all = (failing: number, error: unknown) =>

@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 
 describe('migrate', () => {
-  test('four processes at once apply each migration exactly once', async () => {
+  test('four concurrent processes apply each migration once', async () => {
     const url = await emptyDatabase()
     const processes = [1, 2, 3, 4].map(() => spawnMigrator(url))
     const applied = await Promise.all(processes)
@@ -36,7 +36,7 @@ describe('migrate', () => {
     expect(applied).toEqual([])
   })
 
-  test('a migration that fails leaves nothing behind, and those before it stay', async () => {
+  test('a failed migration leaves nothing behind, and earlier ones stay', async () => {
     const url = await emptyDatabase()
     const broken = { id: 99, name: 'broken', sql: 'CREATE TABLE half_done (id integer); SELECT 1 / 0;' }
     await expect(migrate(url, { migrations: [...MIGRATIONS, broken] })).rejects.toThrow('division by zero')
@@ -45,7 +45,7 @@ describe('migrate', () => {
     expect(row).toEqual({ half: null, last: MIGRATIONS.at(-1)?.id })
   })
 
-  test('an applied migration that was edited afterwards is refused', async () => {
+  test('an applied migration that was edited later is refused', async () => {
     const url = await emptyDatabase()
     await migrate(url, { migrations: [{ id: 1, name: 'first', sql: 'SELECT 1' }] })
     const edited = migrate(url, { migrations: [{ id: 1, name: 'first', sql: 'SELECT 2' }] })
@@ -65,14 +65,14 @@ describe('an older version', () => {
     return url
   }
 
-  test('works with what a newer one has only added, and says so', async () => {
+  test('an older version works with additions of a newer one, and logs it', async () => {
     const url = await migratedTo(FIRST, ADDED)
     const newer: string[] = []
     await migrate(url, { migrations: [FIRST], onNewer: (names) => newer.push(names) })
     expect(newer).toEqual(['migration 2 (added)'])
   })
 
-  test('refuses what a newer one has changed, also where something was added since', async () => {
+  test('an older version refuses changes of a newer one, even if additions followed', async () => {
     const url = await migratedTo(FIRST, ADDED, CHANGED, LATER)
     await expect(migrate(url, { migrations: [FIRST, ADDED] })).rejects.toThrow(
       'The database is newer than this version of the gateway: it has migrations 3 (changed), 4 (later), this version knows migrations up to ' +
@@ -81,7 +81,7 @@ describe('an older version', () => {
     await migrate(url, { migrations: [FIRST, ADDED, CHANGED] })
   })
 
-  test('gives nobody rights in what a newer one has made', async () => {
+  test('an older version gives no rights on objects of a newer one', async () => {
     const url = await emptyDatabase()
     const { sql } = connect(url)
     await sql.unsafe(
@@ -136,7 +136,7 @@ describe('the way from 1.0 to a next version', () => {
 })
 
 describe('a role that may create nothing', () => {
-  test('starts on a schema that is up to date; else it is told what is missing and which setting mends it', async () => {
+  test('a role without create rights starts on a current schema; otherwise the error names the migration and the setting', async () => {
     const url = await emptyDatabase()
     const { sql } = connect(url)
     await sql.unsafe(
@@ -160,7 +160,7 @@ describe('a role that may create nothing', () => {
 })
 
 describe('the schema files and the migrations', () => {
-  test('name the same tables, columns and nullability', async () => {
+  test('schema files and migrations have the same tables, columns and nullability', async () => {
     const url = await emptyDatabase()
     await migrate(url)
     const { sql } = connect(url)

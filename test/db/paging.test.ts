@@ -12,7 +12,7 @@ const moment = fc.integer({ min: 0, max: 5 })
 const id = fc.stringMatching(/^[a-z]{1,6}$/)
 
 describe('pages', () => {
-  test('show every row of the list once and in order, whatever their size', () => {
+  test('pages contain every row once and in order, for any size', () => {
     const lists = fc.uniqueArray(fc.record<Row>({ moment, id }), { selector: (row) => row.id, maxLength: 40 })
     fc.assert(
       fc.property(lists, fc.integer({ min: 1, max: 12 }), (rows, size) => {
@@ -34,7 +34,7 @@ describe('pages', () => {
     )
   })
 
-  test('say that they are the last where the list ends with them', () => {
+  test('the last page says so', () => {
     const rows = [
       { moment: 1, id: 'a' },
       { moment: 2, id: 'b' },
@@ -44,14 +44,14 @@ describe('pages', () => {
     expect(cutPage(rows, 1, placeOf, (row) => row.id).nextCursor).toBe(formatCursor([1, 'a']))
   })
 
-  test('pages have 1 to 100 rows, 50 where nobody says', () => {
+  test('a page has 1 to 100 rows, by default 50', () => {
     expect([pageSize({}), pageSize({ limit: 1 }), pageSize({ limit: 100 })]).toEqual([50, 1, 100])
     for (const limit of [0, 101, 1.5, Number.NaN]) expect(() => pageSize({ limit })).toThrow(AssertionError)
   })
 })
 
 describe('a cursor', () => {
-  test('a cursor can stand in an address as it is', () => {
+  test('a cursor can be in a URL unescaped', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.integer())), (place) => {
         expect(formatCursor(place)).toMatch(/^[\w-]*$/)
@@ -59,7 +59,7 @@ describe('a cursor', () => {
     )
   })
 
-  test('gives back the place that it was made of', () => {
+  test('a cursor is read back as its position', () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), fc.stringMatching(/^\w{1,20}$/), (number, text) => {
         expect(readCursor(formatCursor([number, text]), [isMoment, isId])).toEqual([number, text])
@@ -78,11 +78,11 @@ describe('a cursor', () => {
     ['a number above the range', formatCursor([1_000_001, 'a'])],
     ['a broken number', formatCursor([0.5, 'a'])],
     ['a text of another shape', formatCursor([1, "a'; DROP TABLE orders"])],
-  ])('of %s is refused', (_, cursor) => {
+  ])('a cursor of %s is refused', (_, cursor) => {
     expect(() => readCursor(cursor, [isMoment, isId])).toThrow('The cursor is not one of this list.')
   })
 
-  test('a cursor is refused for its length before it is read', () => {
+  test('a cursor that is too long is refused before it is read', () => {
     const isText = textLike(/^/)
     expect(readCursor(formatCursor([1, 'a'.repeat(300)]), [isMoment, isText])).toBeDefined()
     expect(() => readCursor(formatCursor([1, 'a'.repeat(400)]), [isMoment, isText])).toThrow('not one of this list')

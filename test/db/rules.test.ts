@@ -19,7 +19,7 @@ describe('ledger entries', () => {
     'UPDATE ledger_entries SET amount_nano = 6',
     'DELETE FROM ledger_entries',
     'TRUNCATE ledger_entries CASCADE',
-  ])('are append-only: %s', async (statement) => {
+  ])('ledger entries are append-only: %s', async (statement) => {
     const error = await failureOf(statement)
     expect(error.message).toContain('append-only')
     const rows = await database.sql`SELECT amount_nano FROM ledger_entries`
@@ -34,7 +34,7 @@ describe('ledger entries', () => {
     ["'acct_2', 'credit', 1, 'fifth'", 'an unknown account'],
     ["'acct_1', 'gift', 1, 'sixth'", 'an unknown kind'],
     ["'acct_1', 'transfer', 0, 'seventh'", 'a transfer of nothing'],
-  ])('refuse %s: %s', async (values) => {
+  ])('ledger entries refuse %s: %s', async (values) => {
     const statement = `INSERT INTO ledger_entries (id, account_id, kind, amount_nano, reference) VALUES ('entry_x', ${values})`
     expect(databaseFailure(await failureOf(statement))).toBe('data')
   })
@@ -65,13 +65,13 @@ describe('transfers of credit', () => {
     ["'acct_1', 'acct_1', 3, 'entry_1', 'entry_1', 'user', 'l'", 'one account'],
     ["'acct_1', 'acct_5', 0, 'entry_1', 'entry_1', 'user', 'l'", 'nothing'],
     ["'acct_1', 'acct_5', 3, 'entry_1', 'entry_1', 'user', 'k'", 'the key of another'],
-  ])('refuse %s: %s', async (rest) => {
+  ])('transfers refuse %s: %s', async (rest) => {
     expect(databaseFailure(await failureOf(insert('u', rest)))).toBe('data')
   })
 })
 
 describe('accounts and keys', () => {
-  test('an e-mail address belongs to one account, in any case of its letters', async () => {
+  test('an e-mail address belongs to one account, in any letter case', async () => {
     const error = await failureOf(
       `INSERT INTO accounts (id, name, email) VALUES ('acct_9', 'Nine', 'ONE@Example.test')`,
     )
@@ -97,7 +97,7 @@ describe('accounts and keys', () => {
     },
   )
 
-  test('a digest of the right form is taken', async () => {
+  test('a hash of the right form is accepted', async () => {
     await database.sql`INSERT INTO api_keys (id, account_id, name, key_hash, prefix, last_four)
       VALUES ('key_1', 'acct_1', 'key', ${digest}, 'svc-', 'wxyz')`
     await database.sql`INSERT INTO charged_idempotency_keys VALUES ('acct_1', ${digest}, 'r', 'k', now())`
@@ -105,7 +105,7 @@ describe('accounts and keys', () => {
 })
 
 describe('usage partitions', () => {
-  test('rows that came before their month had a partition move into it', async () => {
+  test('rows that came before their month’s partition move into it', async () => {
     const { sql } = database
     await sql.unsafe(insertRecord('h_early', '2031-03-31T23:59:59.999Z'))
     await sql.unsafe(insertRecord('h_later', '2031-04-01T00:00:00Z'))
@@ -115,7 +115,7 @@ describe('usage partitions', () => {
     expect(await partitionOf('h_later')).toBe('usage_records_default')
   })
 
-  test('usage partitions may be made by several at once, and again', async () => {
+  test('usage partitions can be created concurrently and repeatedly', async () => {
     const { sql } = database
     const made = await Promise.all(
       [1, 2, 3, 4].map(() => sql<{ made: number }[]>`SELECT ensure_usage_partitions('2032-11-01', 4) AS made`),
@@ -125,7 +125,7 @@ describe('usage partitions', () => {
     expect(await partitionOf('h_year')).toBe('usage_records_203301')
   })
 
-  test('find a record by its account through an index in every partition', async () => {
+  test('a record is found by its account through an index in every partition', async () => {
     const { sql } = database
     const plan = await sql.begin(async (transaction) => {
       await transaction`SET LOCAL enable_seqscan = off`

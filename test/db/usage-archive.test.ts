@@ -30,7 +30,7 @@ test.each(['usage_records', 'archived_usage_records'])(
   },
 )
 
-test('the digest of a day has every column of the daily sums that is a matter of money', async () => {
+test('the hash of a day covers every money column of the daily sums', async () => {
   const digested = wordsOf(DAY_TEXT)
   const left = (await columnsOf('usage_daily')).filter((column) => !digested.has(column))
   expect(left.toSorted()).toEqual(UNDIGESTED_DAY_COLUMNS)

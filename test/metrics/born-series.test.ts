@@ -40,7 +40,7 @@ const messages = [{ role: 'user', content: 'Hi' }]
 const chat = (more: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
   ask('/v1/chat/completions', { model: 'svc/alpha', messages, ...more }, headers)
 
-test('whatever traffic counts has been there before it', async () => {
+test('every series that traffic increases exists from the start', async () => {
   const { upstream } = gateway
   const text = async (answer: Promise<Response>) => (await answer).text()
   await text(chat({}, { 'idempotency-key': 'once' }))
@@ -77,7 +77,7 @@ test('whatever traffic counts has been there before it', async () => {
   expect(rises('svc_fallbacks_total{from="svc/alpha",to="svc/beta",reason="target"}')).toBe(1)
 })
 
-test('a model that is sold from now on has its series from now on, and those of one no longer sold stay', async () => {
+test('a newly sold model has its series at once, and a removed one keeps them', async () => {
   const load = (text: string) => {
     const loaded = loadCatalog(text, {})
     assert(loaded.kind === 'loaded', 'the catalogue is sound')
@@ -98,7 +98,7 @@ test('a model that is sold from now on has its series from now on, and those of 
   metrics.stop()
 })
 
-test('a catalogue of thousands does not drown its scrapes', async () => {
+test('a catalogue of thousands of models keeps scrapes small', async () => {
   const file = JSON.parse(gateway.catalogText)
   const [alpha] = file.models
   const many = Array.from({ length: 3_000 }, (_, index) => ({ ...alpha, id: `svc/many-${index}`, fallback: [] }))

@@ -21,7 +21,7 @@ const seriesOf = async (merged: ReturnType<typeof createMergedMetrics>) =>
   readSeries(await merged.exposition(new Map()))
 
 describe('a counter', () => {
-  test('a counter is never less than it was, in the last digit either, when a process dies and another one begins at nothing', async () => {
+  test('a merged counter never falls when a process dies and another starts at zero', async () => {
     const merged = createMergedMetrics()
     const cost = (value: number) => snapshot('svc_cost_usd_total', 'counter', { labels: { model: 'a' }, value })
     // Added up in another order these are 0.6 and 0.6000000000000001.
@@ -37,7 +37,7 @@ describe('a counter', () => {
     expect((await seriesOf(merged)).get('svc_cost_usd_total{model="a"}')).toBe(before)
   })
 
-  test('takes what a process says after it has ended, and what it says twice once', async () => {
+  test('a merged counter counts a process’s last report once, even if sent twice', async () => {
     const merged = createMergedMetrics()
     const life = merged.start('1')
     const count = (value: number) => snapshot('svc_x_total', 'counter', { labels: {}, value })
@@ -48,7 +48,7 @@ describe('a counter', () => {
     expect((await seriesOf(merged)).get('svc_x_total')).toBe(8)
   })
 
-  test('a counter is one series whatever order its labels come in', async () => {
+  test('a merged counter is one series for any order of labels', async () => {
     const merged = createMergedMetrics()
     for (const labels of [
       { a: '1', b: '2' },
@@ -69,7 +69,7 @@ describe('a gauge', () => {
     ['process_open_fds', { 'process_open_fds{process="1"}': 2, 'process_open_fds{process="2"}': 3 }],
     ['svc_new', { 'svc_new{process="1"}': 2, 'svc_new{process="2"}': 3 }],
   ]
-  test.each(values)('%s is put together by its rule', async (name, expected) => {
+  test.each(values)('%s is merged by its rule', async (name, expected) => {
     const merged = createMergedMetrics()
     for (const [process, value] of [
       ['1', 2],
@@ -80,7 +80,7 @@ describe('a gauge', () => {
     expect(Object.fromEntries(found)).toEqual(expected)
   })
 
-  test('a gauge of a process that has ended is gone, also where that speaks once more', async () => {
+  test('a gauge of an ended process is removed, even if it reports again', async () => {
     const merged = createMergedMetrics()
     const life = merged.start('1')
     life.update(snapshot('svc_open_streams', 'gauge', { labels: {}, value: 2 }))
@@ -90,7 +90,7 @@ describe('a gauge', () => {
   })
 })
 
-test('every gauge has a rule, and every rule a gauge', async () => {
+test('every gauge has a merge rule, and every rule a gauge', async () => {
   const gateway = await startGateway({ respond: () => new Response(), reloads: true })
   const metrics = JSON.parse(await gateway.gateway.deps.metrics.snapshot()) as { name: string; type: string }[]
   await gateway.stop()
@@ -98,7 +98,7 @@ test('every gauge has a rule, and every rule a gauge', async () => {
   expect(gauges.sort()).toEqual(Object.keys(GAUGE_RULES).sort())
 })
 
-test('the documentation says of every gauge how it is put together', async () => {
+test('the documentation has the merge rule of every gauge', async () => {
   const text = await Bun.file('docs/operations/observing.md').text()
   const starts = { sum: '| added up', max: '| the highest', min: '| the lowest', each: '| of each' }
   for (const [rule, start] of Object.entries(starts)) {
@@ -109,7 +109,7 @@ test('the documentation says of every gauge how it is put together', async () =>
   }
 })
 
-test('histograms come out as one process writes them', async () => {
+test('merged histograms have the form of a single process', async () => {
   const metrics = createPrometheusMetrics({ catalog: { current: catalog } })
   metrics.overhead(3)
   const merged = createMergedMetrics()

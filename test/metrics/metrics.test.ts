@@ -39,7 +39,7 @@ async function counted(act: () => Promise<unknown>): Promise<Record<string, numb
 }
 
 describe('a request counts', () => {
-  test('once, with its tokens by class, its cost and its rule, and once in each histogram that it belongs to', async () => {
+  test('a request counts once, with tokens by class, cost and rule, and once in each histogram', async () => {
     const usage = { ...usageOf(10, 5), prompt_tokens_details: { cached_tokens: 4 } }
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello', usage)))
     const before = await scrape()
@@ -61,7 +61,7 @@ describe('a request counts', () => {
     })
   })
 
-  test('its first token where it streams', async () => {
+  test('a stream counts its time to the first token', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(['one', 'two'])))
     const before = await scrape()
     await (await ask({ stream: true })).text()
@@ -70,7 +70,7 @@ describe('a request counts', () => {
     })
   })
 
-  test('a request counts as estimated where the provider states no usage', async () => {
+  test('a request without usage counts as estimated', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello', null)))
     expect(await counted(async () => (await ask({})).text())).toMatchObject({
       'svc_charges_total{rule="counted"}': 1,
@@ -78,7 +78,7 @@ describe('a request counts', () => {
     })
   })
 
-  test('a request counts as broken where its stream is cut, though its status is 200', async () => {
+  test('a request whose stream breaks counts as broken, although its status is 200', async () => {
     gateway.upstream.respond(() => eventStream(chatChunk({ role: 'assistant', content: 'Half' })))
     expect(await counted(async () => (await ask({ stream: true })).text())).toMatchObject({
       [`svc_requests_total{${LANE},status="200",ending="broken"}`]: 1,
@@ -86,7 +86,7 @@ describe('a request counts', () => {
     })
   })
 
-  test('a request counts as disconnected where the client hangs up', async () => {
+  test('a request whose client disconnects counts as disconnected', async () => {
     const live = liveStream()
     gateway.upstream.respond(() => live.response)
     live.write(`data: ${JSON.stringify(chatChunk({ role: 'assistant', content: 'Half' }))}\n\n`)
@@ -103,7 +103,7 @@ describe('a request counts', () => {
     await until(async () => (await scrape()).get('svc_open_holds') === 0, 'its hold to be given back')
   })
 
-  test('a request counts as refused, with no charge, where nothing answers it', async () => {
+  test('a request that is refused counts as refused, without a charge', async () => {
     gateway.upstream.respond(() => Response.json({ error: { message: 'roles' } }, { status: 400 }))
     expect(await counted(async () => (await ask({})).text())).toEqual({
       'svc_requests_total{format="chat-completions",model="svc/alpha",provider="none",status="400",ending="refused"}': 1,
@@ -115,7 +115,7 @@ describe('labels', () => {
   const refused = (model: string, status: number) =>
     `svc_requests_total{format="chat-completions",model="${model}",provider="none",status="${status}",ending="refused"}`
 
-  test('never hold what a client made up', async () => {
+  test('labels never contain what a client made up', async () => {
     const made = 'svc/made-up-by-a-client'
     const found = await counted(async () => {
       for (let index = 0; index < 3; index++) await (await ask({ model: `${made}-${index}` })).text()
@@ -126,7 +126,7 @@ describe('labels', () => {
     expect(text).not.toContain(made)
   })
 
-  test('and values hold no secret and no account', async () => {
+  test('labels and values contain no secret and no account', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
     await (await ask({})).text()
     const text = await (await fetch(`${gateway.url}/metrics`)).text()
@@ -136,7 +136,7 @@ describe('labels', () => {
   })
 })
 
-test('says how the books are doing, as Prometheus text and without a credential', async () => {
+test('metrics have the state of the books, as Prometheus text without a credential', async () => {
   const response = await fetch(`${gateway.url}/metrics`)
   expect(response.headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
   const text = await response.text()
@@ -163,7 +163,7 @@ test('says how the books are doing, as Prometheus text and without a credential'
   }, 'the history to catch up')
 })
 
-test('tokens in a class without a price raise the alert, streamed or not', async () => {
+test('tokens of a class without a price raise the alert, streamed or not', async () => {
   const pattern = /^svc_unknown_usage_total/
   const completion = chatCompletion('Hello')
   const before = await scrape()
@@ -175,7 +175,7 @@ test('tokens in a class without a price raise the alert, streamed or not', async
   expect(changes(before, await scrape(), pattern)).toEqual(counted)
 })
 
-test('answers that were put right are counted once for each field', async () => {
+test('repaired answers are counted once per field', async () => {
   const before = await scrape()
   const { usage: _, object: __, ...broken } = chatCompletion('Hello')
   gateway.upstream.respond(() => Response.json(broken))
@@ -193,7 +193,7 @@ test('answers that were put right are counted once for each field', async () => 
   }, 'the repairs to be counted')
 })
 
-test('attempts are counted by provider and outcome, and a refused key of ours raises the alert', async () => {
+test('attempts are counted by provider and outcome, and a refused provider key raises the alert', async () => {
   const attempt = (outcome: string) => `svc_upstream_attempts_total{provider="provider1",outcome="${outcome}"}`
   const pattern = /^svc_(upstream_attempts|provider_key_refused)_total/
   gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))

@@ -80,7 +80,7 @@ test('metrics give margins: amounts charged, provider costs, and amounts whose p
   for (const [name, value] of Object.entries(expected)) expect([name, series.get(name)]).toEqual([name, value])
 })
 
-test('state is read when it is asked for, routing included', async () => {
+test('state is read at the scrape, routing included', async () => {
   const metrics = createPrometheusMetrics({ catalog: { current: catalog } })
   let open = 3
   metrics.watch({
@@ -127,7 +127,7 @@ test('state is read when it is asked for, routing included', async () => {
   ).toEqual([2, 2, 4, 1])
 })
 
-test('drift shows by kind until a later check finds it gone', async () => {
+test('drift is shown by kind until a later check finds none', async () => {
   const metrics = createPrometheusMetrics({ catalog: { current: catalog } })
   metrics.watch({
     openStreams: () => 0,

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('promtool has no complaint of a gateway at work', async () => {
+test('promtool accepts the metrics of a busy gateway', async () => {
   const { key } = await gateway.customer('1')
   const ask = async (body: Record<string, unknown>) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }

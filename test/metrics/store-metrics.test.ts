@@ -31,7 +31,7 @@ const ask = () =>
 
 const called = (operation: string) => `svc_redis_duration_seconds_count{operation="${operation}"}`
 
-test('a request is a reserve, a settle and, soon after, an acknowledgement of its record', async () => {
+test('a request counts as a reserve, a settle and an acknowledgement', async () => {
   await (await ask()).text()
   const before = await scrape()
   expect((await ask()).status).toBe(200)
@@ -47,7 +47,7 @@ test('a request is a reserve, a settle and, soon after, an acknowledgement of it
   expect(after.get(booked) ?? 0).toBeGreaterThan(before.get(booked) ?? 0)
 })
 
-test('pools say what their connections do, and that statements wait', async () => {
+test('pools report their connections and waiting statements', async () => {
   const { database } = gateway.gateway
   const busy = 'svc_postgres_connections{pool="gateway",state="busy"}'
   const held = Promise.withResolvers<void>()
@@ -65,7 +65,7 @@ test('pools say what their connections do, and that statements wait', async () =
   await until(async () => (await scrape()).get(idle) === max, 'them to be idle')
 })
 
-test('a statement that fails for want of Postgres is counted, one whose values are refused is not', async () => {
+test('a statement that fails because Postgres is away is counted, a refused value is not', async () => {
   const { sql } = gateway.gateway.database
   const before = await scrape()
   await sql`SELECT 'word'::int`.catch(() => undefined)
@@ -80,7 +80,7 @@ test('a statement that fails for want of Postgres is counted, one whose values a
   })
 })
 
-test('a Redis that dies shows in calls that fail, and its return in reconnects', async () => {
+test('a Redis that dies is counted in failed calls, and its return in reconnects', async () => {
   const before = await scrape()
   await server.kill()
   await until(async () => (await scrape()).get('svc_redis_connected{client="gateway"}') === 0, 'the loss to be seen')

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { lastWorkMs, longestWorkSince, noteWork, onNextWork } from '@/metrics/work-log'
 
-test('whoever waits for work is told of the next, once', () => {
+test('a waiting worker gets the next work once', () => {
   const startedMs = performance.now()
   let told = 0
   onNextWork(() => void told++)

@@ -43,7 +43,7 @@ async function failOnce(router: Router, request: ChatRequest, status: number): P
 const NAMED = requestOf({ model: 'svc/small', fallback: ['svc/large'] })
 
 describe('several gateways', () => {
-  test('what one learns of a target the other acts on, until the first finds it well again', async () => {
+  test('an open circuit of one gateway applies at the other, until the first closes it', async () => {
     const clock = manualClock()
     const health = sharedHealth(clock)
     const [first, second] = [routerOf(clock, health.join('a')), routerOf(clock, health.join('b'))]
@@ -62,7 +62,7 @@ describe('several gateways', () => {
     await Promise.all([first.stop(), second.stop()])
   })
 
-  test('a key that one was told to rest is left alone by the other', async () => {
+  test('a key paused at one gateway is paused at the other', async () => {
     const clock = manualClock()
     const health = sharedHealth(clock)
     const [first, second] = [routerOf(clock, health.join('a')), routerOf(clock, health.join('b'))]
@@ -75,7 +75,7 @@ describe('several gateways', () => {
 })
 
 describe('overload', () => {
-  test('overload is refused before anything is reserved, only where every provider of the plan is full', async () => {
+  test('a request is refused before the reserve only if every provider of the plan is full', async () => {
     const narrow = providerOf('narrow', { maxConcurrency: 1 })
     const full = modelOf('svc/full', [narrow])
     const router = routerOf(manualClock(), undefined, catalogOf([full, large]))
@@ -98,7 +98,7 @@ describe('overload', () => {
 })
 
 describe('what the caller is told', () => {
-  test('why this model answered', async () => {
+  test('the route reason says why this model answered', async () => {
     const router = routerOf(manualClock())
     const plan = await router.plan(NAMED, ORIGIN)
     const trail = [{ model: 'svc/small', provider: 'p1', reason: '503', milliseconds: 4 }]
@@ -114,7 +114,7 @@ describe('what the caller is told', () => {
     await router.stop()
   })
 
-  test('what the caller is told that the named model was passed over', async () => {
+  test('the route reason says that the named model was skipped', async () => {
     const blind = { ...small, capabilities: new Set<never>() }
     const router = routerOf(manualClock(), undefined, catalogOf([blind, large]))
     const plan = await router.plan({ ...NAMED, tools: [{ name: 'look' }] }, ORIGIN)
@@ -122,7 +122,7 @@ describe('what the caller is told', () => {
     await router.stop()
   })
 
-  test('the whole plan as data', async () => {
+  test('the route has the whole plan as data', async () => {
     const router = routerOf(manualClock())
     const request = requestOf({ model: 'auto-smart', maxOutputTokens: 100 }, HARD)
     const plan = await router.plan(request, ORIGIN)

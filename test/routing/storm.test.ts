@@ -73,7 +73,7 @@ function percentile(values: number[], share: number): number {
 }
 
 describe('one provider dead, one slow', () => {
-  test('every request is answered, at about one attempt each and hardly any delay', async () => {
+  test('with one provider dead and one slow, requests take about one attempt and little delay', async () => {
     const routes: [string, string[]][] = [
       ['svc/a', []],
       ['svc/b', ['svc/c']],
@@ -95,7 +95,7 @@ describe('one provider dead, one slow', () => {
     expect(retries).toBeLessThanOrEqual(Math.max(MIN_RETRIES_PER_MINUTE, REQUESTS * RETRY_SHARE))
   })
 
-  test('the dead one gets its probes and nothing more', async () => {
+  test('a dead provider only gets its probes', async () => {
     const { parts } = await storm(STORM, () => ['svc/a', []])
     const calls = parts.events.filter((event) => event.type === 'attempt' && event.provider === 'dead')
     // Twenty to open the circuit, then one probe after 5, 10 and 20 seconds of the 40.
@@ -103,7 +103,7 @@ describe('one provider dead, one slow', () => {
   })
 })
 
-test('with everything dead no request costs more than its plan, and retries keep to their share', async () => {
+test('with all providers dead no request exceeds its plan, and retries keep to their share', async () => {
   const allDead: Weather = {
     dead: { takesMs: 5, fails: true },
     slow: { takesMs: 5, fails: true },

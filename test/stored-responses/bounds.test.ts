@@ -54,14 +54,14 @@ async function accountWith(characters: number): Promise<string> {
 const named = (times: number): JsonObject[] => Array.from({ length: times }, () => ({ id: 'msg_big' }))
 
 describe('one item that is named many times', () => {
-  test('counts as often as it is named: ten thousand times is refused before anybody is asked', async () => {
+  test('an item named ten thousand times counts each time, and is refused before a look-up', async () => {
     const accountId = await accountWith(3_800_000)
     const refused = await refusal(world.resume(accountId, { input: named(10_000) }))
     expect(refused).toMatchObject({ status: 400, param: 'input' })
     expect([asked, announced]).toEqual([[], []])
   })
 
-  test('one item that is named many times is refused by its size before it is read, also where each name alone is allowed', async () => {
+  test('an item named many times is refused by its total size before it is read', async () => {
     const accountId = await accountWith(3_800_000)
     const refused = await refusal(world.resume(accountId, { input: named(5) }))
     expect(refused).toMatchObject({ status: 400, code: 'chain_too_large' })
@@ -69,7 +69,7 @@ describe('one item that is named many times', () => {
     expect(said((await world.resume(accountId, { input: named(4) })).body.input)).toHaveLength(4)
   })
 
-  test('one item that is named many times is counted with the conversation that it comes on top of', async () => {
+  test('named items count together with the conversation they continue', async () => {
     const accountId = await accountWith(3_800_000)
     const [{ id = '' } = {}] = await world.database.sql`SELECT id FROM stored_responses WHERE account_id = ${accountId}`
     const input = named(4)
@@ -78,7 +78,7 @@ describe('one item that is named many times', () => {
     })
   })
 
-  test('brings no more values than a request may have', async () => {
+  test('named items bring no more JSON values than a request may have', async () => {
     const accountId = await world.account()
     const content = Array.from({ length: 2_000 }, () => ({ type: 'output_text', text: '' }))
     await world.answer(accountId, { input: 'Hi' }, [{ type: 'message', id: 'msg_big', role: 'assistant', content }])
@@ -103,7 +103,7 @@ describe('a conversation behind an id', () => {
   test.each([
     ['the copies', false],
     ['the history', true],
-  ])('is announced as a whole before more than its newest answer is read from %s', async (_, isLost) => {
+  ])('a conversation’s size is known before older answers are read from %s', async (_, isLost) => {
     const accountId = await world.account()
     const last = await chainOf(accountId, 20, 10_000)
     if (isLost) await world.loseCopies(accountId)
@@ -120,7 +120,7 @@ describe('a conversation behind an id', () => {
     expect(bytes - (announced[0]?.bytes ?? 0)).toBeWithin(0, 200)
   })
 
-  test('a conversation behind an id is announced with what its provider has counted', async () => {
+  test('a conversation’s size has the provider’s token count', async () => {
     const accountId = await world.account()
     const { keep } = await world.resume(accountId, { input: 'Hi' })
     const usage = { input_tokens: 1_234, output_tokens: 5 }
@@ -133,7 +133,7 @@ describe('a conversation behind an id', () => {
   test.each([
     ['bytes', 'bytes', MAX_CHAIN_BYTES],
     ['values', 'json_values', MAX_CHAIN_VALUES],
-  ])('is refused unread where it has too many %s', async (_, column, most) => {
+  ])('a conversation is refused unread if it has too many %s', async (_, column, most) => {
     const accountId = await world.account()
     const last = await chainOf(accountId, 2, 10)
     await world.loseCopies(accountId)
@@ -165,7 +165,7 @@ describe('of what a request says', () => {
     ['a result', { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: 'Hi', junk }] }],
     ['a call', { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', junk }],
     ['a thought', { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm', junk }], junk }],
-  ])('only what the format knows is stored: not more of %s', async (_, item) => {
+  ])('of a request only known fields are stored: not more of %s', async (_, item) => {
     const accountId = await world.account()
     expect((await world.answer(accountId, { input: [item] })).told.store).toBe(true)
     expect(await sizeOf(accountId)).toBeLessThan(1_000)
@@ -175,13 +175,13 @@ describe('of what a request says', () => {
     ['the name of a call', { type: 'function_call', call_id: 'c', name: junk, arguments: '{}' }],
     ['the id of a call', { type: 'function_call', call_id: junk, name: 'f', arguments: '{}' }],
     ['an item that only providers read', { type: 'some_call', junk }],
-  ])('nothing is stored where %s is long without being text for the model', async (_, item) => {
+  ])('nothing is stored if %s is long without being text for the model', async (_, item) => {
     const accountId = await world.account()
     expect((await world.answer(accountId, { input: [item] })).told.store).toBe(false)
     expect(await world.store.standing(accountId)).toMatchObject({ kept: 0, bytes: 0 })
   })
 
-  test('all that a model reads is stored, with its numbers as they were written', async () => {
+  test('everything that a model reads is stored, with the digits of its numbers', async () => {
     const accountId = await world.account()
     const items: JsonObject[] = [
       {
@@ -216,7 +216,7 @@ describe('of what a request says', () => {
 })
 
 describe('the input of a stored answer', () => {
-  test('the input of a stored answer is read page by page, in both directions, across answers, from the copies as from the history', async () => {
+  test('the input of a stored answer is paged in both directions, from copies and history', async () => {
     const accountId = await world.account()
     const input = (turn: number) =>
       Array.from({ length: 3 }, (_, index) => ({
@@ -252,7 +252,7 @@ describe('the input of a stored answer', () => {
     }
   })
 
-  test('the input of a stored answer is read by no more than a page holds, however large its items are', async () => {
+  test('a page of input reads no more than it shows, however large the items', async () => {
     const accountId = await world.account()
     const input = Array.from({ length: 6 }, (_, index) => ({
       role: 'user',

@@ -137,12 +137,12 @@ async function tablesWith(sought: string): Promise<string[]> {
 }
 
 describe.each(FORMAT_NAMES.map((format) => [format] as const))('at a provider of %s', (format) => {
-  test.each([false, true])('nothing is left of what is not stored (stream: %p)', async (stream) => {
+  test.each([false, true])('content that is not stored leaves no trace (stream: %p)', async (stream) => {
     const asked = await ask(format, stream, false)
     expect(await placesOf(asked.word)).toEqual([])
   })
 
-  test.each([false, true])('what is stored is where it belongs, and is gone with it (stream: %p)', async (stream) => {
+  test.each([false, true])('stored content is in its place, and deleted with it (stream: %p)', async (stream) => {
     const asked = await ask(format, stream, true)
     await until(async () => (await tablesWith(asked.word)).length > 0, 'the stored answer is written')
     // What was signed around its calls is kept for a day, for callers who were not told it.

@@ -34,7 +34,7 @@ describe('a chain', () => {
     return ids
   }
 
-  test('a chain of fifty is whole, from the copies and from the history', async () => {
+  test('a chain of fifty answers is complete, from copies and history', async () => {
     const accountId = await world.account()
     const ids = await chainOf(accountId, 50)
     const expected = Array.from({ length: 50 }, (_, link) => [`in ${link}`, `out ${link}`]).flat()
@@ -48,7 +48,7 @@ describe('a chain', () => {
     expect(said((await world.store.findInput(accountId, last, WHOLE)).items)).toEqual([...expected.slice(0, -1)])
   })
 
-  test('ends where one was deleted: what comes after it can’t be built on, what comes before can', async () => {
+  test('a chain ends at a deleted answer: later answers cannot be continued, earlier ones can', async () => {
     const accountId = await world.account()
     const ids = await chainOf(accountId, 3)
     const [first = '', middle = '', last = ''] = ids
@@ -68,7 +68,7 @@ describe('a chain', () => {
     await until(async () => (await rowsOf(accountId)).length === 2, 'the row that was deleted before it was written')
   })
 
-  test('a chain of which one is deleted while a page of it is read begins after that one', async () => {
+  test('if an answer is deleted during a page read, the chain begins after it', async () => {
     const accountId = await world.account()
     const [, middle = '', last = ''] = await chainOf(accountId, 3)
     await isWritten(last)
@@ -114,7 +114,7 @@ describe('items that are named', () => {
   const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'add', arguments: '{}' }
   const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'proof' }
 
-  test('stand where their names were, also of input; without a type they are known all the same', async () => {
+  test('named items take the place of their names, also input items and items without a type', async () => {
     const accountId = await world.account()
     const input = [{ type: 'message', role: 'user', id: 'msg_in', content: 'Hello' }]
     await world.answer(accountId, { input }, [thought, call])
@@ -131,7 +131,7 @@ describe('items that are named', () => {
     expect(said(named.body.input)).toEqual(['Hello'])
   })
 
-  test('items that are named are stored with the request that named them, and outlive the answer that they came from', async () => {
+  test('named items are stored with the request, and outlive their answer', async () => {
     const accountId = await world.account()
     const first = await world.answer(accountId, { input: 'Hello' }, [text('Hi', 'msg_first')])
     const second = await world.answer(accountId, { input: [{ type: 'item_reference', id: 'msg_first' }] }, [text('Ho')])
@@ -139,7 +139,7 @@ describe('items that are named', () => {
     expect(said((await world.store.findInput(accountId, second.id, WHOLE)).items)).toEqual(['Hi'])
   })
 
-  test('items that are named are left out where they are reasoning that is gone, and else missed', async () => {
+  test('named reasoning that is gone is omitted; other missing items are an error', async () => {
     const accountId = await world.account()
     const message = { role: 'user', content: 'So?' }
     const { body, leftOut } = await world.resume(accountId, {
@@ -154,7 +154,7 @@ describe('items that are named', () => {
     }
   })
 
-  test('items that are named are the newest where an id comes twice', async () => {
+  test('of an id that occurs twice the newest item is used', async () => {
     const accountId = await world.account()
     await world.answer(accountId, { input: 'a' }, [text('old', 'msg_same')])
     // Until the clock moves.
@@ -180,7 +180,7 @@ describe('ids that are none of ours', () => {
     ['nothing', ''],
     ['a prototype', '__proto__'],
     ['a NUL', 'resp_\u0000'],
-  ])('find nothing: %s', async (_, id) => {
+  ])('a foreign id finds nothing: %s', async (_, id) => {
     expect(await refusal(world.store.find(owner, id))).toMatchObject({ status: 404 })
     expect(await refusal(world.store.delete(owner, id))).toMatchObject({ status: 404 })
     const named = await refusal(world.resume(owner, { input: 'x', previous_response_id: id }))
@@ -188,7 +188,7 @@ describe('ids that are none of ours', () => {
     expect(named.message.length).toBeLessThan(200)
   })
 
-  test.each([7, {}, [], true])('ids that are none of ours are refused where they are no text: %p', async (id) => {
+  test.each([7, {}, [], true])('an id that is not text is refused: %p', async (id) => {
     const named = refusal(world.resume(owner, { input: 'x', previous_response_id: id as JsonObject }))
     expect(await named).toMatchObject({ status: 400, param: 'previous_response_id' })
   })

@@ -16,7 +16,7 @@ const isWritten = (id: string) =>
   until(async () => (await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row')
 
 describe('time', () => {
-  test('ends an answer, in the copies as in the history', async () => {
+  test('an answer expires in copies and history', async () => {
     let nowMs = Date.now()
     const moving = await startStore({ databaseUrl: world.databaseUrl, maxHours: 1, now: () => nowMs })
     const accountId = await moving.account()

@@ -19,13 +19,13 @@ const isWritten = (id: string) =>
   until(async () => (await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row')
 
 describe('a stored answer', () => {
-  test('a stored answer is what its caller was told, and is there before that', async () => {
+  test('a stored answer equals the sent one, and is stored before that is sent', async () => {
     const { id, told } = await world.answer(owner, { input: 'Hello' })
     expect(told.store).toBe(true)
     expect(JSON.parse(await world.store.find(owner, id))).toEqual(told)
   })
 
-  test('goes on the next request that names it, with its input, oldest first', async () => {
+  test('a stored answer precedes the next request that names it, oldest first', async () => {
     const first = await world.answer(owner, { input: 'Hello', instructions: 'Be brief.' }, [text('Hi')])
     const second = await world.answer(owner, { input: 'And?', previous_response_id: first.id }, [text('Well')])
     expect(second.told.previous_response_id).toBe(first.id)
@@ -38,13 +38,13 @@ describe('a stored answer', () => {
     expect(body.instructions).toBeUndefined()
   })
 
-  test('counts as input of the request that builds on it', async () => {
+  test('a stored answer counts as input of the next request', async () => {
     const first = await world.answer(owner, { input: 'x'.repeat(10_000) })
     const { bytes } = await world.resume(owner, { input: 'And?', previous_response_id: first.id })
     expect(bytes).toBeGreaterThan(10_000)
   })
 
-  test('a stored answer is nothing that another account finds', async () => {
+  test('a stored answer is not found by another account', async () => {
     const other = await world.account()
     const { id } = await world.answer(owner, { input: 'Secret' }, [text('Secret', 'msg_of_owner')])
     await isWritten(id)
@@ -82,14 +82,14 @@ describe('a stored answer', () => {
     }
   })
 
-  test('a stored answer is written by a stop, before anybody else is asked for it', async () => {
+  test('a stop writes stored answers', async () => {
     const leaving = await startStore({ databaseUrl: world.databaseUrl })
     const { id } = await leaving.answer(owner, { input: 'Last words' })
     await leaving.stop()
     expect(await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).toHaveLength(1)
   })
 
-  test('keeps the digits of numbers that nobody reads', async () => {
+  test('a stored answer keeps the digits of its numbers', async () => {
     const body = { input: [{ role: 'user', content: [{ type: 'input_text', text: 'x', odd: 1 }] }] }
     const { keep } = await world.resume(owner, body)
     const lastWords = lastWordsOf({ id: 'resp_digits', status: 'completed', output: [], odd: 1 })
@@ -102,7 +102,7 @@ describe('what is not stored', () => {
   test.each([
     ['by its caller’s wish', { store: false, input: 'Hello' }],
     ['for its size', { input: 'x'.repeat(MAX_STORED_BYTES + 1) }],
-  ])('%s says so, and is unknown', async (_, body) => {
+  ])('%s is not stored: it says so, and its id is unknown', async (_, body) => {
     const accountId = await world.account()
     const { id, told } = await world.answer(accountId, body)
     expect(told.store).toBe(false)
@@ -110,14 +110,14 @@ describe('what is not stored', () => {
     expect(await world.redis.keys(`resp:${accountId}:*`)).toEqual([])
   })
 
-  test('what is not stored for the size of the answer alone is known only at its end', async () => {
+  test('an answer too large to store is known only at its end', async () => {
     const accountId = await world.account()
     const { id, told } = await world.answer(accountId, { input: 'Hello' }, [text('x'.repeat(MAX_STORED_BYTES))])
     expect(told).toMatchObject({ id, store: false })
     expect(await refusal(world.store.find(accountId, id))).toMatchObject({ status: 404 })
   })
 
-  test('what is not stored is an answer that failed; one that was cut short is', async () => {
+  test('a failed answer is not stored; one cut short by its limit is', async () => {
     const accountId = await world.account()
     const { keep } = await world.resume(accountId, { input: 'Hello' })
     const failed = lastWordsOf({ id: 'resp_failed', status: 'failed', output: [] })
@@ -127,14 +127,14 @@ describe('what is not stored', () => {
     expect(JSON.parse(await world.store.find(accountId, 'resp_cut')).status).toBe('incomplete')
   })
 
-  test('what is not stored is an answer that was cut for its length, of which its caller has seen more', async () => {
+  test('an answer cut for its length is not stored', async () => {
     const { keep } = await world.resume(owner, { input: 'Hello' })
     const lastWords = lastWordsOf({ id: 'resp_long', status: 'incomplete', store: true, output: [] })
     expect(responseOf((await keep?.(lastWords, 'cut')) ?? '')).toMatchObject({ id: 'resp_long', store: false })
     expect(await refusal(world.store.find(owner, 'resp_long'))).toMatchObject({ status: 404 })
   })
 
-  test('what is not stored can go on what was stored', async () => {
+  test('an unstored request may continue a stored answer', async () => {
     const first = await world.answer(owner, { input: 'Hello' }, [text('Hi')])
     const { body, keep, echo } = await world.resume(owner, { input: 'x', store: false, previous_response_id: first.id })
     expect(said(body.input)).toEqual(['Hello', 'Hi', 'x'])
@@ -142,7 +142,7 @@ describe('what is not stored', () => {
     expect(echo).toEqual({ store: false, previous_response_id: first.id })
   })
 
-  test('what is not stored is everything where the operator stores nothing', async () => {
+  test('nothing is stored if the operator turned storage off', async () => {
     const off = await startStore({ databaseUrl: world.databaseUrl, maxHours: 0 })
     try {
       const { id, told } = await off.answer(owner, { input: 'Hello' })

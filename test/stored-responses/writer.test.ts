@@ -24,7 +24,7 @@ describe('an account that', () => {
     await world.store.keepFor(accountId, hours)
   }
 
-  test('stores nothing any more loses what it has, wherever that is', async () => {
+  test('an account that turns storage off loses its stored answers everywhere', async () => {
     const accountId = await world.account()
     const written = await world.answer(accountId, { input: 'Hello' })
     await isWritten(written.id)
@@ -50,7 +50,7 @@ describe('an account that', () => {
     }
   })
 
-  test('stores nothing is heeded by a gateway that did not know it when the answer began', async () => {
+  test('a gateway respects a storage setting that changed during the answer', async () => {
     const accountId = await world.account()
     const { keep } = await world.resume(accountId, { input: 'Hello' })
     await world.database.sql`UPDATE accounts SET stored_response_hours = 0 WHERE id = ${accountId}`
@@ -59,7 +59,7 @@ describe('an account that', () => {
     expect(await rowsOf(accountId)).toHaveLength(0)
   })
 
-  test('stores nothing any more loses also what is too large for a copy and is being written just then', async () => {
+  test('an answer too large for a copy is deleted too if storage is turned off while it is written', async () => {
     const accountId = await world.account()
     const { sql } = world.database
     await sql`INSERT INTO stored_response_totals (account_id, kept, bytes) VALUES (${accountId}, 0, 0)`
@@ -79,7 +79,7 @@ describe('an account that', () => {
     expect(await world.store.standing(accountId)).toMatchObject({ kept: 0, bytes: 0 })
   })
 
-  test('keeps its answers for a shorter time has those that are there expire sooner', async () => {
+  test('a shorter storage time also applies to existing answers', async () => {
     const accountId = await world.account()
     const { id } = await world.answer(accountId, { input: 'Hello' })
     await isWritten(id)
@@ -90,7 +90,7 @@ describe('an account that', () => {
     expect(await world.store.standing(accountId)).toMatchObject({ kept: 1, hours: 1 })
   })
 
-  test('an account that has more than it may loses its oldest', async () => {
+  test('an account above its limit loses its oldest answers', async () => {
     const small = await startStore({ databaseUrl: world.databaseUrl, maxBytes: 5_000 })
     try {
       const accountId = await small.account()
@@ -114,7 +114,7 @@ describe('an account that', () => {
 })
 
 describe('a store that fails', () => {
-  test('costs nothing but time where it has the copies', async () => {
+  test('failing copies only cost time', async () => {
     const broken = await startStore({
       databaseUrl: world.databaseUrl,
       copies: () => ({
@@ -130,7 +130,7 @@ describe('a store that fails', () => {
     await broken.stop()
   })
 
-  test('a store that fails is told where it has the history', async () => {
+  test('a failing history is reported', async () => {
     const accountId = await world.account()
     const { keep } = await world.resume(accountId, { input: 'x'.repeat(100_000) })
     const lastWords = lastWordsOf({ id: 'resp_lost', status: 'completed', store: true, output: [] })
@@ -146,7 +146,7 @@ describe('a store that fails', () => {
     expect(await refusal(world.store.find(accountId, 'resp_lost'))).toMatchObject({ status: 404 })
   })
 
-  test('keeps what waits until the history is back', async () => {
+  test('waiting answers are kept until the history is back', async () => {
     const accountId = await world.account()
     await world.database.sql`ALTER TABLE stored_responses RENAME TO hidden_responses`
     const { id, told } = await world.answer(accountId, { input: 'Hello' })
@@ -156,7 +156,7 @@ describe('a store that fails', () => {
   })
 })
 
-test('an account has a quarter of the copies, and none is made where the store is crowded: what it stores is there all the same', async () => {
+test('an account has a quarter of the copies; without a copy the answer is still stored', async () => {
   let isCrowded = false
   const shared = await startStore({
     databaseUrl: world.databaseUrl,
@@ -180,7 +180,7 @@ test('an account has a quarter of the copies, and none is made where the store i
   }
 })
 
-test('an account has a quarter of the writes that somebody waits for, and leaves the rest to others', async () => {
+test('an account has a quarter of the awaited writes', async () => {
   const crowded = await startStore({
     databaseUrl: world.databaseUrl,
     copies: (whole) => ({ ...whole, isCrowded: () => true }),

@@ -127,7 +127,7 @@ for (const protocol of ['http/protobuf', 'http/json'])
       },
     )
 
-    test('nothing is told of a provider’s refusal, which quotes the request', async () => {
+    test('a provider’s refusal, which quotes the request, is not exported', async () => {
       world.forget()
       const error = { error: { message: `cannot ${say('user')}`, type: CANARY, code: CANARY } }
       world.gateway.upstream.respond(() => Response.json(error, { status: 400 }))
@@ -177,7 +177,7 @@ describe('where it is asked for', () => {
     },
   )
 
-  test('a conversation that is too long is told by its newest messages', async () => {
+  test('a conversation that is too long is exported by its newest messages', async () => {
     world.forget()
     const turns = Array.from({ length: 90 }, (_, index) => ({
       role: index % 2 ? 'assistant' : 'user',

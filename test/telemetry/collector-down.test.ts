@@ -43,7 +43,7 @@ async function lost(reason: string): Promise<number> {
 const warnings = () => world.gateway.logLines.filter((line) => line.includes('"telemetry_lost"'))
 
 describe('a collector that', () => {
-  test('nobody listens for loses its spans, is said once, and stops nothing', async () => {
+  test('an unreachable collector loses spans, is reported once, and stops nothing', async () => {
     await start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` })
     await askMany()
     await until(async () => (await lost('export_failed')) > 0, 'a failed export')
@@ -51,7 +51,7 @@ describe('a collector that', () => {
     await world.gateway.stop()
   })
 
-  test('never answers holds no more spans than the queue and the batches under way', async () => {
+  test('a hanging collector holds no more spans than the queue and the open batches', async () => {
     await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '600000' })
     world.receiver.refuse(() => new Promise(() => undefined))
     await askMany()
@@ -65,7 +65,7 @@ describe('a collector that', () => {
     await world.gateway.stop()
   })
 
-  test('refuses is not told again and again of the same spans', async () => {
+  test('a refusing collector does not get the same spans again and again', async () => {
     await start()
     world.receiver.refuse(() => new Response('canary of the collector', { status: 400 }))
     await (await world.post('/v1/chat/completions', BODY)).text()
@@ -78,7 +78,7 @@ describe('a collector that', () => {
     await world.gateway.stop()
   })
 
-  test('a collector that is there gets all that was told before the stop', async () => {
+  test('a reachable collector gets all spans before the stop', async () => {
     await start({
       OTEL_BSP_SCHEDULE_DELAY: '600000',
       OTEL_BSP_MAX_QUEUE_SIZE: '2000',

@@ -56,7 +56,7 @@ const metric = (name: string): ReceivedMetric => {
   return found
 }
 
-test('attributes have names that are published, or ours', () => {
+test('attribute names are published or our own', () => {
   const { spans, metrics } = world.receiver
   const told = [
     ...spans.flatMap(({ attributes, resource }) => [...Object.keys(attributes), ...Object.keys(resource)]),
@@ -69,7 +69,7 @@ test('attributes have names that are published, or ours', () => {
   expect(names.filter((name) => !PUBLISHED.has(name))).toEqual([])
 })
 
-test('values that the conventions name are the ones that are told', () => {
+test('attribute values are those of the conventions', () => {
   const [call] = world.receiver.spans.filter(({ kind }) => kind === 3)
   const { GEN_AI_OPERATION_NAME_VALUE_CHAT: chat } = incubating
   expect(call?.attributes['gen_ai.operation.name']).toBe(chat)
@@ -104,7 +104,7 @@ test('metrics of the conventions have their names, units and buckets', () => {
   expect(metric('gen_ai.client.operation.time_to_first_chunk').points[0]?.count).toBe(1)
 })
 
-test('every series that Prometheus reads is exported, once, with the same numbers', async () => {
+test('every Prometheus series is exported once with the same numbers', async () => {
   const stableNames = /^svc_(requests_total|tokens_total|cost_usd_total|charges_total|request_duration_seconds)/
   const text = await (await fetch(`${world.gateway.url}/metrics`)).text()
   const families = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type] as const)
@@ -135,7 +135,7 @@ test('every series that Prometheus reads is exported, once, with the same number
   }
 })
 
-test('the collector is told who sends, as the settings say', () => {
+test('the resource attributes are those of the settings', () => {
   for (const { headers } of world.receiver.seen) {
     expect(headers.get('authorization')).toBe('Bearer of-the-collector')
     expect(headers.get('content-encoding')).toBe('gzip')

@@ -25,7 +25,7 @@ describe('a refusal', () => {
     [400, 'invalid_request', { messages: 'canary' }, {}],
     [401, 'invalid_credentials', {}, nobody],
     [404, 'model_not_found', { model: 'svc/canary-unknown' }, {}],
-  ])('%p is told, without a word of the request', async (status, kind, body, headers) => {
+  ])('a refusal %p is exported without content of the request', async (status, kind, body, headers) => {
     const { response, trace } = await ask(body, headers)
     expect(response.status).toBe(status)
     expect(trace.server).toMatchObject({
@@ -36,7 +36,7 @@ describe('a refusal', () => {
     expect(JSON.stringify(trace.all.map(({ attributes }) => attributes))).not.toMatch(/canary|nobody/)
   })
 
-  test('a refusal for want of credit, or of room in the key’s limits, is told with what the ledger said', async () => {
+  test('a refusal for credit or limits has the ledger’s reason', async () => {
     const poor = await world.gateway.customer('0')
     const { response, trace } = await ask({}, { authorization: `Bearer ${poor.key}` })
     expect(response.status).toBe(402)
@@ -55,7 +55,7 @@ describe('a refusal', () => {
     expect(limited.trace.step('reserve')?.attributes['svc.reserve.outcome']).toBe('rate_limited')
   })
 
-  test('a refusal of an unknown path names none, and probes and pages are no requests', async () => {
+  test('a refusal of an unknown path has no path, and probes and pages are not exported', async () => {
     for (const path of ['/healthz', '/readyz', '/metrics', '/docs/guide']) await fetch(world.gateway.url + path)
     const response = await fetch(`${world.gateway.url}/v1/${world.customer.key}`)
     expect(response.status).toBe(404)

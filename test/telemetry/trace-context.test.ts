@@ -29,7 +29,7 @@ describe('by default', () => {
   afterAll(() => world.stop())
   beforeEach(() => world.forget())
 
-  test('a trace goes on, and a provider is told its id and nothing else', async () => {
+  test('by default a trace continues, and providers get its id only', async () => {
     const { told, requestId } = await ask(world, {
       traceparent: `00-${TRACE}-${PARENT}-01`,
       tracestate: 'vendor=secret',
@@ -49,7 +49,7 @@ describe('by default', () => {
     `00-${TRACE.toUpperCase()}-${PARENT}-01`,
     `00-${TRACE}-${PARENT}-01-more`,
     `00-${TRACE}-${PARENT}-01, 00-${TRACE}-${PARENT}-01`,
-  ])('a malformed one is ignored: %s', async (traceparent) => {
+  ])('a malformed trace is ignored: %s', async (traceparent) => {
     const { told, requestId } = await ask(world, { traceparent, tracestate: 'vendor=secret' })
     const { server } = await world.spansOf(requestId)
     expect(server).toMatchObject({ parentSpanId: '', traceState: '' })
@@ -57,7 +57,7 @@ describe('by default', () => {
     expect(told.get('traceparent')).toStartWith(`00-${server.traceId}-`)
   })
 
-  test('what its caller does not sample is not told, and goes on unsampled', async () => {
+  test('an unsampled trace is not exported, and continues unsampled', async () => {
     const { told } = await ask(world, { traceparent: `00-${TRACE}-${PARENT}-00` })
     expect(told.get('traceparent')).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`))
     const { requestId } = await ask(world, {})
@@ -69,7 +69,7 @@ describe('by default', () => {
 test.each([
   ['tracestate', /^00-/, 'vendor=secret'],
   ['none', undefined, null],
-])('TRACE_CONTEXT_TO_PROVIDERS=%s is kept to', async (setting, parent, state) => {
+])('TRACE_CONTEXT_TO_PROVIDERS=%s is respected', async (setting, parent, state) => {
   const world = await start({ TRACE_CONTEXT_TO_PROVIDERS: setting })
   try {
     const { told } = await ask(world, { traceparent: `00-${TRACE}-${PARENT}-01`, tracestate: 'vendor=secret' })
@@ -92,7 +92,7 @@ test('OTEL_PROPAGATORS=none begins a trace with every request', async () => {
   }
 })
 
-test('a sampler that takes none has metrics all the same', async () => {
+test('with a sampler of none metrics are still exported', async () => {
   const world = await start({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' })
   try {
     await ask(world, { traceparent: `00-${TRACE}-${PARENT}-01` })
@@ -104,7 +104,7 @@ test('a sampler that takes none has metrics all the same', async () => {
   }
 })
 
-test('with metrics alone nothing is told to providers, and nothing of requests to the collector', async () => {
+test('with metrics only, providers get no trace, and no request is exported', async () => {
   const world = await start({ OTEL_TRACES_EXPORTER: 'none' })
   try {
     const { told } = await ask(world, { traceparent: `00-${TRACE}-${PARENT}-01` })

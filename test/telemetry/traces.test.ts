@@ -53,7 +53,7 @@ function isUnder(parent: ReceivedSpan, spans: readonly ReceivedSpan[]): boolean 
 }
 
 describe('an answer', () => {
-  test('an answer in one piece is a call with all that the conventions ask for, under the request', async () => {
+  test('a whole answer is a client span with all attributes of the conventions, below the request', async () => {
     respond(() => Response.json(chatCompletion('Hello')))
     const { response, trace } = await ask({ temperature: 0.5, top_p: 0.9, seed: 7, frequency_penalty: 0.1 })
     const { server, calls, all } = trace
@@ -118,7 +118,7 @@ describe('an answer', () => {
     expect(all).toHaveLength(5)
   })
 
-  test('an answer in pieces lasts until its last one, and says when the first came', async () => {
+  test('a stream’s span ends with its last piece, and has the time of the first', async () => {
     const live = liveStream()
     respond(() => live.response)
     const pending = world.post('/v1/chat/completions', { ...BODY, stream: true })
@@ -144,7 +144,7 @@ describe('an answer', () => {
     for (const span of [server, calls[0]]) expect(Number(span?.durationNs)).toBeGreaterThan(100_000_000)
   })
 
-  test('an answer of vectors is an embedding', async () => {
+  test('embeddings are an embeddings span', async () => {
     const answer = { data: [{ object: 'embedding', index: 0, embedding: [0.1, 0.2] }], usage: { prompt_tokens: 3 } }
     respond(() => Response.json({ object: 'list', model: 'e', ...answer }))
     const asked = { model: 'svc/embed', input: 'text', dimensions: 2, encoding_format: 'float' }
@@ -166,7 +166,7 @@ describe('an answer', () => {
 })
 
 describe('several calls', () => {
-  test('several calls after one another are a span each, with what went wrong and not a word of the provider', async () => {
+  test('successive calls are a span each, with the fault but no text of the provider', async () => {
     const error = { error: { message: 'you said canary-of-the-provider', type: 'x' } }
     respond((call) => (isSecond(call) ? Response.json(chatCompletion('Hi')) : Response.json(error, { status: 503 })))
     const { trace } = await ask({ model: 'svc/two' })
@@ -186,7 +186,7 @@ describe('several calls', () => {
     expect(JSON.stringify(trace.all.map(({ attributes, status }) => [attributes, status]))).not.toContain('canary-of')
   })
 
-  test('beside one another say which was outrun', async () => {
+  test('of parallel calls the overtaken ones are marked', async () => {
     respond(async (call) => {
       if (isSecond(call)) return Response.json(chatCompletion('Hi'))
       await until(() => call.isAborted, 'nobody to wait any more')
@@ -198,7 +198,7 @@ describe('several calls', () => {
     expect(trace.calls[1]?.attributes).toMatchObject({ 'svc.ending': 'complete', 'svc.provider': 'second' })
   })
 
-  test('several calls that all fail make the request one that failed', async () => {
+  test('if all calls fail, the request’s span fails', async () => {
     respond(() => Response.json({ error: { message: 'no' } }, { status: 500 }))
     const { response, trace } = await ask()
     expect(response.status).toBe(502)
@@ -211,7 +211,7 @@ describe('several calls', () => {
 })
 
 describe('an answer that breaks off', () => {
-  test('because of its provider says why, at the call', async () => {
+  test('an answer broken by its provider has the reason at its call', async () => {
     const live = liveStream()
     live.write(`data: ${JSON.stringify(chatChunk({ content: 'One' }))}\n\n`)
     respond(() => live.response)
@@ -228,7 +228,7 @@ describe('an answer that breaks off', () => {
     expect(server.attributes).toMatchObject({ 'svc.ending': 'broken', 'http.response.status_code': 200 })
   })
 
-  test('because its client hangs up is no error', async () => {
+  test('an answer broken by a disconnect is not an error', async () => {
     respond(() => {
       const live = liveStream()
       live.write(`data: ${JSON.stringify(chatChunk({ content: 'One' }))}\n\n`)
@@ -244,7 +244,7 @@ describe('an answer that breaks off', () => {
     expect(server.attributes['svc.ending']).toBe('disconnected')
   })
 
-  test('an answer that breaks off before it began, because its client hangs up, says so', async () => {
+  test('an answer whose client disconnected before it began is marked', async () => {
     respond(async (call) => {
       await until(() => call.isAborted, 'nobody to wait any more')
       return new Response(null, { status: 500 })
@@ -263,7 +263,7 @@ describe('an answer that breaks off', () => {
   })
 })
 
-test('lines of the log that name a request name its trace', async () => {
+test('log lines with a request id have its trace id', async () => {
   respond(() => eventStream(...chatStream(['Hi'])))
   const { response, trace } = await ask({ stream: true })
   const requestId = response.headers.get('x-request-id') ?? ''

@@ -45,7 +45,7 @@ const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const EVENTS = { 'content-type': 'text/event-stream' }
 
 describe('a provider is told', () => {
-  test('S8: the body as it is, and in headers nothing but what the gateway builds itself', async () => {
+  test('S8: a provider gets the body unchanged, and only headers that the gateway builds', async () => {
     const upstream = saying(head(200, { 'content-length': '2' }).concat('{}'))
     await answerOf(callOf(`${upstream.url}/v1`, { bodyText: '{"a": "ü"}' }))
     const [line, ...lines] = (upstream.requests[0] ?? '').split('\r\n')
@@ -64,7 +64,7 @@ describe('a provider is told', () => {
     expect(Buffer.from(lines.at(-1) ?? '', 'latin1').toString()).toBe('{"a": "ü"}')
   })
 
-  test('S12: nothing twice: an answer that redirects is refused, and the key goes to no other address', async () => {
+  test('S12: a redirect is refused, and the key goes to no other address', async () => {
     const elsewhere = saying(head(200, { 'content-length': '2' }).concat('{}'))
     for (const status of [301, 302, 307, 308]) {
       const upstream = saying(head(status, { location: `${elsewhere.url}/steal`, 'content-length': '0' }))
@@ -77,7 +77,7 @@ describe('a provider is told', () => {
 })
 
 describe('an answer', () => {
-  test('an answer is read as it comes, and its end stays its end', async () => {
+  test('an answer is read as it arrives, and its end is kept', async () => {
     const answer = await answerTo(head(200, EVENTS) + chunk('data: 1\n\n') + chunk('data: 2\n\n') + LAST_CHUNK)
     let text = ''
     for (let next = await answer.read(); next.kind === 'bytes'; next = await answer.read()) text += textOf(next.bytes)
@@ -91,12 +91,12 @@ describe('an answer', () => {
     ['text/event-stream; charset=utf-8', true],
     ['application/json', false],
     ['', false],
-  ])('of type %p is an event stream: %p', async (type, expected) => {
+  ])('the content type %p is an event stream: %p', async (type, expected) => {
     const answer = await answerTo(head(200, { 'content-type': type, 'content-length': '0' }))
     expect(answer.isEventStream).toBe(expected)
   })
 
-  test('an answer without any body is empty', async () => {
+  test('an answer without a body is empty', async () => {
     const answer = await answerTo('HTTP/1.1 204 No Content\r\n\r\n')
     expect(await answer.read()).toEqual({ kind: 'done' })
   })
@@ -104,7 +104,7 @@ describe('an answer', () => {
   test.each([
     ['in pieces', head(200) + chunk('{"half":')],
     ['whole', `${head(200, { 'content-length': '100' })}{"half":`],
-  ])('that breaks off while it is read %s is broken, and says neither address nor words', async (way, text) => {
+  ])('an answer that breaks off while it is read %s is broken, without address or text', async (way, text) => {
     const sockets: Socket<unknown>[] = []
     const upstream = provider((socket) => {
       sockets.push(socket)
@@ -127,7 +127,7 @@ describe('a whole body', () => {
   test.each([
     ['of announced length', head(200, { 'content-length': `${LIMIT}` }) + BODY],
     ['in chunks', head(200) + chunk(BODY.slice(1)) + chunk('x') + LAST_CHUNK],
-  ])('%s may be as long as the limit', async (_, text) => {
+  ])('a whole body %s may be as long as the limit', async (_, text) => {
     expect(await (await answerTo(text)).readAll(LIMIT)).toEqual({ kind: 'body', bytes: Buffer.from(BODY) })
   })
 
@@ -135,7 +135,7 @@ describe('a whole body', () => {
     ['of announced length', `${head(200, { 'content-length': `${LIMIT + 1}` })}${BODY}x`],
     ['in chunks', head(200) + chunk(BODY) + chunk('x') + LAST_CHUNK],
     ['without end', head(200) + chunk(BODY) + chunk('x')],
-  ])('%s that is longer is malformed, and the call is given up', async (_, text) => {
+  ])('a whole body %s that is longer is malformed, and the call is cancelled', async (_, text) => {
     const upstream = saying(text)
     const answer = await answerOf(callOf(upstream.url))
     const detail = `answer over ${LIMIT} bytes`
@@ -143,7 +143,7 @@ describe('a whole body', () => {
     expect(await answer.read()).toEqual({ kind: 'done' })
   })
 
-  test('above what is read in one go comes whole as well', async () => {
+  test('a whole body larger than one read is complete', async () => {
     const large = 'x'.repeat(3 * 1024 * 1024)
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(large) })
     const body = await (await answerOf(callOf(server.url.origin))).readAll(4 * 1024 * 1024)
@@ -151,7 +151,7 @@ describe('a whole body', () => {
     await server.stop(true)
   })
 
-  test('a whole body that came compressed, though nobody asked for it, counts by what it unfolds to', async () => {
+  test('a compressed body counts by its unpacked size', async () => {
     const packed = Bun.gzipSync(Buffer.alloc(2_000_000))
     const headers = { 'content-encoding': 'gzip' }
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(packed, { headers }) })
@@ -167,14 +167,14 @@ describe('a whole body', () => {
 describe('a call ends', () => {
   const OPEN = head(200, EVENTS) + chunk('data: 1\n\n')
 
-  test('a call ends before it begins where the client has left already', async () => {
+  test('a call of a disconnected client does not begin', async () => {
     const upstream = saying(OPEN)
     const answer = await callUpstream(callOf(upstream.url, { signal: AbortSignal.abort() }))
     expect(answer).toMatchObject({ kind: 'failed', failure: { kind: 'unreachable' } })
     expect(upstream.requests).toEqual([])
   })
 
-  test('when the client leaves before the answer', async () => {
+  test('a call ends if the client disconnects before the answer', async () => {
     const client = new AbortController()
     const upstream = provider(() => client.abort())
     const answer = await callUpstream(callOf(upstream.url, { signal: client.signal }))
@@ -182,7 +182,7 @@ describe('a call ends', () => {
     await until(() => upstream.closed() === upstream.opened(), 'the connections’ end')
   })
 
-  test('when the client leaves in the middle', async () => {
+  test('a call ends if the client disconnects during the answer', async () => {
     const client = new AbortController()
     const upstream = saying(OPEN)
     const answer = await answerOf(callOf(upstream.url, { signal: client.signal }))
@@ -193,7 +193,7 @@ describe('a call ends', () => {
     await until(() => upstream.closed() === upstream.opened(), 'the connections’ end')
   })
 
-  test('a call ends not with the client where it is to outlive it', async () => {
+  test('a call that outlives its client does not end with it', async () => {
     const client = new AbortController()
     const upstream = provider((socket) => {
       socket.write(OPEN)
@@ -208,7 +208,7 @@ describe('a call ends', () => {
     expect(await answer.read()).toEqual({ kind: 'done' })
   })
 
-  test('when it is aborted, once and for all', async () => {
+  test('an aborted call ends once and for all', async () => {
     const upstream = saying(OPEN)
     const answer = await answerOf(callOf(upstream.url))
     await answer.read()
@@ -218,7 +218,7 @@ describe('a call ends', () => {
     await until(() => upstream.closed() === upstream.opened(), 'the connections’ end')
   })
 
-  test('a call ends with its connection free for the next call where the answer was read to its end', async () => {
+  test('a completely read call leaves its connection for the next', async () => {
     const upstream = saying(head(200, { 'content-length': '2' }).concat('{}'))
     for (let count = 0; count < 3; count++) await (await answerOf(callOf(upstream.url))).readAll(10)
     // The first call is accompanied by a bare connection.
@@ -226,7 +226,7 @@ describe('a call ends', () => {
     expect(upstream.requests).toHaveLength(3)
   })
 
-  test('a call ends as unreachable where nobody listens, without a word of where that was', async () => {
+  test('a call to a closed port is unreachable, without the address in the error', async () => {
     const upstream = saying('')
     upstream.stop()
     const answer = await callUpstream(callOf(upstream.url))

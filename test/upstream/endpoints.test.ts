@@ -23,18 +23,18 @@ describe('the address', () => {
     },
   )
 
-  test('the address of generate-content names model, verb and framing after the version', () => {
+  test('a generate-content URL has model, verb and framing after the version', () => {
     expect(addressOf('generate-content', 'flash', false)).toBe(`${BASE}/v1beta/models/flash:generateContent`)
     const streamed = addressOf('generate-content', 'flash', true, { apiVersion: 'v1' })
     expect(streamed).toBe(`${BASE}/v1/models/flash:streamGenerateContent?alt=sse`)
   })
 
-  test('the address of generate-content keeps a model’s slashes and escapes whatever else could leave the path', () => {
+  test('a generate-content URL keeps a model’s slashes and escapes other characters', () => {
     const address = addressOf('generate-content', 'tuned/a b?c#d', false)
     expect(address).toBe(`${BASE}/v1beta/models/tuned/a%20b%3Fc%23d:generateContent`)
   })
 
-  test('the address has no version where the format has none, whatever the provider names', () => {
+  test('a URL has no version if the format has none', () => {
     for (const name of ['chat-completions', 'messages', 'responses'] as const) {
       expect(addressOf(name, 'm', false, { apiVersion: 'v7' })).not.toContain('v7')
     }
@@ -55,20 +55,20 @@ describe('the headers', () => {
     ['responses', { authorization: 'Bearer the-secret' }],
   ]
 
-  test.each(own)('the headers of %s carry the key in its own way, and no other', (name, headers) => {
+  test.each(own)('the headers of %s carry the key in their own way, and no other', (name, headers) => {
     expect(requestHeaders(providerOf('p1', { format: name }), KEY, false)).toEqual({ ...COMMON, ...headers })
   })
 
-  test('know every format', () => {
+  test('every format has headers', () => {
     expect(own.map(([name]) => name)).toEqual([...FORMATS.keys()])
   })
 
-  test('ask for events where the call is to stream', () => {
+  test('streaming calls accept event streams', () => {
     const { accept } = requestHeaders(providerOf('p1', { format: 'messages' }), KEY, true)
     expect(accept).toBe('text/event-stream')
   })
 
-  test('hold what the catalogue adds for the provider, which overrules the version and never the key', () => {
+  test('the catalogue’s headers override the version, never the key', () => {
     const headers = { 'openai-organization': 'acme', 'x-api-key': 'other', 'anthropic-version': '1999-01-01' }
     expect(requestHeaders(providerOf('p1', { format: 'messages', headers }), KEY, false)).toEqual({
       ...COMMON,
@@ -78,7 +78,7 @@ describe('the headers', () => {
     })
   })
 
-  test('the headers are made once for each key, and anew for a provider that is called otherwise', () => {
+  test('headers are made once per key, and anew for a changed provider', () => {
     const [provider, other] = [providerOf('p1'), providerOf('p1', { headers: { 'x-team': 'acme' } })]
     for (const stream of [false, true]) {
       const made = usualHeaders(provider, KEY, stream)
@@ -90,7 +90,7 @@ describe('the headers', () => {
     expect(usualHeaders(provider, KEY, true)).toBe(usualHeaders(patient, KEY, true))
   })
 
-  test('hold what the caller’s format lets through', () => {
+  test('protocol headers of the caller’s format are passed on', () => {
     const protocol = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'effort-2025-11-24' }
     expect(requestHeaders(providerOf('p1', { format: 'messages' }), KEY, false, protocol)).toEqual({
       ...{ ...COMMON, ...protocol },

@@ -46,7 +46,7 @@ describe('a prompt that is too long for the provider’s model', () => {
     },
   )
 
-  test('a prompt that is too long for the provider’s model is told so by a code inside a stream as well, where no status says it', () => {
+  test('a prompt that is too long is recognized by its code also inside a stream', () => {
     const error = providerError({ status: 502, kind: 'context_length_exceeded', message: 'too long' })
     expect(toGatewayError({ kind: 'refused', error }, provider, false).kind).toBe('context_length_exceeded')
     const inWords = providerError({ status: 502, kind: 'invalid_request_error', message: 'prompt is too long: 2 > 1' })
@@ -70,7 +70,7 @@ describe('a prompt that is too long for the provider’s model', () => {
     },
   )
 
-  test('S13: never repeats our key', () => {
+  test('S13: an error never contains our key', () => {
     const { message } = told('messages', 400, anthropic('prompt is too long for canary-of-this-test'))
     expect(message).toContain('[redacted]')
     expect(message).not.toContain('canary')
@@ -83,7 +83,7 @@ test.each([
   ['too_large', 413, openAi('Request body exceeds 32 MB')],
   ['upstream_failed', 500, openAi('prompt is too long')],
   ['overloaded', 429, openAi('Limit 30000 tokens per minute; the prompt is too long for that')],
-])('everything else keeps its kind: %s %d', (kind, status, body) => {
+])('an error keeps its kind: %s %d', (kind, status, body) => {
   expect(told('chat-completions', status, body).kind as string).toBe(kind)
 })
 
@@ -123,19 +123,19 @@ describe('the caller is told', () => {
     },
   )
 
-  test('the provider’s words only where they judge the request', () => {
+  test('a caller gets the provider’s text only if it is about the request', () => {
     const quoted = (Object.keys(REASONS) as ProviderErrorReason[]).filter((reason) =>
       toldOf(reason).message.includes(WORDS),
     )
     expect(quoted).toEqual(['context-too-long', 'proof', 'filtered', 'unsupported', 'request'])
   })
 
-  test('the caller is told that no reason was given where the provider has no words', () => {
+  test('a caller is told if the provider gave no reason', () => {
     expect(toldOf('request', { message: '' }).message).toEndWith('refused the request: no reason given')
     expect(toldOf('context-too-long', { message: '' }).message).toEndWith('too long for the model: no figures given')
   })
 
-  test('when to try again: when the provider says, or in a second', () => {
+  test('retry-after is the provider’s, or a second', () => {
     expect(toldOf('rate-limited', { retryAfterSeconds: 34.4 }).options.retryAfterSeconds).toBe(34.4)
     expect(toldOf('overloaded').options.retryAfterSeconds).toBe(1)
     expect(toldOf('server', { retryAfterSeconds: 34.4 }).options.retryAfterSeconds).toBeUndefined()
@@ -153,13 +153,13 @@ describe('the caller is told', () => {
     expect(error.options.cause).toBe(describeFailure(failure, provider))
   })
 
-  test('the caller is told of a long story only the beginning', () => {
+  test('a long error text is shortened', () => {
     const { message } = toldOf('request', { message: 'w'.repeat(100_000) })
     expect(message.length).toBeLessThan(700)
     expect(message).toEndWith('…')
   })
 
-  test('S13: nothing of what the catalogue sends along in headers, however it is shaped', () => {
+  test('S13: an error never contains a header from the catalogue, in any form', () => {
     const headers = { 'x-team': 'team-of-seven', 'x-mode': 'fast' }
     const error = { reason: 'request', status: 400, kind: '', message: 'team-of-seven may not be fast' } as const
     const { message } = toGatewayError({ kind: 'refused', error }, providerOf('p2', { headers }), false)
@@ -177,7 +177,7 @@ describe('the log is told', () => {
     expect(describeFailure(failure, provider)).toBe(line)
   })
 
-  test('a refusal’s status, kind and words, but no secret', () => {
+  test('the log has a refusal’s status, kind and text, but no secret', () => {
     const error = providerError({ status: 401, kind: 'invalid_api_key', message: 'wrong key canary-of-this-test' })
     expect(describeFailure({ kind: 'refused', error }, provider)).toBe('p1: 401 invalid_api_key: wrong key [redacted]')
   })

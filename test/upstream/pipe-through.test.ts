@@ -85,7 +85,7 @@ function talkative(): { url: string; stop(): void } {
   return { url: server.url.origin, stop: () => void server.stop(true) }
 }
 
-test.each([0, 1, 7])('what is left by a reader after %d reads is read on from that byte', async (reads) => {
+test.each([0, 1, 7])('the rest of a body after %d reads continues at that byte', async (reads) => {
   const provider = talkative()
   try {
     const answer = await answerOf(provider.url)
@@ -102,7 +102,7 @@ test.each([0, 1, 7])('what is left by a reader after %d reads is read on from th
   }
 })
 
-test('what is left when it is ended in the middle is read on as well', async () => {
+test('the rest of a body that was ended in the middle continues too', async () => {
   const provider = talkative()
   try {
     const answer = await answerOf(provider.url)
@@ -117,7 +117,7 @@ test('what is left when it is ended in the middle is read on as well', async () 
   }
 })
 
-test('silence counts against the provider while a read is under way', async () => {
+test('silence counts against the provider while a read waits', async () => {
   const answer = await answerOf(startedProvider((socket) => void socket.write(EVENTS + chunk('1'))).url, IDLE_MS)
   expect(await answer.read()).toMatchObject({ kind: 'bytes' })
   const { body, seen } = passThrough(answer)
@@ -126,7 +126,7 @@ test('silence counts against the provider while a read is under way', async () =
   expect(await new Response(body).text()).toBe('')
 })
 
-test('a client that takes its time is not the provider’s silence', async () => {
+test('a slow client is not the provider’s silence', async () => {
   let finish: (() => void) | undefined
   const provider = startedProvider((socket) => {
     socket.write(EVENTS + chunk('1'))
@@ -142,7 +142,7 @@ test('a client that takes its time is not the provider’s silence', async () =>
   expect(seen.failures).toEqual([])
 })
 
-test('a body that breaks is told, after what had come', async () => {
+test('a broken body is reported after the bytes that arrived', async () => {
   let breakOff: (() => void) | undefined
   const provider = startedProvider((socket) => {
     socket.write(EVENTS + chunk('1'))
@@ -156,7 +156,7 @@ test('a body that breaks is told, after what had come', async () => {
   expect(seen.failures).toMatchObject([{ kind: 'broken' }])
 })
 
-test('a call that was read to its end has nothing left', async () => {
+test('a completely read call has no rest', async () => {
   const answer = await answerOf(startedProvider((socket) => void socket.write(EVENTS + chunk('1') + LAST_CHUNK)).url)
   const { body } = passThrough(answer)
   expect(await new Response(body).text()).toBe('1')

@@ -59,7 +59,7 @@ describe('E2: a provider without a dialect', () => {
     },
   )
 
-  test('a provider without a dialect is neither authorized otherwise nor read otherwise', () => {
+  test('a provider without a dialect has no own authorization or decoding', () => {
     for (const name of Object.keys(FORMATS) as FormatName[]) {
       const { dialect } = callOf(provider.url, { formatName: name }).target.provider
       expect(Object.keys(dialect)).not.toContainAnyValues(['authorizer', 'envelope', 'readAnswer', 'decodeError'])

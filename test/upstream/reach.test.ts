@@ -40,11 +40,11 @@ async function isCalledSilent(baseUrl: string, reach = newTest()): Promise<boole
   return isSilent
 }
 
-test('an address that takes no connections is silent', async () => {
+test('an address that accepts no connection is unreachable', async () => {
   await untilSilent(`http://127.0.0.1:${silent.port}/v1`)
 })
 
-test('one that takes them, refuses them, or has no name is not', async () => {
+test('an address that accepts or refuses connections, or has no name, is not reported as unreachable', async () => {
   const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   expect(await isCalledSilent(`http://127.0.0.1:${server.port}`)).toBe(false)
   server.stop(true)
@@ -52,14 +52,14 @@ test('one that takes them, refuses them, or has no name is not', async () => {
   expect(await isCalledSilent(`http://${'x'.repeat(64)}.invalid`)).toBe(false)
 })
 
-test('one that answered a moment ago is tested again once the wait has lasted', async () => {
+test('an address that answered recently is tested again after the wait', async () => {
   const reach = newTest()
   const baseUrl = `http://127.0.0.1:${silent.port}`
   reach.watch(baseUrl, CONNECT_MS, NOBODY).answered()
   await untilSilent(baseUrl, reach)
 })
 
-test('an address is unheard of until it has taken a connection, and is known for a while after', async () => {
+test('an address is known for a while after it accepted a connection', async () => {
   const reach = createReachTest(() => performance.now())
   const watchOf = (port: number) => reach.watch(`http://127.0.0.1:${port}`, CONNECT_MS, NOBODY)
   expect(watchOf(silent.port).stop()).toEqual({ isUnheard: true })
@@ -70,7 +70,7 @@ test('an address is unheard of until it has taken a connection, and is known for
   server.stop(true)
 })
 
-test('nobody is told after the call has ended', async () => {
+test('nothing is reported after the call has ended', async () => {
   const reach = newTest()
   let told = 0
   const watch = reach.watch(`http://127.0.0.1:${silent.port}`, CONNECT_MS, { end: () => told++ })
@@ -79,7 +79,7 @@ test('nobody is told after the call has ended', async () => {
   expect(told).toBe(0)
 })
 
-test('a request goes to the next model, long before the first byte would be overdue', async () => {
+test('a request goes to the next model long before the first-byte limit', async () => {
   const patient = { timeouts: { connectMs: CONNECT_MS, firstByteMs: 60_000, idleMs: 60_000, totalMs: 120_000 } }
   const world = await startScriptedModels({
     ...patient,
@@ -114,7 +114,7 @@ describe('the connection beside a call', () => {
     }
   }
 
-  test('the connection beside a call is one for all calls that start together', async () => {
+  test('one test connection serves all calls that start together', async () => {
     const listener = startListener()
     const reach = newTest()
     for (let count = 0; count < 5; count++) reach.watch(listener.baseUrl, CONNECT_MS, NOBODY)
@@ -122,7 +122,7 @@ describe('the connection beside a call', () => {
     listener.stop()
   })
 
-  test('the connection beside a call is not made to an address that answered a moment ago, and is made again later', async () => {
+  test('an address that answered recently is not tested, and later is', async () => {
     const listener = startListener()
     let nowMs = 0
     const reach = createReachTest(() => nowMs)
@@ -138,7 +138,7 @@ describe('the connection beside a call', () => {
     listener.stop()
   })
 
-  test('the connection beside a call is made to each address on its own', async () => {
+  test('each address is tested by itself', async () => {
     const [one, two] = [startListener(), startListener()]
     const reach = newTest()
     for (const { baseUrl } of [one, two]) reach.watch(baseUrl, CONNECT_MS, NOBODY)
@@ -147,7 +147,7 @@ describe('the connection beside a call', () => {
     two.stop()
   })
 
-  test('finds an address in brackets', async () => {
+  test('an IPv6 address in brackets is tested', async () => {
     const listener = startListener('::1')
     expect(await isCalledSilent(listener.baseUrl)).toBe(false)
     expect(await listener.connections()).toBe(1)

@@ -39,11 +39,11 @@ describe('a refusal', () => {
       errorBody().replace('"kind"', `"kind","details":${'['.repeat(2000)}${']'.repeat(2000)}`),
     ],
     ['is longer than any error', errorBody({ padding: 'x'.repeat(100_000) })],
-  ])('whose body %s has its status alone', async (_, body) => {
+  ])('a refusal whose body %s has its status only', async (_, body) => {
     expect(await refusalTo(whole(502, body))).toEqual({ reason: 'server', status: 502, kind: '502', message: '' })
   })
 
-  test('a refusal is read up to its limit and no further, and its connection is given up', async () => {
+  test('a refusal is read up to its limit, and its connection is closed', async () => {
     const upstream = startRawProvider((socket) => {
       socket.write(head(500))
       for (let count = 0; count < 5; count++) socket.write(chunk('x'.repeat(16 * 1024)))
@@ -53,7 +53,7 @@ describe('a refusal', () => {
     await until(() => upstream.closed() === upstream.opened(), 'the connections’ end')
   })
 
-  test('a refusal whose body breaks off is told all the same', async () => {
+  test('a refusal whose body breaks off is reported', async () => {
     const upstream = startRawProvider((socket) => {
       socket.write(head(401) + chunk(errorBody()))
       socket.end()
@@ -63,12 +63,12 @@ describe('a refusal', () => {
     expect(answer).toMatchObject({ failure: { kind: 'refused', error: { reason: 'credentials', status: 401 } } })
   })
 
-  test('a refusal whose body never ends is told with what had come, once the first byte of an answer would be overdue', async () => {
+  test('a refusal whose body never ends is reported at the first-byte limit', async () => {
     const error = await refusalTo(head(401) + chunk(errorBody()), { firstByteMs: 1_500 })
     expect(error).toMatchObject({ status: 401, message: 'words' })
   })
 
-  test('a refusal in chunks is read whole', async () => {
+  test('a chunked refusal is read completely', async () => {
     const [first = '', ...rest] = errorBody().split('message')
     const error = await refusalTo(head(400) + chunk(first) + chunk(`message${rest.join('message')}`) + LAST_CHUNK)
     expect(error).toMatchObject({ status: 400, message: 'words' })
@@ -92,22 +92,25 @@ describe('the wish to be asked later', () => {
     expect((await refusalTo(whole(429, errorBody(), headers))).retryAfterSeconds).toBe(seconds)
   })
 
-  test('the wish to be asked later as a date', async () => {
+  test('retry-after may be a date', async () => {
     const { retryAfterSeconds = 0 } = await refusalTo(whole(429, errorBody(), { 'retry-after': inSeconds(600) }))
     expect(retryAfterSeconds).toBeGreaterThan(500)
     expect(retryAfterSeconds).toBeLessThanOrEqual(600)
   })
 
-  test('the wish to be asked later as what the body says, which is nearer the matter than the header', async () => {
+  test('a waiting time in the body wins over the header', async () => {
     const body = errorBody({ details: [{ retryDelay: '34.4s' }] })
     expect((await refusalTo(whole(429, body, { 'retry-after': '7' }))).retryAfterSeconds).toBe(34.4)
   })
 
-  test.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '' }])('is not made up: %j', async (headers) => {
-    expect((await refusalTo(whole(429, errorBody(), headers as Record<string, string>))).retryAfterSeconds).toBe(
-      undefined,
-    )
-  })
+  test.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '' }])(
+    'no waiting time is invented: %j',
+    async (headers) => {
+      expect((await refusalTo(whole(429, errorBody(), headers as Record<string, string>))).retryAfterSeconds).toBe(
+        undefined,
+      )
+    },
+  )
 })
 
 describe('what is left of limits', () => {
@@ -142,7 +145,7 @@ describe('what is left of limits', () => {
     expect(JSON.stringify({ left: leftOver, retryAfterSeconds })).toBe(JSON.stringify(said))
   })
 
-  test('what is left of limits is read as a date too, and of no other status', async () => {
+  test('remaining limits may be a date, and are read for a 429 only', async () => {
     const names = {
       'anthropic-ratelimit-requests-remaining': '0',
       'anthropic-ratelimit-requests-reset': new Date(Date.now() + 600_000).toISOString(),

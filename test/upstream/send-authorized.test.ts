@@ -33,7 +33,7 @@ function dialectWith(calls: Calls) {
   return { ...endpoint, credential: undefined, authorizer }
 }
 
-test('a client that goes away meanwhile has had nothing sent', async () => {
+test('if the client disconnects during authorization, nothing is sent', async () => {
   const { authorizer, asked } = waiting()
   const client = new AbortController()
   const provider = { dialect: dialectWith(authorizer) }
@@ -46,7 +46,7 @@ test('a client that goes away meanwhile has had nothing sent', async () => {
   })
 })
 
-test('a call that another one has overtaken says why it ended', async () => {
+test('an overtaken call has the reason of its end', async () => {
   const { authorizer, asked } = waiting()
   const handle: CallHandle = { deadline: undefined }
   const calling = callUpstream(callOf('http://127.0.0.1:1', { provider: { dialect: dialectWith(authorizer) }, handle }))
@@ -58,7 +58,7 @@ test('a call that another one has overtaken says why it ended', async () => {
 test.each([
   [true, ['1', '2']],
   [false, ['1']],
-])('a refusal of what may be replaced (%p) is repeated once at most', async (isReplaced, expected) => {
+])('a refusal of a replaceable credential (%p) is repeated once at most', async (isReplaced, expected) => {
   const shown: string[] = []
   const upstream = startUpstream(({ headers }) => {
     shown.push(headers.get('authorization') ?? '')
@@ -75,7 +75,7 @@ test.each([
   expect(shown).toEqual(expected)
 })
 
-test('the authorizer sees all that is sent', async () => {
+test('the authorizer sees everything that is sent', async () => {
   const upstream = startUpstream(() => Response.json(chatCompletion('Hi')))
   const seen: unknown[] = []
   const authorizer: Calls = {
@@ -98,7 +98,7 @@ test('the authorizer sees all that is sent', async () => {
   expect(arrived?.headers.get('x-signed')).toBe('yes')
 })
 
-test('an authorizer is told the status, the word and the time of a refusal', async () => {
+test('the authorizer gets status, error code and time of a refusal', async () => {
   const date = 'Tue, 24 Nov 2026 10:00:00 GMT'
   const upstream = startUpstream(() =>
     Response.json({ error: { code: 'odd', message: 'no' } }, { status: 403, headers: { date } }),

@@ -38,17 +38,17 @@ function late(phase: TimeoutPhase) {
 }
 
 describe('the first byte', () => {
-  test('the first byte is overdue where no head of an answer comes', async () => {
+  test('the first-byte limit applies if no head arrives', async () => {
     const call = callTo(() => undefined, { firstByteMs: SHORT_MS })
     expect(await expectAtLeast(SHORT_MS, () => callUpstream(call))).toEqual(late('first-byte'))
   })
 
-  test('the first byte is overdue where a head comes and nothing else', async () => {
+  test('the first-byte limit applies if only a head arrives', async () => {
     const answer = await answerOf(callTo((socket) => void socket.write(EVENTS), { firstByteMs: AMPLE_MS }))
     expect(await answer.read()).toEqual(late('first-byte'))
   })
 
-  test('the first byte is over and done with once it has come', async () => {
+  test('after its first byte the first-byte limit is over', async () => {
     const answer = await answerOf(
       callTo((socket) => void socket.write(EVENTS + chunk('1')), { firstByteMs: AMPLE_MS, idleMs: AMPLE_MS + 500 }),
     )
@@ -58,14 +58,14 @@ describe('the first byte', () => {
 })
 
 describe('silence between bytes', () => {
-  test('silence between bytes is too long at its own limit, counted from the last byte', async () => {
+  test('the idle limit counts from the last byte', async () => {
     const answer = await answerOf(callTo((socket) => void socket.write(EVENTS + chunk('1')), { idleMs: AMPLE_MS }))
     await answer.read()
     expect(await expectAtLeast(AMPLE_MS, () => answer.read())).toEqual(late('idle'))
     expect(await answer.read()).toEqual({ kind: 'done' })
   })
 
-  test('silence between bytes is none where bytes keep coming, however long the answer takes', async () => {
+  test('the idle limit never ends an answer that keeps arriving', async () => {
     const CHUNKS = 60
     let timer: Timer | undefined
     const call = callTo(
@@ -83,7 +83,7 @@ describe('silence between bytes', () => {
     expect(next).toEqual({ kind: 'done' })
   })
 
-  test('counts against nobody while nobody reads, and against the provider from the moment that somebody does', async () => {
+  test('the idle limit only runs while somebody reads', async () => {
     const call = callTo((socket) => void socket.write(EVENTS + chunk('1')), { idleMs: AMPLE_MS })
     const answer = await answerOf(call)
     await answer.read()
@@ -91,21 +91,21 @@ describe('silence between bytes', () => {
     expect(await expectAtLeast(AMPLE_MS, () => answer.read())).toEqual(late('idle'))
   })
 
-  test('the limit of silence between bytes covers the reading of a whole small body', async () => {
+  test('the idle limit covers the reading of a whole small body', async () => {
     const call = callTo((socket) => void socket.write(`${head(200, { 'content-length': '10' })}half`), {
       idleMs: SHORT_MS,
     })
     expect(await (await answerOf(call)).readAll(1_000)).toEqual(late('idle'))
   })
 
-  test('silence between bytes is found in a body that comes in pieces', async () => {
+  test('the idle limit applies to a body in pieces', async () => {
     const call = callTo((socket) => void socket.write(head(200) + chunk('half')), { idleMs: SHORT_MS })
     expect(await (await answerOf(call)).readAll(1_000)).toEqual(late('idle'))
   })
 })
 
 describe('the time for everything', () => {
-  test('ends an answer that never stops', async () => {
+  test('the total limit ends an endless answer', async () => {
     let timer: Timer | undefined
     const call = callTo(
       (socket) => {
@@ -121,11 +121,11 @@ describe('the time for everything', () => {
     expect(next).toEqual(late('total'))
   })
 
-  test('begins with the call, not with its answer', async () => {
+  test('the total limit begins with the call', async () => {
     expect(await callUpstream(callTo(() => undefined, { totalMs: SHORT_MS }))).toEqual(late('total'))
   })
 
-  test('the time for everything is told to whoever listens, also while nobody reads', async () => {
+  test('the total limit is reported even while nobody reads', async () => {
     const call = callTo((socket) => void socket.write(EVENTS + chunk('1')), { totalMs: AMPLE_MS })
     const answer = await answerOf(call)
     const told = new Promise((resolve) => answer.onOvertime(resolve))
@@ -134,7 +134,7 @@ describe('the time for everything', () => {
     expect(await answer.read()).toEqual(late('total'))
   })
 
-  test('the time for everything does not reach beyond the answer’s end', async () => {
+  test('the total limit ends with the answer', async () => {
     const call = callTo((socket) => void socket.write(EVENTS + chunk('1') + LAST_CHUNK), { totalMs: AMPLE_MS })
     const answer = await answerOf(call)
     expect(await answer.read()).toMatchObject({ kind: 'bytes' })
@@ -145,7 +145,7 @@ describe('the time for everything', () => {
 })
 
 describe('the connection', () => {
-  test('the connection is given up at its own limit where packets vanish, and not sooner through a proxy', async () => {
+  test('the connect limit applies if packets vanish, and not through a proxy', async () => {
     const silent = await openSilentAddress()
     const baseUrl = `http://127.0.0.1:${silent.port}`
     const limits = { connectMs: SHORT_MS, firstByteMs: AMPLE_MS }
@@ -155,7 +155,7 @@ describe('the connection', () => {
     await silent.stop()
   })
 
-  test('the connection may take its time to answer once it stands', async () => {
+  test('the connect limit ends with the connection', async () => {
     const call = callTo(
       (socket) => spendThen(1.2 * AMPLE_MS, () => socket.write(`${head(200, { 'content-length': '2' })}{}`)),
       { connectMs: AMPLE_MS },

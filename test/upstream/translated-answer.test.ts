@@ -35,7 +35,7 @@ async function answered(response: Response) {
   return callUpstream(callOf(upstream.url, { provider: { dialect: shouting() }, stream: true }))
 }
 
-test('a stream is read as what the dialect makes of it, its end included', async () => {
+test('a stream is read as the dialect translates it, with its end', async () => {
   const answer = await answered(new Response('a-b-', { headers: { 'content-type': 'application/whispered' } }))
   if (answer.kind === 'failed') throw new Error('no answer')
   expect(answer.isEventStream).toBe(true)
@@ -47,7 +47,7 @@ test('a stream is read as what the dialect makes of it, its end included', async
   expect(answer.hasSent()).toBe(true)
 })
 
-test('a piped answer is translated, without its meaningless events', async () => {
+test('a piped answer is translated, without its empty events', async () => {
   const answer = await answered(new Response('--', { headers: { 'content-type': 'application/whispered' } }))
   if (answer.kind === 'failed') throw new Error('no answer')
   const seen: string[] = []
@@ -69,7 +69,7 @@ test('a piped answer is translated, without its meaningless events', async () =>
   expect(seen).toEqual(['END'])
 })
 
-test('a whole answer is what the dialect makes of it, and none where it makes nothing of it', async () => {
+test('a whole answer is the dialect’s translation, and none without one', async () => {
   const headers = { 'x-whole': 'yes' }
   const whole = await answered(Response.json('all', { headers }))
   if (whole.kind === 'failed') throw new Error('no answer')
@@ -82,21 +82,21 @@ test('a whole answer is what the dialect makes of it, and none where it makes no
   }
 })
 
-test('what a whole answer relays keeps its numbers digit by digit', async () => {
+test('a relayed whole answer keeps all digits of its numbers', async () => {
   const whole = await answered(new Response('{"a":[1098765432109876543,1.0,-0]}', { headers: { 'x-whole': 'yes' } }))
   if (whole.kind === 'failed') throw new Error('no answer')
   const body = await whole.readAll(100)
   expect(body.kind === 'body' && decoder.decode(body.bytes)).toBe('{"inner":{"a":[1098765432109876543,1.0,-0]}}')
 })
 
-test('an answer in the format’s own words stays as it is', async () => {
+test('an answer in the format’s own shape is unchanged', async () => {
   const answer = await answered(new Response('{"a": 1}', { headers: { 'content-type': 'application/json' } }))
   if (answer.kind === 'failed') throw new Error('no answer')
   const body = await answer.readAll(100)
   expect(body.kind === 'body' && decoder.decode(body.bytes)).toBe('{"a": 1}')
 })
 
-test('an error says what the dialect reads in it', async () => {
+test('an error is read by the dialect', async () => {
   expect(await answered(new Response('', { status: 500, headers: { 'x-kind': 'Odd' } }))).toEqual({
     kind: 'failed',
     failure: { kind: 'refused', error: { reason: 'server', status: 500, kind: 'Odd', message: 'in other words' } },

@@ -24,7 +24,7 @@ function named(name: string, requestId: string, changes: RecordChanges = {}) {
 
 const find = (name: string) => findChargedRequest(database.sql, 'acct_1', sha256Hex(name))
 
-test('those that were charged are found for a day, in their own account', async () => {
+test('charged idempotency keys are found for a day, in their own account', async () => {
   const late = { kind: 'late', recordId: 'late:late', holdId: 'late' } as const
   const records = [
     named('charged', 'charged'),
@@ -40,7 +40,7 @@ test('those that were charged are found for a day, in their own account', async 
   expect(await findChargedRequest(database.sql, 'acct_2', sha256Hex('charged'))).toBeUndefined()
 })
 
-test('of a key that was charged more than once, the last is found, in whichever order they come', async () => {
+test('of a key charged more than once the last is found, in any order', async () => {
   const first = named('twice', 'first', { atMs: Date.now() - 2 * HOUR_MS })
   const last = named('twice', 'last')
   const between = named('twice', 'between', { atMs: Date.now() - HOUR_MS })
@@ -49,7 +49,7 @@ test('of a key that was charged more than once, the last is found, in whichever 
   expect(await find('twice')).toMatchObject({ requestId: 'last' })
 })
 
-test('what is older than a day goes when new ones come', async () => {
+test('entries older than a day are removed when new ones arrive', async () => {
   const day = { atMs: Date.now() - 25 * HOUR_MS }
   await writeUsageBatch(database.sql, [named('old-1', 'old-1', day), named('old-2', 'old-2', day)])
   await writeUsageBatch(database.sql, [named('new', 'new')])
@@ -57,7 +57,7 @@ test('what is older than a day goes when new ones come', async () => {
   expect(rows).toHaveLength(0)
 })
 
-test('a record carries the digest through the store, and no other text', () => {
+test('a record carries the hash of its idempotency key, and no other text', () => {
   const record = named('charged', 'charged')
   expect(parseUsageRecord(streamFields(record))).toEqual(record)
   const broken = named('charged', 'charged', { facts: {} })

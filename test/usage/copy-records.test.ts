@@ -76,7 +76,7 @@ async function rows(): Promise<unknown[]> {
   return [...(await database.sql`SELECT * FROM usage_records ORDER BY event_id`)]
 }
 
-test('the same rows, whatever stands in them', async () => {
+test('COPY writes the same rows as INSERT, whatever they contain', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyRecord, { minLength: 1, maxLength: 20 }), async (records) => {
       await database.sql`TRUNCATE usage_records`
@@ -91,7 +91,7 @@ test('the same rows, whatever stands in them', async () => {
   )
 })
 
-test('nothing is copied where one may be there already, or corrects what is', async () => {
+test('nothing is copied if a row may exist already, or corrects another', async () => {
   const known = usageRecord({ holdId: 'hold_known' })
   await writeUsageBatch(database.sql, [known])
   const late = usageRecord({ recordId: 'hold_x:late', holdId: 'hold_x', kind: 'late' })
@@ -121,12 +121,12 @@ function waiting(): Promise<{ pid: number }[]> {
     WHERE datname = current_database() AND query LIKE 'COPY usage_records%' AND wait_event_type = 'Lock'`
 }
 
-test('a record that another writer brings meanwhile is there once, and the rest of the batch with it', async () => {
+test('a record that another writer brings exists once, with the rest of the batch', async () => {
   expect(await whileItWaits(usageRecord({ holdId: 'hold_raced' }), async () => {})).toBe(1)
   expect(await rows()).toHaveLength(2)
 })
 
-test('a connection that is lost in the middle is a database that is away, and the next batch goes through', async () => {
+test('a connection lost during COPY counts as a database that is away, and the next batch passes', async () => {
   const failure = await whileItWaits(usageRecord({ holdId: 'hold_cut' }), async () => {
     const [{ pid } = { pid: 0 }] = await waiting()
     await other.sql`SELECT pg_terminate_backend(${pid})`

@@ -46,12 +46,12 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-test('events of all shards reach the books', async () => {
+test('records of all shards reach the books', async () => {
   await append(records(400))
   await booked()
 })
 
-test('a shard that moves to another node while records come loses none and doubles none', async () => {
+test('moving a shard to another node loses and doubles no record', async () => {
   const shard = shardOf('acct_0')
   const owner = await cluster.ownerOf(shard)
   const target = cluster.nodes.find((node) => node !== owner)
@@ -65,7 +65,7 @@ test('a shard that moves to another node while records come loses none and doubl
   await booked()
 })
 
-test('a dead master holds up only its own shards, and nothing of them is lost when it is back', async () => {
+test('a dead master delays its own shards only, and loses none of their records', async () => {
   const victim = await cluster.ownerOf(shardOf('acct_1'))
   const batch = records(300)
   const own: UsageRecord[] = []

@@ -54,7 +54,7 @@ async function append(flusher: ReturnType<typeof createFlusher>, count: number):
   }
 }
 
-test('fewer than a batch gather, a batch goes at once, and a stop carries the rest', async () => {
+test('a small batch waits, a full one is written at once, and a stop writes the rest', async () => {
   const flusher = await started(NEVER_MS)
   await append(flusher, BATCH - 1)
   for (let index = 0; index < ROUND_TRIPS; index++) await redis.ping()
@@ -66,7 +66,7 @@ test('fewer than a batch gather, a batch goes at once, and a stop carries the re
   expect(flusher.status().insertedRecords).toBe(BATCH + 3)
 })
 
-test('what is left of a stream with more than its share goes at once', async () => {
+test('the rest of a stream above its share is written at once', async () => {
   const flusher = await started(NEVER_MS, 100)
   const records = ALL_SHARDS.flatMap((shard) => {
     const accountId = accountIn(shard)
@@ -78,7 +78,7 @@ test('what is left of a stream with more than its share goes at once', async () 
   await flusher.stop()
 })
 
-test('fewer than a batch wait for a while only', async () => {
+test('a small batch waits for a limited time', async () => {
   const flusher = await started(20)
   await append(flusher, 3)
   await until(() => flusher.status().insertedRecords === 3, 'what gathered')

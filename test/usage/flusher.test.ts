@@ -42,7 +42,7 @@ afterAll(async () => {
 })
 
 describe('a flusher', () => {
-  test('carries records of many accounts over all shards into the books and empties the streams', async () => {
+  test('the flusher writes records of all shards to the books and empties the streams', async () => {
     const records = Array.from({ length: 3_000 }, (_, index) =>
       usageRecord({ accountId: `acct_${index % 150}`, cost: 10 + (index % 7), seq: index + 1 }),
     )
@@ -55,7 +55,7 @@ describe('a flusher', () => {
     expect(flusher.status()).toMatchObject(status)
   })
 
-  test('makes the partitions of the months around today', async () => {
+  test('the flusher creates the partitions of the months around today', async () => {
     start()
     await until(
       async () =>
@@ -63,7 +63,7 @@ describe('a flusher', () => {
     )
   })
 
-  test('sees records that come later, and says how many wait', async () => {
+  test('the flusher sees later records, and reports how many wait', async () => {
     const flusher = start()
     for (const cost of [5, 6, 7]) {
       await append([usageRecord({ cost })])
@@ -73,7 +73,7 @@ describe('a flusher', () => {
     await until(() => flusher.status().lagRecords === 0, 'the count of waiting events')
   })
 
-  test('carries on after the store came back empty', async () => {
+  test('the flusher continues after the store was emptied', async () => {
     start()
     await append([usageRecord({ cost: 1 })])
     await drained()
@@ -114,7 +114,7 @@ describe('exactly once', () => {
     expect(flusher.status().insertedRecords).toBe(50 - before.records)
   })
 
-  test('three workers that take over from each other all the time book every record once', async () => {
+  test('three workers that keep taking over from each other book every record once', async () => {
     const records = Array.from({ length: 2_000 }, (_, index) =>
       usageRecord({ accountId: `acct_${index % 20}`, keyId: `key_${index % 20}`, cost: index % 13 }),
     )
@@ -131,7 +131,7 @@ describe('exactly once', () => {
 })
 
 describe('poison', () => {
-  test('entries that can never be stored end in the dead letters, and everything around them in the books', async () => {
+  test('entries that cannot be stored become dead letters; all others are booked', async () => {
     await database.sql`UPDATE accounts SET balance_nano = -8999999999999999`
     const good = Array.from({ length: 40 }, (_, index) => usageRecord({ accountId: 'acct_2', cost: index + 1 }))
     await append(good.slice(0, 20))
@@ -160,7 +160,7 @@ describe('poison', () => {
     expect(log.events('usage_record_dead_lettered')).toHaveLength(2)
   })
 
-  test('a charge whose record is unreadable is booked all the same', async () => {
+  test('the charge of an unreadable record is booked', async () => {
     const fields = streamFields(usageRecord({ holdId: 'hold_torn', cost: 77 }))
     const torn = String(fields[1]).slice(0, -5)
     await redis.xadd(recordsName(shardOf('acct_1')), '*', 'r', torn)
@@ -191,7 +191,7 @@ describe('a database in trouble', () => {
   })
   afterAll(() => own.stop())
 
-  test('a database in trouble that is stopped and comes back: the records wait in their streams and are booked once', async () => {
+  test('if Postgres stops and returns, records wait and are booked once', async () => {
     const flusher = start()
     await append([usageRecord({ cost: 1 })])
     await drained()
@@ -208,7 +208,7 @@ describe('a database in trouble', () => {
     await until(() => flusher.status().healthy && flusher.status().lagSeconds === 0, 'health')
   })
 
-  test('a database in trouble that hangs keeps neither the worker from recovering nor anybody from stopping it', async () => {
+  test('a hanging Postgres blocks neither the recovery nor a stop', async () => {
     const flusher = start({ transactionTimeoutMs: 1_000, stopTimeoutMs: 200 })
     const stuck = start({ transactionTimeoutMs: 900_000, stopTimeoutMs: 200 })
     await append([usageRecord({ cost: 1 })])
@@ -227,7 +227,7 @@ describe('a database in trouble', () => {
     expect(await booked()).toEqual({ records: 401, cost: 801 })
   })
 
-  test('a database in trouble that loses its connections in the middle of batches books every record once', async () => {
+  test('connections lost during batches book every record once', async () => {
     const records = Array.from({ length: 1_500 }, (_, index) =>
       usageRecord({ cost: index % 11, accountId: `acct_${index % 9}` }),
     )

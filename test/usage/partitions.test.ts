@@ -7,7 +7,7 @@ import { connectDatabase } from '@/db/client'
 
 import { ensurePartitions } from '@/usage/partitions'
 
-test('waits for no dump: whoever looks a record up meanwhile is answered, and the months are made later', async () => {
+test('creating partitions does not wait for a dump, and look-ups continue', async () => {
   const url = await freshDatabase()
   const [maker, dump, others] = [1, 1, 2].map((maxConnections) => connectDatabase(url, { maxConnections }))
   if (!maker || !dump || !others) throw new Error('three clients')

@@ -95,7 +95,7 @@ const kinds = async () => {
   return [...store.violations, ...books.violations].map(({ kind }) => kind)
 }
 
-test('booked without its facts: a rebuilt balance includes it once', async () => {
+test('a charge booked without its facts counts once in a rebuilt balance', async () => {
   await charge()
   await chargeTorn()
   await flushed()
@@ -118,7 +118,7 @@ test('a refused record that still waits counts once in a reloaded account', asyn
   expect(await kinds()).toEqual([])
 })
 
-test('put aside by a worker that died before it acknowledged: it is in both, and counts once', async () => {
+test('a dead letter of a worker that died before its acknowledgement counts once', async () => {
   await chargeTorn()
   const name = recordsName(shardOf(payer.accountId))
   await redis.xgroup('CREATE', name, CONSUMER_GROUP, '0')
@@ -134,7 +134,7 @@ test('put aside by a worker that died before it acknowledged: it is in both, and
   expect(await kinds()).toEqual([])
 })
 
-test('a record that cannot be booked stays charged in the store, and every check reports it', async () => {
+test('a record that cannot be booked stays charged, and every check reports it', async () => {
   const full = usageRecord({ ...payer, holdId: 'hold_full' })
   await database.sql`INSERT INTO usage_daily VALUES (${payer.accountId}, (now() AT TIME ZONE 'UTC')::date, ${payer.keyId},
     ${full.facts.model}, 0, 0, 0, 0, 0, 0, 0, 0, 9000000000000000, 0, 0, 0), (${payer.accountId},
@@ -150,7 +150,7 @@ test('a record that cannot be booked stays charged in the store, and every check
   expect(await kinds()).toContain('dead_letter')
 })
 
-test('in the hands of a flusher while the store is emptied and the account loaded: counted when it is committed', async () => {
+test('a record being flushed while the store is emptied counts once it is committed', async () => {
   await charge()
   const locked = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
@@ -174,7 +174,7 @@ test('in the hands of a flusher while the store is emptied and the account loade
   expect(await kinds()).toEqual([])
 })
 
-test('taken over and stored by another worker first: nobody has the accounts compared again', async () => {
+test('a record that another worker stored first causes no comparison of accounts', async () => {
   await charge()
   const shard = shardOf(payer.accountId)
   const [slow, fast] = [createRecordStreams(redis), createRecordStreams(redis)]
@@ -188,7 +188,7 @@ test('taken over and stored by another worker first: nobody has the accounts com
   expect(await redis.hget(metaName(shard), 'epoch')).toBe(before)
 })
 
-test('lost with the memory of the store while a worker had it: the accounts are compared again', async () => {
+test('a record lost with the store during its flush causes a comparison of accounts', async () => {
   await charge()
   const shard = shardOf(payer.accountId)
   const worker = createRecordStreams(redis)

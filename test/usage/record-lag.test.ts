@@ -11,7 +11,7 @@ function lagAt() {
   return { clock, lag: createRecordLag(() => clock.nowMs) }
 }
 
-test('a record is behind from its append to its commit', () => {
+test('a record lags from its append to its commit', () => {
   const { clock, lag } = lagAt()
   expect(lag.seconds()).toBe(0)
   lag.expected()
@@ -26,7 +26,7 @@ test('a record is behind from its append to its commit', () => {
   expect(lag.seconds()).toBe(0)
 })
 
-test('a read that fails, or that leaves some, forgets nothing', () => {
+test('a failed or partial read keeps the lag', () => {
   const { clock, lag } = lagAt()
   lag.expected()
   clock.nowMs += 3_000
@@ -39,7 +39,7 @@ test('a read that fails, or that leaves some, forgets nothing', () => {
   expect(lag.seconds()).toBe(0)
 })
 
-test('what nobody carries is found by a look, and gone at the next', async () => {
+test('records that no worker carries are found by a check, and gone at the next', async () => {
   const { clock, lag } = lagAt()
   await lag.look(['records'], async () => START_MS - 4_000)
   expect(lag.seconds()).toBe(0)
@@ -52,7 +52,7 @@ test('what nobody carries is found by a look, and gone at the next', async () =>
   expect(clock.nowMs).toBe(START_MS)
 })
 
-test('streams that are empty are not asked, and others not at every count', async () => {
+test('empty streams are not read, others not at every count', async () => {
   const { lag } = lagAt()
   let looks = 0
   const look = (...streams: string[]) =>

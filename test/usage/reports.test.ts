@@ -37,14 +37,14 @@ async function makeCustomer(): Promise<void> {
 const test = testPreparedBy(makeCustomer)
 
 describe('usageSummary', () => {
-  test('usageSummary of a new account is all credit and no use', async () => {
+  test('usageSummary of a new account has the credit and no usage', async () => {
     expect(await summary()).toEqual({
       ...{ credits_remaining: 10, credits_used: 0, usage_this_month: 0 },
       ...{ customer: { name: 'Grace "Amazing" Hopper', credits: 10 }, recentUsage: [] },
     })
   })
 
-  test('knows a settled request at once, long before the history does', async () => {
+  test('usageSummary has a settled request at once, before the history does', async () => {
     const beganMs = Date.now()
     await settle('one', 1_500_000)
     expect(await summary()).toEqual({
@@ -59,12 +59,12 @@ describe('usageSummary', () => {
     expect(Date.parse(createdAt)).toBeWithin(beganMs, Date.now() + 1)
   })
 
-  test('counts held credit as remaining', async () => {
+  test('usageSummary counts held credit as remaining', async () => {
     await reserve('open', 4_000_000_000)
     expect(await summary()).toMatchObject({ credits_remaining: 10, credits_used: 0 })
   })
 
-  test('lists each request once while it is in the ledger and in the history, and 50 at most, newest first', async () => {
+  test('usageSummary lists each request once, at most 50, newest first', async () => {
     for (let index = 0; index < 30; index++) await settle(`a${index}`, index + 1)
     await flushed()
     for (let index = 30; index < 45; index++) await settle(`a${index}`, index + 1)
@@ -75,7 +75,7 @@ describe('usageSummary', () => {
     expect(await costs()).toEqual(Array.from({ length: 50 }, (_, index) => 60 - index))
   })
 
-  test('takes the list from the history where the ledger has lost it', async () => {
+  test('usageSummary reads the list from the history if the ledger has lost it', async () => {
     for (let index = 0; index < 5; index++) await settle(`b${index}`, index + 1)
     await flushed()
     const entries = (await summary())?.recentUsage ?? []
@@ -83,11 +83,11 @@ describe('usageSummary', () => {
     expect(entries[0]).toMatchObject({ model: 'svc/alpha', inputTokens: 127, outputTokens: 50 })
   })
 
-  test('usageSummary is undefined for an account that nobody knows', async () => {
+  test('usageSummary of an unknown account is undefined', async () => {
     expect(await reportsOf(fixture.database).usageSummary({ accountId: 'acct_none', keyId })).toBeUndefined()
   })
 
-  test('answers without the history: figures exact, the name and what the key may tell the last ones known', async () => {
+  test('without the history usageSummary has exact figures and the last known name and rights', async () => {
     const server = await startPostgres()
     await migrate(server.url)
     const other = connectDatabase(server.url, { maxConnections: 2 })

@@ -11,7 +11,7 @@ import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/us
 import { formatUsd, type Pico } from '@/lib/money'
 
 describe('csvRow', () => {
-  test('S14: keeps every text but for the apostrophe before what a spreadsheet would run', () => {
+  test('S14: csvRow keeps every text, with an apostrophe before spreadsheet formulas', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[=+\-@\t\r"',\n\r a]{0,8}$/))
     fc.assert(
       fc.property(fc.array(text, { minLength: 2, maxLength: 6 }), (cells) => {
@@ -22,7 +22,7 @@ describe('csvRow', () => {
     )
   })
 
-  test('writes numbers, also as decimal text, as they are, and nothing for null', () => {
+  test('csvRow writes numbers as they are, and nothing for null', () => {
     expect(csvRow([-5, 0.5, { decimal: '-0.000000001' }, true, null, ''])).toBe('-5,0.5,-0.000000001,true,,\r\n')
   })
 })
@@ -42,7 +42,7 @@ describe('the price lines of a usage record', () => {
       .map((list) => list.map((step) => ({ aboveInputTokens: 200_000, prices: step }))),
   })
 
-  test('the price lines of a usage record and the rounding sum up to the charge exactly', () => {
+  test('the price lines and the rounding of a record add up to the charge exactly', () => {
     fc.assert(
       fc.property(usage, pricing, (used, priced) => {
         const catalog = { models: new Map([['svc/alpha', { pricing: priced }]]) } as unknown as Catalog
@@ -58,19 +58,19 @@ describe('the price lines of a usage record', () => {
     )
   })
 
-  test('the price lines of a usage record are none for a model that is not sold any more', () => {
+  test('a record of a removed model has no price lines', () => {
     const empty = { models: new Map() } as unknown as Catalog
     const none = { uncached: 1, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1, reasoning: 0 }
     expect(priceLines(empty, 'svc/gone', none)).toBeUndefined()
   })
 
-  test('say the price of a million tokens', () => {
+  test('price lines have the price per million tokens', () => {
     expect([2_500_000, 100_000, 1, 0].map(formatUnitPrice)).toEqual(['2.5', '0.1', '0.000001', '0'])
   })
 })
 
 describe('a cursor', () => {
-  test('comes back as it was', () => {
+  test('a cursor is read back as written', () => {
     const position = fc.record({
       atMicros: fc.integer({ min: 0, max: 253_402_300_799_999_000 / 1_000 }),
       seq: fc.maxSafeNat(),
@@ -79,7 +79,7 @@ describe('a cursor', () => {
     fc.assert(fc.property(position, (place) => expect(fromCursor(toCursor(place))).toEqual(place)))
   })
 
-  test('a cursor of any other text is refused, and never more than refused', () => {
+  test('any other text is refused as a cursor', () => {
     const made = fc.oneof(
       fc.string(),
       fc.json().map((json) => Buffer.from(json).toString('base64url')),

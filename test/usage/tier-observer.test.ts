@@ -42,7 +42,7 @@ async function sums() {
   return readObservations(database, 1, clock.now())
 }
 
-test('answers are counted by how they ended', async () => {
+test('answers are counted by their ending', async () => {
   const ends = [
     { ending: 'complete', finish: 'stop' },
     { ending: 'complete', finish: 'length' },
@@ -62,7 +62,7 @@ test('answers are counted by how they ended', async () => {
 })
 
 describe('the share', () => {
-  test('the share of 0 is nothing, and a model that was named is never observed', async () => {
+  test('a share of 0 counts nothing, and a named model is never counted', async () => {
     observer = observe(0)
     for (let count = 0; count < 200; count++) expect(answered()).toBeUndefined()
     observer = observe(1)
@@ -70,7 +70,7 @@ describe('the share', () => {
     expect(await sums()).toEqual([])
   })
 
-  test('the share is kept, and the same request is judged alike each time', () => {
+  test('the share is respected, and one request is always judged the same', () => {
     observer = observe(0.25)
     const ids = Array.from({ length: 4_000 }, id)
     const chosen = ids.filter((requestId) => answered({}, requestId))
@@ -90,7 +90,7 @@ describe('asking again', () => {
     return (await sums()).find(({ model }) => model === 'svc/a')?.retries
   }
 
-  test('within a minute counts against the model that had answered', async () => {
+  test('a repeated question within a minute counts against the model that answered', async () => {
     expect(await retriesAfter(RETRY_MS - 1, {})).toBe(1)
   })
 
@@ -99,18 +99,18 @@ describe('asking again', () => {
     ['in a conversation that went on', 1_000, { turns: 5 }],
     ['in another conversation', 1_000, { session: 'b'.repeat(32) }],
     ['where no conversation is known', 1_000, { session: undefined }],
-  ])('%s does not count', async (_, pauseMs, second) => {
+  ])('a repeated question does not count: %s', async (_, pauseMs, second) => {
     expect(await retriesAfter(pauseMs, second)).toBe(0)
   })
 
-  test('three times counts once for each answer', async () => {
+  test('a question repeated three times counts once per answer', async () => {
     answered({ session })?.(WHOLE)
     for (let count = 0; count < 3; count++) answered({ session })
     expect(await sums()).toMatchObject([{ answers: 1, retries: 1 }])
   })
 })
 
-test('two gateways add to the same sums, and what could not be written is written later', async () => {
+test('two gateways add to the same sums, and failed writes are repeated', async () => {
   const other = observe(1)
   other.answered({ ...asked, requestId: id(), arrivedMs: 0 })?.(WHOLE)
   await other.stop()
@@ -122,7 +122,7 @@ test('two gateways add to the same sums, and what could not be written is writte
   expect(await sums()).toMatchObject([{ answers: 2 }])
 })
 
-test('nothing but names and numbers is kept', async () => {
+test('only names and numbers are stored', async () => {
   answered({ session: 'secret-session' })?.(WHOLE)
   await observer.flush()
   const rows = await database.sql`SELECT * FROM tier_observations`

@@ -52,7 +52,7 @@ const sought = fc.record({
   by: fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { minLength: 1, maxLength: 3 }),
 })
 
-test('of any history, by anything, it has each record once', async () => {
+test('a report of random histories has each record once, by any dimension', async () => {
   await fc.assert(
     fc.asyncProperty(madeUpRecords(''), fc.array(sought, { minLength: 1, maxLength: 6 }), async (made, searches) => {
       const accountId = `acct_report_${++accountCount}`
@@ -84,7 +84,7 @@ function withoutClients(records: UsageRecord[]) {
   return { ...sums, errors: errors - hangUps }
 }
 
-test('sums by tags are those that a rebuild makes of the records', async () => {
+test('sums by tags equal a rebuild from the records', async () => {
   const sums = () => database.sql`SELECT * FROM usage_daily_tags ORDER BY account_id, day, tags, model`
   const kept = await sums()
   expect(kept.length).toBeGreaterThan(0)
@@ -93,7 +93,7 @@ test('sums by tags are those that a rebuild makes of the records', async () => {
   expect([...(await sums())]).toEqual([...kept])
 })
 
-test('a day has sums of 500 combinations of tags, and one of the rest, which is told where records are too many', async () => {
+test('a day has sums of 500 tag combinations, and one for the rest, which is marked', async () => {
   const { sql } = database
   const accountId = 'acct_many_tags'
   const tagged = (count: number, team: string) =>
@@ -134,7 +134,7 @@ test('a day has sums of 500 combinations of tags, and one of the rest, which is 
   await sql`DELETE FROM usage_daily WHERE account_id = ${accountId}`
 })
 
-test('of one person it has their own requests, and it names keys and people of the account alone', async () => {
+test('a person’s report has their own requests, and names of their account only', async () => {
   const { sql } = database
   await sql`INSERT INTO accounts (id, name, email) VALUES ('acct_own', 'A', 'own@example.test'), ('acct_not', 'B', 'not@example.test')`
   await sql`INSERT INTO users (id, name, email) VALUES ('user_ada', 'Ada', 'ada@example.test')`
@@ -165,7 +165,7 @@ test('of one person it has their own requests, and it names keys and people of t
   expect([none.total.cost, none.rows.length]).toEqual([0, 0])
 })
 
-test('what is archived is known by day, key and model alone, and still adds up', async () => {
+test('archived usage is known by day, key and model only, and still adds up', async () => {
   const { sql } = database
   const accountId = 'acct_old'
   const labels = { tags: ['team=a'], app: 'App' }

@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterAll(() => Promise.all(open.map((one) => one.close())))
 
 describe('writeUsageBatch', () => {
-  test('keeps every field of an event', async () => {
+  test('writeUsageBatch keeps every field of an event', async () => {
     const record = usageRecord({
       holdId: 'hold_all',
       cost: 1234,
@@ -57,7 +57,7 @@ describe('writeUsageBatch', () => {
     })
   })
 
-  test('keeps who acted and the tags fixed on the key, which wins over what the request says', async () => {
+  test('writeUsageBatch keeps the acting member, and the key’s own tags win over the request’s', async () => {
     const { sql } = database
     await sql`INSERT INTO users (id, name, email) VALUES ('user_1', 'Ada', 'ada@example.test'), ('user_2', 'Bob', 'bob@example.test')`
     await sql`UPDATE api_keys SET created_by = 'user_2', tags = '{team=books,env=prod}' WHERE id = 'key_1'`
@@ -87,7 +87,7 @@ describe('writeUsageBatch', () => {
     ])
   })
 
-  test('keeps the side of the provider, where something is known of it', async () => {
+  test('writeUsageBatch keeps the provider’s counts and cost if they are known', async () => {
     const counts = { gaps: ['input_over' as const, 'clamped' as const], providerInput: 900, providerOutput: 50 }
     const facts = { providerCost: nano(700), counts: { ...counts, localInput: 90, localOutput: 0 } }
     await writeUsageBatch(database.sql, [usageRecord({ facts: { ...facts, flags: ['clamped'] } })])
@@ -97,7 +97,7 @@ describe('writeUsageBatch', () => {
     })
   })
 
-  test('sums what providers ask for a day apart from what nobody knows: unknown is not nothing', async () => {
+  test('a day’s provider cost and its unknown part are summed separately', async () => {
     const known = (providerCost: number) => usageRecord({ cost: 1_000, facts: { providerCost: nano(providerCost) } })
     const unknown = usageRecord({ cost: 50 })
     const day = async () => (await database.db.query.usageDaily.findFirst()) ?? expect.unreachable()
@@ -109,7 +109,7 @@ describe('writeUsageBatch', () => {
     expect(await day()).toMatchObject({ cost: 3_150, providerCost: 305, costed: 3_000 })
   })
 
-  test('a late correction brings no second bill of the provider', async () => {
+  test('a late correction adds no second provider cost', async () => {
     const facts = { providerCost: nano(400) }
     const expired = usageRecord({ holdId: 'hold_x', kind: 'expire', cost: 900, flags: ['expired'], facts })
     const late = { ...expired, recordId: 'hold_x:late', kind: 'late' as const, cost: nano(-300), flags: [] }
@@ -122,7 +122,7 @@ describe('writeUsageBatch', () => {
     ])
   })
 
-  test('a record from before route reasons were kept has none', async () => {
+  test('a record without a route reason has none', async () => {
     const { routeReason: _, ...facts } = usageRecord().facts
     const older = { ...usageRecord(), facts }
     expect(parseUsageRecord(streamFields(older))).toEqual(older)
@@ -141,7 +141,7 @@ describe('writeUsageBatch', () => {
     expect((await database.db.query.usageDaily.findMany()).map(({ errors }) => errors)).toEqual([1])
   })
 
-  test('moves the account, the key and the day by what was new, and by nothing the second time', async () => {
+  test('account, key and day are updated by new records only', async () => {
     const records = [
       usageRecord({ cost: 1_000, seq: 3 }),
       usageRecord({ cost: 500, seq: 2, atMs: NOON_MS + 5_000, facts: { status: 499, firstTokenMs: null } }),
@@ -171,7 +171,7 @@ describe('writeUsageBatch', () => {
     ])
   })
 
-  test('a record that was settled a second time at another moment still counts once', async () => {
+  test('a record settled a second time counts once', async () => {
     const first = usageRecord({ holdId: 'hold_twice', cost: 100 })
     const again = { ...first, atMs: NOON_MS + 3 * DAY_MS }
     await writeUsageBatch(database.sql, [first])
@@ -182,7 +182,7 @@ describe('writeUsageBatch', () => {
     expect((await accountsNow())[0]).toMatchObject({ balance: 999_800, spent: 200 })
   })
 
-  test('counts a month from zero, whatever arrives late from the one before', async () => {
+  test('a month starts at zero, whatever arrives late from the one before', async () => {
     const march = usageRecord({ cost: 10, atMs: Date.UTC(2026, 3, 1) - 1 })
     const april = usageRecord({ cost: 3, atMs: Date.UTC(2026, 3, 1) })
     const lateMarch = usageRecord({ cost: 5, atMs: Date.UTC(2026, 2, 31) })
@@ -192,7 +192,7 @@ describe('writeUsageBatch', () => {
     expect((await accountsNow())[0]).toMatchObject({ spent: 22, month: 202604, month_spent: 3 })
   })
 
-  test('a late correction takes money back but is no request of its own', async () => {
+  test('a late correction returns credit, but is not a request', async () => {
     const expired = usageRecord({ holdId: 'hold_x', kind: 'expire', cost: 900, flags: ['expired', 'estimated'] })
     const late = usageRecord({ recordId: 'hold_x:late', holdId: 'hold_x', kind: 'late', cost: -300, flags: ['late'] })
     await writeUsageBatch(database.sql, [late])
@@ -202,7 +202,7 @@ describe('writeUsageBatch', () => {
     expect(day).toMatchObject({ requests: 1, outputTokens: 50, cost: 600 })
   })
 
-  test('a late correction of a hold that was settled moves nothing', async () => {
+  test('a late correction of a settled hold changes nothing', async () => {
     const settled = usageRecord({ holdId: 'hold_settled', cost: 500 })
     await writeUsageBatch(database.sql, [settled])
     const late = usageRecord({
@@ -217,7 +217,7 @@ describe('writeUsageBatch', () => {
     expect(account).toEqual({ balance_nano: 999_499, spent_nano: 501 })
   })
 
-  test('blames the data where a charge can never be booked, and then books nothing of the batch', async () => {
+  test('a charge that can never be booked is an error of the data, and nothing of the batch is booked', async () => {
     await database.sql`UPDATE accounts SET balance_nano = -8999999999999999 WHERE id = 'acct_2'`
     const batch = [usageRecord(), usageRecord({ accountId: 'acct_2', keyId: 'key_2', cost: 5_000 })]
     const error = await writeUsageBatch(database.sql, batch).catch((failure: unknown) => failure)
@@ -226,12 +226,12 @@ describe('writeUsageBatch', () => {
     expect(await database.sql`SELECT 1 FROM usage_records`).toHaveLength(0)
   })
 
-  test('an absurd latency does not keep a charge out of the books', async () => {
+  test('an absurd latency does not stop a charge from being booked', async () => {
     const facts = { durationMs: 9e15, firstTokenMs: -4, status: 1e12, attempts: 2.5 }
     expect(await writeUsageBatch(database.sql, [usageRecord({ facts })])).toBe(1)
   })
 
-  test('writers that share records in any order end with every record once, without a deadlock', async () => {
+  test('concurrent writers of the same records book each once without a deadlock', async () => {
     const changes: fc.Arbitrary<RecordChanges> = fc.record({
       holdId: fc.integer({ min: 0, max: 400 }).map((number) => `hold_${number}`),
       cost: fc.integer({ min: 0, max: 100 }),

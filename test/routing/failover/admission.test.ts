@@ -36,7 +36,7 @@ describe('the breaker', () => {
     for (let index = 0; index < MIN_SAMPLES; index++) (await begin([model]).next())?.failed(refused(404))
   }
 
-  test('a target that is open is left for last, and tried all the same when nothing else is left', async () => {
+  test('a target with an open circuit comes last, and is tried if nothing else remains', async () => {
     await trip(modelOf('svc/alpha', [p1]))
     expect(await failAll(begin(), () => refused(404))).toEqual([
       'p2/alpha-at-p2 k1',
@@ -45,7 +45,7 @@ describe('the breaker', () => {
     ])
   })
 
-  test('a single target that is open is asked by one request at a time', async () => {
+  test('a single target with an open circuit gets one request at a time', async () => {
     const model = modelOf('svc/alpha', [p1])
     await trip(model)
     const trial = await begin([model]).next()
@@ -59,7 +59,7 @@ describe('the breaker', () => {
     expect(nameOf(await begin([model]).next())).toBe('p1/alpha-at-p1 k1')
   })
 
-  test('against its advice a target gets less patience', async () => {
+  test('a target tried despite its open circuit gets less time', async () => {
     const patient = providerOf('p4', {
       timeouts: { connectMs: 1_000, firstByteMs: 300_000, idleMs: 60_000, totalMs: 900_000 },
     })
@@ -69,7 +69,7 @@ describe('the breaker', () => {
     expect(permit?.planned.target.provider.timeouts.firstByteMs).toBe(LAST_RESORT_PATIENCE_MS)
   })
 
-  test('when it is half-open one request probes and the others go elsewhere', async () => {
+  test('a half-open target gets one probe; other requests go elsewhere', async () => {
     await trip(modelOf('svc/alpha', [p1]))
     parts.clock.advance(10_000)
     const probe = await begin().next()
@@ -79,7 +79,7 @@ describe('the breaker', () => {
     expect(nameOf(await begin().next())).toBe('p1/alpha-at-p1 k1')
   })
 
-  test('a probe that fails is not repeated', async () => {
+  test('a failed probe is not repeated', async () => {
     await trip(modelOf('svc/alpha', [p1]))
     parts.clock.advance(10_000)
     const failover = begin()
@@ -100,12 +100,12 @@ describe('slots', () => {
   const one = providerOf('p5', { maxConcurrency: 1 })
   const busyModel = modelOf('svc/alpha', [one])
 
-  test('a busy provider is passed by at once', async () => {
+  test('a busy provider is skipped at once', async () => {
     await begin([busyModel]).next()
     expect(nameOf(await begin([busyModel, beta]).next())).toBe('p2/beta-at-p2 k1')
   })
 
-  test('slots with nowhere else to go the request waits for a slot', async () => {
+  test('without an alternative the request waits for a slot', async () => {
     const holder = await begin([busyModel]).next()
     const waiting = begin([busyModel]).next()
     holder?.began()
@@ -124,7 +124,7 @@ describe('slots', () => {
     expect(await queued).toBeUndefined()
   })
 
-  test('every way out gives its slot back', async () => {
+  test('every outcome frees the slot', async () => {
     const outcomes: ((permit: Permit) => void)[] = [
       (permit) => void permit.failed(BAD_REQUEST),
       (permit) => permit.abandoned(),

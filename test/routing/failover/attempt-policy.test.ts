@@ -32,31 +32,31 @@ describe('nextStep', () => {
     }
   })
 
-  test('timeout: the next target, and the same once more only where there is none', () => {
+  test('timeout: the next target; without one, the same target once more', () => {
     expect(nextStep(TIMEOUT, FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
     expect(nextStep(TIMEOUT, { ...FIRST, hasAlternative: false }, GENEROUS)).toMatchObject({ kind: 'retry-same' })
   })
 
-  test('the pause is between half the back-off and all of it', () => {
+  test('the pause is random between half the back-off and all of it', () => {
     const pauseAt = (random: number) => nextStep(refused(500), FIRST, { random: () => random, takeRetry: () => true })
     expect(pauseAt(0)).toEqual({ kind: 'retry-same', delayMs: BACK_OFF_MS / 2 })
     expect(pauseAt(0.999)).toMatchObject({ kind: 'retry-same' })
     expect((pauseAt(0.999) as { delayMs: number }).delayMs).toBeLessThanOrEqual(BACK_OFF_MS)
   })
 
-  test('a short wish for a pause is respected, a long one sends us on', () => {
+  test('a short retry-after is respected; a long one leads to the next target', () => {
     expect(nextStep(refused(503, '', '', 1), FIRST, GENEROUS)).toEqual({ kind: 'retry-same', delayMs: 1_000 })
     expect(nextStep(refused(503, '', '', MAX_PAUSE_MS / 1000 + 1), FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
   })
 
-  test('no retry without budget, and none at a target whose breaker has just opened', () => {
+  test('there is no retry without budget, or at a target whose circuit has just opened', () => {
     expect(nextStep(refused(500), FIRST, EMPTY_BUDGET)).toEqual({ kind: 'next-target' })
     expect(nextStep(refused(500), { ...FIRST, isAdmitted: false }, GENEROUS)).toEqual({ kind: 'next-target' })
     const alone = { ...FIRST, isAdmitted: false, hasAlternative: false }
     expect(nextStep(refused(500), alone, GENEROUS).kind).toBe('retry-same')
   })
 
-  test('nextStep after a silence the retry must leave time for the alternative', () => {
+  test('after a silence, a retry must leave time for the alternative', () => {
     const tight = { ...FIRST, patienceMs: 300_000, remainingMs: 400_000 }
     expect(nextStep(TIMEOUT, tight, GENEROUS)).toEqual({ kind: 'next-target' })
     expect(nextStep(TIMEOUT, { ...tight, hasAlternative: false }, GENEROUS).kind).toBe('retry-same')
@@ -70,27 +70,27 @@ describe('nextStep', () => {
     }
   })
 
-  test('a refusal that may mean the request: one other key, then the next target', () => {
+  test('an ambiguous refusal: one other key, then the next target', () => {
     const other = { ...FIRST, hasOtherKey: true }
     expect(nextStep(refused(403), other, GENEROUS)).toEqual({ kind: 'next-key' })
     expect(nextStep(refused(403), { ...other, attemptsHere: 2 }, GENEROUS)).toEqual({ kind: 'next-target' })
     expect(nextStep(refused(403), FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
   })
 
-  test('what is too much for the model goes to the next model, what every model would refuse stops', () => {
+  test('a request too large for a model goes to the next model; one that all models refuse stops', () => {
     expect(nextStep(refused(413), FIRST, GENEROUS)).toEqual({ kind: 'next-model' })
     expect(nextStep(refused(404), FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
     expect(nextStep(refused(400, 'bad'), FIRST, GENEROUS)).toEqual({ kind: 'stop' })
   })
 
-  test('the deadline and the number of attempts end everything', () => {
+  test('the deadline and the maximum of attempts end everything', () => {
     expect(nextStep(refused(500), { ...FIRST, remainingMs: 0 }, GENEROUS)).toEqual({ kind: 'stop' })
     expect(nextStep(refused(429), { ...FIRST, attemptsInAll: MAX_ATTEMPTS, hasOtherKey: true }, GENEROUS)).toEqual({
       kind: 'stop',
     })
   })
 
-  test('the budget is asked only when a retry would follow', () => {
+  test('the budget is only asked if a retry would follow', () => {
     let asked = 0
     const counting = { random: () => 0, takeRetry: () => ++asked > 0 }
     for (const fault of [refused(429), refused(404), refused(413), refused(400)]) nextStep(fault, FIRST, counting)
@@ -100,7 +100,7 @@ describe('nextStep', () => {
     expect(asked).toBe(1)
   })
 
-  test('no pause is longer than what is left', () => {
+  test('no pause is longer than the remaining time', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 400, max: 599 }),

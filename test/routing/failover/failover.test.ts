@@ -49,14 +49,14 @@ describe('error classes', () => {
 
   const EVERYWHERE = ['p1/alpha-at-p1 k1', 'p1/alpha-at-p1 k2', 'p2/alpha-at-p2 k1', 'p2/beta-at-p2 k1']
 
-  test('429: the other key at once, then the next target; the keys cool for the account', async () => {
+  test('429: the other key at once, then the next target; the keys pause for the account', async () => {
     const begun = () => begin([alpha, beta])
     expect(await failAll(begun(), () => refused(429, 30))).toEqual(EVERYWHERE)
     expect([await begun().next(), parts.keys.resting().size]).toEqual([undefined, 0])
     expect(nameOf(await trips.begin([alpha], false, 'acc_2').next())).toBe('p1/alpha-at-p1 k1')
   })
 
-  test('429: a second account that meets it lets the keys cool for everybody', async () => {
+  test('429: a second account with a 429 pauses the keys for everybody', async () => {
     await failAll(begin(), () => refused(429, 30))
     expect(await failAll(trips.begin([alpha, beta], false, 'acc_2'), () => refused(429, 30))).toEqual(EVERYWHERE)
     expect(parts.pauses).toEqual([])
@@ -64,21 +64,21 @@ describe('error classes', () => {
     expect(nameOf(await begin([beta, modelOf('svc/rested', [providerOf('p3')])]).next())).toBe('p3/rested-at-p3 k1')
   })
 
-  test('429 that speaks of this request: one other key and then the next target; nothing rests, not even for its account', async () => {
+  test('429 about this request: one other key, then the next target; no key pauses', async () => {
     const tooLarge = refused(429, undefined, 'Request too large for x on tokens per min (TPM): Limit 10, Requested 20')
     for (let time = 0; time < 5; time++) expect(await failAll(begin(), () => tooLarge)).toEqual(EVERYWHERE)
     expect(parts.keys.resting().size).toBe(0)
     expect(parts.breaker.failureRate('p1/alpha-at-p1')).toBe(0)
   })
 
-  test('a key that was refused is not tried again for another model', async () => {
+  test('a refused key is not used again for another model', async () => {
     const solo = providerOf('p3')
     const models = [modelOf('svc/alpha', [solo]), modelOf('svc/beta', [solo])]
     expect(await failAll(begin(models), () => refused(401))).toEqual(['p3/alpha-at-p3 k1'])
     expect(eventsOf('key-out')).toEqual([{ type: 'key-out', provider: 'p3', key: 'k1', status: 401 }])
   })
 
-  test('403: one other key and then the next target; no key is out for one account’s words', async () => {
+  test('403: one other key, then the next target; one account cannot disable a key', async () => {
     for (let time = 0; time < 5; time++) {
       expect(await failAll(begin(), () => refused(403))).toEqual([
         'p1/alpha-at-p1 k1',
@@ -91,7 +91,7 @@ describe('error classes', () => {
     expect(eventsOf('key-out')).toEqual([])
   })
 
-  test('what a provider asked for by retry-after is kept, also when nothing else is left', async () => {
+  test('retry-after is respected even without an alternative', async () => {
     const solo = providerOf('p3')
     const models = [modelOf('svc/alpha', [solo]), modelOf('svc/beta', [solo])]
     expect(await failAll(begin(models), () => refused(429, 60))).toEqual(['p3/alpha-at-p3 k1', 'p3/beta-at-p3 k1'])
@@ -104,7 +104,7 @@ describe('error classes', () => {
     expect(nameOf(await begin(models).next())).toBe('p3/alpha-at-p3 k1')
   })
 
-  test('the pause of an overloaded provider is kept, for a minute at most', async () => {
+  test('an overloaded provider’s retry-after is respected for a minute at most', async () => {
     const models = [modelOf('svc/alpha', [providerOf('p3')])]
     expect(await failAll(begin(models), () => refused(529, 3_600))).toHaveLength(1)
     expect(await begin(models).next()).toBeUndefined()
@@ -112,7 +112,7 @@ describe('error classes', () => {
     expect(nameOf(await begin(models).next())).toBe('p3/alpha-at-p3 k1')
   })
 
-  test('a rest that is only our guess is tried all the same where nothing else is left, by one request at a time', async () => {
+  test('during an estimated pause, without an alternative, one request at a time is tried', async () => {
     const models = [modelOf('svc/alpha', [providerOf('p3')])]
     expect(await failAll(begin(models), () => refused(429))).toEqual(['p3/alpha-at-p3 k1'])
     const trial = await begin(models).next()
@@ -124,7 +124,7 @@ describe('error classes', () => {
     expect(nameOf(await begin(models).next())).toBe('p3/alpha-at-p3 k1')
   })
 
-  test('a content filter’s refusal goes on to the models that the caller named, and to no others', async () => {
+  test('a content filter’s refusal continues with the caller’s fallback models only', async () => {
     const filtered = refused(400, undefined, 'Output blocked by content filtering policy')
     expect(await failAll(begin(), () => filtered)).toEqual(['p1/alpha-at-p1 k1', 'p2/beta-at-p2 k1'])
     const byCatalogue = { ...alpha, fallback: ['svc/beta'] }
@@ -133,7 +133,7 @@ describe('error classes', () => {
     expect(await failAll(parts.begin(plan, client.signal), () => filtered)).toEqual(['p1/alpha-at-p1 k1'])
   })
 
-  test('who was silent is not asked again while another is left', async () => {
+  test('a silent target is not called again while another remains', async () => {
     const timeout: AttemptFault = { kind: 'timeout', phase: 'connect' }
     expect(await failAll(begin(), () => timeout)).toEqual([
       'p1/alpha-at-p1 k1',
@@ -143,7 +143,7 @@ describe('error classes', () => {
     ])
   })
 
-  test('400: stops, unless the fault is the model’s: then the next model', async () => {
+  test('400: stops, unless the model is at fault: then the next model', async () => {
     expect(await failAll(begin(), () => BAD_REQUEST)).toEqual(['p1/alpha-at-p1 k1'])
     const tooLong = refused(400, undefined, 'maximum context length is 8192 tokens')
     expect(await failAll(begin(), () => tooLong)).toEqual(['p1/alpha-at-p1 k1', 'p2/beta-at-p2 k1'])
@@ -157,12 +157,12 @@ describe('error classes', () => {
     ])
   })
 
-  test('a request that a format cannot carry goes on to one that may, and blames nobody', async () => {
+  test('a request that a format cannot carry goes to another format, without blame', async () => {
     expect(await failAll(begin(), () => ({ kind: 'unencodable' }))).toHaveLength(3)
     expect(parts.breaker.failureRate('p1/alpha-at-p1')).toBe(0)
   })
 
-  test('the trail tells every failed attempt', async () => {
+  test('the attempt list has every failed attempt', async () => {
     const failover = begin()
     await failAll(failover, ({ number }) => (number === 1 ? { kind: 'timeout', phase: 'first-byte' } : BAD_REQUEST))
     expect(failover.trail.map(({ model, provider, reason }) => [model, provider, reason])).toEqual([
@@ -173,7 +173,7 @@ describe('error classes', () => {
 })
 
 describe('bounds', () => {
-  test('retries stop when the budget is used up, moving on does not', async () => {
+  test('a used-up budget stops retries, not further targets', async () => {
     const names: string[] = []
     for (let request = 0; request < 30; request++) names.push(...(await failAll(begin([beta]), () => SERVER_ERROR)))
     expect(names.length).toBe(30 + MIN_RETRIES_PER_MINUTE)
@@ -187,7 +187,7 @@ describe('bounds', () => {
     expect(await failover.next(first?.failed(SERVER_ERROR))).toBeUndefined()
   })
 
-  test('an attempt may not be silent past the deadline', async () => {
+  test('an attempt’s silence ends at the deadline', async () => {
     const failover = begin()
     const first = await failover.next()
     expect(first?.planned.target.provider.timeouts.firstByteMs).toBe(20_000)
@@ -196,7 +196,7 @@ describe('bounds', () => {
     expect(second?.planned.target.provider.timeouts).toMatchObject({ firstByteMs: 5_000, totalMs: 60_000 })
   })
 
-  test('a client that left gets nothing more, and its slot is free', async () => {
+  test('after a disconnect nothing more is tried, and the slot is free', async () => {
     const failover = begin()
     const permit = await failover.next()
     client.abort()
@@ -205,14 +205,14 @@ describe('bounds', () => {
     expect(parts.limiter.list()).toMatchObject([{ provider: 'p1', inFlight: 0 }])
   })
 
-  test('a client that left before anybody was asked is nobody’s fault, whoever was busy or resting', async () => {
+  test('a client that disconnects before a call blames no provider', async () => {
     const failover = begin()
     client.abort()
     expect(await failover.next()).toBeUndefined()
     expect(failover.refusal()).toMatchObject({ kind: 'client_gone', status: 499 })
   })
 
-  test('a client that leaves during a pause ends the failover', async () => {
+  test('a disconnect during a pause ends the failover', async () => {
     const failover = begin()
     parts.onPause = () => client.abort()
     const permit = await failover.next()
@@ -220,7 +220,7 @@ describe('bounds', () => {
   })
 })
 
-test('latency and keys learn from what has begun', async () => {
+test('latencies and keys are updated by answers that have begun', async () => {
   const permit = await begin().next()
   parts.clock.advance(250)
   permit?.began()

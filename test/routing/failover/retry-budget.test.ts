@@ -10,7 +10,7 @@ function takeAll(budget: { takeRetry(): boolean }): number {
   return taken
 }
 
-test('a quiet gateway may retry a handful of times a minute, and again a minute later', () => {
+test('a quiet gateway may retry a few times a minute', () => {
   const clock = manualClock()
   const budget = createRetryBudget(clock)
   expect(takeAll(budget)).toBe(MIN_RETRIES_PER_MINUTE)
@@ -20,13 +20,13 @@ test('a quiet gateway may retry a handful of times a minute, and again a minute 
   expect(takeAll(budget)).toBe(MIN_RETRIES_PER_MINUTE)
 })
 
-test('a busy one may retry a tenth of its requests', () => {
+test('a busy gateway may retry a tenth of its requests', () => {
   const budget = createRetryBudget(manualClock())
   for (let index = 0; index < 1_000; index++) budget.noteRequest()
   expect(takeAll(budget)).toBe(100)
 })
 
-test('within any minute retries never exceed the share or the handful', () => {
+test('in any minute retries never exceed the share or the minimum', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ waitMs: fc.integer({ min: 0, max: 4_000 }), wantsRetry: fc.boolean() }), {

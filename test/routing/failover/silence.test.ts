@@ -39,7 +39,7 @@ function after(failover: Failover, permit: Permit, milliseconds: number): string
 }
 
 describe('a target that is known', () => {
-  test('a target that is known is borne for four times what it ever takes, and for five seconds at least', async () => {
+  test('a known target may be silent for four times its slowest start, at least five seconds', async () => {
     await learn()
     const { failover, first } = await start()
     expect(after(failover, first, 4_999)).toBeUndefined()
@@ -47,21 +47,21 @@ describe('a target that is known', () => {
     expect(trips.eventsOf('hedge')).toEqual([{ type: 'hedge', provider: 'p1' }])
   })
 
-  test('a target that is known that takes long may be silent for longer', async () => {
+  test('a slow known target may be silent for longer', async () => {
     for (let call = 0; call < 10; call++) parts.latency.note('p1/alpha-at-p1', true, 3_000)
     const { failover, first } = await start()
     expect(after(failover, first, 11_999)).toBeUndefined()
     expect(after(failover, first, 12_000)).toBe('p2/alpha-at-p2 k1')
   })
 
-  test('a target that is known is known from another gateway, too', async () => {
+  test('measurements of another gateway count too', async () => {
     parts.latency.adopt('p1/alpha-at-p1', true, 2_000)
     const { failover, first } = await start()
     expect(after(failover, first, 7_999)).toBeUndefined()
     expect(after(failover, first, 8_000)).toBe('p2/alpha-at-p2 k1')
   })
 
-  test('a target that is known whose provider has a limit of its own is held to that', async () => {
+  test('a provider’s own hedge limit replaces the computed one', async () => {
     const brisk = providerOf('p9', {
       timeouts: { connectMs: 1, firstByteMs: 9_000, idleMs: 1, totalMs: 9_000, hedgeMs: 40 },
     })
@@ -71,19 +71,19 @@ describe('a target that is known', () => {
   })
 })
 
-test('a target that nobody knows gets ten seconds for a stream', async () => {
+test('an unknown target may be silent for ten seconds of a stream', async () => {
   const { failover, first } = await start()
   expect(after(failover, first, 9_999)).toBeUndefined()
   expect(after(failover, first, 10_000)).toBe('p2/alpha-at-p2 k1')
 })
 
-test('nothing follows where no other target is left', async () => {
+test('without another target there is no hedge', async () => {
   const { failover, first } = await start([modelOf('svc/alpha', [p1])])
   expect(after(failover, first, 500_000)).toBeUndefined()
 })
 
 describe('where retries are used up', () => {
-  test('a target is given up at twice the patience', async () => {
+  test('without retries a silent target is cancelled after twice the wait', async () => {
     await learn()
     for (let retry = 0; retry < MIN_RETRIES_PER_MINUTE; retry++) parts.budget.takeRetry()
     const { failover, first } = await start()
@@ -94,7 +94,7 @@ describe('where retries are used up', () => {
     expect(failover.trail).toMatchObject([{ provider: 'p1', reason: 'silence-timeout' }])
   })
 
-  test('a silent call is given up sooner once its circuit has opened', async () => {
+  test('a silent call is cancelled sooner once its circuit has opened', async () => {
     await learn()
     parts.clock.advance(60_000)
     const { failover, first } = await start()
@@ -107,7 +107,7 @@ describe('where retries are used up', () => {
   })
 })
 
-test('two attempts at once are enough: the eldest makes room for a third', async () => {
+test('at most two attempts run at once: the oldest makes room for a third', async () => {
   await learn()
   const { failover, first } = await start()
   const second = failover.onSilence(first, 5_000) as Permit
@@ -117,7 +117,7 @@ test('two attempts at once are enough: the eldest makes room for a third', async
   expect(after(failover, second, 10_250)).toBe('p2/beta-at-p2 k1')
 })
 
-test('who was outrun counts as slow, and twenty of them open the circuit', async () => {
+test('an overtaken target counts as slow, and twenty in a row open its circuit', async () => {
   await learn()
   parts.clock.advance(60_000)
   for (let request = 0; request < MIN_SAMPLES; request++) {

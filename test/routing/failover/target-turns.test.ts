@@ -30,7 +30,7 @@ function namesOf(turns: ReturnType<typeof inTurn>): string {
   return turns.map(({ model: { id }, target }) => `${id.at(4)}${target.provider.name.at(1)}`).join(' ')
 }
 
-test('without a conversation each is first as often as its weight says, and who has none keeps its place', () => {
+test('without a conversation, targets come first by their weights; unweighted ones keep their place', () => {
   const random = createRandom(SEED).fraction
   const counts: Record<string, number> = {}
   for (let draw = 0; draw < 4000; draw++) {
@@ -41,7 +41,7 @@ test('without a conversation each is first as often as its weight says, and who 
   expect((counts['a0 a1 a2 b0 b1'] ?? 0) / 4000).toBeCloseTo(0.75, 1)
 })
 
-test('a conversation keeps its order, and conversations are shared out by the weights', () => {
+test('a conversation keeps its order, and conversations are distributed by the weights', () => {
   const never = () => expect.unreachable()
   let first = 0
   for (let index = 0; index < 4000; index++) {
@@ -52,7 +52,7 @@ test('a conversation keeps its order, and conversations are shared out by the we
   expect(first / 4000).toBeCloseTo(0.75, 1)
 })
 
-test('what the caller wishes, or the file orders, stays', () => {
+test('the caller’s order and the file’s order are kept', () => {
   const never = () => expect.unreachable()
   expect(inTurn({ ...PLAN, isWished: true }, never)).toBe(PLAN.targets)
   const plain = { targets: planned(modelOf('svc/alpha', [providerOf('p0'), providerOf('p1')])), isWished: false }

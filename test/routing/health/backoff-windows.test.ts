@@ -8,7 +8,7 @@ const provider = providerOf('p1', {}, 2)
 const [k1, k2] = provider.keys as [ProviderKey, ProviderKey]
 const [alpha, beta] = [targetOf(provider, 'alpha'), targetOf(provider, 'beta')]
 
-test('each target and key has its own, and the longer one counts', () => {
+test('each target and key has its own pause, and the longer one counts', () => {
   const clock = manualClock()
   const told: [string, number][] = []
   const backoffs = createBackoffWindows(clock, (id, forMs) => told.push([id, forMs]))
@@ -23,7 +23,7 @@ test('each target and key has its own, and the longer one counts', () => {
   expect(backoffs.remainingMs(alpha, k1, 'acc_1')).toBe(0)
 })
 
-test('another gateway’s counts like our own', () => {
+test('another gateway’s pause counts like our own', () => {
   const clock = manualClock()
   const told: string[] = []
   const backoffs = createBackoffWindows(clock, (id) => told.push(id))
@@ -32,7 +32,7 @@ test('another gateway’s counts like our own', () => {
   expect(told).toEqual([])
 })
 
-test('what one account was asked for binds it alone, and no other gateway is told', () => {
+test('a pause for one account applies to that account only, and is not shared', () => {
   const clock = manualClock()
   const told: string[] = []
   const backoffs = createBackoffWindows(clock, (id) => told.push(id))

@@ -45,7 +45,7 @@ function succeed(times: number): void {
 }
 
 describe('closed', () => {
-  test('opens when half of enough outcomes are failures, and says for how long', () => {
+  test('the circuit opens if half of enough outcomes fail, and reports how long', () => {
     fail(MIN_SAMPLES - 1)
     expect(breaker.state(ID)).toBe('closed')
     fail(1)
@@ -54,7 +54,7 @@ describe('closed', () => {
     expect(changes).toEqual([`${ID} open ${FIRST_OPEN_MS}`])
   })
 
-  test('stays closed below half', () => {
+  test('the circuit stays closed below half', () => {
     succeed(51)
     fail(50)
     expect(breaker.state(ID)).toBe('closed')
@@ -62,21 +62,21 @@ describe('closed', () => {
     expect(breaker.state(ID)).toBe('open')
   })
 
-  test('forgets what is older than the window', () => {
+  test('outcomes older than the window do not count', () => {
     fail(MIN_SAMPLES - 1)
     clock.advance(WINDOW_MS)
     fail(MIN_SAMPLES - 1)
     expect(breaker.state(ID)).toBe('closed')
   })
 
-  test('an answer that refuses the request or the key is no failure', () => {
+  test('a refusal of the request or the key is not a failure', () => {
     for (let index = 0; index < 50; index++) enter().end('refused')
     for (let index = 0; index < 50; index++) enter().end('abandoned')
     expect(breaker.state(ID)).toBe('closed')
     expect(breaker.failureRate(ID)).toBe(0)
   })
 
-  test('an answer that breaks off after it began is a failure', () => {
+  test('an answer that breaks off is a failure', () => {
     for (let index = 0; index < MIN_SAMPLES / 2; index++) {
       expect(breaker.state(ID)).toBe('closed')
       enter().end('answered')
@@ -85,14 +85,14 @@ describe('closed', () => {
     expect(breaker.state(ID)).toBe('open')
   })
 
-  test('opens when most answers are slow', () => {
+  test('the circuit opens if most answers are slow', () => {
     const calls = Array.from({ length: MIN_SAMPLES }, () => enter())
     clock.advance(SLOW_MS)
     for (const call of calls) call.end('answered')
     expect(breaker.state(ID)).toBe('open')
   })
 
-  test('opens while calls still hang', () => {
+  test('calls that still hang can open the circuit', () => {
     const calls = Array.from({ length: MIN_SAMPLES }, () => enter())
     clock.advance(SLOW_MS - 1)
     breaker.tick()
@@ -104,13 +104,13 @@ describe('closed', () => {
     expect(breaker.state(ID)).toBe('open')
   })
 
-  describe('opens at twenty slow ones in a row, however much went well before', () => {
+  describe('twenty slow answers in a row open the circuit', () => {
     const outrun = (times: number) => {
       for (let index = 0; index < times; index++) enter().end('outrun')
     }
     beforeEach(() => succeed(1_000))
 
-    test('also where a failure is among them', () => {
+    test('a failure among the slow answers does not reset the count', () => {
       outrun(MIN_SAMPLES - 1)
       fail(1)
       expect(breaker.state(ID)).toBe('closed')
@@ -121,14 +121,14 @@ describe('closed', () => {
     test.each([
       ['a good one', () => succeed(1)],
       ['a refusal, which shows that somebody is there', () => enter().end('refused')],
-    ])('not with %s among them', (_, answer) => {
+    ])('%s among the slow answers resets the count', (_, answer) => {
       outrun(MIN_SAMPLES - 1)
       answer()
       outrun(MIN_SAMPLES - 1)
       expect(breaker.state(ID)).toBe('closed')
     })
 
-    test('opens at twenty slow ones in a row, however much went well before not where they took longer than the window', () => {
+    test('slow answers over a longer time than the window do not count', () => {
       outrun(MIN_SAMPLES - 1)
       clock.advance(WINDOW_MS)
       outrun(MIN_SAMPLES - 1)
@@ -136,7 +136,7 @@ describe('closed', () => {
     })
   })
 
-  test('each target has its own', () => {
+  test('each target has its own circuit', () => {
     fail(MIN_SAMPLES)
     expect(breaker.admits('p2/other')).toBe(true)
   })
@@ -148,14 +148,14 @@ describe('half-open', () => {
     clock.advance(FIRST_OPEN_MS)
   })
 
-  test('admits one probe and nothing beside it', () => {
+  test('half-open: one probe is admitted and nothing beside it', () => {
     expect(breaker.state(ID)).toBe('half-open')
     expect(enter().isProbe).toBe(true)
     expect(breaker.admits(ID)).toBe(false)
     expect(breaker.enter(ID, SLOW_MS)).toBeUndefined()
   })
 
-  test('closes when the probe succeeds, or is answered at all', () => {
+  test('half-open: an answered probe closes the circuit', () => {
     enter().end('answered')
     expect(breaker.state(ID)).toBe('closed')
     expect(changes.at(-1)).toBe(`${ID} closed 0`)
@@ -165,7 +165,7 @@ describe('half-open', () => {
     expect(breaker.state(ID)).toBe('closed')
   })
 
-  test('opens for twice as long each time the probe fails, up to a minute', () => {
+  test('half-open: each failed probe doubles the pause, up to a minute', () => {
     let expected = FIRST_OPEN_MS
     for (let round = 0; round < 6; round++) {
       enter().end('failed')
@@ -177,13 +177,13 @@ describe('half-open', () => {
     }
   })
 
-  test('a probe whose client leaves makes room for another', () => {
+  test('half-open: a probe whose client disconnects makes room for another', () => {
     enter().end('abandoned')
     expect(breaker.state(ID)).toBe('half-open')
     expect(enter().isProbe).toBe(true)
   })
 
-  test('a silent probe counts as failed, whatever becomes of it', () => {
+  test('half-open: a silent probe counts as failed, whatever follows', () => {
     const probe = enter()
     clock.advance(SLOW_MS)
     breaker.tick()
@@ -192,7 +192,7 @@ describe('half-open', () => {
     expect(breaker.state(ID)).toBe('open')
   })
 
-  test('a long quiet time starts from the short pause again', () => {
+  test('after a long quiet time the pause is short again', () => {
     enter().end('answered')
     clock.advance(120_000)
     fail(MIN_SAMPLES)
@@ -201,7 +201,7 @@ describe('half-open', () => {
 })
 
 describe('open', () => {
-  test('a forced call that succeeds closes it, one that fails changes nothing', () => {
+  test('open: a forced call that succeeds closes the circuit, one that fails changes nothing', () => {
     fail(MIN_SAMPLES)
     enter(true).end('failed')
     expect(breaker.state(ID)).toBe('open')
@@ -209,7 +209,7 @@ describe('open', () => {
     expect(breaker.state(ID)).toBe('closed')
   })
 
-  test('outcomes of calls from before do not count', () => {
+  test('open: outcomes of earlier calls do not count', () => {
     const early = enter()
     fail(MIN_SAMPLES)
     early.end('answered')
@@ -219,7 +219,7 @@ describe('open', () => {
 })
 
 describe('adopted from another gateway', () => {
-  test('adopted from another gateway is open as long as the other says, without a word of our own', () => {
+  test('an adopted circuit is open as long as the other gateway reports it', () => {
     breaker.adopt(ID, 8_000)
     expect(breaker.state(ID)).toBe('open')
     expect(breaker.list()).toMatchObject([{ id: ID, isAdopted: true }])
@@ -230,19 +230,19 @@ describe('adopted from another gateway', () => {
     expect(changes).toEqual([])
   })
 
-  test('lapses by itself if the other is never heard of again', () => {
+  test('an adopted circuit expires without further reports', () => {
     breaker.adopt(ID, 8_000)
     clock.advance(8_000)
     expect(breaker.state(ID)).toBe('half-open')
   })
 
-  test('our own good experience outweighs it', () => {
+  test('our own successes close an adopted circuit', () => {
     succeed(MIN_SAMPLES)
     breaker.adopt(ID, 8_000)
     expect(breaker.state(ID)).toBe('closed')
   })
 
-  test('leaves the probe to the other even where we had opened as well', () => {
+  test('the other gateway probes an adopted circuit, even if ours had opened too', () => {
     fail(MIN_SAMPLES)
     breaker.adopt(ID, 20_000)
     clock.advance(FIRST_OPEN_MS)
@@ -252,7 +252,7 @@ describe('adopted from another gateway', () => {
   })
 })
 
-test('whatever happens, at most one probe is out, and open circuits admit nothing', () => {
+test('whatever happens, at most one probe runs, and open circuits admit nothing', () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('enter' as const), forced: fc.boolean() }),
     fc.record({ end: fc.constantFrom<CallOutcome[]>('answered', 'failed', 'refused', 'abandoned'), which: fc.nat(20) }),

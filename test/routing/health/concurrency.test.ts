@@ -16,7 +16,7 @@ async function now<T>(promise: Promise<T>): Promise<T | 'pending'> {
   return value === promise ? 'pending' : value
 }
 
-test('hands out as many slots as there are, and each again after its release', () => {
+test('a provider gives out its slots, and each again after its release', () => {
   const limiter = createConcurrencyLimiter()
   const first = limiter.tryTake(two, 'acct_1')
   expect(limiter.tryTake(two, 'acct_1')).toBeDefined()
@@ -35,7 +35,7 @@ test('a provider without a limit is never full', () => {
   expect(limiter.isOverloaded(open)).toBe(false)
 })
 
-test('the queue is served in order, and nobody overtakes it', async () => {
+test('the queue is served in order', async () => {
   const limiter = createConcurrencyLimiter()
   const held = [limiter.tryTake(two, 'acct_1'), limiter.tryTake(two, 'acct_1')]
   const first = limiter.take(two, 'acct_1', NEVER)
@@ -49,7 +49,7 @@ test('the queue is served in order, and nobody overtakes it', async () => {
   expect(await now(second)).toBeFunction()
 })
 
-test('a full queue refuses at once, with a time to come back', async () => {
+test('a full queue refuses at once with a retry-after', async () => {
   const limiter = createConcurrencyLimiter()
   const held = [limiter.tryTake(two, 'acct_1'), limiter.tryTake(two, 'acct_1')]
   held[0]?.(500)
@@ -65,7 +65,7 @@ test('a full queue refuses at once, with a time to come back', async () => {
   expect(await Promise.all(waiting)).toEqual([undefined, undefined])
 })
 
-test('a queue that moves too slowly refuses at once though it is empty', async () => {
+test('a slow queue refuses at once even if it is empty', async () => {
   const limiter = createConcurrencyLimiter()
   const release = limiter.tryTake(two, 'acct_1')
   release?.(60_000)
@@ -76,7 +76,7 @@ test('a queue that moves too slowly refuses at once though it is empty', async (
   expect(refusal).toMatchObject({ kind: 'overloaded', options: { retryAfterSeconds: 30 } })
 })
 
-test('whoever leaves the queue gives up the place and gets no slot', async () => {
+test('a request that leaves the queue gets no slot', async () => {
   const limiter = createConcurrencyLimiter()
   const one = providerOf('p3', { maxConcurrency: 1 })
   const held = limiter.tryTake(one, 'acct_1')
@@ -98,14 +98,14 @@ describe('one account', () => {
     return held
   }
 
-  test('one account does not get all slots, and more where fewer are free', () => {
+  test('one account does not get all slots, and more if fewer are free', () => {
     const limiter = createConcurrencyLimiter()
     expect(takeAll(limiter, 'acct_1')).toHaveLength(8)
     expect(takeAll(limiter, 'acct_2')).toHaveLength(2)
     expect(limiter.tryTake(ten, 'acct_3')).toBeUndefined()
   })
 
-  test('one account does not get all places in line, and who has less is let in first', async () => {
+  test('one account does not get all queue places, and the account with fewer slots goes first', async () => {
     const limiter = createConcurrencyLimiter()
     const held = [...takeAll(limiter, 'acct_1'), ...takeAll(limiter, 'acct_2')]
     expect(held).toHaveLength(10)
@@ -120,7 +120,7 @@ describe('one account', () => {
     for (const one of waiting.slice(0, 7)) expect(await now(one)).toBeFunction()
   })
 
-  test('one account is counted again from nothing once its calls have ended', () => {
+  test('an account’s count starts anew once its calls have ended', () => {
     const limiter = createConcurrencyLimiter()
     for (const release of takeAll(limiter, 'acct_1')) release()
     expect(takeAll(limiter, 'acct_1')).toHaveLength(8)

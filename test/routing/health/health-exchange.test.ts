@@ -47,7 +47,7 @@ function join(gatewayId: string, client: RedisClient = redis, addresses = ADDRES
   return { exchange, heard, note: (subject: string) => heard.notes.find((note) => note.subject === subject) }
 }
 
-test('what one gateway publishes all others hear, and it knows its own', async () => {
+test('all gateways read what one publishes, and a gateway knows its own entries', async () => {
   const [a, b] = [join('a'), join('b')]
   a.exchange.publish('target:p1/alpha', 'open', 60_000)
   a.exchange.publish('key:p1/k1', 'cooling', 30_000)
@@ -59,7 +59,7 @@ test('what one gateway publishes all others hear, and it knows its own', async (
   await until(() => a.note('target:p1/alpha')?.isOwn, 'a’s own note')
 })
 
-test('while nobody asks the others are hardly listened to; whoever asks is answered by what they say now', async () => {
+test('without requests the exchange is rarely read; a request reads the current state', async () => {
   const a = join('a')
   const b = join('b', redis, ADDRESSES, 3_600_000)
   await until(() => b.heard.times === 1, 'the first read of b')
@@ -70,7 +70,7 @@ test('while nobody asks the others are hardly listened to; whoever asks is answe
   await until(() => b.note('target:p1/alpha'), 'the note at b')
 })
 
-test('the first to open a circuit owns it; only it may take the note back', async () => {
+test('the first gateway to open a circuit owns the entry; only it may withdraw it', async () => {
   const [a, b] = [join('a'), join('b')]
   a.exchange.publish('target:p1/alpha', 'open', 60_000)
   await until(() => b.note('target:p1/alpha'), 'the note at b')
@@ -84,7 +84,7 @@ test('the first to open a circuit owns it; only it may take the note back', asyn
   await until(() => b.heard.notes.length === 0, 'the note to go')
 })
 
-test('of a key the longer rest counts, and anybody may say that it works again', async () => {
+test('the longer pause of a key counts, and any gateway may clear it', async () => {
   const [a, b] = [join('a'), join('b')]
   a.exchange.publish('key:p1/k1', 'cooling', 40_000)
   b.exchange.publish('key:p1/k1', 'cooling', 10_000)
@@ -96,7 +96,7 @@ test('of a key the longer rest counts, and anybody may say that it works again',
   await until(() => b.heard.notes.length === 0, 'the note to go')
 })
 
-test('a note that is over is heard no more, and another may take its place', async () => {
+test('an expired entry is ignored and can be replaced', async () => {
   const [a, b] = [join('a'), join('b')]
   a.exchange.publish('target:p1/alpha', 'open', 30)
   await until(async () => (await redis.hlen(HEALTH_KEY)) === 1, 'the note to be there')
@@ -109,7 +109,7 @@ test('a note that is over is heard no more, and another may take its place', asy
   expect(await redis.hlen(HEALTH_KEY)).toBe(1)
 })
 
-test('one name at two addresses is two upstreams, and all others are shared', async () => {
+test('one provider name with two addresses is two upstreams', async () => {
   const elsewhere = { ...providerOf('p1'), baseUrl: 'https://elsewhere.example' }
   const [a, b] = [
     join('a'),
@@ -123,7 +123,7 @@ test('one name at two addresses is two upstreams, and all others are shared', as
   expect(a.note('key:p2/k1')).toBeUndefined()
 })
 
-test('what another version wrote is left out', async () => {
+test('entries of another version are ignored', async () => {
   await redis.hset(
     HEALTH_KEY,
     'target:p1/x',
@@ -137,7 +137,7 @@ test('what another version wrote is left out', async () => {
   expect(heard.notes.map((note) => note.subject)).toEqual(['key:p1/k1'])
 })
 
-test('without the store nothing throws, and the exchange goes on when it is back', async () => {
+test('without the store nothing throws, and the exchange continues later', async () => {
   const server = await startRedis()
   const client = connectRedis(server.url, { logger, commandTimeoutMs: 500 })
   await waitForRedis(client, PATIENCE_MS)

@@ -38,7 +38,7 @@ const limit = (key: ProviderKey, retryAfterMs: number | undefined) =>
   pool.cool(provider, key, { accountId: ANY, retryAfterMs, left: 'nothing' })
 
 describe('choice', () => {
-  test('choice is in proportion to the weights', () => {
+  test('keys are chosen in proportion to their weights', () => {
     const weighted = providerOf('p1', {
       keys: [
         { ...k1, weight: 3 },
@@ -52,7 +52,7 @@ describe('choice', () => {
     expect(draw(0.999)).toBe('k2')
   })
 
-  test('choice is the same for all of a conversation, and another only while that may not be used', () => {
+  test('a conversation keeps its key, unless the key may not be used', () => {
     const names = Array.from({ length: 300 }, (_, index) => `c${index}`)
     const chosen = (from: KeyPool) => names.map((name) => from.pickUsable(provider, NONE, ANY, () => name)?.id)
     const before = chosen(pool)
@@ -69,7 +69,7 @@ describe('choice', () => {
     expect(pool.pickUsable(provider, NONE, ANY, () => undefined)?.id).toBe('k1')
   })
 
-  test('choice of conversations is in proportion to the weights as well', () => {
+  test('keys of conversations are chosen in proportion to their weights', () => {
     const weighted = providerOf('p1', {
       keys: [
         { ...k1, weight: 3 },
@@ -82,14 +82,14 @@ describe('choice', () => {
     expect(first.length).toBeLessThan(800)
   })
 
-  test('leaves out the avoided, down to nothing', () => {
+  test('excluded keys are not chosen, down to none', () => {
     expect(pool.pickUsable(provider, new Set(['k1']), ANY)?.id).toBe('k2')
     expect(pool.pickUsable(provider, new Set(['k1', 'k2', 'k3']), ANY)).toBeUndefined()
   })
 })
 
 describe('429', () => {
-  test('cools the key for as long as the provider says', () => {
+  test('a 429 pauses the key as long as the provider asks', () => {
     limit(k1, 7_000)
     expect(events).toEqual(['p1/k1 cooling 7000'])
     expect(pool.pickUsable(provider, NONE, ANY)?.id).toBe('k2')
@@ -99,7 +99,7 @@ describe('429', () => {
     expect(pool.pickUsable(provider, NONE, ANY)?.id).toBe('k1')
   })
 
-  test('429 without a wish it cools longer each time in a row, up to a minute, and a success starts over', () => {
+  test('a 429 without retry-after pauses longer each time, up to a minute; a success resets it', () => {
     let expected = FIRST_COOLING_MS
     for (let round = 0; round < 8; round++) {
       limit(k1, undefined)
@@ -112,7 +112,7 @@ describe('429', () => {
     expect(pool.resting().get('p1/k1')?.forMs).toBe(FIRST_COOLING_MS)
   })
 
-  test('calls that were limited together are limited once', () => {
+  test('calls limited together count as one 429', () => {
     for (let index = 0; index < 10; index++) limit(k1, undefined)
     expect(pool.resting().get('p1/k1')?.forMs).toBe(FIRST_COOLING_MS)
     expect(events).toHaveLength(1)
@@ -120,7 +120,7 @@ describe('429', () => {
     expect(pool.resting().get('p1/k1')?.forMs).toBe(30_000)
   })
 
-  test('a success of a call in flight does not end the rest', () => {
+  test('a success of an earlier call does not end the pause', () => {
     const startedMs = clock.monotonic()
     clock.advance(10)
     limit(k1, 5_000)
@@ -129,7 +129,7 @@ describe('429', () => {
     expect(pool.resting().has('p1/k1')).toBe(true)
   })
 
-  test('the last resort is the key that rests least', () => {
+  test('as a last resort the key with the shortest pause is used', () => {
     limit(k1, 9_000)
     limit(k2, 1_000)
     limit(k3, 5_000)
@@ -146,7 +146,7 @@ describe('a 429 that one account meets', () => {
   const avoided = new Set(['k2', 'k3'])
   const isUsable = (accountId: string) => pool.pickUsable(provider, avoided, accountId) === k1
 
-  test('lets the key rest for that account, however often, and for nobody else', () => {
+  test('a 429 of one account pauses the key for that account only', () => {
     for (let time = 0; time < 20; time++) {
       expect(meet('acc_1')).toBe(false)
       expect([isUsable('acc_1'), isUsable('acc_2')]).toEqual([false, true])
@@ -156,20 +156,20 @@ describe('a 429 that one account meets', () => {
     expect(pool.pickResting(provider, NONE, 'acc_1')?.id).toBe('k2')
   })
 
-  test('lets it rest for all once a second one has met it', () => {
+  test('a 429 of a second account pauses the key for all', () => {
     expect([meet('acc_1', undefined, 5_000), meet('acc_2', undefined, 5_000)]).toEqual([false, true])
     expect(events).toEqual(['p1/k1 cooling 5000'])
     expect(isUsable('acc_3')).toBe(false)
   })
 
-  test('a 429 of one account does not rest the key for all after a call that worked in between', () => {
+  test('a successful call in between keeps a second account’s 429 its own', () => {
     meet('acc_1')
     pool.noteSuccess(provider, k1, clock.monotonic(), 'acc_3')
     expect(meet('acc_2')).toBe(false)
     expect(isUsable('acc_3')).toBe(true)
   })
 
-  test('lets it rest for all where the provider says that nothing is left, for none where it says that something is', () => {
+  test('headers without a remaining limit pause the key for all; with one, for nobody', () => {
     for (const account of ['acc_1', 'acc_2', 'acc_3']) expect(meet(account, 'something', 5_000)).toBe(false)
     expect(isUsable('acc_4')).toBe(true)
     expect(meet('acc_4', 'nothing')).toBe(true)
@@ -178,7 +178,7 @@ describe('a 429 that one account meets', () => {
 })
 
 describe('a key that was refused', () => {
-  test('takes the key out, raises an alert, and lets it try again later', () => {
+  test('a refused key is taken out, raises an alert, and is tried again later', () => {
     pool.takeOut(provider, k2, 401)
     expect(events).toEqual([`p1/k2 out ${OUT_MS}`, 'alert p1/k2 401'])
     expect(pool.pickUsable(provider, new Set(['k1', 'k3']), ANY)).toBeUndefined()
@@ -186,7 +186,7 @@ describe('a key that was refused', () => {
     expect(pool.pickUsable(provider, new Set(['k1', 'k3']), ANY)?.id).toBe('k2')
   })
 
-  test('a later call that works brings it back', () => {
+  test('a later successful call restores a refused key', () => {
     pool.takeOut(provider, k1, 403)
     pool.noteSuccess(provider, k1, clock.monotonic() - 1, ANY)
     expect(pool.resting().has('p1/k1')).toBe(true)
@@ -197,12 +197,12 @@ describe('a key that was refused', () => {
 })
 
 describe('a refusal that may mean the request', () => {
-  test('takes out no key, however often one account meets it', () => {
+  test('an ambiguous refusal of one account takes out no key', () => {
     for (let time = 0; time < 100; time++) for (const key of provider.keys) pool.strike(provider, key, 403, 'acc_1')
     expect([events, pool.resting().size]).toEqual([[], 0])
   })
 
-  test('takes the key out when several accounts have met it in a row', () => {
+  test('ambiguous refusals of several accounts in a row take the key out', () => {
     for (const account of ['acc_1', 'acc_2', 'acc_1']) pool.strike(provider, k1, 403, account)
     expect(events).toEqual([])
     pool.strike(provider, k1, 403, 'acc_3')
@@ -210,7 +210,7 @@ describe('a refusal that may mean the request', () => {
     expect(MIN_STRIKES).toBe(3)
   })
 
-  test('a refusal that may mean the request is forgotten when the key works for anybody, and after a while', () => {
+  test('a success for any account, and time, reset ambiguous refusals', () => {
     for (const account of ['acc_1', 'acc_2']) pool.strike(provider, k1, 403, account)
     pool.noteSuccess(provider, k1, clock.monotonic(), ANY)
     for (const account of ['acc_3', 'acc_4']) pool.strike(provider, k1, 403, account)
@@ -224,7 +224,7 @@ describe('a refusal that may mean the request', () => {
 })
 
 describe('other gateways', () => {
-  test('their rests count like ours, are not told on, and never shorten ours', () => {
+  test('other gateways’ pauses count, are not passed on, and never shorten ours', () => {
     pool.adopt('p1/k1', { state: 'cooling', forMs: 4_000 })
     expect(pool.pickUsable(provider, NONE, ANY)?.id).toBe('k2')
     expect(events).toEqual([])
@@ -236,7 +236,7 @@ describe('other gateways', () => {
   })
 })
 
-test('many draws follow the weights', () => {
+test('many choices follow the weights', () => {
   const weighted = providerOf('p1', {
     keys: [
       { ...k1, weight: 1 },

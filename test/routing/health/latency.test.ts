@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { createLatencies, FORGOTTEN_AFTER_MS } from '@/routing/health/latency'
 
-test('follows what it sees, keeps streams apart, and forgets', () => {
+test('latencies follow measurements, separate streams, and expire', () => {
   const clock = manualClock()
   const latencies = createLatencies(clock)
   expect(latencies.usual('p1/a', true)).toBeUndefined()
@@ -18,7 +18,7 @@ test('follows what it sees, keeps streams apart, and forgets', () => {
   expect(latencies.usual('p1/a', true)).toBe(50)
 })
 
-test('knows the slowest of a hundred from a handful on, tells it once, and believes others until then', () => {
+test('the 99th percentile is known from a few values on, is published once, and others’ values count until then', () => {
   const clock = manualClock()
   const latencies = createLatencies(clock)
   for (let index = 0; index < 4; index++) latencies.note('p1/a', true, 100)

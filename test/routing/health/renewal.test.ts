@@ -44,7 +44,7 @@ async function open(world: World): Promise<void> {
 
 const circuitsOf = ({ router }: World) => router.status().circuits.map(({ id, state }) => `${id} ${state}`)
 
-test('an open circuit and resting keys of an unchanged provider stay as they are', async () => {
+test('after a reload an unchanged provider keeps circuits and pauses', async () => {
   const world = worldOf(selling(providerOf('p1')))
   ;(await begin(world)).failed({
     kind: 'refused',
@@ -61,7 +61,7 @@ test('an open circuit and resting keys of an unchanged provider stay as they are
   expect(circuitsOf(broken)).toEqual(['p1/alpha-at-p1 open'])
 })
 
-test('a provider at another address, and one that is gone, are forgotten', async () => {
+test('after a reload a provider with another address, or removed, is forgotten', async () => {
   const world = worldOf(selling(providerOf('p1')))
   await open(world)
   world.live.replace(selling(providerOf('p1', { baseUrl: 'http://elsewhere.test' })))
@@ -71,7 +71,7 @@ test('a provider at another address, and one that is gone, are forgotten', async
   expect(circuitsOf(world)).toEqual([])
 })
 
-test('an outcome at the old address says nothing of the new one', async () => {
+test('an outcome at the old address does not count for the new one', async () => {
   const world = worldOf(selling(providerOf('p1')))
   const permits = []
   for (let index = 0; index < MIN_SAMPLES; index++) permits.push(await begin(world))
@@ -80,7 +80,7 @@ test('an outcome at the old address says nothing of the new one', async () => {
   expect(circuitsOf(world).filter((circuit) => circuit.endsWith('open'))).toEqual([])
 })
 
-test('a request that was planned before gets the keys of now, and a key out of use is drained', async () => {
+test('a request planned earlier uses the current keys, and a removed key drains', async () => {
   const world = worldOf(selling(providerOf('p1', { keys: [k1] })))
   const before = await plan(world)
   const streaming = await begin(world)
@@ -97,7 +97,7 @@ test('a request that was planned before gets the keys of now, and a key out of u
   expect(world.events.filter(({ type }) => type === 'key-drained')).toEqual([{ type: 'key-drained', key: 'p1/k1' }])
 })
 
-test('a second call of a request is not made with a key that was taken out of use meanwhile', async () => {
+test('a second call of a request does not use a key removed meanwhile', async () => {
   const world = worldOf(selling(providerOf('p1', { keys: [k1] })))
   const failover = world.router.begin(await plan(world), CONTEXT)
   const first = await failover.next()
@@ -108,14 +108,14 @@ test('a second call of a request is not made with a key that was taken out of us
   expect(second?.key.id).toBe('k2')
 })
 
-test('a request that was planned for a provider that is gone is still answered there', async () => {
+test('a request planned for a removed provider is still answered there', async () => {
   const world = worldOf(selling(providerOf('p1')))
   const before = await plan(world)
   world.live.replace(selling(providerOf('p2')))
   expect((await world.router.begin(before, CONTEXT).next())?.key.id).toBe('k1')
 })
 
-test('a key that comes back is not drained', async () => {
+test('a key that returns does not drain', async () => {
   const world = worldOf(selling(providerOf('p1', { keys: [k1] })))
   const permit = await begin(world)
   world.live.replace(selling(providerOf('p1', { keys: [k2] })))
@@ -124,7 +124,7 @@ test('a key that comes back is not drained', async () => {
   expect(world.events.filter((event) => event.type === 'key-drained' && event.key === 'p1/k1')).toEqual([])
 })
 
-test('a higher limit lets in who waits, a lower one holds for calls to come', async () => {
+test('a higher limit admits waiting requests, a lower one applies to new calls', async () => {
   const limiter = createConcurrencyLimiter()
   const of = (maxConcurrency: number) => providerOf('p1', { maxConcurrency })
   const held = limiter.tryTake(of(1), 'acct_1')

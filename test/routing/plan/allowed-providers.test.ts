@@ -37,19 +37,19 @@ function refused(run: () => unknown): object {
 const NONE: RoutePreferences = { order: [], only: [], ignore: [] }
 
 describe('a plan', () => {
-  test('keeps the targets of those providers, of the named model and of the catalogue’s fallbacks', () => {
+  test('a plan keeps the targets of allowed providers, for the model and its fallbacks', () => {
     expect(order(plan({}, { allowedProviders: null }))).toEqual(order(plan({}, {})))
     expect(order(plan({}, { allowedProviders: ['west'] }))).toEqual(['svc/alpha west', 'svc/beta west'])
     expect(order(plan({}, { allowedProviders: ['east', 'west'] }))).toEqual(order(plan({}, {})))
   })
 
-  test('a plan is of what both lists allow', () => {
+  test('a plan is limited to what both lists allow', () => {
     expect(order(plan({}, { allowedModels: ['svc/alpha', 'svc/gamma'], allowedProviders: ['west'] }))).toEqual([
       'svc/alpha west',
     ])
   })
 
-  test('a plan of a tier is made of the candidates that they serve, even where the conversation began with another', () => {
+  test('a tier’s plan has candidates of allowed providers, even if the conversation began with another', () => {
     const chosen = plan({ model: 'auto-smart' }, { allowedProviders: ['east'], stickyModelId: 'svc/beta' })
     expect(order(chosen)).toEqual(['svc/gamma east'])
     expect(chosen.choice?.session).toEqual({ modelId: 'svc/beta', outcome: 'cannot-serve' })
@@ -61,7 +61,7 @@ describe('a plan', () => {
     ])
   })
 
-  test('heeds the wishes of the caller among them', () => {
+  test('the caller’s preferences choose among allowed providers', () => {
     const only = { ...NONE, only: ['east'] }
     const told = refused(() =>
       plan({ model: 'svc/alpha', fallback: ['svc/beta'], preferences: only }, { allowedProviders: ['west'] }),
@@ -74,7 +74,7 @@ describe('a plan', () => {
     ])
   })
 
-  test('a plan of embeddings likewise', () => {
+  test('a plan of embeddings is limited in the same way', () => {
     const request: EmbeddingRequest = {
       ...{ model: 'svc/embed', inputs: [{ type: 'text', text: 'Hi' }], isLone: true },
       ...{ encoding: 'float', nativeFields: [] },
@@ -91,7 +91,7 @@ describe('a key is refused', () => {
   const code = 'provider_not_allowed'
   const refusal = (request: Partial<ChatRequest>, options: PlanOptions) => refused(() => plan(request, options))
 
-  test('a key is refused by name and by fallback list, each at its place, saying who serves the model', () => {
+  test('a key is refused by model and by fallback entry, with the providers of the model', () => {
     expect(refusal({ model: 'svc/gamma' }, { allowedProviders: ['west'] })).toEqual({
       ...{ status: 403, param: 'model', code },
       message:
@@ -103,7 +103,7 @@ describe('a key is refused', () => {
     })
   })
 
-  test('a key is refused where nothing that a tier chooses from is left', () => {
+  test('a key is refused if a tier has no allowed candidate', () => {
     expect(refusal({ model: 'auto-smart' }, { allowedProviders: [] })).toMatchObject({
       ...{ status: 403, param: 'model', code },
       message: expect.stringContaining("No model that 'auto-smart' chooses from is served by a provider"),
@@ -113,19 +113,19 @@ describe('a key is refused', () => {
     expect(refusal({ model: 'auto-smart' }, both)).toMatchObject({ status: 403, code })
   })
 
-  test('a key is refused for the model first, where neither is allowed', () => {
+  test('if neither model nor provider is allowed, the refusal is about the model', () => {
     const neither = { allowedModels: ['svc/alpha'], allowedProviders: ['west'] }
     expect(refusal({ model: 'svc/gamma' }, neither)).toMatchObject({ status: 403, code: 'model_not_allowed' })
   })
 
-  test('a key is refused of everything, where its only provider has left the catalogue; what there is not is still unknown', () => {
+  test('a key whose only provider was removed is refused everything; unknown models stay unknown', () => {
     for (const model of ['svc/alpha', 'svc/beta', 'auto-smart'])
       expect(refusal({ model }, { allowedProviders: ['gone'] })).toMatchObject({ status: 403, code })
     expect(refusal({ model: 'svc/none' }, { allowedProviders: ['gone'] })).toMatchObject({ status: 404 })
   })
 })
 
-test('no plan has a target of another provider, whatever is asked for', () => {
+test('no plan has a target of another provider, whatever is requested', () => {
   const names = ['svc/alpha', 'svc/beta', 'svc/gamma', 'auto-smart']
   fc.assert(
     fc.property(

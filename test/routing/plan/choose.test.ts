@@ -28,7 +28,7 @@ function viewWhere(changes: Partial<RouteView>): RouteView {
 }
 
 describe('strategies', () => {
-  test('smart takes a cheap model for an easy request and a good one for a hard one, not the dearest', () => {
+  test('smart chooses a cheap model for an easy request and a good one for a hard one', () => {
     const tier = tierOf('auto-smart', 'smart', ALL)
     expect(modelsOf(tier, EASY)[0]).toBe(small)
     expect(modelsOf(tier, HARD)[0]).toBe(large)
@@ -40,7 +40,7 @@ describe('strategies', () => {
     expect(modelsOf(tier, HARD)[0]).not.toBe(best)
   })
 
-  test('fast takes the fastest that will do, by what was observed', () => {
+  test('fast chooses the fastest sufficient model by measured latency', () => {
     const tier = tierOf('auto-fast', 'fast', [small, middle, large])
     const milliseconds = new Map([
       ['p1', 4_000],
@@ -51,21 +51,21 @@ describe('strategies', () => {
     expect(modelsOf(tier, EASY, { view })[0]).toBe(middle)
   })
 
-  test('the catalogue’s weights decide', () => {
+  test('the catalogue’s weights override the strategy', () => {
     const quality = tierOf('auto-best', 'smart', ALL, { quality: 100, price: 0 })
     const price = tierOf('auto-least', 'smart', ALL, { quality: 0, price: 1 })
     expect(modelsOf(quality, HARD)[0]?.quality).toBeGreaterThan(0.9)
     expect(modelsOf(price, HARD)[0]).toBe(small)
   })
 
-  test('strategies without stated quality a dearer model is taken for a better one', () => {
+  test('without a stated quality a dearer model counts as better', () => {
     const plain = ALL.map(({ quality: _, ...model }) => model)
     const tier = tierOf('auto-smart', 'smart', plain)
     const request = requestOf({ model: tier.id }, HARD)
     expect(buildPlan(catalogOf(plain, [tier]), request).models[0]?.id).not.toBe('svc/small')
   })
 
-  test('an unknown strategy is treated as smart', () => {
+  test('an unknown strategy works as smart', () => {
     const need = { difficulty: 0.1, inputTokens: 100, outputTokens: 100, wantsReasoning: false }
     const candidates = ALL.map((model) => ({ model, isUsable: true, failureRate: 0, latencyMs: undefined }))
     const [odd, smart] = ['constructor', 'smart'].map((name) => rankCandidates(name, new Map(), candidates, need))
@@ -74,7 +74,7 @@ describe('strategies', () => {
 })
 
 describe('the shortlist', () => {
-  test('the shortlist is the best three, and one of every provider that none of them is from', () => {
+  test('the shortlist has the best three, and the best of each other provider', () => {
     const crowd = [1, 2, 3, 4].map((index) => modelOf(`svc/a${index}`, [p1], { usd: 0.01 * index, quality: 0.9 }))
     const tier = tierOf('auto-cheap', 'cheap', [...crowd, middle, large])
     const plan = buildPlan(catalogOf([...crowd, middle, large], [tier]), requestOf({ model: tier.id }, EASY))
@@ -85,14 +85,14 @@ describe('the shortlist', () => {
 })
 
 describe('health', () => {
-  test('a model that no call would get through to is last', () => {
+  test('a model without a usable target comes last', () => {
     const view = viewWhere({ isUsable: (target) => target.provider !== p1 })
     const models = modelsOf(tierOf('auto-smart', 'smart', [small, middle, large]), EASY, { view })
     expect(models[0]).toBe(middle)
     expect(models.at(-1)).toBe(small)
   })
 
-  test('one that fails often goes down', () => {
+  test('a model that often fails is ranked lower', () => {
     const twins = [modelOf('svc/a', [p1]), modelOf('svc/b', [p2])]
     const tier = tierOf('auto-smart', 'smart', twins)
     const view = viewWhere({ failureRate: (target) => (target.provider === p1 ? 0.4 : 0) })
@@ -100,7 +100,7 @@ describe('health', () => {
     expect(plan.models.map((model) => model.id)).toEqual(['svc/b', 'svc/a'])
   })
 
-  test('health with everything down the tier still makes a plan', () => {
+  test('if everything is down the tier still makes a plan', () => {
     const view = viewWhere({ isUsable: () => false })
     expect(modelsOf(tierOf('auto-smart', 'smart', ALL), EASY, { view })).not.toBeEmpty()
   })
@@ -109,13 +109,13 @@ describe('health', () => {
 describe('conversations', () => {
   const tier = tierOf('auto-smart', 'smart', ALL)
 
-  test('keep their model while it is healthy and can serve', () => {
+  test('a conversation keeps its model while it is healthy and can serve', () => {
     expect(modelsOf(tier, EASY, { stickyModelId: 'svc/large' })[0]).toBe(large)
     const view = viewWhere({ isUsable: (target) => target.provider !== p3 })
     expect(modelsOf(tier, EASY, { stickyModelId: 'svc/large', view })[0]).toBe(small)
   })
 
-  test('leave a model that cannot serve the next turn, or is no candidate', () => {
+  test('a conversation leaves a model that cannot serve, or is no candidate', () => {
     const blind = { ...small, capabilities: new Set<never>() }
     const models = [blind, middle, large]
     const tools = { model: 'auto-x', tools: [{ name: 'look' }] }
@@ -126,13 +126,13 @@ describe('conversations', () => {
     expect(modelsOf(tier, EASY, { stickyModelId: 'svc/unheard-of' })[0]).toBe(small)
   })
 
-  test('move to a stronger model when the task becomes hard, and never to a weaker one when it is easy', () => {
+  test('a conversation moves to a stronger model for a hard task, never to a weaker one', () => {
     expect(modelsOf(tier, HARD, { stickyModelId: 'svc/small' })[0]).toBe(large)
     expect(modelsOf(tier, HARD, { stickyModelId: 'svc/best' })[0]).toBe(best)
     for (const held of ALL) expect(modelsOf(tier, EASY, { stickyModelId: held.id })[0]).toBe(held)
   })
 
-  test('keep a model that is a little weaker than what a hard task would get', () => {
+  test('a conversation keeps a model that is only a little weaker', () => {
     const near = modelOf('svc/near', [p2], { usd: 2.9, quality: 0.87 })
     const models = [...ALL, near]
     const wide = tierOf('auto-wide', 'smart', models, { price: 0 })
@@ -141,12 +141,12 @@ describe('conversations', () => {
     expect(plan.models[0]).toBe(near)
   })
 
-  test('stay where the tier asks for no quality', () => {
+  test('a conversation keeps its model if the tier asks for no quality', () => {
     const least = tierOf('auto-cheap', 'cheap', [small, large], { quality: 0 })
     expect(modelsOf(least, HARD, { stickyModelId: 'svc/large' })[0]).toBe(large)
   })
 
-  test('the shortlist still holds the rest', () => {
+  test('the shortlist still has the other models', () => {
     const models = modelsOf(tier, EASY, { stickyModelId: 'svc/best' })
     expect(models[0]).toBe(best)
     expect(models.filter((model) => model === best)).toHaveLength(1)

@@ -30,13 +30,13 @@ function refusal(models: Model[], request: ChatRequest): GatewayError {
 }
 
 describe('order', () => {
-  test('the same model across its targets first, then the catalogue’s fallback', () => {
+  test('a plan has all targets of the model, then the catalogue’s fallback', () => {
     const plan = buildPlan(catalog, requestOf())
     expect(order(plan)).toEqual(['svc/alpha p1', 'svc/alpha p2', 'svc/beta p2'])
     expect(plan.models.map((model) => model.id)).toEqual(['svc/alpha', 'svc/beta'])
   })
 
-  test('the request’s own list takes the place of the catalogue’s', () => {
+  test('the request’s fallback list replaces the catalogue’s', () => {
     expect(order(buildPlan(catalog, requestOf({ fallback: ['svc/gamma'] })))).toEqual([
       'svc/alpha p1',
       'svc/alpha p2',
@@ -44,26 +44,26 @@ describe('order', () => {
     ])
   })
 
-  test('a model that is named twice is tried once, and a tier may be a fallback', () => {
+  test('a model named twice is tried once, and a tier may be a fallback', () => {
     const plan = buildPlan(catalog, requestOf({ fallback: ['svc/alpha', 'auto-smart', 'svc/gamma'] }))
     expect(plan.models.map((model) => model.id).sort()).toEqual(['svc/alpha', 'svc/beta', 'svc/gamma'])
     expect(plan.models[0]).toBe(alpha)
     expect(plan.choice).toBeUndefined()
   })
 
-  test('targets that no call would get through to come last, and stay in the plan', () => {
+  test('unavailable targets come last and stay in the plan', () => {
     const view: RouteView = { ...BLIND_VIEW, isUsable: (target) => targetId(target) !== 'p1/alpha-at-p1' }
     expect(order(buildPlan(catalog, requestOf(), { view }))).toEqual(['svc/alpha p2', 'svc/beta p2', 'svc/alpha p1'])
   })
 
-  test('order where nothing is usable the order is as if everything were', () => {
+  test('if no target is available the order does not change', () => {
     const view: RouteView = { ...BLIND_VIEW, isUsable: () => false }
     expect(order(buildPlan(catalog, requestOf(), { view }))).toEqual(order(buildPlan(catalog, requestOf())))
   })
 })
 
 describe('names', () => {
-  test('an unknown model is 404 and names the field', () => {
+  test('an unknown model is a 404 that names the field', () => {
     for (const [request, param] of [
       [requestOf({ model: 'svc/nope' }), 'model'],
       [requestOf({ model: 'constructor' }), 'model'],
@@ -83,7 +83,7 @@ describe('passing over', () => {
     turns: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://example.test/a.png' } }] }],
   })
 
-  test('a model that cannot serve the request is passed over for one that can', () => {
+  test('a model that cannot serve the request is skipped', () => {
     const plan = buildPlan(catalogOf([blind, beta]), image)
     expect(plan.models).toEqual([beta])
     expect(plan.passedOver.map(({ model, unmet }) => [model.id, unmet[0]?.requirement])).toEqual([
@@ -91,7 +91,7 @@ describe('passing over', () => {
     ])
   })
 
-  test('passing over where none is left the 400 says which requirement ruled out which model', () => {
+  test('if no model remains, the 400 has the requirement that ruled out each', () => {
     const short = modelOf('svc/beta', [p2], { contextLength: 100, maxOutputTokens: 50 })
     const error = refusal([blind, short], { ...image, maxOutputTokens: 500 })
     expect(error.status).toBe(400)
@@ -101,14 +101,14 @@ describe('passing over', () => {
     expect(error.options.details).toEqual({ 'svc/alpha': 'images', 'svc/beta': 'context-length' })
   })
 
-  test('passing over where length is all that is wrong the kind is the one that clients shorten their history for', () => {
+  test('if only the length is too great, the error has the code that clients shorten their history for', () => {
     const short = modelOf('svc/alpha', [p1], { contextLength: 100, maxOutputTokens: 50 })
     const error = refusal([short], requestOf({}, 'word '.repeat(1_000)))
     expect(error.kind).toBe('context_length_exceeded')
     expect(error.status).toBe(400)
   })
 
-  test('audio and files go to a model that lists them, and are tried elsewhere rather than refused', () => {
+  test('audio and files prefer a model that lists them, and are tried elsewhere otherwise', () => {
     const deaf = modelOf('svc/alpha', [p1], { capabilities: new Set() })
     const audio = requestOf({
       fallback: ['svc/beta'],
@@ -118,7 +118,7 @@ describe('passing over', () => {
     expect(buildPlan(catalogOf([deaf]), { ...audio, fallback: [] }).models).toEqual([deaf])
   })
 
-  test('a model that was named is kept though it does not think, a tier prefers one that does', () => {
+  test('a named model is kept without thinking; a tier prefers one with it', () => {
     const plain = modelOf('svc/alpha', [p1], { capabilities: new Set() })
     const thinking = requestOf({ reasoning: { effort: 'low' }, fallback: ['svc/beta'] })
     const tiers = [tierOf('auto-smart', 'smart', [plain, beta])]
@@ -127,7 +127,7 @@ describe('passing over', () => {
     expect(chosen.models).toEqual([beta])
   })
 
-  test('a service tier beside the standard one goes to targets and models with a price for it, and to nobody else', () => {
+  test('a service tier goes only to targets and models with a price for it', () => {
     const flexible = modelOf('svc/alpha', [p1, p2], { fallback: ['svc/beta'] })
     for (const target of flexible.targets) if (target.provider === p1) target.serviceTiers = new Set(['flex'])
     const all = catalogOf([flexible, beta])
@@ -139,7 +139,7 @@ describe('passing over', () => {
     expect(refusal([flexible, beta], requestOf({ serviceTier: 'priority' })).options.param).toBe('service_tier')
   })
 
-  test('what only a pass-through can carry goes to targets of the caller’s format', () => {
+  test('fields of the caller’s format only go to targets of that format', () => {
     const request = requestOf({ nativeOnly: ['tools[0] (custom)'] })
     const plan = buildPlan(catalog, request, { clientFormat: 'messages' })
     expect(order(plan)).toEqual(['svc/alpha p2', 'svc/beta p2'])
@@ -156,13 +156,13 @@ describe('a key that may call some models only', () => {
   const plan = (request: Partial<ChatRequest>, allowedModels: string[] | null) =>
     buildPlan(catalog, requestOf(request), { allowedModels })
 
-  test('gets what it may call by name, and of the catalogue’s fallbacks only those', () => {
+  test('a key with a model list gets its models, and only allowed catalogue fallbacks', () => {
     expect(order(plan({}, null))).toEqual(order(buildPlan(catalog, requestOf())))
     expect(order(plan({}, ['svc/alpha']))).toEqual(['svc/alpha p1', 'svc/alpha p2'])
     expect(order(plan({}, ['svc/beta', 'svc/alpha']))).toEqual(['svc/alpha p1', 'svc/alpha p2', 'svc/beta p2'])
   })
 
-  test('a key that may call some models only is refused by name and by fallback list, each at its place', () => {
+  test('a key with a model list is refused by model and by fallback entry', () => {
     const refused = (request: Partial<ChatRequest>, allowed: string[]) => {
       try {
         plan(request, allowed)
@@ -182,7 +182,7 @@ describe('a key that may call some models only', () => {
     expect(refused({ model: 'svc/none' }, [])).toMatchObject({ status: 404 })
   })
 
-  test('lets a tier choose among what it may call, even where the conversation began with another', () => {
+  test('a tier chooses among the key’s models, even if the conversation began with another', () => {
     const request = requestOf({ model: 'auto-smart' })
     const chosen = buildPlan(catalog, request, { allowedModels: ['svc/gamma'], stickyModelId: 'svc/beta' })
     expect(order(chosen)).toEqual(['svc/gamma p1'])
@@ -191,7 +191,7 @@ describe('a key that may call some models only', () => {
   })
 })
 
-test('a plan is never empty, holds no target twice, no model that is ruled out, and usable targets first', () => {
+test('a plan is never empty, has no target twice and no excluded model, available targets first', () => {
   const models = ['a', 'b', 'c', 'd'].map((name, index) =>
     modelOf(`svc/${name}`, index % 2 === 0 ? [p1, p2] : [p2], { capabilities: new Set(index < 2 ? [] : ['tools']) }),
   )

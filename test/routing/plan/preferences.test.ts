@@ -52,7 +52,7 @@ function refusalOf(make: () => Plan): GatewayError {
 const usd = (value: number) => priceToPico(value) ?? expect.unreachable()
 
 describe('quality', () => {
-  test('quality is the least that a tier takes, and says whom it ruled out', () => {
+  test('quality is the minimum that a tier accepts, and excluded models are listed', () => {
     const plan = planFor('auto-smart', { quality: 0.8 })
     expect(plan.models.map(({ id }) => id)).toEqual(['svc/large', 'svc/best'])
     expect(plan.passedOver.map(({ model, unmet }) => [model.id, unmet[0]?.requirement])).toEqual([
@@ -62,7 +62,7 @@ describe('quality', () => {
     expect(plan.choice?.isBelowQuality).toBe(false)
   })
 
-  test('falls to the best below where none that can serve has it, and says so', () => {
+  test('if no candidate has the quality, the best below is used and listed', () => {
     const plan = planFor('auto-smart', { quality: 0.99 })
     expect(plan.models[0]).toBe(best)
     expect(plan.models[1]).toBe(large)
@@ -77,12 +77,12 @@ describe('quality', () => {
     expect(cheap.models[0]).toBe(middle)
   })
 
-  test('leaves a conversation’s model that has too little of it', () => {
+  test('a conversation leaves a model below the quality', () => {
     expect(planFor('auto-smart', { quality: 0.9 }, {}, { stickyModelId: 'svc/small' }).models[0]).toBe(large)
     expect(planFor('auto-smart', { quality: 0.5 }, {}, { stickyModelId: 'svc/best' }).models[0]).toBe(best)
   })
 
-  test('quality that nobody has stated is reached by nobody', () => {
+  test('a model without a stated quality has none', () => {
     const { quality: _, ...silent } = modelOf('svc/silent', [p1], { usd: 9 })
     const others = tierOf('auto-x', 'smart', [silent, middle])
     const world = catalogOf([silent, middle], [others])
@@ -90,13 +90,13 @@ describe('quality', () => {
     expect(models).toEqual([middle])
   })
 
-  test('means nothing where a model is named', () => {
+  test('quality is ignored if a model is named', () => {
     expect(planFor('svc/small', { quality: 0.9 }).models).toEqual([small])
   })
 })
 
 describe('max_price', () => {
-  test('passes over what is dearer, in tiers, fallback lists and the catalogue’s fallbacks', () => {
+  test('max_price excludes dearer models, in tiers and fallbacks', () => {
     expect(
       planFor('auto-smart', { maxPrice: { input: usd(0.4) } })
         .models.map(({ id }) => id)
@@ -110,14 +110,14 @@ describe('max_price', () => {
     expect(routeReason(plan, 'svc/middle', [])).toContain('3 USD')
   })
 
-  test('max_price that leaves nothing is a 400 that names it', () => {
+  test('a max_price that excludes everything is a 400 that names it', () => {
     const { status, message, options } = refusalOf(() => planFor('svc/large', { maxPrice: { output: usd(11.99) } }))
     expect([status, options.param, options.code]).toEqual([400, 'svc.max_price', 'no_capable_model'])
     expect(message).toContain('svc/large costs 12 USD per 1M output tokens, above svc.max_price 11.99')
     expect(planFor('svc/large', { maxPrice: { input: usd(3), output: usd(12) } }).models).toEqual([large])
   })
 
-  test('counts the price list that the input may reach', () => {
+  test('max_price uses the price step that the input may reach', () => {
     const { base } = large.pricing
     const steep = modelOf('svc/steep', [p1], {
       pricing: { base, steps: [{ aboveInputTokens: 1_000, prices: { ...base, input: usd(6) } }] },
@@ -146,7 +146,7 @@ describe('providers', () => {
     expect(plan.passedOver.map(({ unmet }) => unmet[0]?.requirement)).toEqual(['providers', 'providers'])
   })
 
-  test('order puts the named first, among targets and candidates, and leaves the rest behind them', () => {
+  test('order puts the named providers first, and keeps the rest behind them', () => {
     expect(namesOf(planFor('svc/wide', { order: ['p3', 'p2'] })).slice(0, 3)).toEqual([
       'svc/wide@p3',
       'svc/wide@p2',
@@ -158,13 +158,13 @@ describe('providers', () => {
     expect(namesOf(planFor('auto-smart', { order: ['p2', 'p1'] }))[0]).toBe('svc/small@p2')
   })
 
-  test('a target that no call gets through to is still last', () => {
+  test('an unavailable target is last even if it is preferred', () => {
     const view = { ...BLIND_VIEW, isUsable: ({ provider }: { provider: { name: string } }) => provider.name !== 'p3' }
     const names = namesOf(planFor('svc/wide', { order: ['p3'], only: ['p1', 'p3'] }, {}, { view }))
     expect(names).toEqual(['svc/wide@p1', 'svc/best@p1', 'svc/wide@p3'])
   })
 
-  test('names that do not exist, and lists that leave nothing, are a 400 that names them', () => {
+  test('unknown providers, and lists that exclude everything, are a 400 that names them', () => {
     for (const field of ['order', 'only', 'ignore'] as const) {
       const { status, message, options } = refusalOf(() => planFor('svc/wide', { [field]: ['p1', 'px', 'py'] }))
       expect([status, options.param]).toEqual([400, `svc.providers.${field}`])
@@ -175,7 +175,7 @@ describe('providers', () => {
     expect(message).toContain('svc/large is served by p3')
   })
 
-  test('what the key may call is as it was', () => {
+  test('preferences do not extend what the key may call', () => {
     const plan = planFor('auto-smart', { quality: 0.9 }, {}, { allowedModels: ['svc/small', 'svc/large'] })
     expect(plan.models).toEqual([large])
     expect(() => planFor('svc/best', { quality: 0 }, {}, { allowedModels: ['svc/small'] })).toThrow('may not call')
@@ -183,7 +183,7 @@ describe('providers', () => {
 })
 
 describe('sort', () => {
-  test('price puts the cheapest candidate first, of those that have the quality', () => {
+  test('sort by price puts the cheapest sufficient candidate first', () => {
     const hard = 'Prove the theorem, derive the bound, analyse the complexity and justify each assumption.'
     const turns: ChatRequest['turns'] = [{ role: 'user', content: [{ type: 'text', text: hard }] }]
     expect(planFor('auto-smart', { sort: 'price' }, { turns }).models[0]).toBe(small)
@@ -191,7 +191,7 @@ describe('sort', () => {
     expect(planFor('auto-smart', { sort: 'price' }, {}, { stickyModelId: 'svc/best' }).models[0]).toBe(small)
   })
 
-  test('latency puts the quickest first, among targets and candidates, and the unknown last', () => {
+  test('sort by latency puts the fastest first, among targets and candidates, unknown last', () => {
     const milliseconds = new Map([
       ['p2', 900],
       ['p3', 200],
@@ -213,7 +213,7 @@ describe('sort', () => {
     ).toBe(p1)
   })
 
-  test('throughput puts first who writes most in a second, and the unknown last', () => {
+  test('sort by throughput puts the most tokens per second first, unknown last', () => {
     const perSecond = new Map([
       ['p2', 40],
       ['p3', 90],
@@ -236,7 +236,7 @@ function numbersFrom(seed: number): () => number {
   }
 }
 
-test('whatever is wished, nothing is planned that the wishes rule out, and the models are those of the targets', () => {
+test('a plan never has anything that random preferences exclude, and its models are those of its targets', () => {
   const random = numbersFrom(7)
   const pick = <T>(values: readonly T[]) => values.filter(() => random() < 0.4)
   let plans = 0

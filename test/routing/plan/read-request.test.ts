@@ -47,7 +47,7 @@ describe('features', () => {
     expect(features.inputTokens).toBeGreaterThan(1_000)
   })
 
-  test('effort goes from no thinking to much', () => {
+  test('effort ranges from no thinking to much', () => {
     const effort = (reasoning: ChatRequest['reasoning']) =>
       readFeatures(requestOf(reasoning ? { reasoning } : {})).effort
     expect(effort(undefined)).toBe(0)
@@ -59,7 +59,7 @@ describe('features', () => {
     expect(effort({ effort: 'max' })).toBe(1)
   })
 
-  test('the kind is what the text is about, else what the request carries', () => {
+  test('the kind comes from the text, otherwise from the request’s parts', () => {
     const kind = (text: string, changes: Partial<ChatRequest> = {}) => kindOf(readFeatures(requestOf(changes, text)))
     expect(kind('```python\ndef f(): pass\n```\nWhat does this function do?')).toBe('code')
     expect(kind('Find all x with x^2 + 3*x = 10 and f(x) > 0')).toBe('mathematics')
@@ -79,11 +79,11 @@ describe('features', () => {
     expect(readFeatures(requestOf({ turns })).text).toBe(alone.text)
   })
 
-  test('a conversation without a word of the user’s is read as nothing', () => {
+  test('a conversation without user text has no instruction', () => {
     expect(readFeatures(requestOf({ turns: [] }))).toMatchObject({ promptChars: 0, materialChars: 0, code: 0 })
   })
 
-  test('an instruction is found at either end of a long document, in one text or in several', () => {
+  test('an instruction is found at either end of a long document, in one text or several', () => {
     const filler = 'The ferry left before dawn and nobody asked where it went. '.repeat(2_000)
     const easy = 'Translate this text into German, please.'
     const hard = 'Analyse and critique this text, evaluate its argument, and justify each of its assumptions.'
@@ -106,7 +106,7 @@ describe('a conversation as a whole', () => {
   const PROOF = 'Prove the theorem, derive the bound, analyse the complexity and justify each assumption step by step.'
   const whole = (...said: string[]) => difficultyOf(readFeatures(requestOf({ turns: talk(...said) })))
 
-  test('a conversation as a whole is as hard as its hardest turn, less with each turn since', () => {
+  test('a conversation is as hard as its hardest turn, less with each later turn', () => {
     const alone = whole(PROOF)
     const after = [1, 2, 3, 4, 10].map((turns) =>
       readFeatures(requestOf({ turns: talk(PROOF, ...Array(turns).fill('ok go on')) })),
@@ -119,14 +119,14 @@ describe('a conversation as a whole', () => {
     expect(new Set(texts).size).toBe(texts.length)
   })
 
-  test('a conversation as a whole is not made harder by easy turns before a hard one, nor by many easy ones', () => {
+  test('easy turns do not make a conversation harder', () => {
     const text = (...said: string[]) => readFeatures(requestOf({ turns: talk(...said) })).text
     expect(text('Hi', 'Thanks!', PROOF)).toBe(text(PROOF))
     const many = Array.from({ length: 40 }, () => 'Thanks!')
     expect(text(...many)).toBe(text('Thanks!'))
   })
 
-  test('a conversation as a whole is read from the turn that counts: its kind, its words, and that it was said earlier', () => {
+  test('kind and words are those of the deciding turn, which is marked as earlier', () => {
     const text = `${PROOF} Let f(x) = x^2 + 3*x and n > 0.`
     const request = requestOf({ turns: talk(text, 'ok go on') })
     expect(kindOf(readFeatures(request))).toBe('mathematics')
@@ -136,14 +136,14 @@ describe('a conversation as a whole', () => {
     expect(explainRequest(request).map(({ because }) => because)).toEqual([...words, earlier?.because ?? ''])
   })
 
-  test('keeps its task in sight behind any number of tool results', () => {
+  test('the task is found before any number of tool results', () => {
     const calls = Array.from({ length: 400 }, (_, index) => answered(`call_${index}`)).flat()
     const text = (turns: Turn[]) => readFeatures(requestOf({ turns })).text
     expect(text([...talk(PROOF), ...calls])).toBe(text(talk(PROOF)))
     expect(text([...talk(PROOF), ...Array(5).fill(calls).flat()])).toBe(text(talk(PROOF)))
   })
 
-  test('costs the same to read at a hundred turns and at thousands', () => {
+  test('reading a hundred turns costs as much as reading thousands', () => {
     const long = PROOF.repeat(20)
     const words = (turns: number) => {
       let read = 0
@@ -162,7 +162,7 @@ describe('a conversation as a whole', () => {
 })
 
 describe('difficulty', () => {
-  test('tells small talk from work', () => {
+  test('difficulty separates small talk from work', () => {
     const talk = ['Hi!', 'Thanks, that worked!', 'What is the capital of France?', 'Who painted the Mona Lisa?']
     const work = [
       'Prove the theorem by induction, derive the recurrence and justify each step.',
@@ -176,11 +176,11 @@ describe('difficulty', () => {
     ['Beweise den Satz und begründe jede Annahme; analysiere die Risiken.', 'Wie heißt die Hauptstadt von Peru?'],
     ['请分析这个架构的权衡，证明算法的正确性，并比较各种设计。', '今天星期几？'],
     ['Докажите теорему и обоснуйте каждое допущение.', 'Какой сегодня день?'],
-  ])('reads other languages and scripts: %s', (hard, easy) => {
+  ])('difficulty works for other languages and scripts: %s', (hard, easy) => {
     expect(difficulty(hard)).toBeGreaterThan(difficulty(easy) + 0.05)
   })
 
-  test('rises with what was asked for', () => {
+  test('difficulty rises with the demands of the request', () => {
     const text = 'Sort out the numbers of the last quarter.'
     const plain = difficulty(text)
     expect(difficulty(text, { reasoning: { effort: 'high' } })).toBeGreaterThan(plain)

@@ -17,11 +17,11 @@ function file(source: FileBlock['source']): UserBlock {
 }
 
 describe('readRequirements', () => {
-  test('plain text needs nothing', () => {
+  test('plain text has no requirements', () => {
     expect(needsOf({ type: 'text', text: 'Hi' })).toEqual([])
   })
 
-  test('each kind of content needs its capability', () => {
+  test('each kind of content requires its capability', () => {
     expect(needsOf(IMAGE)).toEqual(['images'])
     expect(needsOf({ type: 'audio', mediaType: 'audio/wav', data: 'AAAA' })).toEqual(['audio'])
     expect(needsOf(file({ type: 'base64', mediaType: 'application/pdf', data: 'AAAA' }))).toEqual(['files'])
@@ -36,7 +36,7 @@ describe('readRequirements', () => {
     expect(needsOf(result)).toEqual(['images', 'tools'])
   })
 
-  test('tools, a schema and thinking are needs; JSON mode is not', () => {
+  test('tools, a schema and thinking are requirements; JSON mode is not', () => {
     const { capabilities } = readRequirements(
       requestOf({
         tools: [{ name: 'look' }],
@@ -48,7 +48,7 @@ describe('readRequirements', () => {
     expect(readRequirements(requestOf({ output: { type: 'json' } })).capabilities.size).toBe(0)
   })
 
-  test('thinking is asked for by an effort or a budget, and not by switching it off', () => {
+  test('effort or a budget asks for thinking, and turning it off does not', () => {
     expect(wantsReasoning(undefined)).toBe(false)
     expect(wantsReasoning({ visible: true })).toBe(false)
     expect(wantsReasoning({ effort: 'none' })).toBe(false)
@@ -60,7 +60,7 @@ describe('readRequirements', () => {
 })
 
 describe('ruledOut', () => {
-  test('names every missing capability and whether it is firm', () => {
+  test('a ruled-out model has each missing capability, and whether it is strict', () => {
     const request = requestOf({
       turns: [{ role: 'user', content: [IMAGE, { type: 'audio', mediaType: 'audio/wav', data: 'AAAA' }] }],
       tools: [{ name: 'look' }],
@@ -75,12 +75,12 @@ describe('ruledOut', () => {
     expect(unmet.find((item) => item.requirement === 'images')?.detail).toBe('does not support images')
   })
 
-  test('a model that can do everything is not ruled out', () => {
+  test('a model with all capabilities is not ruled out', () => {
     const request = requestOf({ tools: [{ name: 'look' }], reasoning: { effort: 'high' } })
     expect(ruledOut(modelOf('svc/all', [provider]), readRequirements(request))).toEqual([])
   })
 
-  test('an output limit above the model’s sends others first without ruling it out, one at it does neither', () => {
+  test('a model below the requested output limit comes later, without being ruled out', () => {
     const model = modelOf('svc/small', [provider], { maxOutputTokens: 1_000 })
     const over = ruledOut(model, readRequirements(requestOf({ maxOutputTokens: 1_001 })))
     expect(over).toEqual([
@@ -89,7 +89,7 @@ describe('ruledOut', () => {
     expect(ruledOut(model, readRequirements(requestOf({ maxOutputTokens: 1_000 })))).toEqual([])
   })
 
-  test('input and output limit together must fit the context', () => {
+  test('input plus output limit must fit the context', () => {
     const model = modelOf('svc/short', [provider], { contextLength: 1_000, maxOutputTokens: 1_000 })
     const long = requestOf({}, 'word '.repeat(1_200))
     expect(ruledOut(model, readRequirements(long)).map((item) => item.requirement)).toEqual(['context-length'])
@@ -99,7 +99,7 @@ describe('ruledOut', () => {
     expect(ruledOut(model, readRequirements(withOutput)).map((item) => item.requirement)).toEqual(['context-length'])
   })
 
-  test('a request that only the estimate finds too long gets the benefit of the doubt', () => {
+  test('a request that is too long only by estimate is not ruled out', () => {
     const model = modelOf('svc/short', [provider], { contextLength: 1_000 })
     const request = requestOf({}, 'x'.repeat(4_400))
     const requirements = readRequirements(request)

@@ -12,7 +12,7 @@ function unnamed(turns: Turn[], changes: Partial<ChatRequest> = {}, account = 'a
 }
 
 describe('a conversation with a name', () => {
-  test('a conversation with a name is named by header or cache key, within its account and tier', () => {
+  test('a conversation is named by header or cache key, within its account and tier', () => {
     const request = requestOf({ ...TIER, cacheKey: 'c', userId: 'u' })
     const byHeader = sessionOf('a1', request, 'h')
     const byCacheKey = sessionOf('a1', request, '')
@@ -26,7 +26,7 @@ describe('a conversation with a name', () => {
 })
 
 describe('a conversation without a name', () => {
-  test('begins with its first turn, and each turn goes on from the one before', () => {
+  test('an unnamed conversation is identified by its first turn, and each turn continues the one before', () => {
     const said = ['Hi', 'Prove it.', 'ok go on', 'And then?', 'Why?', 'ok', 'ok', 'Thanks']
     const sessions = said.map((_, index) => unnamed(talk(...said.slice(0, index + 1))))
     expect(sessions[0]?.from).toBeUndefined()
@@ -36,7 +36,7 @@ describe('a conversation without a name', () => {
     expect(new Set(sessions.map((session) => session?.to)).size).toBe(said.length)
   })
 
-  test('goes on in one turn while tools answer', () => {
+  test('a turn continues while tools answer', () => {
     const asked = talk('Hi', 'Look it up.')
     const working = [...asked, ...answered('call_1'), ...answered('call_2')]
     expect(unnamed(working)?.from).toBe(unnamed(asked)?.to as string)
@@ -45,7 +45,7 @@ describe('a conversation without a name', () => {
     expect(unnamed(begun)).toEqual(unnamed(asked) as NonNullable<ReturnType<typeof unnamed>>)
   })
 
-  test('parts from another as soon as they differ, however alike they began', () => {
+  test('a conversation is another one from the first difference on', () => {
     const [here, there] = [talk('Hi', 'Prove it.', 'ok'), talk('Hi', 'How are you?', 'ok')].map((turns) =>
       unnamed(turns),
     )
@@ -55,7 +55,7 @@ describe('a conversation without a name', () => {
     expect(first?.from).not.toBe(second?.from as string)
   })
 
-  test('a conversation without a name is not one for all who send the same user, and is another’s with another user, system prompt, account or tier', () => {
+  test('unnamed conversations differ by user text, system prompt, account and tier', () => {
     const [hi, bye] = [talk('Hi', 'ok'), talk('Bye', 'ok')].map((turns) => unnamed(turns, { userId: 'application' }))
     expect(hi?.from).not.toBe(bye?.from as string)
     const turns = talk('Hi', 'ok')
@@ -69,14 +69,14 @@ describe('a conversation without a name', () => {
     expect(new Set(sessions.map((session) => session?.from)).size).toBe(5)
   })
 
-  test('stays the same where only the end of a long system prompt changes', () => {
+  test('a changed end of a long system prompt does not change the conversation', () => {
     const system = (time: string) => ({
       system: [{ type: 'text' as const, text: `${'Be brief. '.repeat(200)}${time}` }],
     })
     expect(unnamed(talk('Hi', 'ok'), system('12:02'))?.from).toBe(unnamed(talk('Hi'), system('12:01'))?.to as string)
   })
 
-  test('shows nothing of what was said', () => {
+  test('the identifier contains no text', () => {
     expect(unnamed(talk('My secret', 'ok'))).toEqual({
       from: expect.stringMatching(/^[0-9a-f]{32}$/),
       to: expect.stringMatching(/^[0-9a-f]{32}$/),
@@ -84,7 +84,7 @@ describe('a conversation without a name', () => {
     })
   })
 
-  test('a conversation without a name is none where the user says nothing', () => {
+  test('without user text there is no identifier', () => {
     expect(unnamed([])).toBeUndefined()
     expect(unnamed(answered('call_1'))).toBeUndefined()
   })
@@ -94,7 +94,7 @@ describe('what stays the same of a conversation', () => {
   const of = (turns: Turn[], changes: Partial<ChatRequest> = {}, name = '', account = 'a1') =>
     conversationOf(account, requestOf({ turns, ...changes }), name)
 
-  test('what stays the same of a conversation is its name, or what it began with, whatever model is asked', () => {
+  test('the key identifier of a conversation is its name or its beginning, for any model', () => {
     const said = ['Hi', 'Prove it.', 'ok', 'And then?', 'Why?', 'ok', 'Thanks']
     const turns = said.map((_, index) => of([...talk(...said.slice(0, index + 1)), ...answered('call_1')]))
     expect(new Set([...turns, of(talk('Hi'), { model: 'svc/other' })]).size).toBe(1)
@@ -102,7 +102,7 @@ describe('what stays the same of a conversation', () => {
     expect(turns[0]).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  test('what stays the same of a conversation is another’s with another beginning, account, user, cache key or system prompt', () => {
+  test('the key identifier differs by beginning, account, user, cache key and system prompt', () => {
     const hi = talk('Hi')
     const system = [{ type: 'text' as const, text: 'Be kind.' }]
     const all = [of(hi), of(talk('Bye')), of(hi, {}, '', 'a2'), of(hi, { userId: 'u' }), of(hi, { cacheKey: 'c' })]

@@ -27,7 +27,7 @@ function sharedStore() {
   }
 }
 
-test('remembers in the process until the conversation has paused for too long', async () => {
+test('a model is remembered in the process until the conversation pauses for too long', async () => {
   const clock = manualClock()
   const sticky = createStickiness(clock)
   expect(await sticky.recall(named('s'))).toBeUndefined()
@@ -38,7 +38,7 @@ test('remembers in the process until the conversation has paused for too long', 
   expect(await sticky.recall(named('s'))).toBeUndefined()
 })
 
-test('keeps the stronger model until the conversation has ended', async () => {
+test('a stronger model is kept until the conversation ends', async () => {
   const clock = manualClock()
   const sticky = createStickiness(clock)
   sticky.remember(named('s'), 'svc/beta', thanNew('svc/beta'))
@@ -49,7 +49,7 @@ test('keeps the stronger model until the conversation has ended', async () => {
   await expect(sticky.recall(named('s'))).resolves.toBe('svc/alpha')
 })
 
-test('another gateway learns of it from the shared store, which is asked once a moment and told rarely', async () => {
+test('other gateways read it from the store, at most once a moment', async () => {
   const store = sharedStore()
   const clock = manualClock()
   const [first, second] = [createStickiness(clock, store), createStickiness(clock, store)]
@@ -64,7 +64,7 @@ test('another gateway learns of it from the shared store, which is asked once a 
   await until(async () => store.calls.set === 2, 'the store was told again')
 })
 
-test('a gateway hears that another has moved a conversation up, and moves nobody down that it had not heard of', async () => {
+test('a gateway reads that another moved a conversation up, and moves none down', async () => {
   const store = sharedStore()
   const clock = manualClock()
   const [first, second] = [createStickiness(clock, store), createStickiness(clock, store)]
@@ -81,7 +81,7 @@ test('a gateway hears that another has moved a conversation up, and moves nobody
   expect(await first.recall(named('s'))).toBe('svc/beta')
 })
 
-test('what has no name is looked up in the store only by a gateway that did not answer the turn before', async () => {
+test('an unnamed conversation is only looked up by a gateway that did not answer the turn before', async () => {
   const store = sharedStore()
   const clock = manualClock()
   const sticky = createStickiness(clock, store)
@@ -94,7 +94,7 @@ test('what has no name is looked up in the store only by a gateway that did not 
   expect(await createStickiness(clock, store).recall({ from: 'a', to: 'b', isNamed: false })).toBe('svc/alpha')
 })
 
-test('a store that fails or hangs costs nothing but the memory', async () => {
+test('a failing or hanging store only loses the memory', async () => {
   const broken = { get: () => Promise.reject(new Error('down')), set: () => Promise.reject(new Error('down')) }
   const hanging = { get: () => new Promise<string>(() => undefined), set: () => new Promise<void>(() => undefined) }
   for (const keeper of [broken, hanging]) {
@@ -107,7 +107,7 @@ test('a store that fails or hangs costs nothing but the memory', async () => {
   }
 })
 
-test('the memory of conversations is bounded: the one that was quiet for longest is forgotten first', async () => {
+test('the memory is limited: the conversation quiet for longest is forgotten first', async () => {
   const sticky = createStickiness(manualClock())
   for (let index = 0; index < MAX_SESSIONS; index++) sticky.remember(named(`s${index}`), 'svc/alpha', never)
   sticky.remember(named('s0'), 'svc/alpha', never)

@@ -34,7 +34,7 @@ function catalogOf(format: FormatName, upstream: ScriptedUpstream, capabilities 
   return loaded.catalog
 }
 
-test.each([...FORMAT_NAMES])('everything works at a provider of %s that can do everything', async (format) => {
+test.each([...FORMAT_NAMES])('all trials pass at a %s provider with all capabilities', async (format) => {
   const upstream = startAbleProvider(format)
   const trials = await tryProvider(catalogOf(format, upstream), 'it')
   expect(trials?.map(({ model, target }) => `${model} ${target}`)).toEqual([
@@ -51,7 +51,7 @@ test.each([...FORMAT_NAMES])('everything works at a provider of %s that can do e
   expect(upstream.calls).toHaveLength(25)
 })
 
-test('what a model is not said to be able to is not asked', async () => {
+test('capabilities that a model does not list are not tried', async () => {
   const upstream = startAbleProvider('chat-completions')
   const [trial] = (await tryProvider(catalogOf('chat-completions', upstream, []), 'it')) ?? []
   expect(trial).toMatchObject({
@@ -64,7 +64,7 @@ test('what a model is not said to be able to is not asked', async () => {
   expect(upstream.calls).toHaveLength(10)
 })
 
-test('wrong answers, missing usage and refusals are told one by one', async () => {
+test('wrong answers, missing usage and refusals are reported one by one', async () => {
   const upstream = startAbleProvider('chat-completions', ({ tools, output, turns, stream }) => {
     if (tools.length > 0) return answerOf({ type: 'text', text: 'I noted it.' })
     if (output.type === 'json-schema') {
@@ -86,7 +86,7 @@ test('wrong answers, missing usage and refusals are told one by one', async () =
   expect(JSON.stringify(trial)).not.toContain(KEY)
 })
 
-test('where neither answer comes, nothing else is asked', async () => {
+test('if neither text nor stream works, nothing else is tried', async () => {
   const upstream = startUpstream(() => new Response('<html>', { status: 401 }))
   const [trial] = (await tryProvider(catalogOf('messages', upstream), 'it')) ?? []
   expect(trial).toMatchObject({ text: 'fails', stream: 'fails', tools: 'untried', usage: 'untried', cost: null })
@@ -108,12 +108,12 @@ test.each<[string, () => Response, string]>([
       }),
     'in the stream: ',
   ],
-])('an answer that is %s is none', async (_, answer, why) => {
+])('an answer that is %s fails the trial', async (_, answer, why) => {
   const upstream = startUpstream(answer)
   const [trial] = (await tryProvider(catalogOf('chat-completions', upstream), 'it')) ?? []
   expect(trial?.faults[0]).toEqual({ of: 'text', why: expect.stringContaining(why) })
 })
 
-test('a provider of another name is none', async () => {
+test('an unknown provider name is refused', async () => {
   expect(await tryProvider(catalogOf('messages', startAbleProvider('messages')), 'other')).toBeUndefined()
 })

@@ -52,7 +52,7 @@ async function counted(): Promise<number> {
 }
 
 describe('a failed request', () => {
-  test('a failed request is kept with who, when and why', async () => {
+  test('a failed request is stored with account, time and reason', async () => {
     fail({
       model: 'svc/alpha',
       error: new GatewayError('invalid_request', 'messages is required', { param: 'messages' }),
@@ -69,7 +69,7 @@ describe('a failed request', () => {
     expect(Date.parse(row?.failed_at)).toBe(clock.now())
   })
 
-  test('shows the model that was asked for, sold or not, unless it may be content or a secret', async () => {
+  test('a failed request has the requested model, unless it may be content or a secret', async () => {
     const names = ['svc/alfa', 'claude-sonnet-5-5', 'us.anthropic.claude-v1:0', '@cf/meta/llama-3']
     const hidden = [
       'my secret plan',
@@ -86,13 +86,13 @@ describe('a failed request', () => {
     expect(kept).toHaveLength(names.length + hidden.length)
   })
 
-  test('a failed request without a valid key is nobody’s', async () => {
+  test('a failed request without a valid key belongs to no account', async () => {
     fail({ error: new GatewayError('invalid_credentials', 'This API key is deactivated.') })
     await failures.flush()
     expect([...(await listed()), await counted()]).toEqual([0])
   })
 
-  test('a failed request is written once, however often it is told', async () => {
+  test('a failed request is stored once, however often it is reported', async () => {
     fail()
     await failures.flush()
     count -= 1
@@ -110,7 +110,7 @@ async function rowsOf(accountId: string): Promise<number> {
 }
 
 describe('a flood', () => {
-  test('a flood is listed up to 10,000 a day by all gateways together, and what is beyond is counted by its reason', async () => {
+  test('all gateways together list up to 10,000 failures a day; the rest is counted by reason', async () => {
     const other = notes()
     const slow = new GatewayError('overloaded', 'Slow.', { code: 'slow' })
     for (let round = 0; round < 7; round++) {
@@ -133,7 +133,7 @@ describe('a flood', () => {
     expect(await rowsOf('acct_1')).toBe(MAX_LISTED_PER_DAY + 1)
   })
 
-  test('a flood of many accounts at once leaves room for the failures of the others', async () => {
+  test('many failing accounts leave room for each other', async () => {
     for (let account = 0; account < 10; account++)
       for (let again = 0; again < 2 * AT_ONCE; again++) fail({ accountId: `flood_${account}` })
     for (let again = 0; again < 5; again++) fail({ accountId: 'acct_2' })
@@ -144,7 +144,7 @@ describe('a flood', () => {
     expect(await counted()).toBe(20_005)
   })
 
-  test('a flood of codes by one account takes no count from another', async () => {
+  test('many error codes of one account take no count from another', async () => {
     for (let code = 0; code < 3_000; code++)
       fail({ accountId: 'flood', error: new GatewayError('invalid_request', 'no', { code: `code_${code}` }) })
     fail({ accountId: 'acct_2' })
@@ -152,7 +152,7 @@ describe('a flood', () => {
     expect([failures.lostCount(), await counted()]).toEqual([2_000, 1_001])
   })
 
-  test('a flood while the history is away is kept within bounds, what is lost is counted, and the rest is written later', async () => {
+  test('while the history is away the buffer is limited, losses are counted, and the rest is written later', async () => {
     const url = await freshDatabase()
     const away = connectDatabase(url, { maxConnections: 1 })
     await away.sql`ALTER TABLE failed_request_counts RENAME TO away`
@@ -169,7 +169,7 @@ describe('a flood', () => {
     await away.close()
   })
 
-  test('a flood of two processes is added up', async () => {
+  test('counts of two processes are added up', async () => {
     const other = notes()
     for (let again = 0; again < 40; again++) fail({ into: again % 2 === 0 ? failures : other })
     await Promise.all([failures.flush(), other.flush()])
@@ -177,7 +177,7 @@ describe('a flood', () => {
   })
 })
 
-test('the days are partitions, of which those of more than thirty days ago are dropped, and their sums with them', async () => {
+test('failures are in daily partitions, which are dropped with their sums after thirty days', async () => {
   const keep = (day: string) => database.sql`SELECT keep_failure_partitions(${day}::text::date) AS made`
   const partitions = async () => {
     const rows = await database.sql`SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
@@ -211,7 +211,7 @@ test('the days are partitions, of which those of more than thirty days ago are d
   expect(day?.days).toBe(0)
 })
 
-test('a flush that finds another under way ends after it', async () => {
+test('a flush waits for one that is running', async () => {
   const locked = await database.sql.reserve()
   await locked`BEGIN`
   await locked`LOCK TABLE failed_request_counts IN ACCESS EXCLUSIVE MODE`
@@ -231,7 +231,7 @@ test('a flush that finds another under way ends after it', async () => {
   expect(ended).toEqual(['first', 'second'])
 })
 
-test('a worker writes by itself, and what is left when it stops', async () => {
+test('the worker writes by itself, and writes the rest when it stops', async () => {
   fail()
   failures.start()
   await failures.stop()

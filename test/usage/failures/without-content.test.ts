@@ -8,7 +8,7 @@ import { withoutContent } from '@/usage/failures/without-content'
 
 const SECRET = 'the patient in room 12'
 
-test('whatever stands in quotation marks is left out', () => {
+test('text in quotation marks is removed', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (before, after) => {
       const said = `${before.replaceAll('"', '')}${SECRET}${after.replaceAll('"', '')}`
@@ -18,13 +18,13 @@ test('whatever stands in quotation marks is left out', () => {
   )
 })
 
-test('a quotation that goes on beyond what is read is left out as well, and takes no time', () => {
+test('an unclosed quotation is removed too, in little time', () => {
   // Whoever looked for the end of each would be at it for longer than any test.
   const message = `Unknown: '${SECRET} ${"' ".repeat(2_000_000)}`
   expect(withoutContent(invalidRequest(message)).words).toBe('Unknown: …')
 })
 
-test('our own words stay, and so do their apostrophes', () => {
+test('our own text and its apostrophes are kept', () => {
   const message = "This model's provider can't take more than 4 stop sequences"
   expect(withoutContent(invalidRequest(message, 'stop[4]'))).toEqual({
     ...{ words: message, param: 'stop[4]', providerRequestId: null },
