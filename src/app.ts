@@ -1,4 +1,4 @@
-/** The HTTP application: one error boundary, then every route. Builds without side effects, so tests drive it without a port. */
+/** The HTTP application: one error boundary, then all routes. Building it has no side effects, so tests need no port. */
 import { type AnyElysia, Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import { type AssetDeps, assetRoutes } from '@/console/http/assets/routes'
@@ -33,16 +33,15 @@ export type AppDeps = HttpDeps &
   DepositWebhookDeps &
   Pick<SandboxDepositDeps, 'sandbox'> & { dashboard: DashboardDeps & AssetDeps }
 
-/** Builds the application over its dependencies. */
 export function buildApp(deps: AppDeps): AnyElysia {
   const webhooks = depositWebhookRoutes(deps)
   const app =
     // The path of a request starts after any host name, even one as short as `http://gw/`.
     new Elysia({ handler: { standardHostname: false } })
-      // Registered before every plugin: a later boundary of a plugin would win over it.
+      // Must come before every plugin: Elysia prefers boundaries that are registered later.
       .onError(({ error, code, request }) => {
         const path = pathOf(request.url)
-        // The dashboard's pages read one shape, whatever else a request says it is.
+        // The dashboard's pages expect one error shape, whatever format headers say.
         const isPage = path.startsWith('/dashboard/')
         const format = isPage ? defaultFormat(deps.formats) : formatOfRequest(deps.formats, path, request.headers)
         const told = code === 'NOT_FOUND' ? unknownRoute(request.method, path) : meaningOf(error)

@@ -1,4 +1,4 @@
-/** The limits of an account: what all its keys may do together. Administrators set them, customers don't. */
+/** The limits of an account: what all its keys together may use. Only administrators set them. */
 import { eq } from 'drizzle-orm'
 import type { Database } from '@/db/client'
 import { accounts } from '@/db/schema'
@@ -12,10 +12,10 @@ import { MAX_KEY_LIMIT } from './key-limits'
 
 const NAMES = ['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const
 
-/** What is left out stays as it is; null = the catalogue's. `reason` is for the audit log. */
+/** A missing limit stays unchanged; `null`: the catalogue's default. `reason` goes to the audit log. */
 export type AccountLimitsChange = { accountId: string; limits: Partial<AccountLimits>; reason: string; by: ChangedBy }
 
-/** Changes limits in history and audit log, then on every gateway. Throws if the ledger can't be reached: call it again. */
+/** Changes limits in Postgres and the audit log, then on every gateway. Throws if the ledger is unreachable: call it again. */
 export async function changeAccountLimits(
   database: Database,
   ledger: Ledger,
@@ -44,7 +44,7 @@ export async function changeAccountLimits(
   return 'updated'
 }
 
-/** What an account's keys may do together: its own limits, or the catalogue's where it has none. */
+/** The limits of an account, with the catalogue's defaults for those it doesn't set. */
 export function ceilingsOf(limits: AccountLimits, defaults: DefaultLimits): DefaultLimits {
   const { requestsPerMinute, tokensPerMinute, concurrency } = limits
   return {
@@ -54,7 +54,7 @@ export function ceilingsOf(limits: AccountLimits, defaults: DefaultLimits): Defa
   }
 }
 
-/** Those of a key's `limits` that are above its account's. */
+/** The entries of a key's `limits` that exceed its account's. */
 export function limitsAbove(limits: Partial<AccountLimits>, ceilings: DefaultLimits): Partial<DefaultLimits> {
   return Object.fromEntries(
     NAMES.flatMap((name) => {

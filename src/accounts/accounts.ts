@@ -1,4 +1,4 @@
-/** Accounts, the ones who pay for requests. Created and suspended here; their money is the ledger's. */
+/** Accounts, which pay for requests. They are created and suspended here; their balance belongs to the ledger. */
 import { desc, eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { accounts } from '@/db/schema'
@@ -18,11 +18,10 @@ type NewAccount = { email: string; name: string }
 
 export type Accounts = ReturnType<typeof createAccounts>
 
-/** Accounts in `database`, with `ledger` as what gateways obey. `by` is for the audit log; left out = the operator. */
+/** Accounts in `database`. Changes are also sent to `ledger`. `by` is for the audit log; default: the operator. */
 export function createAccounts(database: Database, ledger: Ledger) {
   const { db } = database
   return {
-    /** Creates an empty, active account. */
     async create(account: NewAccount, by: ChangedBy = OPERATOR): Promise<CreateAccountOutcome> {
       const accountId = await db.transaction(async (transaction) => {
         const created = await insertAccount(transaction, account)
@@ -33,7 +32,7 @@ export function createAccounts(database: Database, ledger: Ledger) {
       })
       return accountId === undefined ? { kind: 'email_taken' } : { kind: 'created', accountId }
     },
-    /** Sets the status in history and audit log, then on every gateway. Throws if the ledger can't be reached: call it again. */
+    /** Sets the status in Postgres and the audit log, then on every gateway. Throws if the ledger is unreachable: call it again. */
     async setStatus(
       accountId: string,
       status: AccountStatus,
@@ -44,7 +43,7 @@ export function createAccounts(database: Database, ledger: Ledger) {
       return 'updated'
     },
     find: find.bind(null, db),
-    /** A personal account before an organisation of the same address. */
+    /** Prefers a personal account to an organisation with the same address. */
     async findByEmail(email: string): Promise<Account | undefined> {
       const [row] = await db
         .select(COLUMNS)
@@ -57,9 +56,9 @@ export function createAccounts(database: Database, ledger: Ledger) {
   }
 }
 
-/** Tells the ledger what the history says of the account's status and limits now. */
+/** Sends the account's current status and limits from Postgres to the ledger. */
 export async function tellLedger(database: Database, ledger: Ledger, accountId: string): Promise<void> {
-  // Loads the account now if the ledger doesn't have it, so that no connection is needed while one is held.
+  // Loads the account into the ledger first, so that the transaction below holds no connection while it waits for that.
   await ledger.readBalance(accountId)
   await inOrder(database, `account ${accountId}`, async (transaction) => {
     const account = await find(transaction, accountId)
@@ -87,7 +86,7 @@ async function writeStatus(
   })
 }
 
-/** Inserts an empty, active account, also inside a transaction, and returns its id; undefined if the address is taken, or kept for somebody. */
+/** Inserts an empty, active account and returns its id, also inside a transaction. Undefined if the address is taken or reserved. */
 export async function insertAccount(
   db: Database['db'] | Transaction,
   { email, name }: NewAccount,

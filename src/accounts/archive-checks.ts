@@ -1,7 +1,7 @@
-/** The checks of archived months: checkpoints as sealed, daily sums and remaining records as the checkpoints. */
+/** Checks of archived months: checkpoints are unaltered, and daily sums and remaining records equal the checkpoints. */
 import { CHECKPOINTS_DIGEST, dayDigestsQuery, daySumsQuery, recordSumsQuery } from '@/db/usage-archive'
 
-/** Months whose records are in this database. */
+/** Months whose records are still in this database. */
 const PRESENT = `
   SELECT m.month FROM archived_months m JOIN pg_class c ON c.relname = 'archived_usage_records_' || to_char(m.month, 'YYYYMM')
     JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhparent = 'archived_usage_records'::regclass`
@@ -15,7 +15,7 @@ export const IN_ARCHIVED_MONTH = `date_trunc('month', day::timestamp)::date IN
 
 const named = (month: string) => `to_char(${month}, 'YYYY-MM')`
 
-/** In time proportional to accounts and days. */
+/** Take time proportional to accounts and days. */
 export const ARCHIVE_SUM_CHECKS = [
   {
     kind: 'checkpoints_altered',
@@ -68,7 +68,7 @@ export const ARCHIVE_SUM_CHECKS = [
   },
 ]
 
-/** Reads every archived record that is there, and every daily sum of these months. */
+/** Reads every archived record still present, and all daily sums of these months. */
 export const ARCHIVE_RECORD_CHECKS = [
   {
     kind: 'archived_records_altered',

@@ -1,4 +1,4 @@
-/** Joins the ledger with the history that it is loaded from: the one place where a ledger over real stores is built. */
+/** Builds a ledger over real stores, with the Postgres history from which it loads accounts. */
 import type { Database } from '@/db/client'
 import { createLedger, type Ledger } from '@/ledger/ledger'
 import type { DefaultLimits, LedgerHistory } from '@/ledger/outcomes'
@@ -13,13 +13,13 @@ type LedgerParts = {
   database: Database
   defaultLimits: DefaultLimits
   logger: Logger
-  /** How long a look into the history may take; by default no longer than a paid request can wait for it. */
+  /** Timeout of a query to Postgres; the default is the longest that a paid request can wait. */
   historyTimeoutMs?: number
-  /** Told of every script that the store was asked to run. */
+  /** Called for every script that Redis runs. */
   onCall?: StoreCallListener
 }
 
-/** Builds a ledger and its history. The ledger has not looked at its store yet: `verify` does. */
+/** Builds a ledger and its history. The ledger has not checked Redis yet; `verify` does. */
 export function assembleLedger(parts: LedgerParts): { ledger: Ledger; history: LedgerHistory } {
   const { redis, database, defaultLimits, logger, historyTimeoutMs, onCall } = parts
   const history = createLedgerHistory(database, historyTimeoutMs)

@@ -1,30 +1,30 @@
-/** The audit log: entries can only be added, and each holds the hash of the one before it. */
+/** The audit log: append-only, each entry containing the hash of the entry before it. */
 import { asc, desc, gt, sql } from 'drizzle-orm'
 import { type AuditDetails, auditEntries } from '@/db/administration-schema'
 import type { Database, Transaction } from '@/db/client'
 import { sha256Hex } from '@/lib/ids'
 
 export type AuditEntry = {
-  /** The person who did it; `userId` is null for the system itself and for the command line. */
+  /** The person who acted; `userId` is null for the service itself and for the command line. */
   actor: { userId: string | null; email: string }
-  /** What was done, as `noun.verb`: `key.create`. */
+  /** The action as `noun.verb`, such as `key.create`. */
   action: string
-  /** The id of what it was done to. */
+  /** Id of the changed object. */
   subject: string
-  /** The account it concerns, where it concerns one. */
+  /** The account concerned, if any. */
   accountId: string | null
-  /** Facts worth keeping, such as before and after. Never secrets. Amounts as decimal texts of USD. */
+  /** Useful facts, such as values before and after. No secrets. Amounts in USD as decimal strings. */
   details: AuditDetails
   ip?: string
   requestId?: string
-  /** The management key by which it was done, whose maker is the actor; kept among the details. */
+  /** The management key used, whose maker is the actor; stored in the details. */
   managementKeyId?: string
 }
 
-/** Who changes something, and from where. */
+/** Who makes a change, and from where. */
 export type ChangedBy = Pick<AuditEntry, 'actor' | 'ip' | 'requestId' | 'managementKeyId'>
 
-/** The command line, and the service itself. */
+/** The command line or the service itself. */
 export const OPERATOR: ChangedBy = { actor: { userId: null, email: 'operator' } }
 
 /** Writes `entry` as the last step of `transaction`: other writers wait from here on, and later locks could deadlock. */
@@ -54,12 +54,12 @@ export async function recordAudit(transaction: Transaction, entry: AuditEntry): 
   await transaction.insert(auditEntries).values({ ...values, hash: hashOf(values) })
 }
 
-/** `broken`: entry `seq` is the first that is missing, altered, or not the successor of the one before it. */
+/** `broken`: entry `seq` is the first that is missing, altered or not linked to the entry before it. */
 type AuditChainState =
   | { kind: 'intact'; entries: number; headHash: string }
   | { kind: 'broken'; seq: number; fault: 'missing' | 'altered' | 'unlinked' }
 
-/** Recomputes every hash. Entries cut off at the end leave a whole chain: compare `headHash` with an earlier one. */
+/** Recomputes every hash. Entries removed from the end go unnoticed: compare `headHash` with an earlier one. */
 export async function verifyAuditChain({ db }: Pick<Database, 'db'>): Promise<AuditChainState> {
   let seq = 0
   let headHash = FIRST_PREVIOUS_HASH
@@ -81,14 +81,14 @@ export async function verifyAuditChain({ db }: Pick<Database, 'db'>): Promise<Au
   }
 }
 
-/** Any number that nothing else in this database uses. */
+/** An advisory lock id that nothing else in this database uses. */
 const AUDIT_LOCK = 5_811_205
 const FIRST_PREVIOUS_HASH = '0'.repeat(64)
 const VERIFY_BATCH = 1000
 
 type Row = Omit<typeof auditEntries.$inferSelect, 'hash'>
 
-/** Of the entry's canonical text: a JSON array in a fixed order, details by name. */
+/** Hash of the entry's canonical text: a JSON array in a fixed order, details sorted by name. */
 function hashOf(row: Row): string {
   const names = Object.keys(row.details).sort()
   return sha256Hex(

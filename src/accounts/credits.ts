@@ -1,4 +1,4 @@
-/** Credit: a ledger entry in the history and its message to the ledger in one transaction, then the ledger at once. */
+/** Credit: one transaction writes an entry and an outbox row to Postgres; then the ledger applies the credit at once. */
 import { and, eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { findRow } from '@/db/find-row'
@@ -11,36 +11,36 @@ import { type DebitRefusal, endWithheld, withholdDebit } from './debits'
 import { lockAccount } from './in-order'
 import { applyCredit } from './outbox'
 
-/** `amount` is not zero; a negative one is a correction that takes credit back and may leave a negative balance. */
+/** `amount` is not zero. A negative amount is a correction, and may make the balance negative. */
 type NewCredit = {
   accountId: string
   amount: Nano /** 1 to 200 characters, unique within the account. */
   reference: string
 }
 
-/** `kind`: left out, a credit, or a correction where it takes. `afterEntryId`: of which the ledger hears before. */
+/** `kind`: by default a credit, or a correction if `amount` is negative. `afterEntryId`: an entry that must reach the ledger first. */
 type NewEntry = NewCredit & { kind?: 'transfer'; afterEntryId?: string }
 
-/** `isUnique`: the reference is of this account only. `isCovered`: no more is taken back than can be moved. */
+/** `isUnique`: no other account may have this reference. `isCovered`: refused if it takes more than can be moved. */
 type DirectCredit = NewCredit & { isUnique?: boolean; isCovered?: boolean }
 
 type AddCreditOutcome =
-  /** In the history and in the ledger. `exists`: an earlier call with this reference and amount had added it. */
+  /** Written to Postgres and the ledger. `exists`: an earlier call with this reference and amount added it. */
   | { kind: 'credited' | 'exists'; entryId: string; available: Nano }
-  /** In the history; the ledger can't be reached now, and the outbox adds it later. */
+  /** Written to Postgres only: the ledger is unreachable, and the outbox will apply it later. */
   | { kind: 'recorded'; entryId: string; cause: unknown }
   | { kind: 'unknown_account' }
-  /** The reference belongs to another amount. */
+  /** The reference was used with another amount. */
   | { kind: 'reference_taken'; entryId: string; amount: Nano }
-  /** The reference was to be unique, and another account was credited by it. */
+  /** `isUnique` was set, and another account was credited with this reference. */
   | { kind: 'reference_elsewhere'; accountId: string }
   /** The balance would leave the range of ±9,000,000 USD. */
   | { kind: 'out_of_range' }
-  /** There is less to take back, or its payer can still take it back, and it was to be covered. */
+  /** `isCovered` was set, and the account has too little credit, or credit that its payer can still take back. */
   | DebitRefusal
 
 export interface Credits {
-  /** Adds credit once per account and reference, however often and from wherever it is called. `by`: left out = the operator. */
+  /** Adds credit once per account and reference; repeated calls are safe. `by` defaults to the operator. */
   addCredit(credit: DirectCredit, by?: ChangedBy): Promise<AddCreditOutcome>
 }
 
@@ -64,13 +64,13 @@ export function createCredits(database: Database, ledger: Ledger): Credits {
 
 type Recorded = RecordCreditOutcome | Extract<AddCreditOutcome, { kind: 'reference_elsewhere' }> | DebitRefusal
 
-/** Records the credit. What is to be covered is out of the ledger before the history has it, or goes back there. */
+/** Records the credit. A covered debit is withheld in the ledger before it is written to Postgres, and returned if that fails. */
 async function recordCovered({ db }: Database, ledger: Ledger, credit: DirectCredit, by: ChangedBy): Promise<Recorded> {
   const { accountId, amount, isCovered = false } = credit
   const entryId = newEntryId()
   if (amount >= 0) return await db.transaction((transaction) => recordAudited(transaction, { credit, by, entryId }))
   const debit = { accountId, entryId, amount: nano(-amount), allowNegative: !isCovered, leavesReversible: true }
-  // Loads the account now if the ledger doesn't have it, so that no connection is needed while one is held.
+  // Loads the account into the ledger first, so that the transaction holds no connection while it waits for that.
   if (isCovered) await ledger.readBalance(accountId)
   let isTaken = false
   try {
@@ -112,7 +112,7 @@ async function recordAudited(
   return recorded
 }
 
-/** The other account that was credited by this reference, where this one was not. Calls with one reference take turns. */
+/** Another account credited with this reference, if this account was not. Calls with the same reference run one at a time. */
 async function otherOwner(transaction: Transaction, { accountId, reference }: NewCredit): Promise<string | undefined> {
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`credit ${reference}`}, 0))`)
   const rows = await transaction
@@ -134,7 +134,7 @@ export async function recordCredit(
 ): Promise<RecordCreditOutcome> {
   const { accountId, amount, reference, afterEntryId } = credit
   const { kind = amount > 0 ? 'credit' : 'correction' } = credit
-  // Two credits of one account take turns here, and so does the flusher.
+  // Serialises credits of one account, also against the flusher.
   const account = await lockAccount(transaction, accountId)
   if (!account) return { kind: 'unknown_account' }
   const earlier = await findCredit(transaction, credit)
@@ -147,12 +147,12 @@ export async function recordCredit(
   return { kind: 'recorded', entryId, isNew: true }
 }
 
-/** The id of an entry that is still to be written: what is withheld for it goes by the same name. */
+/** The id of a new entry. Credit withheld for the entry has the same id. */
 export function newEntryId(): string {
   return randomId('entry')
 }
 
-/** What was recorded before under this reference. */
+/** The earlier entry with this reference. */
 async function findCredit(
   transaction: Transaction,
   { accountId, amount, reference }: NewCredit,

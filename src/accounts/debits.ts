@@ -1,4 +1,6 @@
-/** Takes credit back: held in the ledger, written to the history, then final. A hold left behind is decided by the history. */
+/**
+ * Takes credit back: withheld in the ledger, written to Postgres, then final. After a crash, Postgres decides whether the debit happened.
+ */
 import { and, eq, isNull, lt } from 'drizzle-orm'
 import type { Transaction } from '@/db/client'
 import { creditOutbox } from '@/db/schema'
@@ -10,23 +12,22 @@ import { lockAccount } from './in-order'
 import { type MovableCredit, movableOf, reversibleCredit, sumOf } from './transfers/movable'
 
 /**
- * `amount` is positive. `allowNegative`: take it even if the ledger is unreachable. Otherwise, with `leavesReversible`, credit
- * that payers can still take back stays.
+ * `amount` is positive. `allowNegative`: the debit is made even if the ledger is unreachable. Else, with `leavesReversible`, credit that
+ * payers can still take back is not touched.
  */
 type Debit = Withheld & { allowNegative: boolean; leavesReversible: boolean }
 
-/** `available`: all that the account can lose; of that, what payers can still take back is to stay. */
+/** `available`: all that the account can lose. `reversible`: the rest is credit that payers can still take back. */
 export type DebitRefusal =
   | { kind: 'insufficient'; available: Nano }
   | ({ kind: 'reversible'; available: Nano } & MovableCredit)
 
-/** When the history is asked the outcome of a debit that has not ended. */
+/** After this time, Postgres is asked for the outcome of an unfinished debit. */
 const WITHHELD_TTL_MS = 60_000
 
 /**
- * Withholds a debit, inside the transaction that will record it under this entry id: the account's row stays locked until its
- * end. Undefined if it was withheld. Whatever becomes of the transaction, call {@link endWithheld} or apply the credit. Throws
- * where the ledger cannot be asked.
+ * Withholds a debit inside the transaction that will record it under this entry id; the account's row stays locked until its end. Returns
+ * undefined if it was withheld. In any case, call {@link endWithheld} or apply the credit afterwards. Throws if the ledger is unreachable.
  */
 export async function withholdDebit(
   ledger: Ledger,
@@ -58,13 +59,13 @@ export async function withholdDebit(
     assert(outcome.kind !== 'unknown_account', 'the history has the account')
     return outcome.kind === 'insufficient' ? refusal(outcome.available) : undefined
   } catch (error) {
-    // A debit that may go below zero needs no answer: the outbox sends it to the ledger.
+    // A debit that may go below zero can be sent later by the outbox.
     if (allowNegative) return undefined
     throw error
   }
 }
 
-/** Ends a withheld debit of a failed transaction as the history has it. Never throws; the expiry of the hold decides else. */
+/** Ends a withheld debit after its transaction failed, by what Postgres has. Never throws; if this fails, the hold's expiry decides. */
 export async function endWithheld(ledger: Ledger, withheld: Withheld): Promise<void> {
   await ledger.resolveWithheld(withheld).catch(() => undefined)
 }

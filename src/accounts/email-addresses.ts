@@ -1,4 +1,4 @@
-/** The addresses by which people sign in: who has one, for whom one is kept, and giving a person another. */
+/** Sign-in addresses: who uses or has reserved an address, and how a person gets a new one. */
 import { and, eq, gt, inArray, sql } from 'drizzle-orm'
 import { alertOptOuts } from '@/db/alert-schema'
 import { addressChanges, memberships, users } from '@/db/auth-schema'
@@ -9,9 +9,9 @@ import { accounts } from '@/db/schema'
 
 type User = typeof users.$inferSelect
 
-/** The person's row, with those of the accounts that they own, which no other transaction changes until this one ends. */
+/** Locks and returns the person's row, and locks the accounts that they own. */
 export async function lockPerson(transaction: Transaction, userId: string): Promise<User | undefined> {
-  // Accounts first, as all who lock both.
+  // Accounts first, in the same order as everywhere, to avoid deadlocks.
   await transaction
     .select({ id: accounts.id })
     .from(accounts)
@@ -22,7 +22,7 @@ export async function lockPerson(transaction: Transaction, userId: string): Prom
   return user
 }
 
-/** Whether `email`, in lower case, is somebody else's, of an account that is not the person's, or kept for somebody else. */
+/** Whether `email` (lower case) belongs to another person, to another's account, or is reserved for somebody else. */
 export async function isTaken(db: Database['db'] | Transaction, email: string, userId: string): Promise<boolean> {
   const [row] = await db.execute<{ isTaken: boolean }>(sql`
     SELECT EXISTS (SELECT FROM users WHERE email = ${email} AND id <> ${userId})
@@ -33,18 +33,18 @@ export async function isTaken(db: Database['db'] | Transaction, email: string, u
   return row?.isTaken === true
 }
 
-/** Whether `email`, in any case, is kept for somebody who may put it back. */
+/** Whether `email`, in any case, is reserved because somebody may still undo a change of address. */
 export async function isKept(db: Database['db'] | Transaction, email: string): Promise<boolean> {
   const isLive = and(eq(addressChanges.oldEmail, email.toLowerCase()), gt(addressChanges.undoUntil, sql`now()`))
   return (await findRow(db, addressChanges, isLive)) !== undefined
 }
 
-/** Keeps `email`, in lower case, no longer: its change can't be undone from then on. */
+/** Ends the reservation of `email` (lower case). Its change cannot be undone any more. */
 export async function release(transaction: Transaction, email: string): Promise<void> {
   await transaction.delete(addressChanges).where(eq(addressChanges.oldEmail, email))
 }
 
-/** Voids the person's change that waits for its confirmation, if there is one. */
+/** Cancels the person's unconfirmed change, if any. */
 export async function voidPending(db: Database['db'] | Transaction, userId: string): Promise<void> {
   const isPending = sql`${addressChanges.confirmedAt} IS NULL`
   await db.delete(addressChanges).where(and(eq(addressChanges.userId, userId), isPending))
@@ -57,8 +57,8 @@ export async function forgetChanges({ sql: query }: Pick<Database, 'sql'>): Prom
 }
 
 /**
- * Makes `email` the confirmed address of the person, who is locked, and of the accounts that had their former one. Alerts that they turned off
- * stay off. Throws a violation that `isAddressViolation` knows where somebody else has taken it at this moment.
+ * Makes `email` the confirmed address of the person (whose row is locked) and of the accounts that had the former one. Alerts that were
+ * turned off stay off. Throws an `isAddressViolation` error if somebody else takes the address at the same moment.
  */
 export async function giveAddress(transaction: Transaction, user: Pick<User, 'id' | 'email'>, email: string) {
   await transaction
@@ -77,7 +77,7 @@ export async function giveAddress(transaction: Transaction, user: Pick<User, 'id
   await transaction.insert(alertOptOuts).select(choices).onConflictDoNothing()
 }
 
-/** Whether `error` says that an address was taken by somebody else first. */
+/** Whether `error` means that somebody else took an address first. */
 export function isAddressViolation(error: unknown): boolean {
   return isUniqueViolation(error, 'users_email_key') || isUniqueViolation(error, 'accounts_email_key')
 }

@@ -1,4 +1,4 @@
-/** The history as the ledger reads it: accounts and keys as they stand in Postgres, each from one snapshot. */
+/** Accounts and keys in Postgres, as the ledger loads them: each from one snapshot. */
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
@@ -11,22 +11,18 @@ import { nano } from '@/lib/money'
 import { budgetsOf } from './budgets/budget-history'
 import { effectiveLimits, type KeyPolicy } from './policies/effective-limits'
 
-/** A paid request waits for this, so a database that hangs must count as down soon. */
+/** A paid request waits for this query, so a database that hangs must soon count as down. */
 const HISTORY_TIMEOUT_MS = 3_000
-/** After a loss of the store every account is read at its next request: many by one statement, and no more wait than this. */
+/** After Redis was lost, every account is read at its next request: many per statement, and at most `maxWaiting` wait. */
 const READINGS = { maxKeys: 500, maxQuestions: 2, maxWaiting: 10_000 }
-/** And each settlement of the seconds before it is looked for: as many as are remembered at most (src/gateway/hold/settler.ts). */
+/** After such a loss, the last seconds' settlements are looked up too: at most as many as src/gateway/hold/settler.ts remembers. */
 const SETTLEMENTS = { maxKeys: 5_000, maxQuestions: 2, maxWaiting: 50_000 }
 
 /**
- * Reads the history from `database`. Rejects if it cannot be reached within {@link HISTORY_TIMEOUT_MS}.
- *
- * **Which credits are inside `balance`:** all ledger entries that were committed when the snapshot was taken, whether or
- * not the outbox has told the ledger of them, and no others; `creditedEntryIds` names exactly these. An entry and the
- * balance move in one transaction and are read by one statement here, so a load can neither miss a credit nor, when
- * the outbox applies it afterwards, count it twice.
- *
- * What is asked for is joined: ids in an array would be compared with each row of a table that Postgres has no statistics of yet.
+ * Reads the history from `database`. Rejects if it does not answer within {@link HISTORY_TIMEOUT_MS}. **Which credits are inside
+ * `balance`:** exactly those of `creditedEntryIds`: all entries committed at the snapshot, whether or not the outbox has sent them. Entry
+ * and balance change in one transaction and are read by one statement, so no credit is missed or counted twice. The ids are joined instead
+ * of compared with an array: Postgres would compare an array with each row of a table without statistics.
  */
 export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIMEOUT_MS): LedgerHistory {
   const { sql } = database
@@ -100,7 +96,7 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
       return found.filter((holdId) => holdId !== undefined)
     },
     async entryState(accountId, entryId) {
-      // A writer of an entry locks the account's row from before credit is withheld for it until the commit.
+      // Whoever writes an entry locks the account's row until the commit.
       const free = await bounded(sql`SELECT FROM accounts WHERE id = ${accountId} FOR SHARE SKIP LOCKED`)
       if (free.length === 0) return 'undecided'
       const rows = await bounded(sql`SELECT FROM ledger_entries WHERE id = ${entryId} AND account_id = ${accountId}`)

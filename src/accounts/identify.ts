@@ -1,4 +1,4 @@
-/** From the text of a key to who pays: this process's memory, then the ledger's map, then the history. */
+/** Finds the payer of a key's text: in this process's memory, then in the ledger, then in Postgres. */
 import { GatewayError } from '@/chat/error'
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
@@ -12,23 +12,26 @@ import type { Soon } from '@/lib/wait/soon'
 import { hashKey, isWellFormedKey } from './key-text'
 
 type IdentifyOptions = {
-  /** Identities this process remembers. */
+  /** Number of identities this process remembers. */
   memorySize?: number
-  /** Milliseconds until the history counts as unreachable. */
+  /** Timeout of Postgres, in milliseconds. */
   timeoutMs?: number
 }
 
-/** Undefined for no such key, a promise where it isn't remembered. Throws `overloaded` without the history. Not the status. */
+/**
+ * Undefined if there is no such key; a promise if it isn't remembered. Throws `overloaded` if Postgres is unreachable. Does not check the
+ * key's status.
+ */
 export type Identify = (keyText: string, beforeLookUp?: () => void) => Soon<Payer | undefined>
 
 const DEFAULTS = { memorySize: 50_000, timeoutMs: 2_000 } satisfies Required<IdentifyOptions>
-/** A ledger that hangs would use up the second in which a paid request has to be refused: the history is asked instead. */
+/** Timeout of the ledger. A refusal must take less than a second, so Postgres must be asked before that. */
 const LEDGER_PATIENCE_MS = 200
-/** Look-ups per process: after a loss of the store, or a flood of made-up keys, they wait for each other. */
+/** Limits of Postgres look-ups per process, for times after a loss of Redis or a flood of invented keys. */
 const HISTORY_LOOKUPS = { maxKeys: 1_000, maxQuestions: 2, maxWaiting: 10_000 }
 const RETRY_AFTER_SECONDS = 2
 
-/** Identifies keys of `service`; remembers the map from hash to account and id, which never changes, and only hits. */
+/** Identifies keys of `service`. It remembers found keys only: which account a hash belongs to never changes. */
 export function createIdentify(
   database: Database,
   ledger: Ledger,
@@ -55,7 +58,7 @@ export function createIdentify(
     }
   }
 
-  /** A ledger that hangs or fails knows nothing. */
+  /** Returns undefined if the ledger hangs or fails. */
   function askLedger(keyHash: string): Promise<Payer | undefined> {
     const asked = ledger.lookupKeyHash(keyHash).catch(() => undefined)
     return withDeadline(asked, LEDGER_PATIENCE_MS, () => undefined)
@@ -81,8 +84,8 @@ export function createIdentify(
 type KeyRow = { key_hash: string; account_id: string; id: string; ordinal: number }
 
 /**
- * Whose keys these are, by their hashes, and which secret of theirs, ended or not; deleted keys have no account. Joined with the hashes, since
- * a table that Postgres reads from end to end would be compared with each of them, row by row.
+ * Payer and secret number by hash, also for expired secrets; deleted keys have no account. Joined with the hashes: Postgres would compare
+ * an array with every row of the table.
  */
 async function findInHistory({ sql }: Database, keyHashes: readonly string[]): Promise<Map<string, Payer>> {
   const rows = await sql<KeyRow[]>`

@@ -1,4 +1,4 @@
-/** What an operator changes of how people sign in. A change signs the person out everywhere. */
+/** Operator commands that change how a person signs in. Each change signs the person out everywhere. */
 import { eq } from 'drizzle-orm'
 import type { AuditDetails } from '@/db/administration-schema'
 import {
@@ -21,7 +21,10 @@ import { ensureAccount, nameOf, passwordCredential } from './users'
 
 type User = typeof users.$inferSelect
 
-/** Creates the administrator or changes password and role; a change ends sessions, and an earlier stranger's second factor. */
+/**
+ * Creates the administrator or changes password and role. A change ends sessions; if a non-administrator had the address, their second
+ * factor is removed.
+ */
 export async function upsertAdministrator(
   database: Database,
   address: string,
@@ -29,12 +32,12 @@ export async function upsertAdministrator(
   by: ChangedBy = OPERATOR,
 ): Promise<void> {
   const email = address.toLowerCase()
-  // The environment says the same at every start: only what it changes ends sessions and is noted.
+  // Runs at every start with the same environment. Only a changed password ends sessions and writes an audit entry.
   const isSame = await hasPassword(database, email, newPassword)
   const password = isSame ? undefined : await hashPassword(newPassword)
   await database.db.transaction(async (transaction) => {
     const before = await lockUser(transaction, email)
-    // The operator's command replaces the address's reservation.
+    // The operator's command ends a reservation of the address.
     if (!before) await release(transaction, email)
     const isTakenOver = before !== undefined && (before.role !== 'admin' || !before.emailVerified)
     if (isTakenOver) await removeSecondFactor(transaction, before.id)
@@ -56,7 +59,7 @@ export async function upsertAdministrator(
   })
 }
 
-/** Gives somebody a new password; the caller checks its length. Their sessions and links end. */
+/** Sets a person's password; the caller checks its length. Sessions and links end. */
 export async function setPassword(
   { db }: Database,
   address: string,
@@ -71,7 +74,7 @@ export async function setPassword(
   })
 }
 
-/** Gives somebody another address, which the operator knows to be theirs. Sessions and links end, of earlier changes of the address as well. */
+/** Sets a person's address, for which the operator vouches. Sessions and links end, including those of earlier address changes. */
 export async function setEmail(
   { db }: Database,
   address: string,
@@ -102,7 +105,7 @@ export async function setEmail(
   }
 }
 
-/** Takes a lost authenticator app away: the next sign-in asks for the password only. Sessions and links end. */
+/** Removes a lost authenticator app: the next sign-in asks only for the password. Sessions and links end. */
 export async function resetTotp(
   { db }: Database,
   address: string,
@@ -116,7 +119,7 @@ export async function resetTotp(
   })
 }
 
-/** Gives somebody another role. Each request checks an administrator's rights again. */
+/** Sets a person's role. Administrator rights are checked again at each request. */
 export async function setRole(
   { db }: Database,
   address: string,
@@ -129,7 +132,7 @@ export async function setRole(
   })
 }
 
-/** Lets somebody no longer sign in, or again. */
+/** Disables a person's sign-in, or enables it again. */
 export async function setDisabled(
   { db }: Database,
   address: string,
@@ -143,7 +146,7 @@ export async function setDisabled(
   })
 }
 
-/** Active API keys that end with the person: their own in every account, and all of an account that nobody else can sign in to. */
+/** Active API keys that end with the person: their own keys in every account, and all keys of accounts that nobody else can sign in to. */
 export async function keysEndingWith({ sql }: Database, address: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     SELECT api_keys.id FROM api_keys JOIN users AS one ON one.email = ${address.toLowerCase()}
@@ -154,7 +157,7 @@ export async function keysEndingWith({ sql }: Database, address: string): Promis
   return rows.map(({ id }) => id)
 }
 
-/** When, and in the place of an address from where. */
+/** Time and origin of the change, for mails. */
 function byOperator(): { at: string; address: string } {
   return { at: new Date().toISOString(), address: 'the operator of this service' }
 }
@@ -203,7 +206,7 @@ async function removeSecondFactor(transaction: Transaction, userId: string): Pro
   await transaction.update(users).set({ twoFactorEnabled: false }).where(eq(users.id, userId))
 }
 
-/** Sessions, links in mails, and sign-ins that wait for their second step. */
+/** Ends sessions, mailed links and sign-ins that wait for their second step. */
 async function signOutEverywhere(transaction: Transaction, userId: string): Promise<void> {
   await transaction.delete(sessions).where(eq(sessions.userId, userId))
   await transaction.delete(verifications).where(eq(verifications.value, userId))

@@ -1,11 +1,9 @@
 /**
- * The outbox of credits: tells the ledger of every credit that the history has, again and again until it has it.
- *
- * States of a row. **pending**: the ledger hasn't answered yet. **applied** (`applied_at`): it said `credited` or `exists`.
- * **confirmed** (`confirmed_at`): it said so once more, {@link CONFIRM_AFTER_SECONDS} later. The second time is for a store
- * that fails over or loses power in between and with it its last seconds: the credit's id makes the repetition harmless,
- * and where it says `credited` instead of `exists`, money has just been saved. A row may have to wait until another is applied
- * (`after_entry_id`): what a transfer gives, for what it takes.
+ * The outbox of credits: sends every credit in Postgres to the ledger until the ledger has it. States of a row: **pending**: the ledger
+ * hasn't answered yet. **applied** (`applied_at`): the ledger answered `credited` or `exists`. **confirmed** (`confirmed_at`): it answered
+ * so again, {@link CONFIRM_AFTER_SECONDS} later. The credit is sent twice because Redis may lose its last seconds in a failover or power
+ * cut. The credit's id makes repetition harmless. A second answer of `credited` means that the credit was lost and is restored. A row may
+ * have to wait until another is applied (`after_entry_id`): the credit of a transfer waits for its debit.
  */
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Database } from '@/db/client'
@@ -18,25 +16,25 @@ import { nano } from '@/lib/money'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 
 type OutboxOptions = {
-  /** Milliseconds between two looks while there is nothing to do or something fails. */
+  /** Pause in milliseconds while there is nothing to do or after a failure. */
   intervalMs?: number
   /** Seconds after which an applied credit is sent to the ledger again. */
   confirmAfterSeconds?: number
 }
 
 interface OutboxWorker extends BackgroundWorker {
-  /** One round now: how many rows moved on, and how many could not. */
+  /** Runs one round. Returns how many rows advanced, and how many failed. */
   runOnce(): Promise<{ moved: number; failed: number }>
 }
 
 const CONFIRM_AFTER_SECONDS = 60
 const INTERVAL_MS = 2_000
-/** All of it: many processes look at the same rows. */
+/** Full jitter: many processes poll the same rows. */
 const JITTER = 1
 const ROUND_SIZE = 200
 const STOP_TIMEOUT_MS = 2_000
 
-/** Tells `ledger` what the outbox in `database` holds. Any number of workers may run at once. A stop takes two seconds at most. */
+/** Sends the outbox of `database` to `ledger`. Any number of workers may run at once. A stop takes at most two seconds. */
 export function createOutboxWorker(
   database: Database,
   ledger: Ledger,
@@ -58,7 +56,7 @@ export function createOutboxWorker(
   return { start, stop, runOnce: () => runOnce(database, ledger, logger, confirmAfterSeconds) }
 }
 
-/** Applies one credit and notes it. Throws if the ledger or the history can't be reached; repeating is safe. */
+/** Applies one credit and records that. Throws if the ledger or Postgres is unreachable; repeating is safe. */
 export async function applyCredit({ db }: Database, ledger: Ledger, credit: Credit): Promise<CreditOutcome> {
   const outcome = await ledger.credit(credit)
   if (outcome.kind === 'unknown_account') return outcome
@@ -77,7 +75,7 @@ async function runOnce(
   logger: Logger,
   confirmAfterSeconds: number,
 ): Promise<{ moved: number; failed: number }> {
-  // Nearly always there is nothing: a statement that is prepared once costs least.
+  // Nearly always there are no rows, so the statement is prepared: that costs least.
   const rows = await database.sql<OutboxRow[]>`
     SELECT entry_id AS "entryId", account_id AS "accountId", amount_nano::bigint AS amount, applied_at IS NOT NULL AS "isApplied"
     FROM credit_outbox o

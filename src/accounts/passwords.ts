@@ -1,18 +1,18 @@
-/** Password hashes: argon2id, off the event loop, and only so many at once that a flood of logins cannot take the memory. */
+/** Password hashes: argon2id, off the event loop. Few run at once, so that a flood of logins cannot use up the memory. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { GatewayError } from '@/chat/error'
 import { SHARED } from '@/limits/shared-resources'
 
 export const PASSWORD_MIN_CHARS = 8
-/** Nothing is cut off: a longer password is refused. */
+/** A longer password is refused, not cut. */
 export const PASSWORD_MAX_CHARS = 256
 
-/** 19 MiB and two passes, OWASP's recommendation of 2024; the hash carries its parameters, so they may grow. */
+/** 19 MiB and two passes, as OWASP recommended in 2024. The hash contains its parameters, so they can be raised later. */
 const ARGON2ID = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
-/** Hashes computed at once by a process, 19 MiB and a core each; strangers leave one to people who have signed in before. */
+/** Hashes computed at once per process; each takes 19 MiB and a core. Unknown people use fewer, so that one is free for known people. */
 const MAX_RUNNING = 4
 const MAX_STRANGERS_RUNNING = SHARED.hashing.perProcess
-/** How many wait in each of the two lines; more are refused with `retry-after`. */
+/** The length of each of the two queues. Further hashes are refused with `retry-after`. */
 const MAX_WAITING = 200
 const RETRY_AFTER_SECONDS = 2
 
@@ -20,25 +20,25 @@ type Line = { readonly maxRunning: number; running: number; readonly waiting: ((
 
 const known: Line = { maxRunning: MAX_RUNNING, running: 0, waiting: [] }
 const strangers: Line = { maxRunning: MAX_STRANGERS_RUNNING, running: 0, waiting: [] }
-/** Reaches the hashing through a library that passes nothing on. */
+/** Carries the queue through a library that passes no parameters on. */
 const lineOf = new AsyncLocalStorage<Line>()
 
-/** Hashes of `work` wait in the queue of known people, which goes first and which strangers cannot fill. */
+/** Hashes inside `work` use the queue of known people. It has priority, and unknown people cannot fill it. */
 export function inOwnLine<T>(work: () => Promise<T>): Promise<T> {
   return lineOf.run(known, work)
 }
 
-/** The hash of `password`, of any length. Throws a {@link GatewayError} of kind `overloaded` where too many are waiting. */
+/** The hash of `password`, of any length. Throws a {@link GatewayError} of kind `overloaded` if the queue is full. */
 export async function hashPassword(password: string): Promise<string> {
   return inTurn(() => Bun.password.hash(normalise(password), ARGON2ID))
 }
 
-/** Whether `hash` is that of `password`. Throws as {@link hashPassword} does. */
+/** Whether `hash` belongs to `password`. Throws as {@link hashPassword} does. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   return inTurn(() => Bun.password.verify(normalise(password), hash))
 }
 
-/** Keyboards differ in how they compose the same letter. */
+/** Keyboards encode the same letter differently. */
 function normalise(password: string): string {
   return password.normalize('NFKC')
 }
@@ -52,7 +52,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       })
     }
-    // A finished hash hands its place over, so that no newcomer can take it.
+    // A finished hash passes its slot on directly, so that no newcomer can take it.
     await new Promise<void>((resolve) => line.waiting.push(resolve))
   }
   try {

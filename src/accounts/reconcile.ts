@@ -1,20 +1,20 @@
-/** Checks the history against itself: every sum that is kept beside the entries it sums, and everything that must not be there. */
+/** Checks Postgres for consistency: every stored sum against its entries, and states that must not occur. */
 import type { TransactionSql } from 'postgres'
 import type { Database } from '@/db/client'
 import type { Violation } from '@/ledger/check/violation'
 import { ARCHIVE_RECORD_CHECKS, ARCHIVE_SUM_CHECKS, IN_ARCHIVED_MONTH } from './archive-checks'
 
-/** `sums` compares balances with daily sums, for every few minutes; `records` also reads every usage record. */
+/** `sums` compares balances with daily sums and can run every few minutes. `records` also reads every usage record. */
 export type ReconcileDepth = 'sums' | 'records'
 
 type ReconcileReport = { violations: Violation[]; accounts: number }
 
-/** Of each kind, so that a broken disk doesn't print a million lines. */
+/** Violations listed per kind, to keep the output short. */
 const MAX_VIOLATIONS_PER_KIND = 100
-/** A credit that the outbox has not got through to the ledger after this long. */
+/** After this time, a credit that the outbox could not apply is a violation. */
 const OUTBOX_PATIENCE_SECONDS = 60
 
-/** Checks from one snapshot of the database, so that traffic in the meantime is no violation. */
+/** Checks one snapshot of the database, so that concurrent traffic causes no violations. */
 export async function reconcileHistory({ sql }: Database, depth: ReconcileDepth): Promise<ReconcileReport> {
   return await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
     await transaction`SET LOCAL statement_timeout = 0`
@@ -28,7 +28,7 @@ export async function reconcileHistory({ sql }: Database, depth: ReconcileDepth)
 
 type Check = { kind: string; statement: string }
 
-/** Every statement returns one row per violation: the columns `account_id`, where there is one, and `detail`. */
+/** Every statement returns one row per violation, with the columns `account_id` (if any) and `detail`. */
 async function run(transaction: TransactionSql, { kind, statement }: Check): Promise<Violation[]> {
   const rows = await transaction.unsafe<{ account_id: string | null; detail: string }[]>(
     `SELECT account_id, detail FROM (${statement}) AS found (account_id, detail) LIMIT ${MAX_VIOLATIONS_PER_KIND}`,
@@ -93,7 +93,7 @@ const SUM_CHECKS: readonly Check[] = [
   ...ARCHIVE_SUM_CHECKS,
 ]
 
-/** A source that finds a second charge, even if one of its two records is archived. */
+/** Live and archived records together: a second charge is found even if one of the two records is archived. */
 const ALL_RECORDS = `(SELECT event_id, hold_id, account_id, kind, cost_nano, settled_at FROM usage_records
   UNION ALL SELECT event_id, hold_id, account_id, kind, cost_nano, settled_at FROM archived_usage_records) AS all_records`
 
@@ -140,7 +140,7 @@ const RECORD_CHECKS: readonly Check[] = [
       GROUP BY event_id HAVING count(*) > 1`,
   },
   {
-    // What expired may be corrected once, late. Any other second record of a hold is a second charge.
+    // An expired hold may be corrected once, later. Any other second record of a hold is a double charge.
     kind: 'hold_charged_twice',
     statement: `
       SELECT min(account_id), format('%s: %s', hold_id, string_agg(format('%s %s', kind, cost_nano), ', ' ORDER BY settled_at))

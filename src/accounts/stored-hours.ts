@@ -1,4 +1,4 @@
-/** How long an account wants its stored answers to be kept: its own choice, noted in the audit log. */
+/** How long an account's stored answers are kept: a setting of the account, recorded in the audit log. */
 import { eq } from 'drizzle-orm'
 import type { Database } from '@/db/client'
 import { accounts } from '@/db/schema'
@@ -8,10 +8,10 @@ import { lockAccount } from './in-order'
 /** Ten years. */
 export const MAX_STORED_HOURS = 87_600
 
-/** 0 = nothing is stored; null = as long as the operator keeps any. */
+/** 0: nothing is stored; null: as long as the operator keeps answers. */
 type StoredHoursChange = { accountId: string; hours: number | null; by: ChangedBy }
 
-/** Changes the choice together with an audit entry, where it is another one. */
+/** Changes the setting, with an audit entry if it differs. */
 export async function changeStoredHours({ db }: Database, { accountId, hours, by }: StoredHoursChange): Promise<void> {
   await db.transaction(async (transaction) => {
     const before = await lockAccount(transaction, accountId)

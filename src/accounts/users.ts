@@ -1,4 +1,4 @@
-/** People who sign in, as operators create them, and the account each of them pays with. */
+/** Users as operators create them, and the account that each of them pays with. */
 import { and, eq, sql } from 'drizzle-orm'
 import { credentials, type UserRole, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
@@ -10,7 +10,7 @@ import { insertAccount } from './accounts'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { hashPassword } from './passwords'
 
-/** Without `name`, what stands before the @; without `accountId`, the account of that address or a new, empty one. */
+/** `name` defaults to the part before the @. `accountId` defaults to the account with that address, or else a new one. */
 type NewUser = { email: string; password: string; name?: string; role?: UserRole; accountId?: string }
 
 type CreateUserOutcome = { kind: 'created'; userId: string } | { kind: 'email_taken' } | { kind: 'unknown_account' }
@@ -47,7 +47,7 @@ export async function createUser(
   }
 }
 
-/** Links a user to the account of their address (if verified) or a new one. Returns its id; undefined without any. */
+/** Links a user to the account with their verified address, or to a new one, and returns its id. Undefined if there is no such user. */
 export async function ensureAccount(transaction: Transaction, userId: string): Promise<string | undefined> {
   const [user] = await transaction.select().from(users).where(eq(users.id, userId)).for('update')
   if (!user) return undefined
@@ -64,14 +64,14 @@ async function accountOfAddress(transaction: Transaction, email: string): Promis
   return (await findRow(transaction, accounts, isOwn))?.id
 }
 
-/** The row that makes `password` (a hash) the user's. */
+/** A credentials row with the password hash `password`. */
 export function passwordCredential(userId: string, password: string): typeof credentials.$inferInsert {
   return { id: randomId('cred'), userId, providerId: 'credential', accountId: userId, password }
 }
 
 const NAME_MAX_CHARS = 100
 
-/** A name for somebody of whom only the address is known. */
+/** A default name, made from the address. */
 export function nameOf(email: string): string {
   return email.slice(0, email.indexOf('@')).slice(0, NAME_MAX_CHARS) || email.slice(0, NAME_MAX_CHARS)
 }

@@ -1,4 +1,4 @@
-/** The words after the program's name: help and version. Everything else is set by the environment. */
+/** Command-line arguments: only help and version. Everything else is configured by the environment. */
 import { version } from '#package.json'
 
 const HELP = `svc-gateway ${version}: a prepaid LLM gateway.
@@ -12,7 +12,7 @@ Settings are environment variables: .env.example and docs/operations/running.md 
 starts its own servers, with their data in DATA_DIR (.data). Without a provider key it answers from a sandbox.
 `
 
-/** The answer to the program's arguments, with its exit code. Undefined: no arguments, so the gateway starts. */
+/** The output for the program's arguments, with its exit code. Undefined if there are none: the gateway starts. */
 export function answerArguments(args: readonly string[]): { text: string; exitCode: number } | undefined {
   const [first] = args
   if (first === undefined) return undefined

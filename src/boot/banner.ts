@@ -1,4 +1,4 @@
-/** The text for a person after the start: address, offers, and a line to paste. */
+/** The text printed after the start: address, offers and a command to try. */
 
 import { DEFAULT_DATA_DIR } from '@/config/config'
 import type { DemoAccount } from './demo-account'
@@ -9,16 +9,16 @@ export type BannerFacts = {
   tierCount: number
   isSandboxed: boolean
   isEmbedded: boolean
-  /** One line about the addresses and who reaches them. */
+  /** One line: the addresses, and who can reach them. */
   reach: string
   dataDir: string
-  /** Credit of earlier trials, which real providers would now be paid for; undefined if there is none. */
+  /** Credit left from trials, which could now be spent at real providers; undefined if there is none. */
   unpaidUsd: string | undefined
-  /** The demo account, where there is one. On its first start its secrets, which are never shown again. */
+  /** The demo account, if any. `secrets` only at its first start; they are never shown again. */
   demo: (DemoAccount & { creditUsd: string; model: string }) | undefined
 }
 
-/** The banner's text, with a line feed at its end. */
+/** The banner's text, ending in a line feed. */
 export function formatBanner(facts: BannerFacts): string {
   const { address, demo } = facts
   const lines = [
@@ -61,9 +61,9 @@ export function formatBanner(facts: BannerFacts): string {
   return `${lines.join('\n')}\n\n`
 }
 
-/** What a demo account's owner pastes who has lost its secrets. */
+/** Commands for an owner of the demo account who lost its secrets. */
 function wayBack({ accountId, email }: DemoAccount, dataDir: string): string[] {
-  // A command finds embedded servers by their folder; named stores have to be named again.
+  // Commands find embedded servers by `DATA_DIR`; addresses of other stores must be set again.
   const admin = `${dataDir === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${dataDir} `}bun run admin`
   return [
     `  A new key       ${admin} key create --account ${accountId} --name again`,

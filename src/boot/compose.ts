@@ -1,4 +1,4 @@
-/** Wires the modules of one server process together over its stores, and runs the background workers. */
+/** Connects the modules of one server process, and runs its background workers. */
 import { assembleLedger } from '@/accounts/assemble-ledger'
 import { createIdentify } from '@/accounts/identify'
 import { createSeesBalance } from '@/accounts/members/sees-balance'
@@ -59,7 +59,7 @@ import { assembleTopUps, type TopUps } from './top-ups'
 import { assembleUsageOfKeys } from './usage-report'
 import { watchState } from './watch-state'
 
-/** What the routes need, and of the parts among it the side that only a start, a stop and the metrics see. */
+/** The dependencies of routes, and some parts with the methods that only start, stop and metrics use. */
 type GatewayDeps = AppDeps & {
   settler: Settler
   keeper: HoldKeeper
@@ -67,20 +67,20 @@ type GatewayDeps = AppDeps & {
   observer: TierObserver
   failures: FailedRequests
   requestLog: RequestLog
-  /** Undefined if the catalogue stays what it was at the start. */
+  /** Undefined if the catalogue cannot be reloaded. */
   reloads: ReloadParticipant | undefined
 }
 
-/** One running gateway without its port. */
+/** A running gateway, without its port. */
 export type Gateway = {
   app: ReturnType<typeof buildApp>
   deps: GatewayDeps
   database: Database
-  /** From now on readiness says that this process leaves; everything is served as before. */
+  /** Makes readiness report that this process is stopping. Requests are still served. */
   leave(): void
   /**
-   * Waits up to `timeoutMs` for the requests under way, takes nothing new from then on, ends the rest in their own format, and puts the books away: settlements
-   * acknowledged, workers stopped, connections closed. Returns how many settlements were left unacknowledged.
+   * Accepts nothing new and waits up to `timeoutMs` for open requests, then ends the rest with an error in their format. Then settlements
+   * are acknowledged, workers stopped and connections closed. Returns how many settlements were not acknowledged.
    */
   stop(timeoutMs: number, requestsUnderWay?: () => number): Promise<number>
 }
@@ -91,26 +91,26 @@ type ComposeOptions = {
   redisUrl: string
   databaseUrl: string
   logger: Logger
-  /** The metrics of all processes of this gateway, where it has several. */
+  /** The metrics of all processes of this gateway, if there are several. */
   exposition?: (() => Promise<string>) | undefined
-  /** Undefined without traces. */
+  /** Undefined if tracing is off. */
   tracing?: Tracing | undefined
-  /** Whether the books are checked on their own. False only for tests whose stores do not belong together. */
+  /** Whether the ledger is checked regularly. False only in tests whose stores do not belong together. */
   watchesLedger?: boolean
-  /** Where the catalogue is read again. Left out only by tests. */
+  /** How the catalogue is reloaded. Missing only in tests. */
   reloading?: Reloading
   /** The folder of the settlement journal. Undefined: no journal. */
   journalFolder?: string | undefined
 }
 
-/** What settlements get to be acknowledged, beyond the time for open answers. */
+/** Time to acknowledge settlements, after the time for open answers. */
 const SETTLE_TIMEOUT_MS = 5_000
 const IDLE_POLL_MS = 20
-/** For what people look up in the dashboard. */
+/** For pages of the dashboard. */
 const READING_POOL = { maxConnections: 4, statementTimeoutMs: 8_000 }
 const READING_CLOSE_SECONDS = 1
 
-/** Builds everything and starts the workers. Rejects if the ledger's store cannot be reached. */
+/** Builds everything and starts the workers. Rejects if Redis is unreachable. */
 export async function compose(options: ComposeOptions): Promise<Gateway> {
   const { config, redisUrl, databaseUrl, logger, journalFolder: folder } = options
   const catalog = createLiveCatalog(options.catalog)
@@ -188,7 +188,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
       deps.dashboard.liveAccounts.stop()
       await finishAnswers(deps, timeoutMs, requestsUnderWay)
       ending.isDraining = true
-      // In their own format, so that no client waits for ever.
+      // Each answer ends with an error of its format, so that no client waits for ever.
       await withDeadline(deps.streams.interruptAll(), SETTLE_TIMEOUT_MS, () => undefined)
       const left = await deps.settler.drain(SETTLE_TIMEOUT_MS)
       await deps.keeper.stop()
@@ -196,7 +196,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
       deps.metrics.stop()
       deps.requestLog.stop()
       await Promise.all(workers.map((worker) => worker.stop()))
-      // After the flusher, which has booked most of what the journal waits for.
+      // After the flusher, because the journal waits for records that the flusher writes.
       await journal?.stop()
       redis.disconnect()
       workerRedis.disconnect()
@@ -292,7 +292,7 @@ function assemble(parts: Parts): GatewayDeps {
   }
 }
 
-/** Lets open answers finish, and what has arrived and holds no credit yet. */
+/** Waits for open answers, and for requests that arrived and have no hold yet. */
 async function finishAnswers(deps: GatewayDeps, timeoutMs: number, requestsUnderWay: () => number): Promise<void> {
   const deadlineMs = deps.clock.monotonic() + timeoutMs
   const isBusy = () => deps.keeper.openCount() > 0 || requestsUnderWay() > 0

@@ -1,48 +1,48 @@
 /**
- * How many connections strangers may hold: so many each, and all together no more than leaves descriptors for those who pay, for the
- * stores and for the providers. Beyond that the oldest of the address that holds most are ended. A request that is answered makes its
- * connection young again, and an answer under way to an accepted caller is never ended.
+ * Limits the connections of unknown clients: per network, and in total, so that descriptors are left for paying clients, stores and
+ * providers. Beyond a limit, the oldest connections of the largest network are closed. A connection's age restarts with each answer, and no
+ * connection is closed during an answer to a known caller.
  */
 import type { Logger } from '@/lib/logger'
 import { networkOf } from '@/lib/quota/network'
 import type { OpenSocket, OpenSockets } from './open-sockets'
 
 type ConnectionCapsOptions = {
-  /** Connections of one network without an answer under way to a known caller. Infinite behind proxies, which have many clients. */
+  /** Connections of one network that have no answer to a known caller in progress. Infinite behind proxies, which have many clients. */
   perAddress: number
   sockets: Pick<OpenSockets, 'limit' | 'count' | 'list' | 'end'>
-  /** The listener's. */
+  /** The listener's port. */
   localPort: number
-  /** The peers' ports of the answers under way to those who are known. */
+  /** Client ports of answers in progress to known callers. */
   knownPorts(): Set<number>
-  /** How many those are, at the price of nothing. */
+  /** The number of `knownPorts`, without building the set. */
   knownCount(): number
-  /** So many were ended just now. */
+  /** Called with the number of connections just closed. */
   onEnded(count: number): void
   logger: Logger
 }
 
-/** The share of the process's descriptors that may be in use before strangers' connections are ended. */
+/** Share of the process's descriptors in use at which unknown clients' connections are closed. */
 const SHARE = 0.75
 const CHECK_MS = 100
-/** Where hardly any are open, and many may be: so many as are needed to fill the process don't come in this time. */
+/** Below this share of open descriptors, checks are rarer: no flood fills the process between two of them. */
 const CALM_SHARE = 1 / 64
 const CALM_CHECK_MS = 1_000
-/** Where many are open, as many more may come in little time. */
+/** With many open descriptors, checks are more frequent. */
 const BUSY_CHECK_MS = 20
-/** Ending one takes some microseconds: so many at a time delay no request. */
+/** Closing a connection takes some microseconds; this many at once delay no request. */
 const MAX_ENDED = 2_000
-/** A look that finds nothing to end is not repeated before there are so many more, or so much time has passed. */
+/** After a check that found nothing to close, the next one waits for this many new connections or this time. */
 const GROWTH = 64
 const LOOK_AGAIN_MS = 5_000
 const LOG_INTERVAL_MS = 10_000
-/** An answer under way has a client's connection and a provider's. */
+/** An answer in progress uses two connections: the client's and the provider's. */
 const PER_ANSWER = 2
 
-/** A connection, when it was first seen or last seen being answered, and whether it was seen without an answer before. */
+/** A connection, the time it was first seen or last answered, and whether an earlier check found it without an answer. */
 type Seen = OpenSocket & { sinceMs: number; wasIdle: boolean }
 
-/** Starts watching; the result stops. */
+/** Starts the watch; the returned function stops it. */
 export function capConnections(options: ConnectionCapsOptions): () => void {
   const { sockets, localPort, perAddress, logger } = options
   const total = Math.floor(sockets.limit * SHARE)
@@ -52,7 +52,7 @@ export function capConnections(options: ConnectionCapsOptions): () => void {
   let loggedAtMs = Number.NEGATIVE_INFINITY
   let ended = 0
 
-  /** Ends those that are too many. Returns whether there were any, ended or not. */
+  /** Closes excess connections. Returns whether there were any, closed or not. */
   function look(count: number, nowMs: number): boolean {
     const known = options.knownPorts()
     const before = seen
@@ -68,8 +68,8 @@ export function capConnections(options: ConnectionCapsOptions): () => void {
       if (!isKnown) strangers.push({ ...socket, sinceMs, wasIdle })
     }
     const tooMany = excess(strangers, perAddress, Math.max(0, total - (count - strangers.length)))
-    // The last words of an answer may still be on their way when it is none under way any more, and who is seen for the first time
-    // may have had one just now: the next look, in a moment, ends them.
+    // An answer that has just ended may still be in transit, and a new connection may have had one. So only connections idle at two checks
+    // are closed.
     const victims = tooMany.filter(({ wasIdle }) => wasIdle).slice(0, MAX_ENDED)
     for (const socket of victims) sockets.end(socket)
     ended += victims.length
@@ -103,7 +103,7 @@ export function capConnections(options: ConnectionCapsOptions): () => void {
   return () => clearTimeout(timer)
 }
 
-/** Which of `strangers` are too many: the oldest of each network above `perNetwork`, and of the largest until `total` are left. */
+/** The excess among `strangers`: the oldest of each network above `perNetwork`, then of the largest networks until `total` are left. */
 function excess(strangers: readonly Seen[], perNetwork: number, total: number): Seen[] {
   const byNetwork = Map.groupBy(strangers, ({ address }) => networkOf(address))
   const groups = [...byNetwork.values()]
@@ -121,7 +121,7 @@ function excess(strangers: readonly Seen[], perNetwork: number, total: number): 
   })
 }
 
-/** The most that each may keep, so that all together keep no more than `total`. */
+/** The largest number per network with which all together keep at most `total`. */
 function levelFor(sizes: number[], total: number): number {
   const ascending = sizes.toSorted((one, other) => one - other)
   let left = total

@@ -1,4 +1,4 @@
-/** Wires what only the dashboard needs: people and their sessions, orders, administration. */
+/** Connects the parts that only the dashboard needs: users, sessions, orders, administration. */
 
 import { createAccounts } from '@/accounts/accounts'
 import { accountAddresses, changeAccountAddresses } from '@/accounts/addresses/addresses'
@@ -52,19 +52,19 @@ type DashboardParts = {
   config: Config
   catalog: CatalogSource
   database: Database
-  /** Another pool, for what people look up: it takes nothing from paid requests. */
+  /** A separate pool for pages, so that they take no connections from paid requests. */
   reading: Database
   ledger: Ledger
   redis: RedisClient
   topUps: TopUps
   mails: Mails
   router: HealthSources['router']
-  /** What this process has counted of its providers. */
+  /** Counts that this process has made of its providers. */
   routingCounts: HealthSources['counts']
   logger: Logger
 } & Pick<DashboardDeps, 'storedResponses' | 'keepResponsesFor' | 'idempotency'>
 
-/** Everything behind `/dashboard`. */
+/** The dependencies of all routes below `/dashboard`. */
 export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetDeps {
   const { config, catalog, database, reading, ledger, redis, topUps, logger } = parts
   const { service } = catalog.current

@@ -1,4 +1,4 @@
-/** The demo account of a first start: a newcomer's first paid request, and a look at the dashboard, without any set-up. */
+/** The demo account of a first start: a paid request and the dashboard work without any set-up. */
 import type { Accounts } from '@/accounts/accounts'
 import type { ApiKeys } from '@/accounts/api-keys'
 import type { Credits } from '@/accounts/credits'
@@ -8,22 +8,21 @@ import { assert } from '@/lib/assert'
 import { randomBase62 } from '@/lib/ids'
 import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
 
-/** What the demo account starts with. */
 export const DEMO_CREDIT: Nano = nano(10 * NANO_PER_USD)
-/** Whose it is; nobody else can have this address. */
+/** Its owner's address, which nobody else can have. */
 export const DEMO_EMAIL = 'demo@localhost.example'
 const DEMO_REFERENCE = 'demo-credit'
 const PASSWORD_CHARS = 16
 
 type DemoDeps = { database: Database; accounts: Accounts; apiKeys: ApiKeys; credits: Credits }
 
-/** `secrets` exist nowhere else; undefined if an earlier start has shown them. */
+/** `secrets` are not stored; undefined if an earlier start has shown them. */
 export type DemoAccount = { accountId: string; email: string; secrets: { key: string; password: string } | undefined }
 
 /**
- * Finds or makes the demo account with its credit, its key and a person. The person is made last: without one, nobody has seen
- * a secret yet, and the parts of a failed start are reused. Undefined if people besides the `administrator` have accounts and
- * none is the demo account. One caller at a time.
+ * Finds or makes the demo account with its credit, key and user. The user is made last: while there is none, no secret was shown, and the
+ * parts of a failed start are reused. Undefined if people besides the `administrator` have accounts and none is the demo account. Only one
+ * caller at a time.
  */
 export async function findOrCreateDemoAccount(
   deps: DemoDeps,

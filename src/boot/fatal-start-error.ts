@@ -1,6 +1,6 @@
-/** Why a gateway does not start, where an operator can do something about it: told in words, without a trace. */
+/** The error for a failed start that an operator can fix. It is shown without a stack trace. */
 
-/** Something an operator can mend; the message says what. */
+/** The message says what the operator must change. */
 export class FatalStartError extends Error {
   override readonly name = 'FatalStartError'
 }

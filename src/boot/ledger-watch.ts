@@ -1,4 +1,4 @@
-/** Checks the books at start and every few minutes, on one gateway at a time; findings go to log and metrics. */
+/** Checks the ledger at start and every few minutes, on one gateway at a time. Violations go to log and metrics. */
 import { reconcileHistory } from '@/accounts/reconcile'
 import type { Database } from '@/db/client'
 import { checkLedger } from '@/ledger/check/check'
@@ -16,32 +16,32 @@ type LedgerWatchOptions = {
   database: Database
   history: LedgerHistory
   logger: Logger
-  /** Told what every check found, this gateway's or another's. */
+  /** Called with the result of every check, also of another gateway's. */
   onReport(report: DriftReport): void
-  /** Pause between two checks, over all gateways together. Jittered by a quarter. */
+  /** Pause between two checks of all gateways together. Jittered by a quarter. */
   intervalMs?: number
 }
 
 const DEFAULT_INTERVAL_MS = 300_000
 const JITTER = 0.25
-/** A result counts as fresh for this part of the interval: then another gateway has done this round's work. */
+/** If another gateway's result is younger than this part of the interval, this round is skipped. */
 const FRESH_SHARE = 0.75
-/** The turn of a gateway that died in the middle of a check ends after this. Two checks at once would only cost time. */
+/** Duration of the lease, after which a dead gateway's check is replaced. Two checks at once would only waste time. */
 const TURN_MS = 600_000
 const STOP_TIMEOUT_MS = 5_000
-/** One broken rule can show in every account: so many lines say it, and the last one says how many there are. */
+/** One broken rule can affect every account: only this many are logged, then their number. */
 const MAX_LINES = 20
 
-/** How often the whole store is searched for accounts, rather than its own lists read. */
+/** How often all Redis keys are scanned for accounts; other checks read the lists of accounts. */
 const SEARCH_INTERVAL_MS = 24 * 60 * 60 * 1_000
-/** A check goes slowly, so that the stores are free for paid requests. */
+/** Share of time that a check works: the rest is for paid requests. */
 const WORK_SHARE = 0.25
 
 const SEARCHED_KEY = 'ledger-check:searched'
 const TURN_KEY = 'ledger-check:turn'
 const REPORT_KEY = 'ledger-check:report'
 
-/** Creates a watch that is not running yet. A check under way at its stop has five seconds; a longer one is abandoned, and does no harm. */
+/** Creates a watch that is not started. When stopped, a check has five seconds to finish, else it is abandoned without harm. */
 export function createLedgerWatch(options: LedgerWatchOptions): BackgroundWorker {
   const { redis, logger, onReport, intervalMs = DEFAULT_INTERVAL_MS } = options
   const loop = createWorkerLoop({ round, onFailure, stopTimeoutMs: STOP_TIMEOUT_MS })
@@ -117,7 +117,7 @@ function countKinds(violations: readonly Violation[]): Record<string, number> {
   return counts
 }
 
-/** A report that another gateway, perhaps of another version, has left. */
+/** Parses a report of another gateway, which may have another version. */
 function parseReport(text: string | null): DriftReport | undefined {
   const value = text === null ? undefined : parseJson(text)
   if (!isJsonObject(value) || !isJsonObject(value.violations)) return undefined

@@ -1,4 +1,4 @@
-/** Reads what an operator has written, environment and catalogue, and tells everything that is wrong with both at once. */
+/** Reads environment and catalogue, and reports all faults of both together. */
 import type { Sandbox } from '@/boot/embedded/sandbox'
 import { type CatalogResult, loadCatalog } from '@/catalog/catalog'
 import { type CatalogFile, createCatalogFile } from '@/catalog/reload/catalog-file'
@@ -12,13 +12,13 @@ type Settings = {
   catalog: Catalog
   /** Whether answers are simulated. */
   isSandboxed: boolean
-  /** Where this process has started it. */
+  /** The sandbox, if this process started one. */
   sandbox: Sandbox | undefined
-  /** The file, to be read again. */
+  /** The catalogue file, for reloads. */
   catalogFile: CatalogFile
 }
 
-/** Loads both, and starts the sandbox where no provider has a key. Throws a FatalStartError that lists every fault. */
+/** Loads both, and starts the sandbox if no provider has a key. Throws a FatalStartError that lists every fault. */
 export async function loadSettings(environment: Environment): Promise<Settings> {
   const path = catalogPathOf(environment)
   const text = await Bun.file(path)
@@ -26,7 +26,7 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
     .catch(() => undefined)
   const load = (sandboxBaseUrl?: string): CatalogResult =>
     loadCatalog(text ?? '', environment, sandboxBaseUrl === undefined ? {} : { sandboxBaseUrl })
-  // Without a key there is nothing to give away, nor is it known of a file that cannot be read.
+  // Without provider keys answers are simulated. If the file cannot be read, that is unknown.
   const alone = text === undefined ? undefined : load()
   const tried = loadConfig(environment, {
     isSimulated: alone?.kind !== 'loaded',

@@ -1,4 +1,4 @@
-/** Wires the outbox of mails: who sends it, and the desk for mails that a person waits for. */
+/** Connects the mail outbox: its worker, and the desk for mails that a person waits for. */
 import { createAlertWorker } from '@/accounts/alerts/worker'
 import { createMailDesk, type MailDesk } from '@/accounts/mails/outbox'
 import { createMailTransport } from '@/accounts/mails/transport'
@@ -15,25 +15,24 @@ import type { BackgroundWorker } from '@/lib/worker-loop'
 type MailParts = {
   config: Config
   database: Database
-  /** The service's name. */
   service: string
   logger: Logger
   onOutcome(outcome: MailOutcome): void
-  /** How long the oldest usage record has waited for the history. */
+  /** Age of the oldest usage record that is not yet in Postgres, in seconds. */
   lagSeconds(): number
 }
 
 export type Mails = {
   worker: MailWorker
-  /** Undefined if nothing can be sent. */
+  /** Undefined if no mail can be sent. */
   desk: MailDesk | undefined
-  /** What tokens and links are sealed by. */
+  /** The secrets that encrypt tokens and links. */
   secrets(): Promise<Secrets>
-  /** Undefined if nothing can be sent. */
+  /** Undefined if no mail can be sent. */
   alerts: BackgroundWorker | undefined
 }
 
-/** The workers are not started yet. */
+/** Creates the workers without starting them. */
 export function assembleMails({ config, database, service, logger, onOutcome, lagSeconds }: MailParts): Mails {
   const { publicUrl, signIn } = config
   const secrets = once(() => secretsOf(signIn.secrets, database))

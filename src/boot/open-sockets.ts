@@ -1,33 +1,31 @@
 /**
- * The connections of a listener as the system has them: counted, listed and ended. The server tells of none before its first
- * request has come whole, and so has no say about those that never send one. Nothing here needs a descriptor of its own: it is
- * asked when there are none left.
+ * Counts, lists and closes the accepted connections of a listener by system calls. The HTTP server does not report connections before their
+ * first complete request. Nothing here opens a descriptor, so it works when none are left.
  */
 
 import { dlopen, type FFIFunction, FFIType, ptr } from 'bun:ffi'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 
-/** One accepted connection. */
 export type OpenSocket = {
-  /** Stays the same connection's as long as this turn of the event loop lasts. */
+  /** Valid only within the current turn of the event loop. */
   descriptor: number
-  /** The peer's. */
+  /** The client's. */
   address: string
   port: number
 }
 
 export interface OpenSockets {
-  /** How many descriptors this process may have. */
+  /** The process's limit of open descriptors. */
   limit: number
-  /** How many it has. */
+  /** The number of open descriptors. */
   count(): number
-  /** Those that a listener on `localPort` has accepted. */
+  /** The connections accepted by a listener on `localPort`. */
   list(localPort: number): OpenSocket[]
-  /** Ends a connection both ways; the server hears of it as of any other that has ended, and closes it. */
+  /** Shuts a connection down in both directions; the server then closes it. */
   end(socket: OpenSocket): void
-  /** Holds back new connections at `localPort`: a newcomer's packets are dropped until the listener closes. */
+  /** Drops the packets of new connections at `localPort` until the listener closes. */
   turnAwayNewcomers(localPort: number): void
-  /** Closes the listener alone: newcomers are refused, and connections that are kept, idle or not, are served on. */
+  /** Closes the listener only: new connections are refused, and existing ones are still served. */
   closeListener(localPort: number): void
 }
 
@@ -44,13 +42,13 @@ const FUNCTIONS = {
   setsockopt: { args: [FFIType.i32, FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
 } as const
 
-/** Asks for the flags of a descriptor: fails for one that is not open. */
+/** Reads a descriptor's flags; fails if it is not open. */
 const F_GETFD = 1
-/** Both ways. */
+/** Both directions. */
 const SHUT_RDWR = 2
 const SOL_SOCKET = 1
 const SO_ATTACH_FILTER = 26
-/** Instructions of the kernel's packet filters, and the flag that they look for. */
+/** Opcodes of the kernel's packet filters, and the TCP flag tested. */
 const LOAD_BYTE = 0x30
 const JUMP_IF_SET = 0x45
 const RETURN = 0x06
@@ -59,7 +57,7 @@ const NAME_BYTES = 128
 const INET = 2
 const INET6 = 10
 
-/** Undefined on a system that does not tell: only Linux does. */
+/** Undefined on systems other than Linux. */
 export function openSockets(): OpenSockets | undefined {
   const library = loadLibrary(FUNCTIONS)
   if (!library) return undefined
@@ -69,7 +67,7 @@ export function openSockets(): OpenSockets | undefined {
   const length = new Uint32Array(1)
   const view = new DataView(name.buffer)
 
-  /** Reads a name of `descriptor` into `name`; false for whatever is no socket, or none that is connected. */
+  /** Writes a socket address of `descriptor` into `name`; false if it is no connected socket. */
   function read(ask: typeof getsockname, descriptor: number): boolean {
     length[0] = NAME_BYTES
     return ask(descriptor, name, length) === 0
@@ -93,7 +91,7 @@ export function openSockets(): OpenSockets | undefined {
     return found
   }
 
-  /** Newer kernels say the number as the folder's size. For older ones it is counted, which takes a descriptor. */
+  /** Newer kernels report the number as the folder's size. On older ones it is counted, which takes a descriptor. */
   function count(): number {
     const { size } = statSync(DESCRIPTORS)
     if (size > 0) return size
@@ -109,7 +107,7 @@ export function openSockets(): OpenSockets | undefined {
     count,
     list(localPort) {
       const found: OpenSocket[] = []
-      // The lowest numbers are given first, so that all are found soon.
+      // The system assigns the lowest numbers first, so the loop ends early.
       for (let descriptor = 0, left = count(); left > 0 && descriptor < limit; descriptor++) {
         if (fcntl(descriptor, F_GETFD) === -1) continue
         left--
@@ -125,7 +123,7 @@ export function openSockets(): OpenSockets | undefined {
         setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, program.header, program.header.length)
     },
     closeListener(localPort) {
-      // Under its number the server finds another socket, which it may close when it stops.
+      // Replaces the listener by an unused socket with the same number, which the server may close when it stops.
       for (const descriptor of listeners(localPort)) {
         const other = socket(INET, 1, 0)
         dup2(other, descriptor)
@@ -135,20 +133,20 @@ export function openSockets(): OpenSockets | undefined {
   }
 }
 
-/** Functions of the system's C library; undefined if there is none of the kinds that Linux has. */
+/** Functions of the C library; undefined if none of the known ones can be loaded. */
 export function loadLibrary<Functions extends Record<string, FFIFunction>>(functions: Functions) {
   if (process.platform !== 'linux') return undefined
   for (const path of LIBRARIES) {
     try {
       return dlopen(path, functions)
     } catch {
-      // Another system has it under another name.
+      // The library has another name on this system.
     }
   }
   return undefined
 }
 
-/** A packet filter in the kernel's instructions: drops packets with SYN, which only begin a connection. */
+/** A packet filter (BPF) that drops packets with SYN, which begin a connection. */
 function withoutBeginnings(): { header: Uint8Array; instructions: Uint16Array } {
   const instructions = new Uint16Array([
     LOAD_BYTE,
@@ -175,7 +173,7 @@ function withoutBeginnings(): { header: Uint8Array; instructions: Uint16Array } 
   return { header, instructions }
 }
 
-/** The address in a socket's name, as the system lays it out; undefined for what is no network address. */
+/** The address in a system socket address; undefined if it is not IPv4 or IPv6. */
 function addressIn(view: DataView): string | undefined {
   const family = view.getUint16(0, true)
   if (family === INET) return dotted(view, 4)
@@ -190,7 +188,7 @@ function dotted(view: DataView, at: number): string {
   return `${view.getUint8(at)}.${view.getUint8(at + 1)}.${view.getUint8(at + 2)}.${view.getUint8(at + 3)}`
 }
 
-/** As the process was started with; a system that sets none has more than are needed. */
+/** The soft limit at the process's start; infinite if there is none. */
 function descriptorLimit(): number {
   const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)

@@ -1,6 +1,6 @@
 /**
- * The address and port where the gateway listens. The port is tested before a start creates anything: a first start that fails later would leave its
- * demo account behind.
+ * The gateway's address and port. The port is tested before a start creates anything: a later failure would leave a demo account whose
+ * secrets nobody saw.
  */
 import { FFIType } from 'bun:ffi'
 import type { LookupAddress } from 'node:dns'
@@ -11,16 +11,16 @@ import { loadLibrary } from './open-sockets'
 
 type Listener = Pick<Config, 'host' | 'port'>
 
-/** Takes the port and gives it back, if possible without listening. Throws FatalStartError that names PORT or HOST. */
+/** Tests that the port is free, if possible without listening on it. Throws a FatalStartError that names PORT or HOST. */
 export async function checkPort({ host, port }: Listener): Promise<void> {
   const found = await lookup(host).catch(() => refuse(`HOST: nobody knows an address of ${host}`))
   if (canBind(found, port)) return
-  // The server itself reports the fault in its own words.
+  // The server itself reports the fault.
   const server = onPort({ host, port }, () => Bun.serve({ hostname: host, port, fetch: () => new Response() }))
   await server.stop(true)
 }
 
-/** Runs `listen`; what the system says against the port becomes a FatalStartError of one line. */
+/** Runs `listen`. A system error about the port becomes a FatalStartError with a one-line message. */
 export function onPort<T>({ host, port }: Listener, listen: () => T): T {
   try {
     return listen()
@@ -35,7 +35,7 @@ export function onPort<T>({ host, port }: Listener, listen: () => T): T {
   }
 }
 
-/** Where a browser on this machine finds the gateway. */
+/** The URL for a browser on this machine. */
 export function localAddress({ host, port }: Listener): string {
   const isAnyAddress = host === '0.0.0.0' || host === '::'
   return `http://${isAnyAddress ? 'localhost' : host}:${port}`
@@ -59,7 +59,7 @@ const STREAM = 1
 const SOL_SOCKET = 1
 const SO_REUSEADDR = 2
 
-/** Whether the port is free, asked of the system without listening on it. False also where that cannot be asked. */
+/** Whether the port can be bound, without listening on it. False if that cannot be tested. */
 function canBind({ address, family }: LookupAddress, port: number): boolean {
   const library = loadLibrary(FUNCTIONS)
   if (!library) return false
@@ -72,7 +72,7 @@ function canBind({ address, family }: LookupAddress, port: number): boolean {
   if (inet_pton(kind, Buffer.from(`${address}\0`), name.subarray(addressAt)) !== 1) return false
   const descriptor = socket(kind, STREAM, 0)
   if (descriptor === -1) return false
-  // As any server does: connections of the one before may still be on their way out.
+  // As servers do: connections of a former server may still be closing.
   setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, new Uint32Array([1]), 4)
   const isFree = bind(descriptor, name, name.length) === 0
   close(descriptor)

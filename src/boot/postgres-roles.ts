@@ -1,16 +1,16 @@
-/** The roles by which the gateway uses its embedded Postgres, with the rights of deploy/ and no more than the work needs. */
+/** The gateway's roles in its embedded Postgres, with the minimal rights from deploy/. */
 import { join, resolve } from 'node:path'
 import roles from '#deploy/postgres/roles.sql' with { type: 'text' }
 import { readOrCreatePassword } from '@/boot/embedded/secret'
 import { connectDatabase } from '@/db/client'
 
-/** The same database for three purposes: changing its schema, serving, and reading reports. */
+/** URLs of the same database for migrations, for serving and for reports. */
 export type RoleAddresses = { migratorUrl: string; gatewayUrl: string; readerUrl: string }
 
-/** Any number that nothing else in this database uses. */
+/** An advisory lock id that nothing else in this database uses. */
 const ROLES_LOCK = 5_811_206
 
-/** Makes the roles in the database that `superuserUrl` names, on the data below `dataDir`. May be repeated, also at once. */
+/** Creates the roles in the database of `superuserUrl`; passwords are kept below `dataDir`. Idempotent, also concurrently. */
 export async function preparePostgresRoles(dataDir: string, superuserUrl: string): Promise<RoleAddresses> {
   const addressOf = async (role: string) => {
     const url = new URL(superuserUrl)

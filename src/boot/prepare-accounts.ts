@@ -1,4 +1,4 @@
-/** What a start leaves in the history before the first call: the first administrator, and a newcomer's demo account. */
+/** Creates what a first start needs in Postgres: the first administrator and a demo account. */
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
 import { assembleLedger } from '@/accounts/assemble-ledger'
@@ -18,7 +18,7 @@ const REDIS_TIMEOUT_MS = 10_000
 
 type PrepareOptions = { config: Config; catalog: Catalog; logger: Logger; isSandboxed: boolean }
 
-/** Prepares the history; returns what a start with real providers finds in the books of earlier trials. */
+/** Creates the administrator. With real providers, returns the credit left from earlier trials. */
 export async function prepareAccounts({ config, isSandboxed }: PrepareOptions, stores: Stores): Promise<Nano> {
   const database = connectDatabase(stores.databaseUrl, { maxConnections: 1 })
   try {
@@ -30,13 +30,15 @@ export async function prepareAccounts({ config, isSandboxed }: PrepareOptions, s
   }
 }
 
-/** Makes or finishes the demo account where it is offered and nobody else has one. Secrets only where not shown before. */
+/**
+ * Makes or completes the demo account, if it is offered and nobody else has an account. Secrets are returned only if never shown before.
+ */
 export async function offerDemoAccount(
   { config, catalog, logger }: PrepareOptions,
   stores: Stores,
 ): Promise<DemoAccount | undefined> {
   if (!config.hasDemoAccount) return undefined
-  // One holds the turn while the other works: several gateways may start at once.
+  // Two connections: one has the lock while the other works, since several gateways may start at once.
   const database = connectDatabase(stores.databaseUrl, { maxConnections: 2 })
   const redis = connectRedis(stores.redisUrl, { logger, keyPrefix: config.redisKeyPrefix, name: 'start' })
   try {
@@ -59,7 +61,7 @@ export async function offerDemoAccount(
   }
 }
 
-/** The rest of the demo account's credit and in accounts that the sandbox of deposits has credited. */
+/** Balances of the demo account and of accounts credited by sandbox deposits. */
 async function readUnpaidCredit({ sql }: Database): Promise<Nano> {
   const [row] = await sql<{ sum: string }[]>`
     SELECT coalesce(sum(balance_nano::bigint), 0)::text AS sum FROM accounts

@@ -1,4 +1,4 @@
-/** Runs one server process from stores that exist: listen, announce, and on a signal drain and leave in order. */
+/** Runs one server process on existing stores: listens, and at a signal drains and stops in order. */
 import { join } from 'node:path'
 import type { Server } from 'bun'
 import { loadTelemetry } from '@/boot/telemetry/load'
@@ -23,14 +23,14 @@ type RunServerOptions = {
   redisUrl: string
   databaseUrl: string
   logger: Logger
-  /** The metrics of all processes of this gateway, where it has several. */
+  /** The metrics of all processes of this gateway, if there are several. */
   exposition?: () => Promise<string>
   reloading: Reloading
-  /** Resolves once the threads of this process run. */
+  /** Resolves once this process's threads run. */
   threads: Promise<void>
 }
 
-/** Starts serving. Rejects if the port is taken or the store cannot be reached. */
+/** Starts serving. Rejects if the port is taken or Redis is unreachable. */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { config, catalog } = options
   const telemetry = await loadTelemetry(config, catalog, options.logger)
@@ -39,7 +39,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const gateway = await compose({ ...options, logger, journalFolder, tracing: telemetry?.tracing })
   telemetry?.include(gateway.deps.metrics)
   const trace = telemetry && traceRequests(telemetry.tracing, gateway.app.routes)
-  // Parts that need a descriptor come before the listener: strangers may use up all descriptors.
+  // Parts that need a descriptor start before the listener, since clients may use up all descriptors.
   const sockets = openSockets()
   await options.threads
   const server = onPort(config, () => serve(config, gateway.app, { isLeaving: gateway.deps.isLeaving, trace }))
@@ -50,7 +50,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     address: localAddress({ ...config, port: server.port ?? config.port }),
     reload: () => void gateway.deps.reloads?.reload(),
     async stop(signal) {
-      // After Ctrl-C no proxy has to notice first.
+      // Ctrl-C stops at once: no proxy has to notice first.
       const isAwaited = signal === 'SIGTERM' && config.drainDelayMs > 0
       const usedMs = isAwaited ? await leave(options, gateway, server) : 0
       uncap()
@@ -70,7 +70,7 @@ type CapOptions = {
   logger: Logger
 }
 
-/** Keeps strangers' connections within what the process has descriptors for, where the system can tell. */
+/** Limits the connections of unknown clients, if the system supports it. */
 function cap({ config, server, sockets, onEnded, logger }: CapOptions): () => void {
   if (!sockets) {
     logger.warn('connections_not_capped', { hint: 'Only Linux tells of connections: put a proxy in front.' })
@@ -88,11 +88,10 @@ function cap({ config, server, sockets, onEnded, logger }: CapOptions): () => vo
 }
 
 /**
- * Serves on until proxies have noticed: readiness says that this process leaves, and every connection is let go with its next
- * answer. Then no new connection is let in for a moment, in which those on their way arrive: a listener that closes would
- * break their connections with the request already sent, which no proxy may send again. Last, connections that a proxy still
- * keeps, since their answer had begun before, are served until it has let go of them. Returns the milliseconds that this last
- * part took, which are those of answers that were under way.
+ * Serves until proxies have noticed: readiness fails, and every connection closes after its next answer. Then new connections are held back
+ * for a moment, while requests in transit arrive. Closing the listener earlier would break connections whose request was already sent,
+ * which proxies may not repeat. At last, connections that proxies still keep open are served until they close. Returns the milliseconds of
+ * this last part, which count as time for open answers.
  */
 async function leave(
   { config, logger }: RunServerOptions,
@@ -108,7 +107,7 @@ async function leave(
   sockets.turnAwayNewcomers(port)
   await Bun.sleep(ARRIVAL_MS)
   sockets.closeListener(port)
-  // Pages that watch an account would keep their connections for good; they ask again, another gateway.
+  // Pages that watch an account would keep their connections open; they reconnect to another gateway.
   gateway.deps.dashboard.liveAccounts.stop()
   const closedMs = performance.now()
   let quietSinceMs = closedMs
@@ -121,7 +120,7 @@ async function leave(
 }
 
 const QUIET_POLL_MS = 20
-/** For a handshake and a request between a proxy and here. Short, since a connection that is held back retries only after a second. */
+/** Time for a handshake and a request to arrive. Short, since a connection that is held back retries only after a second. */
 const ARRIVAL_MS = 50
 
 /** Waits at most `timeoutMs` for open answers. */
@@ -133,7 +132,7 @@ async function stop(
 ): Promise<void> {
   logger.info('draining', { openRequests: gateway.deps.keeper.openCount() })
   gateway.leave()
-  // Closes the listener and idle connections; those with an open answer live on until the answer has ended.
+  // Closes the listener and idle connections; those with an open answer stay until it ends.
   const closed = server.stop()
   const unacknowledged = await gateway.stop(timeoutMs, () => server.pendingRequests)
   await withDeadline(closed, CLOSE_TIMEOUT_MS, () => undefined)
@@ -142,6 +141,6 @@ async function stop(
 }
 
 const CLOSE_TIMEOUT_MS = 500
-/** What the last spans get to reach their collector: something even where answers took all the time. */
+/** Minimum time to export the last spans, even if answers used up all the time. */
 const MIN_FLUSH_MS = 500
 const MAX_FLUSH_MS = 5_000

@@ -1,4 +1,4 @@
-/** Puts the application on a port, with the limits that only the server itself can keep. */
+/** Puts the application on a port, with the limits that only the server can enforce. */
 import type { Server } from 'bun'
 import type { TraceRequest } from '@/boot/telemetry/trace-requests'
 import type { Config } from '@/config/config'
@@ -9,23 +9,22 @@ import { endSilence, rememberHost } from '@/http/silence'
 import { noteWork } from '@/metrics/work-log'
 import { createUnreadBodies, hasLargeBody, type UnreadBodies } from './unread-bodies'
 
-/** Seconds without a byte until a stranger's connection is closed; a body brings 16 KiB for each of them. */
+/** Idle timeout of unknown clients' connections; a body must bring 16 KiB in this time. */
 const STRANGER_IDLE_SECONDS = 20
-/** Cuts off what no client sends by mistake; smaller bodies are refused by the application in the caller's format. */
+/** Above any honest request. Smaller bodies are refused by the application, in the caller's format. */
 const HARD_BODY_LIMIT_BYTES = 1024 ** 3
 
 type App = { fetch(request: Request): Response | Promise<Response> }
 
 type ServeOptions = {
-  /** For how long a stranger's connection may be silent; see http/silence.ts for those who are known. */
+  /** Idle timeout of unknown clients' connections; for known callers see http/silence.ts. */
   idleSeconds?: number
-  /** Once true, each connection is closed after the next answer on it, so that no proxy keeps it for later. */
+  /** If true, each connection closes after its next answer, so that no proxy keeps it. */
   isLeaving?: () => boolean
-  /** Tells of each request, where tracing is on. */
+  /** Traces each request, if tracing is on. */
   trace?: TraceRequest | undefined
 }
 
-/** Starts listening. */
 export function serve(config: Config, app: App, options: ServeOptions = {}): Server<undefined> {
   const { idleSeconds = STRANGER_IDLE_SECONDS, isLeaving = () => false, trace } = options
   const unread = createUnreadBodies(config)
@@ -44,7 +43,7 @@ export function serve(config: Config, app: App, options: ServeOptions = {}): Ser
   })
 }
 
-/** The answer to a large body: the last on its connection if too much of such bodies was left unread. */
+/** The answer to a large body. It closes its connection if too many bytes of such bodies were not read. */
 async function answerLarge(
   request: Request,
   answer: Response | Promise<Response>,
@@ -55,7 +54,7 @@ async function answerLarge(
 }
 
 function answerAt(server: Server<undefined>, app: App, request: Request): Response | Promise<Response> {
-  // A Host header that is no host leaves the URL relative: nothing downstream should have to expect that.
+  // An invalid Host header leaves the URL relative, which later code doesn't handle.
   if (!request.url.startsWith('http') || isAmbiguous(request)) return badHost()
   noteWork(request.url)
   rememberHost(request, server)
@@ -65,14 +64,14 @@ function answerAt(server: Server<undefined>, app: App, request: Request): Respon
   return answerPage(app, request)
 }
 
-/** The header tells the client, and the server closes the connection after the answer. */
+/** The header informs the client and makes the server close the connection. */
 async function lastOnConnection(answer: Response | Promise<Response>): Promise<Response> {
   const response = await answer
   response.headers.set('connection', 'close')
   return response
 }
 
-/** Several hosts are one header by now, joined by a comma, of which a proxy in front may have believed another than we would. */
+/** Bun joins several Host headers with a comma. A proxy in front may have used another one than we would. */
 function isAmbiguous({ headers }: Request): boolean {
   return headers.get('host')?.includes(',') ?? true
 }
@@ -81,7 +80,7 @@ function badHost(): Response {
   return new Response('Bad Host header', { status: 400, headers: NO_SNIFFING })
 }
 
-/** The answer to a page is complete at once; a stream for an open page reports its own end. */
+/** A page's answer is complete at once; only event streams report their own end. */
 async function answerPage(app: App, request: Request): Promise<Response> {
   const response = await app.fetch(request)
   if (!response.headers.get('content-type')?.startsWith(EVENT_STREAM)) endSilence(request)

@@ -1,4 +1,4 @@
-/** A router that learns from the other gateways, and whose conversations may reach any of them. */
+/** A router that shares what it learns with other gateways. Any of them can continue a conversation. */
 import { type LiveCatalog, perCatalog } from '@/catalog/reload/live-catalog'
 import { runText } from '@/ledger/run-text'
 import type { RedisClient } from '@/ledger/store/connection'
@@ -10,7 +10,7 @@ import type { RoutingEvent } from '@/routing/failover/routing-events'
 import { createHealthExchange, providerAddresses } from '@/routing/health/health-exchange'
 import { createRouter, type Router } from '@/routing/router'
 
-/** Creates it; what it meets is counted in `metrics`. */
+/** Creates the router; its events are counted in `metrics`. */
 export function createSharedRouter(
   catalog: LiveCatalog,
   redis: RedisClient,
@@ -40,7 +40,7 @@ export function createSharedRouter(
   return router
 }
 
-/** Says what an operator has to know of the providers; the rest is only counted. */
+/** Logs the events that operators need to know; the others are only counted. */
 function logRoutingEvent(logger: Logger, event: RoutingEvent): void {
   if (event.type === 'key-out') logger.error('provider_key_refused', event)
   else if (event.type === 'circuit') logger.warn('circuit_changed', event)

@@ -1,13 +1,13 @@
-/** Logs the work that blocked the event loop by the name of its route, never by the request's address, which may hold a key. */
+/** Logs work that blocked the event loop, with the route's name instead of the URL, which may contain a key. */
 import { pathOf } from '@/http/request-line'
 import { createRouteNames, UNKNOWN_ROUTE } from '@/http/route-name'
 import type { Logger } from '@/lib/logger'
 import type { StallWatch } from '@/metrics/process-metrics'
 
-/** No request came in the time: a timer, or work for one that had come before. */
+/** No request arrived in that time: a timer or earlier work blocked. */
 const NO_ROUTE = 'none'
 
-/** The reports of one process, which learns its routes once they are there. */
+/** The reports of one process. Its routes are added once they exist. */
 export function createStallReports(logger: Logger): StallWatch & { know(routes: readonly { path: string }[]): void } {
   let paths: readonly string[] = []
   let nameOf = (_: string) => NO_ROUTE

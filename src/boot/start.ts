@@ -1,4 +1,4 @@
-/** From an environment to a running gateway: every way in which a start can fail ends in one message that says what to do. */
+/** Starts the gateway from an environment. Every failure ends in one message that says what to do. */
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -27,20 +27,19 @@ import { supervise } from './processes/supervise'
 import { linkToSupervisor } from './processes/supervised'
 import { openStores, type Stores } from './stores'
 
-/** A gateway that runs: its banner (none for one of several processes), and what signals do. */
+/** A running gateway: its banner (none for one of several processes) and its signal handlers. */
 type Running = {
   banner: string
-  /** Reads the catalogue again. */
+  /** Reloads the catalogue. */
   reload(): void
   stop(signal: NodeJS.Signals): Promise<void>
 }
 
-/** Its servers. */
 type Serving = { address: string; reload(): void; stop(signal: NodeJS.Signals): Promise<void> }
 
-/** Without waiting for proxies to notice: what is stopped so has never been ready. */
+/** Stops without waiting for proxies, as this server has never been ready. */
 const AT_ONCE = 'SIGINT'
-/** What each server process of several runs: this file's program, which the single executable is itself. */
+/** Command of each of several server processes: main.ts, or the single executable itself. */
 const COMMAND = Bun.isStandaloneExecutable
   ? [process.execPath]
   : [process.execPath, join(import.meta.dir, '..', 'main.ts')]
@@ -51,19 +50,19 @@ type Prepared = {
   config: Config
   catalog: Catalog
   logger: Logger
-  /** Keeps further secrets out of the log. */
+  /** Adds secrets that the log must redact. */
   learnSecrets(secrets: string[]): void
   catalogFile: CatalogFile
   sandbox: Sandbox | undefined
   isSandboxed: boolean
-  /** Resolves once the threads of this process run; a supervisor, which serves no requests, has none. */
+  /** Resolves once this process's threads run. A supervisor, which serves no requests, has none. */
   threads: Promise<void>
 }
 
-/** How often a supervised process looks whether its supervisor still lives. */
+/** How often a supervised process checks that its supervisor still runs. */
 const PARENT_CHECK_MS = 1_000
 
-/** Starts the gateway. Rejects with a {@link FatalStartError} or an EmbeddedServerError where an operator has to act. */
+/** Starts the gateway. Rejects with a {@link FatalStartError} or EmbeddedServerError if an operator must act. */
 export async function start(environment: Environment, logWriter: LogWriter): Promise<Running> {
   const prepared = await prepare(environment, logWriter)
   const { supervised } = prepared.config
@@ -76,16 +75,16 @@ async function prepare(environment: Environment, logWriter: LogWriter): Promise<
   const { redact, learn: learnSecrets } = createLearningRedactor(catalogSecrets(catalog))
   const logger = createLogger({ level: config.logLevel, write: logWriter.write, service: catalog.service, redact })
   const isServing = config.supervised !== undefined || config.processes === 1
-  // Read first: beside the threads, which load for half a second, its modules take longer.
+  // Loaded before the threads, whose loading takes half a second and would slow this down.
   if (isServing) await loadServer()
-  // Begun here, so that they have read their files by the time that strangers can take all descriptors.
+  // Started early: the threads must read their files before clients can use up all descriptors.
   const threads = isServing ? startThreads() : Promise.resolve()
   return { ...settings, logger, learnSecrets, threads }
 }
 
-/** One server of several: the stores and the port are shared, and its life is tied to the supervisor's. */
+/** One of several servers. Stores and port are shared, and it ends with its supervisor. */
 async function startSupervised(prepared: Prepared, { supervisorPid, ...stores }: SupervisedStores): Promise<Running> {
-  // From the start: a supervisor may die while this process is not serving yet.
+  // Checked from the start: the supervisor may die before this process serves.
   const watch = setInterval(() => {
     if (process.ppid !== supervisorPid) process.kill(process.pid, 'SIGTERM')
   }, PARENT_CHECK_MS)
@@ -105,12 +104,12 @@ async function startSupervised(prepared: Prepared, { supervisorPid, ...stores }:
   }
 }
 
-/** Everything on one machine: the stores it has to bring, the schema, one server here or several, and a first account. */
+/** Starts everything on one machine: embedded stores, schema, one or several servers, first accounts. */
 async function startWhole(prepared: Prepared, environment: Environment): Promise<Running> {
   const { config, catalog, logger, sandbox } = prepared
   await checkPort(config)
   for (const loss of modelsAtALoss(catalog)) logger.warn('price_below_cost', loss)
-  // Beside the stores, and before a server could be asked for a page: each process that is asked would build them again.
+  // In parallel with the stores, and before any server is asked for a page: otherwise each process would build them.
   const pages = prebuildPages(logger)
   const stores = await openStores(config, environment, (line) => process.stderr.write(`${line}\n`))
   let server: Serving | undefined
@@ -119,7 +118,7 @@ async function startWhole(prepared: Prepared, environment: Environment): Promise
     const unpaidCredit = await prepareAccounts(prepared, stores)
     await pages
     server = await (config.processes > 1 ? startSeveral(prepared, stores, environment) : startOne(prepared, stores))
-    // After all that may fail: what is shown now is never shown again.
+    // After everything that may fail, since these secrets are shown only once.
     const demo = await offerDemoAccount(prepared, stores)
     const banner = formatBanner(bannerFacts(prepared, stores, server.address, { demo, unpaidCredit }))
     return { banner, reload: server.reload, stop: stopAll(server, stores, sandbox) }
@@ -148,7 +147,7 @@ function stopAll(server: Serving, stores: Stores, sandbox: Sandbox | undefined):
   }
 }
 
-/** Builds the pages of the dashboard unless they are built. Without them the gateway serves all else. Never rejects. */
+/** Builds the dashboard's pages if necessary. Without them the gateway serves everything else. Never rejects. */
 async function prebuildPages(logger: Logger): Promise<void> {
   await loadAssets(logger).catch((error) => logger.error('dashboard_unavailable', { error }))
 }
@@ -158,7 +157,7 @@ async function startOne(prepared: Prepared, { redisUrl, databaseUrl }: Stores): 
   return runServer({ ...serverOptions(prepared, gatewayName()), redisUrl, databaseUrl })
 }
 
-/** Half of all modules, of which a supervisor needs none. */
+/** Loaded lazily: half of all modules, none of which a supervisor needs. */
 function loadServer() {
   return import('./run-server')
 }
@@ -167,7 +166,7 @@ function serverOptions({ config, catalog, logger, threads, learnSecrets, catalog
   return { config, catalog, logger, threads, reloading: { file: catalogFile, gateway, learnSecrets } }
 }
 
-/** For people, who know machines and processes; the end tells containers apart that share both. */
+/** Instance name for logs: host, process id and a random suffix, since containers may share the other two. */
 function gatewayName(): string {
   return `${hostname()}:${process.pid}:${randomId('gw').slice(3, 7)}`
 }
@@ -232,12 +231,12 @@ function depositsOf({ deposit }: Config['topUps']): string {
   return deposit ? 'sandbox deposits, which credit what nobody paid' : 'no deposits'
 }
 
-/** Starts them; resolves once they run. What they load first takes half a second of another core. */
+/** Starts the threads and resolves once they run. Loading takes half a second of another core. */
 async function startThreads(): Promise<void> {
   await Promise.all([startTokenizer(), startOutgoingCalls()])
 }
 
-/** The first call starts the HTTP client's thread, and the first one over TLS reads the trusted certificates, whether it succeeds or not. */
+/** The first call starts the HTTP client's thread, and the first TLS call reads the trusted certificates, even if it fails. */
 async function startOutgoingCalls(): Promise<void> {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
   await fetch(`https://127.0.0.1:${server.port}`).catch(() => undefined)

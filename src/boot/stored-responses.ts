@@ -1,4 +1,4 @@
-/** Wires the stored answers of one process over its stores, and what people choose for theirs. */
+/** Connects stored answers to their stores, and to the accounts' settings for them. */
 import type { ChangedBy } from '@/accounts/audit'
 import { changeStoredHours } from '@/accounts/stored-hours'
 import type { Config } from '@/config/config'
@@ -20,7 +20,7 @@ type Parts = {
   metrics: Pick<PrometheusMetrics, 'storedResponse'>
 }
 
-/** Stored answers, of which any gateway finds the newest at once. */
+/** Stored answers. Any gateway finds the newest at once. */
 export function assembleStoredResponses(parts: Parts): StoredResponses {
   const { config, database, redis, storeWatch, logger, metrics } = parts
   const crowdedShare = (config.redisFullPercent / 100) * ANSWERS_SHARE
@@ -39,7 +39,7 @@ export function assembleStoredResponses(parts: Parts): StoredResponses {
   })
 }
 
-/** Notes what an account has chosen first, so that nothing is stored behind it, and then heeds it for what there is. */
+/** First saves an account's setting, so that nothing new is stored against it, then applies it to existing answers. */
 export function keepingFor(database: Database, storedResponses: StoredResponses) {
   return async (accountId: string, hours: number | null, by: ChangedBy): Promise<void> => {
     await changeStoredHours(database, { accountId, hours, by })

@@ -1,4 +1,4 @@
-/** Decides where the stores are: those of the environment, or real embedded servers for whatever it does not name. */
+/** Decides which stores to use: those of the environment, or embedded servers. */
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
 import { startEmbeddedRedis } from '@/boot/embedded/redis'
@@ -7,7 +7,7 @@ import type { EmbeddedServer, Progress } from '@/boot/embedded/server'
 import type { Config, Environment } from '@/config/config'
 import { preparePostgresRoles, type RoleAddresses } from './postgres-roles'
 
-/** Addresses of the stores and how to stop our own. `migratorUrl` is the address for changes of the schema. */
+/** Addresses of the stores; `stop` stops our own. `migratorUrl` is for schema changes. */
 export type Stores = {
   redisUrl: string
   databaseUrl: string
@@ -16,10 +16,13 @@ export type Stores = {
   stop(): Promise<void>
 }
 
-/** A folder of the project, so that a fetched server survives the data's removal. */
+/** In the project's folder, so that a downloaded server survives deleting the data. */
 const CACHE_DIR = join(import.meta.dir, '..', '..', '.cache')
 
-/** Starts what the configuration leaves to us, both at once; `environment` is for fetching a server behind a proxy. Throws an EmbeddedServerError with one clear line. */
+/**
+ * Starts the stores that are not configured, in parallel. `environment` has proxy settings for downloads. Throws a one-line
+ * EmbeddedServerError.
+ */
 export async function openStores(config: Config, environment: Environment, progress: Progress): Promise<Stores> {
   const { dataDir, redisUrls, databaseUrl, migratorUrl } = config
   const started: EmbeddedServer[] = []

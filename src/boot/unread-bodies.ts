@@ -1,6 +1,6 @@
 /**
- * Bodies of requests that are answered unread. The server takes them off their connections all the same, which costs its event loop about
- * a millisecond for each 4 MiB. An address has so many such bytes a minute. Beyond that the answer is the last on its connection.
+ * Limits unread request bodies. The server must still receive them, which blocks its event loop for about a millisecond per 4 MiB. Each
+ * address may send a number of such bytes per minute; beyond that, the answer closes the connection.
  */
 import type { Config } from '@/config/config'
 import { clientAddress } from '@/http/client-address'
@@ -10,12 +10,11 @@ import { createAllowance } from '@/lib/quota/allowance'
 import { networkOf } from '@/lib/quota/network'
 import { SHARED } from '@/limits/shared-resources'
 
-/** Whether the connection of a request is to be closed after its answer. */
+/** Whether to close the connection after the answer. */
 export type UnreadBodies = { isTooMuch(request: Request, response: Response): boolean }
 
 const TOO_LARGE = 413
 
-/** Creates the count of one process. */
 export function createUnreadBodies(
   { maxBodyBytes, signIn: { trustedProxyHops } }: Pick<Config, 'maxBodyBytes' | 'signIn'>,
   { monotonic }: Pick<Clock, 'monotonic'> = systemClock,
@@ -23,11 +22,11 @@ export function createUnreadBodies(
   const unread = createAllowance(() => SHARED.unreadBytes.perAccount, monotonic)
   return {
     isTooMuch(request, { status }) {
-      // A body that is too large was read in part.
+      // A body refused as too large was partly read.
       if (request.bodyUsed && status !== TOO_LARGE) return false
       const network = networkOf(clientAddress(request, trustedProxyHops))
       const isOver = unread.waitMs(network) > 0
-      // Bytes that are not taken off a connection count for nothing.
+      // The bytes of a connection that closes are not received, so they are not counted.
       if (!isOver) unread.charge(network, Number(request.headers.get('content-length') ?? maxBodyBytes))
       return isOver
     },

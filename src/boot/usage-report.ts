@@ -1,7 +1,4 @@
-/**
- * Connects a key's usage answers: summary, ratings and report. The report takes turns with the dashboard's views and uses their
- * connections.
- */
+/** Connects a key's usage endpoints: summary, ratings and report. The report shares queue and connections with the dashboard's views. */
 import { sightOfKey } from '@/accounts/members/memberships'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import type { Database } from '@/db/client'
@@ -12,10 +9,10 @@ import { createGenerations } from '@/usage/generations'
 import { createReports, type SightOf } from '@/usage/reports'
 import { readUsageReport } from '@/usage/usage-report'
 
-/** `reading` is the pool of `views`. */
+/** `reading`: the pool that `views` use. */
 type Parts = { database: Database; reading: Database; ledger: Ledger; views: Pick<UsageViews, 'inTurn'> }
 
-/** Each tells a key what its member sees. */
+/** Each endpoint shows only what the key's member may see. */
 export function assembleUsageOfKeys({
   database,
   reading,

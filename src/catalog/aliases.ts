@@ -1,21 +1,24 @@
-/** Aliases of the catalogue: other names of models and tiers, and the one function that finds what a request's name stands for. */
+/** Aliases: alternative names of models and tiers, and the function that resolves a requested name. */
 import { isJsonObject } from '@/lib/json'
 import type { FaultList } from './check'
 import type { Catalog, Model, Tier } from './types'
 
-/** What is sold under a name: an id, or an alias. Undefined if nothing is. */
+/** The model or tier with this id or alias; undefined if there is none. */
 export function findSold({ models, tiers, aliases }: Catalog, name: string): Model | Tier | undefined {
   return models.get(name) ?? tiers.get(name) ?? aliases.get(name)
 }
 
-/** What each alias stands for. */
+/** The model or tier of each alias. */
 export function mapAliases(sold: readonly (Model | Tier)[]): ReadonlyMap<string, Model | Tier> {
   return new Map(sold.flatMap((entry) => entry.aliases.map((alias) => [alias, entry] as const)))
 }
 
 type Lists = { models: readonly unknown[]; tiers?: readonly unknown[] }
 
-/** Adds a fault for each alias that is the id or an alias of another entry, or stands twice in its own. Broken entries count too. */
+/**
+ * Adds a fault for each alias that is the id or alias of another entry, or a duplicate in its own. Entries with other faults are checked
+ * too.
+ */
 export function checkAliases({ models, tiers = [] }: Lists, faults: FaultList): void {
   const entries = [...placesOf(models, 'models'), ...placesOf(tiers, 'tiers')]
   const places = new Map<string, string>()

@@ -1,4 +1,4 @@
-/** Loads the catalogue file: text and environment in; the providers, models and tiers that can really be offered out. */
+/** Loads the catalogue: from its text and the environment to the providers, models and tiers that can be offered. */
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { AuthSchema } from '@/catalog/dialects/auth-schema'
@@ -19,7 +19,7 @@ import type { Catalog, DefaultLimits, Provider } from './types'
 import { substituteVariables, VARIABLE_FORMS } from './variables'
 
 type LoadCatalogOptions = {
-  /** The address of the sandbox upstream, for every provider if none of them has a key. */
+  /** The sandbox's address, used for every provider if none has a key. */
   sandboxBaseUrl?: string
 }
 
@@ -27,18 +27,17 @@ export type CatalogResult =
   | {
       kind: 'loaded'
       catalog: Catalog
-      /** Whether every provider points at the sandbox. */
       isSandboxed: boolean
-      /** Providers of the file that have no key, or no credential that could be one. */
+      /** Providers without a usable credential. */
       withoutKey: string[]
-      /** Models and tiers of the file that no provider with a key can serve. */
+      /** Models and tiers that no provider with a key can serve. */
       notOffered: string[]
     }
-  /** The file is sound, but no provider has a key: start the sandbox and load again, or set one of `variables`. */
+  /** The file is valid, but no provider has a key: start the sandbox and load again, or set one of `variables`. */
   | { kind: 'no_keys'; variables: string[] }
   | { kind: 'faulty'; faults: Fault[] }
 
-/** Limits of a key where neither the key nor the catalogue says otherwise. */
+/** Limits of a key, if neither the key nor the catalogue sets them. */
 export const DEFAULT_LIMITS: DefaultLimits = {
   requestsPerMinute: 600,
   tokensPerMinute: 2_000_000,
@@ -59,7 +58,10 @@ const FileSchema = Type.Object(
   { additionalProperties: false, description: 'an object' },
 )
 
-/** Reads and validates the catalogue `text`, with `${NAME}` taken from `environment`, or from the file that `NAME_FILE` there names. All faults are reported at once. */
+/**
+ * Reads and validates the catalogue `text`. `${NAME}` is replaced from `environment`, or from the file named by `NAME_FILE` there. All
+ * faults are reported at once.
+ */
 export function loadCatalog(
   text: string,
   environment: Record<string, string | undefined>,
@@ -100,7 +102,7 @@ export function loadCatalog(
   const offered = new Map<string, Provider>()
   for (const [name, provider] of providers) if (provider && provider.keys.length > 0) offered.set(name, provider)
   if (offered.size === 0) {
-    // Nothing may be simulated where a real provider was meant.
+    // A faulty provider was meant to be real, so the gateway must not fall back to simulated answers.
     if (faults.warnings.length > 0) return { kind: 'faulty', faults: faults.warnings }
     const variables = missing.filter(({ place }) => KEY_PLACE.test(place)).map(({ name }) => name)
     return { kind: 'no_keys', variables: [...new Set(variables)] }
@@ -122,7 +124,7 @@ export function loadCatalog(
   }
 }
 
-/** The secrets a loaded catalogue holds, for the redactor of the logs. */
+/** All provider secrets of a catalogue, for the log redactor. */
 export function catalogSecrets(catalog: Catalog): string[] {
   return [...catalog.providers.values()].flatMap((provider) => [
     ...provider.keys.map((key) => key.secret),
@@ -134,7 +136,7 @@ export function catalogSecrets(catalog: Catalog): string[] {
 const KEY_PLACE = /^providers\..+\.(?:keys\[\d+\]|auth\.)/
 const PROVIDER_PLACE = /^providers\.([^.]+)\.(keys\[|baseUrl$|headers\.|auth\.)/
 
-/** A provider without a key needs no address either, and the sandbox brings its own. */
+/** Whether a missing variable is unimportant: a provider without a key needs no address, and the sandbox has its own. */
 function isNeedless(place: string, value: JsonValue, isSandboxed: boolean): boolean {
   const match = PROVIDER_PLACE.exec(place)
   if (!match) return false
@@ -154,7 +156,7 @@ function hasKey(value: JsonValue, providerName: string): boolean {
   return keys.some((key) => (isJsonObject(key) ? Boolean(key.key) : Boolean(key)))
 }
 
-/** Providers by name, also those without a key; undefined if the entry is broken but its name is known. */
+/** Providers by name, including those without a key; undefined for a broken entry whose name is known. */
 function readProviders(
   entries: Record<string, unknown>,
   faults: FaultList,
@@ -170,7 +172,7 @@ function readProviders(
   return providers
 }
 
-/** The variables that set the HTTP client's proxy. */
+/** Whether a proxy is configured for the HTTP client. */
 function hasProxy(environment: Record<string, string | undefined>): boolean {
   return ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => Boolean(environment[name]))
 }

@@ -1,17 +1,17 @@
-/** Lists the differences between two catalogues for an operator, and a digest of all facts. */
+/** Lists the differences between two catalogues for an operator, and hashes catalogues. */
 import { plainEndpoint } from '@/catalog/dialects/read-dialect'
 import { sha256Hex } from '@/lib/ids'
 import { formatPrice } from '@/lib/money'
 import { CLASS_WORDS } from './losses'
 import type { Catalog, Model, PriceList, Pricing, Provider, Target, Tier } from './types'
 
-/** Null if there was, or will be, no such fact. */
+/** Null if the fact did not, or will not, exist. */
 export type Change = { what: string; before: string | null; after: string | null }
 
 const HASH_CHARS = 16
 const DIGEST_CHARS = 12
 
-/** Every fact that differs, those of one model together. Secrets appear as digests. */
+/** Every fact that differs, grouped by model. Secrets appear as digests. */
 export function changesBetween(before: Catalog, after: Catalog): Change[] {
   const [old, next] = [factsOf(before), factsOf(after)]
   const changes = [...new Set([...old.keys(), ...next.keys()])]
@@ -25,14 +25,14 @@ export function changesBetween(before: Catalog, after: Catalog): Change[] {
   ]
 }
 
-/** The same for catalogues with the same facts in the same order. `isSandboxed`: all addresses are the sandbox's, wherever that is. */
+/** A hash of all facts and their order. `isSandboxed`: all addresses are the sandbox's and are left out. */
 export function hashCatalog(catalog: Catalog, isSandboxed: boolean): string {
   const facts = [...factsOf(catalog)].filter(([what]) => !isSandboxed || !ADDRESS.test(what))
   const order = [catalog.providers, catalog.models, catalog.tiers].map((list) => [...list.keys()])
   return sha256Hex(JSON.stringify([facts.sort(([one], [other]) => (one < other ? -1 : 1)), order])).slice(0, HASH_CHARS)
 }
 
-/** Names a changed order only if no entry was added or removed. */
+/** Reports a changed order, only if no entry was added or removed. */
 function reordered(what: string, before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): Change[] {
   const [old, next] = [[...before.keys()], [...after.keys()]]
   const isSame = old.length === next.length && old.every((id) => after.has(id))
@@ -55,11 +55,11 @@ function addProvider(facts: Map<string, string>, provider: Provider): void {
   const about = `provider ${provider.name}`
   const { format, dialect, baseUrl } = provider
   facts.set(`${about} address`, `${format}${dialect.name ? ` by ${dialect.name}` : ''} ${baseUrl}`)
-  // Only where it is not the format's own, so that gateways of different versions agree on all other catalogues.
+  // Omitted if it is the format's default, so that gateways of different versions agree.
   if (dialect.credential !== plainEndpoint(format).credential) {
     facts.set(`${about} key header`, dialect.credential ? wordsOf(dialect.credential) : 'none')
   }
-  // By their digests: a key that was replaced shows, and no key is shown.
+  // As digests: a replaced key is visible, but no key is.
   facts.set(
     `${about} keys`,
     provider.keys.map(({ id, weight }) => (weight === 1 ? id : `${id} of weight ${weight}`)).join(', '),

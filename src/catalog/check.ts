@@ -1,22 +1,21 @@
-/** Checks one part of the catalogue file against its schema and says every fault with its place. */
+/** Checks one part of the catalogue file against its schema, and reports every fault with its place. */
 import type { Static, TSchema } from '@sinclair/typebox'
 import { ValueErrorType } from '@sinclair/typebox/errors'
 import { Value } from '@sinclair/typebox/value'
 import type { Fault } from '@/lib/fault'
 
-/** Collects faults; `has` tells places that already have one, so that one mistake is said once. */
+/** Collects faults. `has` finds places that already have one, so that a mistake is reported once. */
 export interface FaultList {
   add(place: string, message: string): void
-  /** Says that what may look wrong at `place` has been seen and is no fault of its own. */
+  /** Makes `has` true for `place`, without a fault: what looks wrong there was handled elsewhere. */
   excuse(place: string): void
-  /** As `add`, of what takes one provider away and nothing else. */
+  /** Like `add`, for faults that only disable one provider. */
   warn(place: string, message: string): void
   has(place: string): boolean
   readonly all: Fault[]
   readonly warnings: Fault[]
 }
 
-/** Creates an empty list. */
 export function createFaultList(): FaultList {
   const all: Fault[] = []
   const warnings: Fault[] = []
@@ -37,7 +36,7 @@ export function createFaultList(): FaultList {
   }
 }
 
-/** Returns `value` typed by `schema`, or undefined after adding a fault for every place where it does not fit. */
+/** Returns `value` typed by `schema`. If it doesn't match, adds a fault for every wrong place and returns undefined. */
 export function checkPart<Schema extends TSchema>(
   schema: Schema,
   value: unknown,
@@ -61,7 +60,7 @@ function describe(schema: TSchema): string {
   return schema.description ?? `a value of type ${schema.type}`
 }
 
-/** A JSON pointer below `place` in the words of the file: `providers.provider2.keys[0]`. */
+/** A JSON pointer below `place` in the file's notation: `providers.provider2.keys[0]`. */
 function joinPlace(place: string, pointer: string, root: unknown): string {
   let text = place
   let value = root

@@ -1,27 +1,27 @@
-/** Who is next at the tokenizer: paid before free, and accounts in turn. */
+/** The tokenizer's queue: paid requests before free ones, accounts in turn. */
 
 import { SHARED } from '@/limits/shared-resources'
 import type { CountAnswer, CountQuestion } from './tokenizer-worker'
 
-/** The account that wants a count, and whether its request is paid. */
+/** The account that needs a count, and whether its request is paid. */
 export type CountAsker = { accountId: string; isPaid: boolean }
 
 interface CountQueue {
-  /** The answer; undefined, at once, where too many wait, and where the thread has ended. */
+  /** The count; undefined at once if too many wait or the thread has ended. */
   ask(texts: readonly string[], asker: CountAsker): Promise<CountAnswer | undefined>
-  /** The question under way has its answer: the next one is put. */
+  /** Call it with the answer to the current question: the next question is sent. */
   answered(answer: CountAnswer): void
-  /** The thread has ended; all waiting counts fail. */
+  /** Call it when the thread has ended: all waiting counts fail. */
   giveUp(): void
   isIdle(): boolean
 }
 
 type Waiting = { texts: readonly string[]; resolve(answer: CountAnswer | undefined): void }
 
-/** Those of one kind who wait, by account. */
+/** Waiting questions of one kind, by account. */
 type Lane = { most: number; mostEach: number; byAccount: Map<string, Waiting[]>; count: number }
 
-/** Creates a queue that has `put` put one question at a time. */
+/** Creates a queue that calls `put` with one question at a time. */
 export function createCountQueue(put: (question: CountQuestion) => void): CountQueue {
   const paid = laneOf(SHARED.paidCounts)
   const free = laneOf(SHARED.freeCounts)
@@ -66,7 +66,7 @@ function laneOf({ perProcess, perAccount }: { perProcess: number; perAccount: nu
   return { most: perProcess, mostEach: perAccount, byAccount: new Map(), count: 0 }
 }
 
-/** The first of the account whose turn it is; then it is the next one's. */
+/** The first question of the account whose turn it is. */
 function takeFrom(lane: Lane): Waiting | undefined {
   for (const [accountId, own] of lane.byAccount) {
     const first = own.shift()

@@ -1,17 +1,17 @@
-/** Counts tokens with a real vocabulary for as long as one request may have it. Takes half a second to load. */
+/** Counts tokens with a real vocabulary, within a time budget per request. Takes half a second to load. */
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 
-/** All tokens up to a character of a text, where the budget ended; else the number of texts, and 0. */
+/** The tokens counted before the budget ended. `text` and `character`: where counting stopped; the number of texts and 0 if complete. */
 export type Counted = { tokens: number; text: number; character: number }
 
-/** Merging is quadratic in a run of letters: 16,000 ideographs take 690 ms whole, 42 ms in pieces (1 % more tokens). */
+/** Merging takes quadratic time in a run of letters: 16,000 ideographs take 690 ms as a whole, 42 ms in pieces (with 1 % more tokens). */
 const PIECE_CHARS = 256
-/** What one request may spend in all, of the processor's time; prose of 1 MB takes about 50 ms. */
+/** Processor time per request; 1 MB of prose takes about 50 ms. */
 const BUDGET_MS = 150
-/** Words that mean something to the tokenizer, such as `<|endoftext|>`, are plain text in a prompt. */
+/** Special tokens such as `<|endoftext|>` are plain text in a prompt. */
 const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() }
 
-/** Counts `texts` as far as the budget goes. `now` is milliseconds of whatever the budget is of. */
+/** Counts `texts` until the budget is used up. `now` returns milliseconds, of processor time for instance. */
 export function countWithinBudget(texts: readonly string[], now: () => number): Counted {
   const endMs = now() + BUDGET_MS
   let tokens = 0

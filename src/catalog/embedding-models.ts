@@ -1,12 +1,12 @@
-/** Models of the catalogue file that embed: their entries in the terms of any other model, with nothing to write and no caches. */
+/** Embedding models in the catalogue file, turned into the shape of chat models, with no output and no cache prices. */
 import type { FaultList } from './check'
 import type { EmbeddingModelFile, ModelFile } from './schema'
 import type { Provider } from './types'
 
-/** A model's entry after its check, whatever its kind. */
+/** A checked entry of either kind. */
 export type AnyModelFile = Omit<ModelFile, 'kind'> & { kind?: 'chat' | 'embedding' }
 
-/** The entry as one of a model whose every token of input costs the same, and that writes none. */
+/** The entry as a chat model's: every input token has the same price, and there is no output. */
 export function asModelFile({ pricing, targets, ...file }: EmbeddingModelFile): AnyModelFile {
   const { inputPer1mTokens } = pricing
   return {
@@ -24,7 +24,7 @@ export function asModelFile({ pricing, targets, ...file }: EmbeddingModelFile): 
   }
 }
 
-/** Adds a fault for each target whose provider speaks a format that has no embeddings. */
+/** Adds a fault for each target whose provider's format has no embeddings. */
 export function checkEmbedders(
   { targets }: AnyModelFile,
   place: string,
@@ -42,7 +42,7 @@ export function checkEmbedders(
   }
 }
 
-/** Adds a fault for each target whose provider does nothing but embed. */
+/** Adds a fault for each target whose provider only supports embeddings. */
 export function checkTalkers(
   { targets }: AnyModelFile,
   place: string,

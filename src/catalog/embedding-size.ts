@@ -1,15 +1,14 @@
-/** How many tokens the inputs of a request for embeddings are: known for tokens; for texts guessed, bounded or counted. */
+/** The token count of embeddings inputs: known if they are tokens; estimated, bounded or counted if they are texts. */
 import type { EmbeddingInput } from '@/chat/embedding'
 import { countTextTokens, estimateTextTokens, inputBound, type Prompt, tokenizerCount } from './estimate'
 import type { Model } from './types'
 
-/** All inputs, read once; `knownTokens` are those that came as tokens. */
+/** All inputs; `knownTokens` counts those given as tokens. */
 export type InputSizes = Prompt & { knownTokens: number }
 
-/** What providers may put around each text. */
+/** Tokens that providers may add to each text. */
 const TEXT_OVERHEAD_TOKENS = 4
 
-/** Reads the inputs. */
 export function measureInputs(inputs: readonly EmbeddingInput[]): InputSizes {
   const texts: string[] = []
   let knownTokens = 0
@@ -23,19 +22,19 @@ export function measureInputs(inputs: readonly EmbeddingInput[]): InputSizes {
   return { texts, ...nothingElse, estimatedTokens: Math.max(1, estimated), overheadTokens, knownTokens }
 }
 
-/** A guess of the tokens of one input; exact where it came as tokens. */
+/** An estimate of the tokens of one input; exact if it is given as tokens. */
 export function estimateInput(input: EmbeddingInput): number {
   if (input.type === 'tokens') return input.tokens.length
   return textsOf(input).reduce((sum, text) => sum + estimateTextTokens(text), 0)
 }
 
-/** The most tokens that any provider can count: one for each byte of a text, and what came as tokens. */
+/** An upper bound for any provider: one token per byte of text, plus the given tokens. */
 export function boundOfInputs(sizes: InputSizes): number {
   const bytes = sizes.texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   return inputBound(sizes, bytes, 0)
 }
 
-/** The same, counted: closer, and the work of milliseconds. */
+/** A closer bound by counting, which takes milliseconds. */
 export async function countedBoundOfInputs(
   sizes: InputSizes,
   { tokenizerSafetyFactor }: Model,
@@ -45,7 +44,7 @@ export async function countedBoundOfInputs(
   return Math.min(Math.ceil((await tokenizerCount(sizes, accountId)) * tokenizerSafetyFactor), boundOfInputs(sizes))
 }
 
-/** Our own count of the inputs, for a provider that reports none; undefined if they could not be counted. */
+/** Our own count of the inputs, for providers that report none; undefined if they could not be counted. */
 export async function countInputs({ texts, knownTokens }: InputSizes): Promise<number | undefined> {
   if (texts.length === 0) return knownTokens
   const counted = await countTextTokens(texts)

@@ -1,32 +1,32 @@
-/** How many tokens a request may take: bounds for the hold, an exact count where the bound is too coarse, and guesses to show. */
+/** How many tokens a request may take: bounds for the hold, an exact count if the bound is too coarse, and estimates for display. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import { type PromptParts, readPrompt } from './prompt-parts'
 import { createTokenCounter } from './tokenizer'
 import type { Model } from './types'
 
-/** What a provider adds to every request: role marks, the begin of the answer, dates, its own short instructions. */
+/** Tokens that a provider adds to every request: role marks, the start of the answer, dates, short instructions of its own. */
 const REQUEST_OVERHEAD_TOKENS = 100
-/** The instructions that a provider adds as soon as there is a tool or a schema; the longest known takes about 800 tokens. */
+/** Instructions that a provider adds if there is a tool or a schema; the longest known has about 800 tokens. */
 const TOOLS_OVERHEAD_TOKENS = 1_000
 const TURN_OVERHEAD_TOKENS = 8
 const TOOL_OVERHEAD_TOKENS = 32
-/** More answers at once than any format allows are a mistake or an attack on the arithmetic. */
+/** No format allows more answers per request: a mistake, or an attempt to overflow the arithmetic. */
 const MAX_CHOICES = 128
 
 const ASCII_CHARS_PER_TOKEN = 4
-/** Each byte beyond one per character: makes a Chinese character 0.85 tokens, a Cyrillic letter 0.55, an emoji 1.1. */
+/** For each byte beyond the first of a character: 0.85 tokens for a Chinese character, 0.55 for a Cyrillic letter, 1.1 for an emoji. */
 const TOKENS_PER_EXTRA_BYTE = 0.3
 
-/** A request's prompt, read once: all that bounds, counts and guesses of its input need. */
+/** A request's prompt, measured once for all bounds, counts and estimates of its input. */
 export type Prompt = PromptParts & {
-  /** A guess of the input tokens, to show before the provider counts and to bill by where it never does. At least 1. */
+  /** Estimated input tokens, for display before the provider reports its count, and for billing if it never does. At least 1. */
   estimatedTokens: number
-  /** What providers may add to it at most. */
+  /** The most tokens that providers may add. */
   overheadTokens: number
 }
 
-/** Reads the prompt of `request`. Throws `invalid_request` for what has no known size. */
+/** Measures the prompt of `request`. Throws `invalid_request` for content of unknown size. */
 export function measurePrompt(request: ChatRequest): Prompt {
   const parts = readPrompt(request)
   let tokens = usualTokens(request, parts)
@@ -35,9 +35,9 @@ export function measurePrompt(request: ChatRequest): Prompt {
 }
 
 /**
- * The most input tokens that `prompt` can be counted as by any provider with a context of `contextLength`: one per byte of a body
- * of `bodyBytes`, except that media count by their kind and not by their bytes. No byte-level vocabulary makes more than one token
- * of a byte, and escapes only make JSON longer than its text.
+ * An upper bound of the input tokens of `prompt` at any provider with a context of `contextLength`. It is one token per byte of a body of
+ * `bodyBytes`, except for media, which count by kind. A byte-level vocabulary never makes more than one token of a byte, and JSON escapes
+ * only lengthen the text.
  */
 export function inputBound(prompt: Prompt, bodyBytes: number, contextLength: number): number {
   let textBytes = Math.ceil(bodyBytes)
@@ -45,15 +45,15 @@ export function inputBound(prompt: Prompt, bodyBytes: number, contextLength: num
   return prompt.overheadTokens + mediaBound(prompt, contextLength) + Math.max(0, textBytes)
 }
 
-/** The most tokens of all media together: no more than the context, whatever they hold. */
+/** An upper bound of the tokens of all media together, limited by the context length. */
 export function mediaBound({ mediaTokens }: Prompt, contextLength: number): number {
   return Math.min(mediaTokens, contextLength)
 }
 
 /**
- * Counts the text of the prompt with a real tokenizer (o200k): exact for that vocabulary, a bound for opaque data. Times the model's
- * `tokenizerSafetyFactor` it is an upper bound; media come on top. `accountId` is whose turn it takes. Works in slices of a few
- * milliseconds; text beyond its budget counts one token per byte, so that the result stays an upper bound and the work stays bounded.
+ * Counts the prompt's text with a real tokenizer (o200k): exact for that vocabulary, a bound for opaque data. Multiplied by the model's
+ * `tokenizerSafetyFactor` it is an upper bound, without media. `accountId`: the account whose turn in the queue it takes. Text beyond the
+ * tokenizer's time budget counts one token per byte, so the result stays an upper bound.
  */
 export async function tokenizerCount({ texts, opaque, overheadTokens }: Prompt, accountId = ''): Promise<number> {
   let tokens = overheadTokens
@@ -61,7 +61,7 @@ export async function tokenizerCount({ texts, opaque, overheadTokens }: Prompt, 
   return tokens + (await tokenizer.count(texts, (text) => Buffer.byteLength(text), { accountId, isPaid: true }))
 }
 
-/** A count to show to an account that asks: exact for text in one vocabulary, usual sizes for media. At least 1. */
+/** A count for display: exact for text in one vocabulary, typical sizes for media. At least 1. */
 export async function countInputTokens(request: ChatRequest, accountId = ''): Promise<number> {
   const parts = readPrompt(request)
   const asker = { accountId, isPaid: false }
@@ -69,9 +69,8 @@ export async function countInputTokens(request: ChatRequest, accountId = ''): Pr
 }
 
 /**
- * The most output tokens of `request` at `model`, over all choices: the caller's limit or else the model's, times the
- * choices. A limit above the model's own is lowered to it, since no model writes more than it can.
- * Throws `invalid_request` for a limit or a number of choices that is no sensible integer.
+ * The most output tokens of `request` at `model`: the caller's limit (at most the model's own), times the choices. Throws `invalid_request`
+ * if limit or choices is not a reasonable integer.
  */
 export function outputCap(request: ChatRequest, model: Model): number {
   const { choices, maxOutputTokens: limit } = request
@@ -84,12 +83,12 @@ export function outputCap(request: ChatRequest, model: Model): number {
   return Math.min(limit ?? model.maxOutputTokens, model.maxOutputTokens) * choices
 }
 
-/** A guess of the tokens of one text, rounded up: 0 only for an empty text. */
+/** Estimated tokens of a text, rounded up: 0 only for an empty text. */
 export function estimateTextTokens(text: string): number {
   return Math.ceil(rawEstimate(text))
 }
 
-/** The tokens of all `texts`; undefined if they are too long, too many wait, or the thread is gone. */
+/** The tokens of all `texts`; undefined if they are too long, the queue is full or the thread has ended. */
 export async function countTextTokens(texts: readonly string[]): Promise<number | undefined> {
   let isWhole = true
   const tokens = await tokenizer.count(texts, () => {
@@ -111,7 +110,7 @@ function rawEstimate(text: string): number {
   return text.length / ASCII_CHARS_PER_TOKEN + extraBytes * TOKENS_PER_EXTRA_BYTE
 }
 
-/** What is no text, at its usual size, and the role marks around each turn and the begin of the answer. */
+/** Typical tokens of media and opaque data, of the role marks of each turn, and of the start of the answer. */
 function usualTokens({ turns }: ChatRequest, { opaque, media }: PromptParts): number {
   let tokens = turns.length * 4 + 3
   for (const data of opaque) tokens += data.length / ASCII_CHARS_PER_TOKEN

@@ -1,9 +1,9 @@
-/** Finds what is sold for less than it costs us: each class of tokens, at every length of input, and each tool, at every target that may answer. */
+/** Finds prices below our cost, for each token class at every input length, and for each tool, at every target. */
 import { formatPrice, formatUsd } from '@/lib/money'
 import { pricesFor } from './price'
 import type { Catalog, Model, PriceList, Prices, Target } from './types'
 
-/** What an operator calls each class. */
+/** Names of the classes for operators. */
 export const CLASS_WORDS: Readonly<Record<keyof Prices, string>> = {
   input: 'input',
   cacheRead: 'cache read',
@@ -12,10 +12,10 @@ export const CLASS_WORDS: Readonly<Record<keyof Prices, string>> = {
   output: 'output',
 }
 
-/** One model at a loss; each of `losses` says a class, the price and the cost, for a person. */
+/** A model with a loss. Each of `losses` is a text with class, price and cost. */
 type LossMaker = { model: string; losses: string[] }
 
-/** The models of `catalog` that a target costs more than its price in any class. What has no cost stated loses nothing here. */
+/** The models of `catalog` with a target whose cost exceeds the price in some class. A cost that is not stated causes no loss. */
 export function modelsAtALoss(catalog: Catalog): LossMaker[] {
   return [...catalog.models.values()].flatMap((model) => {
     const losses = model.targets.flatMap((target) => [...lossesAt(model, target), ...toolLossesAt(target)])
@@ -32,7 +32,7 @@ function toolLossesAt({ provider, toolPrices }: Target): string[] {
     )
 }
 
-/** The losses of `model` where `target` answers. */
+/** The losses when `target` serves `model`. */
 function lossesAt(model: Model, target: Target): string[] {
   const { cost } = target
   if (!cost) return []
@@ -43,7 +43,7 @@ function lossesAt(model: Model, target: Target): string[] {
   return [...lossesOfList(model, target, { prices: model.pricing, cost, of: '' }), ...tiers]
 }
 
-/** What one price list and its cost are compared for: `of` names the service tier. */
+/** A price list to compare with a cost; `of` is the name of the service tier. */
 type Compared = { prices: PriceList; cost: PriceList; of: string }
 
 function lossesOfList(model: Model, target: Target, { prices, cost, of }: Compared): string[] {

@@ -1,4 +1,4 @@
-/** Models of the catalogue file: checks ids, targets, prices and fallbacks, and tells which ones can be offered. */
+/** Models of the catalogue file: checks ids, targets, prices and fallbacks, and finds which models can be offered. */
 
 import { FORMATS } from '@/formats/index'
 import { isJsonObject } from '@/lib/json'
@@ -12,19 +12,19 @@ import type { Model, Pricing, Provider, Target, ToolPrice, ToolPrices } from './
 const KNOWN: ReadonlySet<string> = new Set([...FORMATS.values()].flatMap(({ serverTools }) => serverTools))
 
 export type ModelList = {
-  /** Every id of the file, also of broken entries. */
+  /** Every id in the file, including invalid entries. */
   known: ReadonlySet<string>
-  /** Models with at least one target whose provider has a key, in the file's order. */
+  /** Models with a target whose provider has a key, in the file's order. */
   offered: Map<string, Model>
   notOffered: string[]
 }
 
-/** The counting library knows one vendor's vocabulary; others split the same text into up to twice as many tokens. */
+/** The tokenizer has one vendor's vocabulary; others make up to twice as many tokens of a text. */
 const DEFAULT_TOKENIZER_SAFETY_FACTOR = 2
 
 const SLUG = '[A-Za-z0-9][A-Za-z0-9._-]{0,127}'
 
-/** Reads the list of models. `providers` holds undefined for entries that are broken themselves. */
+/** Reads the list of models. `providers` has undefined for invalid entries. */
 export function readModels(
   entries: readonly unknown[],
   service: string,
@@ -60,7 +60,7 @@ function checkModel(entry: unknown, place: string, faults: FaultList): AnyModelF
   return file && asModelFile(file)
 }
 
-/** Each kind stands in for its own only, where it can be asked at all. */
+/** A fallback must have the model's own kind and be available. */
 function checkKinds(
   files: readonly { file: AnyModelFile; place: string }[],
   providers: ReadonlyMap<string, Provider | undefined>,
@@ -76,7 +76,7 @@ function checkKinds(
   }
 }
 
-/** Names that lead nowhere, also in an entry that has other faults: all of them are reported at once. */
+/** Reports unknown names even in entries with other faults, so that all appear at once. */
 function checkReferences(
   entry: unknown,
   place: string,
@@ -127,7 +127,10 @@ function readModel(
   }
 }
 
-/** The targets whose provider has a key. Provider quirks apply to all; the model's `cost` and tool prices where unset. */
+/**
+ * The targets whose provider has a key. A provider's quirks apply to all its targets; the model's `cost` and tool prices apply if a target
+ * sets none.
+ */
 function readTargets(
   { targets: entries, pricing }: AnyModelFile,
   cost: Pricing | undefined,
@@ -165,7 +168,7 @@ function readTargets(
   return targets
 }
 
-/** The prices of one list. Adds a fault for a tool that no format has, and for a price that is no whole number of nano-USD. */
+/** The tool prices of one list. Adds a fault for an unknown tool, and for a price that is no whole number of nano-USD. */
 function readToolPrices(file: ToolPricesFile | undefined, place: string, faults: FaultList): ToolPrices {
   const prices = new Map<string, ToolPrice>()
   for (const [name, entry] of Object.entries(file ?? {})) {
@@ -179,14 +182,14 @@ function readToolPrices(file: ToolPricesFile | undefined, place: string, faults:
   return prices
 }
 
-/** Those of the prices that mean something at `provider`: its format has the tool. Undefined if there are none. */
+/** The prices for tools of the provider's format. Undefined if there are none. */
 function pricesAt(provider: Provider, prices: ToolPrices): ToolPrices | undefined {
   const own = FORMATS.get(provider.format)?.serverTools ?? []
   const meant = [...prices].filter(([name]) => own.includes(name))
   return meant.length > 0 ? new Map(meant) : undefined
 }
 
-/** Those of the tiers that a request to `provider` can ask for. Undefined if there are none. */
+/** The tiers that can be requested from `provider`. Undefined if there are none. */
 function tiersAt({ dialect }: Provider, names: readonly string[]): ReadonlySet<string> | undefined {
   return dialect.hasServiceTiers && names.length > 0 ? new Set(names) : undefined
 }

@@ -1,4 +1,4 @@
-/** A request's price taken apart: tokens and unit price of each class, for a usage record. */
+/** Splits a request's price into tokens and unit price per class, for a usage record. */
 import { inputTokens, type Usage } from '@/chat/usage'
 import type { Nano, Pico } from '@/lib/money'
 import { pricesFor, requestCost } from './price'
@@ -9,7 +9,7 @@ type PricedClass = 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'ou
 /** `price` in pico-USD per token. */
 type PriceLine = { class: PricedClass; tokens: number; price: Pico }
 
-/** What `usage` of the model costs at the catalogue's prices, class by class; undefined if the model is not sold any more. */
+/** The price of `usage` by class, at the catalogue's prices; undefined if the model is not sold any more. */
 export function priceLines(
   catalog: Catalog,
   modelId: string,

@@ -1,10 +1,10 @@
-/** What a request costs: usage times prices, rounded up once, and the most that a request could come to. */
+/** Computes a request's price (usage times prices, rounded up once), and the most that it can cost. */
 import { STANDARD_TIER } from '@/chat/service-tier'
 import { inputTokens, type Usage } from '@/chat/usage'
 import { costNano, type Nano, nano, type Pico } from '@/lib/money'
 import type { PriceList, Prices, Pricing } from './types'
 
-/** The charge for `usage` in nano-USD, all of it by the highest step that the input exceeds. Counts must be integers. */
+/** The charge for `usage` in nano-USD, at the highest price step that the input exceeds. Counts must be integers. */
 export function requestCost(pricing: PriceList, usage: Usage): Nano {
   const prices = pricesFor(pricing, inputTokens(usage))
   return costNano(
@@ -14,8 +14,8 @@ export function requestCost(pricing: PriceList, usage: Usage): Nano {
 }
 
 /**
- * The most a request can cost, in nano-USD: all input at the dearest class of any list it could reach, in any tier that may answer where
- * `tier` was asked for.
+ * The most a request can cost in nano-USD: all input at the most expensive class of any list that may apply. `tier`: the requested service
+ * tier, of which any that may answer counts.
  */
 export function worstCaseCost(pricing: Pricing, inputLimit: number, outputLimit: number, tier?: string): Nano {
   const counts = [inputLimit, outputLimit]
@@ -30,14 +30,14 @@ function worstOfList({ base, steps }: PriceList, counts: readonly number[], inpu
   return cost
 }
 
-/** The price list of a service tier, `undefined` if it has none. The standard list also stands for a tier that nobody names. */
+/** The price list of a service tier; undefined if it has none. The standard list applies if no tier is named. */
 export function listOfTier(pricing: Pricing, tier: string | undefined): PriceList | undefined {
   return tier === undefined || tier === STANDARD_TIER ? pricing : pricing.serviceTiers?.get(tier)
 }
 
 /**
- * The price list for an answer that names the tier `answered`, where `asked` was asked for, and the hold was made for `asked`. A tier
- * without a price costs what the dearest of the tiers costs that the hold covers. No tier costs more than that.
+ * The price list for an answer. `asked` is the requested tier, for which the hold was made; `answered` is the tier in the answer. A tier
+ * without a price costs as much as the most expensive tier covered by the hold. No tier costs more.
  */
 export function listForAnswer(
   pricing: Pricing,
@@ -52,26 +52,28 @@ export function listForAnswer(
   return own && costOf(own) < costOf(most) ? own : most
 }
 
-/** The lists of the tiers that may answer: any of them if the provider chooses, else the one asked for, or the standard one in its place. */
+/**
+ * The lists of the tiers that may answer: any tier if the provider chooses, else the requested one, or the standard list if that has none.
+ */
 function coveredLists(pricing: Pricing, asked: string | undefined): readonly PriceList[] {
   if (asked === undefined) return [pricing, ...(pricing.serviceTiers?.values() ?? [])]
   const own = listOfTier(pricing, asked)
   return own && own !== pricing ? [own, pricing] : [pricing]
 }
 
-/** The price of `tokens` plain input tokens in nano-USD: the least that a request costs once its upstream was reached. */
+/** The price of `tokens` plain input tokens in nano-USD: the minimal charge once a request reached its upstream. */
 export function inputCost(pricing: PriceList, tokens: number): Nano {
   return costNano([tokens], [pricesFor(pricing, tokens).input])
 }
 
-/** The price list that applies to a request of `tokens` input tokens. */
+/** The prices for a request of `tokens` input tokens. */
 export function pricesFor(pricing: PriceList, tokens: number): Prices {
   let prices = pricing.base
   for (const step of pricing.steps) if (tokens > step.aboveInputTokens) prices = step.prices
   return prices
 }
 
-/** Of input, and of output. */
+/** The highest input price, and the output price. */
 function dearest({ input, cacheRead, cacheWrite5m, cacheWrite1h, output }: Prices): [Pico, Pico] {
   return [Math.max(input, cacheRead, cacheWrite5m, cacheWrite1h) as Pico, output]
 }

@@ -1,4 +1,4 @@
-/** Refuses what the prices of the catalogue do not cover: fees per use, other service, and input of unknown size. */
+/** Refuses requests whose cost the catalogue's prices don't cover: fees per use, other service tiers, input of unknown size. */
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest, UnpricedField } from '@/chat/request'
@@ -11,20 +11,19 @@ import type { Target } from './types'
 
 const SERVICE_TIER = 'service_tier'
 
-/** Tools that a provider knows by their type, but that the caller runs: they cost tokens and nothing else. */
+/** Tool types that the caller runs: they cost only tokens. */
 const CALLER_RUN_TOOL =
   /^(function|custom|bash|text_editor|memory|computer|computerUse|computer_use|browser|tool_search|local_shell|apply_patch)(_|$)/
-/** Blocks that name content which is not in the request. */
+/** Blocks that refer to content outside the request. */
 const UNSEEN_BLOCK = /upload|file/
-/** The field of a tool in a body: among the tools, or among those that an item of the conversation adds. */
+/** A tool's field in a body: in `tools`, or in an item of the conversation that adds tools. */
 const TOOL_FIELD = /(?:^|\.)tools\[/
-/** How `nativeOnly` writes a thing: the field, and what it is where the field alone does not say. */
+/** The form of `nativeOnly` entries: the field, and in parentheses its kind if the field doesn't tell. */
 const NATIVE = /^([^\s(]+)(?: \((.*)\))?$/
 
 /**
- * Throws `invalid_request` with the first field of `request` that could cost more than its tokens. Nothing is refused if all
- * `targets` carry {@link UNPRICED_EXTRAS}, and no field that the catalogue lets all of them have. A field that clients can do
- * without is never silently omitted for one target.
+ * Throws `invalid_request` for the first field of `request` that could cost more than its tokens. Refuses nothing if all `targets` have
+ * {@link UNPRICED_EXTRAS}, and no field that the catalogue allows at all of them. Fields are never silently omitted for one target.
  */
 export function refuseUnpriceable(request: ChatRequest, targets: readonly Target[] = []): void {
   for (const field of request.unpriced ?? []) checkUnpriced(field, targets)
@@ -44,12 +43,12 @@ export function refuseUnpriceable(request: ChatRequest, targets: readonly Target
   }
 }
 
-/** Whether `target` may be asked for a tier beside the standard one: it has a price there, or the operator bears what it costs. */
+/** Whether `tier` may be requested from `target`: it has a price there, or the operator bears its cost. */
 export function takesTier(target: Target, tier: string): boolean {
   return target.serviceTiers?.has(tier) === true || bearsTiers(target)
 }
 
-/** Whether the operator bears what other tiers cost than the standard one. */
+/** Whether the operator bears the cost of service tiers other than standard. */
 export function bearsTiers({ quirks, provider }: Target): boolean {
   return quirks.has(UNPRICED_EXTRAS) || provider.passFields.has(SERVICE_TIER)
 }
@@ -68,7 +67,7 @@ function checkUnpriced({ format, field, code }: UnpricedField, targets: readonly
   })
 }
 
-/** All may have to answer, so all need a price. */
+/** Any target may have to answer, so each needs a price. */
 function checkServerTool(tool: ServerTool, targets: readonly Target[]): void {
   if (targets.length === 0 || !targets.every((target) => takesTools(target, [tool]))) refuse(tool.field)
 }
@@ -79,7 +78,7 @@ function checkNative(native: string): void {
   if (UNSEEN_BLOCK.test(kind)) refuse(field)
 }
 
-/** A tool is known by its `type`, or in generate-content by the name of its only field. */
+/** A tool's kind is its `type`, or in generate-content the name of its only field. */
 function checkTool(tool: JsonValue, index: number, priced: readonly ServerTool[]): void {
   const kinds = !isJsonObject(tool) ? [] : typeof tool.type === 'string' ? [tool.type] : Object.keys(tool)
   const isFree = (kind: string) => CALLER_RUN_TOOL.test(kind) || priced.some((one) => one.kind === kind)

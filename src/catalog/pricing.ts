@@ -1,15 +1,15 @@
-/** Price lists of the catalogue file as integers, ours and the providers', with conservative defaults for what a list leaves out. */
+/** Parses price lists of the catalogue file, ours and the providers', into integers. Missing cache prices get conservative defaults. */
 import { extraTier } from '@/chat/service-tier'
 import { type Pico, priceToPico } from '@/lib/money'
 import type { FaultList } from './check'
 import type { CostFile, ModelFile } from './schema'
 import type { PriceList, PriceStep, Prices, Pricing } from './types'
 
-/** Without cache prices a read costs plain input, a write 1.25 × (five minutes) or 2 × (an hour), the dearest in use. */
+/** Without cache prices, a read costs as plain input, and a write 1.25 × (five minutes) or 2 × (an hour), the highest in use. */
 const DEFAULT_CACHE_WRITE_FACTOR = 1.25
 const DEFAULT_CACHE_WRITE_1H_FACTOR = 2
 
-/** How the file spells the classes of a price, and of what the provider charges for the same. */
+/** Property names in the file for each class: our price and the provider's. */
 const PRICE_NAMES = {
   input: 'inputPer1mTokens',
   cacheRead: 'cacheReadPer1mTokens',
@@ -31,7 +31,7 @@ type ListFile = { readonly [name in Name]?: number }
 type ListsFile = ListFile & { steps?: readonly (ListFile & { aboveInputTokens: number })[] }
 type TiersFile = { serviceTiers?: Readonly<Record<string, ListsFile>> }
 
-/** Turns the `pricing` of one model into integers. Adds a fault for each price that doesn't fit and for steps out of order. */
+/** Turns a model's `pricing` into integers. Adds a fault for each invalid price and for steps out of order. */
 export function readPricing(file: ModelFile['pricing'], place: string, faults: FaultList): Pricing {
   const serviceTiers = readTierLists(file, place, (list, at) => readLists(list, PRICE_NAMES, at, faults))
   for (const name of serviceTiers.keys()) {
@@ -41,7 +41,7 @@ export function readPricing(file: ModelFile['pricing'], place: string, faults: F
   return withTiers(readLists(file, PRICE_NAMES, place, faults), serviceTiers)
 }
 
-/** What the provider charges us; undefined without a cost. Input and output come together, in every step and service tier. */
+/** The provider's prices to us; undefined if not stated. Each step and service tier needs both input and output. */
 export function readCost(file: CostFile, place: string, faults: FaultList): Pricing | undefined {
   const serviceTiers = readTierLists(file, place, (list, at) => readCostList(list, at, faults))
   const cost = readCostList(file, place, faults)
@@ -50,7 +50,7 @@ export function readCost(file: CostFile, place: string, faults: FaultList): Pric
   return cost && withTiers(cost, serviceTiers)
 }
 
-/** The lists of the service tiers that `read` finds any in. */
+/** The lists of those service tiers for which `read` returns any. */
 function readTierLists(
   { serviceTiers = {} }: TiersFile,
   place: string,

@@ -1,24 +1,23 @@
-/** What a model will read of a request: texts, opaque data, and media with a bound of tokens. */
+/** The parts of a request that a model reads: texts, opaque data, and media with their maximal tokens. */
 import type { ChatRequest, ContentBlock, FileBlock, Signature } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { audioSize, COUNTED_TOKENS_MAX, fileSize, imageSize, type MediaSize } from './media/media-size'
 
-/** Everything in a request that a provider counts as input. */
 export type PromptParts = {
-  /** Words; schemas and fields that the hub has no word for, which the model reads in some form, as JSON. */
+  /** Texts. Schemas and fields unknown to the hub are included as JSON, since the model reads them in some form. */
   texts: string[]
-  /** Data that only the provider can read, such as encrypted reasoning. */
+  /** Data readable only for the provider, such as encrypted reasoning. */
   opaque: string[]
   media: MediaSize[]
   /** The most tokens of all media together. */
   mediaTokens: number
-  /** Whether there is any but pictures. */
+  /** Whether there are media other than images. */
   hasFiles: boolean
-  /** Bytes of the schemas of tools and of the answer, which some providers get in another form. */
+  /** Bytes of tool and answer schemas, which some providers get in another form. */
   schemaBytes: number
 }
 
-/** The parts of `request`. Throws `invalid_request` for what has no known size. */
+/** The parts of `request`. Throws `invalid_request` for content of unknown size. */
 export function readPrompt(request: ChatRequest): PromptParts {
   const parts: PromptParts = { texts: [], opaque: [], media: [], mediaTokens: 0, hasFiles: false, schemaBytes: 0 }
   for (const block of request.system) parts.texts.push(block.text)
@@ -89,7 +88,7 @@ function readFile(block: FileBlock, parts: PromptParts): void {
   else addMedium(parts, (room) => fileSize(source, room))
 }
 
-/** Counts no further than any context reaches. */
+/** Counts up to a size that no model's context exceeds. */
 function addMedium(parts: PromptParts, measure: (room: number) => MediaSize): void {
   const size = measure(COUNTED_TOKENS_MAX - parts.mediaTokens)
   parts.media.push(size)

@@ -1,4 +1,4 @@
-/** Providers of the catalogue file: checks what a schema can't, fills in defaults, and tells which ones have a key. */
+/** Providers of the catalogue file: checks beyond the schema, defaults, and which of them have a key. */
 import {
   defaultBaseUrl,
   isComplete,
@@ -14,7 +14,7 @@ import type { FaultList } from './check'
 import type { ProviderFile } from './schema'
 import type { DisconnectPolicy, Provider, ProviderKey, Timeouts } from './types'
 
-/** A whole answer that isn't streamed arrives with its first byte, so that limit must leave time to write it. */
+/** The first byte of an answer that isn't streamed comes when it is complete, so `firstByteMs` must allow for that. */
 export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 5_000, firstByteMs: 300_000, idleMs: 120_000, totalMs: 900_000 }
 const DEFAULT_DRAIN_SECONDS = 30
 const DEFAULT_DRAINS_AT_ONCE = 50
@@ -23,7 +23,7 @@ const SANDBOX_KEY = 'sandbox'
 const KEY_ID_CHARS = 12
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 const HEADER_VALUE = /^[\x20-\x7e]*$/
-/** Headers that are about the call itself, and never about who calls. */
+/** Headers about the call itself, not the caller. */
 const CALL_HEADERS = [
   'host',
   'content-type',
@@ -34,16 +34,16 @@ const CALL_HEADERS = [
   'accept-encoding',
   'cookie',
 ]
-/** Headers that the gateway itself sets on every call. */
+/** Headers that the gateway sets on every call. */
 const RESERVED_HEADERS = new Set([
   ...[...FORMATS.values()].map(({ endpoint }) => endpoint.credential.header),
   ...CALL_HEADERS,
 ])
 
-/** Facts outside the file: the sandbox's address, if it replaces every provider, and whether a proxy is in use. */
+/** `sandboxBaseUrl`: the sandbox's address, if it replaces every provider. `isProxied`: whether calls go through a proxy. */
 export type ProviderSurroundings = { sandboxBaseUrl: string | undefined; isProxied: boolean }
 
-/** Turns one entry of `providers` into a Provider. Without `sandboxBaseUrl` its keys may turn out empty: not offered. */
+/** Reads one entry of `providers`. Without `sandboxBaseUrl` its keys may be empty: the provider is then not offered. */
 export function readProvider(
   name: string,
   file: ProviderFile,
@@ -86,12 +86,12 @@ export function readProvider(
 
 const WITH_BETAS = [...FORMATS.values()].flatMap(({ name, readProtocol }) => (readProtocol ? [name] : [])).join(' or ')
 
-/** Names of headers have no case, and two spellings of one would be sent as two. */
+/** Header names are case-insensitive: two spellings would be sent as two headers. */
 function inLowerCase(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-/** Calls that are authorized without keys use one entry without a secret, which holds their experience. */
+/** Calls authorized without keys use one entry without a secret, which collects the health data. */
 function readKeys({ auth, keys: entries }: ProviderFile, place: string, faults: FaultList): ProviderKey[] {
   if (auth && isKeyless(auth)) {
     if (entries) faults.add(`${place}.keys`, `must not be there beside auth of type ${auth.type}`)
@@ -121,7 +121,7 @@ function keyId(secret: string): string {
   return sha256Hex(secret).slice(0, KEY_ID_CHARS)
 }
 
-/** An empty address is one whose variable is missing, which has been said where it matters. */
+/** An empty address means a missing variable, which is reported elsewhere. */
 function readBaseUrl(text: string | undefined, place: string, faults: FaultList): string {
   if (text === undefined) {
     faults.add(place, 'is missing; expected an http:// or https:// address')
@@ -154,7 +154,7 @@ function checkHeaders(
   }
 }
 
-/** Defaults give way to what the file says: a total of 60 s also lowers the limits inside it. */
+/** Defaults adapt to the file: a total of 60 s also lowers the other limits. */
 function readTimeouts(file: Partial<Timeouts>, place: string, faults: FaultList): Timeouts {
   const totalMs = file.totalMs ?? Math.max(DEFAULT_TIMEOUTS.totalMs, file.firstByteMs ?? 0, file.idleMs ?? 0)
   const firstByteMs = file.firstByteMs ?? Math.min(DEFAULT_TIMEOUTS.firstByteMs, totalMs)

@@ -1,4 +1,4 @@
-/** The shape of the catalogue file: what TypeBox can check of each part on its own. */
+/** The schema of the catalogue file: the checks that TypeBox can make of each part alone. */
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { AuthSchema } from '@/catalog/dialects/auth-schema'
 import { FORMAT_NAMES } from '@/chat/format-name'
@@ -9,7 +9,7 @@ import { CAPABILITIES, MODEL_KINDS, type ModelKind } from './types'
 const MAX_DURATION_MS = 24 * 3_600_000
 const MAX_TOKENS = 100_000_000
 
-/** A name that is safe in a header, a metric label and the place of a fault. */
+/** A name that is safe in a header, a metric label and a fault's place. */
 const NAME = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$'
 const TIER_NAME = '^[a-z][a-z0-9_-]{0,63}$'
 const Quirks = Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_-]*$', description: 'a word of a-z, 0-9, _ and -' }))
@@ -94,7 +94,7 @@ const PRICES = {
   cacheWritePer1mTokens: Type.Optional(Price),
   cacheWrite1hPer1mTokens: Type.Optional(Price),
 }
-/** The provider's prices to us, besides our own. */
+/** The provider's prices to us. */
 const COSTS = {
   costPer1mInputTokens: Type.Optional(Price),
   costPer1mOutputTokens: Type.Optional(Price),
@@ -144,7 +144,7 @@ const Family = Type.String({
   description: 'how the foundation model is called, such as anthropic.claude',
 })
 
-/** Words with slashes between them. The first is none that the paths of generate-content put before a name. */
+/** Words separated by slashes. The first must not be one that generate-content's paths put before a name. */
 const ALIAS = '^(?!(?:models|publishers|v1[a-z0-9]*)/)[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*$'
 const Aliases = Type.Array(
   Type.String({
@@ -155,7 +155,7 @@ const Aliases = Type.Array(
   { maxItems: 64, description: 'a list of names' },
 )
 
-/** What models of every kind say. */
+/** Properties of every kind of model. */
 const MODEL = {
   id: Type.String({ description: 'a model id' }),
   aliases: Type.Optional(Aliases),
@@ -169,7 +169,7 @@ const MODEL = {
   tokenizerSafetyFactor: Type.Optional(Type.Number({ minimum: 1, maximum: 10, description: 'a factor from 1 to 10' })),
 }
 
-/** The targets of a model, which say this beside what all of them say. */
+/** A schema of targets: the common properties and `properties`. */
 function targetsWith<Properties extends TProperties>(properties: Properties) {
   const target = {
     provider: Type.String({ description: 'the name of a provider' }),
@@ -215,7 +215,7 @@ export const ModelSchema = strict({
 
 const EmbeddingCost = { costPer1mInputTokens: Type.Optional(Price) }
 
-/** A model that embeds: it reads and writes nothing else, so all it has is a price of input. */
+/** An embedding model: it has only an input price. */
 export const EmbeddingModelSchema = strict({
   ...MODEL,
   kind: Type.Literal('embedding' satisfies ModelKind),
@@ -252,7 +252,7 @@ export type EmbeddingModelFile = Static<typeof EmbeddingModelSchema>
 export type TierFile = Static<typeof TierSchema>
 export type CostFile = Static<typeof CostSchema>
 
-/** A list of `what` for each service tier beside the standard one. */
+/** A list of `what` for each service tier besides standard. */
 function byTier<List extends TSchema>(list: List, what: string) {
   return Type.Optional(
     Type.Record(Type.String({ pattern: TIER_NAME }), list, {
@@ -262,7 +262,7 @@ function byTier<List extends TSchema>(list: List, what: string) {
   )
 }
 
-/** An object without room for misspelt properties. */
+/** An object that rejects unknown properties, such as misspelt ones. */
 function strict<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false, description: 'an object' })
 }

@@ -1,4 +1,4 @@
-/** Tiers of the catalogue file: `auto-*` names that stand for one of several models. */
+/** Tiers of the catalogue file: `auto-*` names that choose among several models. */
 import { checkPart, type FaultList } from './check'
 import type { ModelList } from './models'
 import { type TierFile, TierSchema } from './schema'
@@ -6,15 +6,14 @@ import type { Model, Tier } from './types'
 
 type TierList = { offered: Map<string, Tier>; notOffered: string[] }
 
-/** The strategies that routing knows. */
 const STRATEGIES = ['smart', 'fast', 'cheap'] as const
 
-/** The share for a tier without one: enough to compare models within days. */
+/** The default share: enough to compare models within days. */
 const DEFAULT_OBSERVED_SHARE = 0.05
 
 const TIER_ID = /^auto-[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 
-/** Reads the list of tiers. Candidates that are not offered are left out; a tier without any is not offered itself. */
+/** Reads the list of tiers. Omits candidates that are not offered, and tiers without a candidate. */
 export function readTiers(entries: readonly unknown[], models: ModelList, faults: FaultList): TierList {
   const seen = new Set<string>()
   const offered = new Map<string, Tier>()

@@ -1,7 +1,7 @@
 /**
- * Guesses the tokens of a text in pieces from the kinds of its characters. Cheap enough for every piece of every answer, and
- * independent of the cuts. Vocabularies begin a token at each new word, number or mark, so the start and length of a run of one
- * kind count.
+ * Estimates a text's tokens from the kinds of its characters, piece by piece. It is cheap enough for every chunk of a stream, and the
+ * result doesn't depend on where the text is split. Vocabularies begin a token at each new word, number or mark, so runs of one kind count
+ * by their start and length.
  */
 
 const LOWER = 0
@@ -10,21 +10,21 @@ const DIGIT = 2
 const BLANK = 3
 const LINE = 4
 const MARK = 5
-/** Cyrillic, Greek, Arabic, Thai and whatever else is spelt. */
+/** Cyrillic, Greek, Arabic, Thai and other alphabets. */
 const LETTER = 6
 const IDEOGRAPH = 7
-/** Half of what takes two units: emoji, for the most part. */
+/** Half of a surrogate pair: mostly emoji. */
 const HALF = 8
 
-/** Tokens of the first character of a run, and of each further one, by kind: fitted to o200k on prose, code and data. */
+/** Tokens for a run's first character and for each further one, by kind. Fitted to o200k on prose, code and data. */
 const FIRST = [0.9, 0.9, 0.9, 0.05, 0.4, 0.7, 0.7, 0.75, 0.7]
 const NEXT = [0.07, 0.35, 0.33, 0.02, 0.1, 0.3, 0.25, 0.75, 0.7]
 
 const ASCII_KINDS = Uint8Array.from({ length: 128 }, (_, code) => asciiKind(code))
 
-/** A text that is guessed as it comes. */
+/** A text estimated while it arrives. */
 export class TokenGuess {
-  /** What was added so far, in tokens and fractions of one. */
+  /** Tokens so far, with fractions. */
   tokens = 0
   private last = -1
 
@@ -32,7 +32,7 @@ export class TokenGuess {
     for (let index = 0; index < text.length; index++) {
       const code = text.charCodeAt(index)
       const kind = code < 128 ? (ASCII_KINDS[code] as number) : kindOf(code)
-      // A capital and what follows it are one word.
+      // A capital and the lower-case letters after it are one word.
       const isSameRun = kind === this.last || (kind === LOWER && this.last === UPPER)
       this.tokens += (isSameRun ? NEXT[kind] : FIRST[kind]) as number
       this.last = kind

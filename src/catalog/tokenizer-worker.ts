@@ -1,17 +1,16 @@
-/** The thread that counts tokens, one request after another: what loads the vocabulary, and never makes those who serve wait. */
+/** The tokenizer's thread. It loads the vocabulary and counts tokens for one request at a time, without blocking the server. */
 import { parentPort } from 'node:worker_threads'
 import type { Counted } from './count-within-budget'
 
-/** A question to the thread: texts to count, with a number that the answer repeats. */
+/** Texts to count; the answer has the same `id`. */
 export type CountQuestion = { id: number; texts: readonly string[] }
 
-/** The outcome of it. */
 export type CountAnswer = { id: number } & Counted
 
-/** Starts loading at once: it is needed soon, and later there may be no descriptors left to read its files. */
+/** Loads at once, because later there may be no file descriptors left. */
 const loading = import('./count-within-budget')
 
-/** This thread's processor time: on a busy machine a text is still counted whole, only later. */
+/** This thread's processor time, so that a busy machine delays a count but doesn't shorten it. */
 function processorMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000

@@ -1,24 +1,24 @@
-/** Counts the tokens of texts with a real vocabulary, in a thread of its own, so that it never delays requests. */
+/** Counts tokens with a real vocabulary in its own thread, so that requests are not delayed. */
 import { Worker } from 'node:worker_threads'
 import { type CountAsker, createCountQueue } from './count-queue'
 import type { CountAnswer } from './tokenizer-worker'
 
 interface TokenCounter {
-  /** Counts all `texts`; `fallback` judges those it does not get to. Paid counts first, accounts in turn. */
+  /** Counts all `texts`; `fallback` estimates those not counted. Paid requests first, accounts in turn. */
   count(texts: readonly string[], fallback: (text: string) => number, asker?: CountAsker): Promise<number>
-  /** Starts the thread; resolves once it loads. Without descriptors, starting one later would end the process. */
+  /** Starts the thread and resolves once it loads. Started later, without file descriptors left, it would end the process. */
   start(): Promise<void>
 }
 
-/** The gateway itself, which counts what an answer has said. */
+/** The gateway itself, which counts tokens of answers. */
 const GATEWAY: CountAsker = { accountId: '', isPaid: true }
-/** The file that the thread runs. It is imported nowhere: no other thread loads the vocabulary. */
+/** Never imported, so that no other thread loads the vocabulary. */
 const THREAD = new URL('./tokenizer-worker.ts', import.meta.url)
 
 /**
- * Creates a counter that works on one request at a time. The fallback judges text beyond a request's budget of time, and
- * every text while too many requests wait, of all accounts or of its own, or where the thread ended before it could answer. The thread starts with the first
- * count at the latest, keeps no process alive on its own, and is started again after it has ended.
+ * Creates a counter that works on one request at a time. `fallback` estimates texts beyond the time budget, and all texts if the queue is
+ * full or the thread ends first. The thread starts at the first count at the latest, doesn't keep the process alive, and is restarted after
+ * it ended.
  */
 export function createTokenCounter(file: URL = THREAD): TokenCounter {
   const queue = createCountQueue((question) => {
@@ -34,7 +34,7 @@ export function createTokenCounter(file: URL = THREAD): TokenCounter {
       queue.answered(answer)
       if (queue.isIdle()) fresh.unref()
     })
-    // Without a listener, what the thread throws would end the process. It ends the thread, which is handled below.
+    // Without a listener, an error in the thread would end the process. It ends the thread, which `exit` handles.
     fresh.on('error', () => undefined)
     fresh.on('exit', () => {
       thread = undefined

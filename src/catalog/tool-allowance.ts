@@ -1,29 +1,29 @@
-/** How often the tools of a request may be used at a target, what that costs at most, and how much the model may read for it. */
+/** How many uses of a request's tools are allowed at a target, their maximal cost, and the input tokens they may add. */
 import type { ServerTool } from '@/chat/server-tools'
 import { UNPRICED_EXTRAS } from '@/formats/body-fields'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
 import type { Target, ToolPrice, ToolPrices } from './types'
 
-/** What a hold covers of the tools of a request at one target. */
+/** The tool uses at one target that a hold covers. */
 type ToolAllowance = {
-  /** Of each tool to which the caller sets no limit, by its name. */
+  /** By name, for each tool that the caller doesn't limit. */
   limits: ReadonlyMap<string, number>
   cost: Nano
   /** Tokens that all uses together add to the prompt. */
   addedTokens: number
-  /** How often the prompt is read after the first time. */
+  /** How many more times the prompt is read. */
   rereads: number
 }
 
-/** Where a use makes the model read again, its provider does so at most this often in one request, however many uses there are. */
+/** The most repeated readings of the prompt in one request, however many tool uses there are. */
 const MAX_REREADS = 10
 
-/** Whether `target` may be sent a request that offers `tools`: each has a price there or may be left out, or the operator bears what it costs. */
+/** Whether a request with `tools` may go to `target`: each tool has a price there, may be omitted, or the operator bears its cost. */
 export function takesTools(target: Target, tools: readonly ServerTool[]): boolean {
   return tools.every((tool) => tool.isOptional || isTaken(target, tool))
 }
 
-/** Those of `tools` that are left out at `target`, because they may be and nothing pays for them there, or its format lacks them. */
+/** The optional `tools` that are omitted at `target`, because they have no price there or its format lacks them. */
 export function untakenTools(tools: readonly ServerTool[], target: Target, isOwnFormat: boolean): ServerTool[] {
   return tools.filter((tool) => tool.isOptional && !(isOwnFormat && isTaken(target, tool)))
 }
@@ -32,7 +32,7 @@ function isTaken({ quirks, toolPrices }: Target, { name }: ServerTool): boolean 
   return quirks.has(UNPRICED_EXTRAS) || toolPrices?.has(name) === true
 }
 
-/** The allowance of `tools` at `target`; a tool without a price, whose cost the operator bears, has none. */
+/** The allowance of `tools` at `target`. A tool without a price, whose cost the operator bears, has none. */
 export function toolAllowance(tools: readonly ServerTool[], { toolPrices }: Pick<Target, 'toolPrices'>): ToolAllowance {
   const limits = new Map<string, number>()
   let cost = 0
@@ -50,7 +50,7 @@ export function toolAllowance(tools: readonly ServerTool[], { toolPrices }: Pick
   return { limits, cost: nano(Math.min(cost, MAX_NANO)), addedTokens, rereads: Math.min(rereads, MAX_REREADS) }
 }
 
-/** For lists of prices: each tool as the dearest of `targets` has it. */
+/** For public price lists: each tool at the highest price among `targets`. */
 export function dearestToolPrices(targets: readonly Pick<Target, 'toolPrices'>[]): ToolPrices {
   const dearest = new Map<string, ToolPrice>()
   for (const { toolPrices } of targets) {
@@ -61,12 +61,12 @@ export function dearestToolPrices(targets: readonly Pick<Target, 'toolPrices'>[]
   return dearest
 }
 
-/** The most that `tools` cost for one request, at the dearest of `targets`. */
+/** The most that `tools` can cost for one request at any of `targets`. */
 export function dearestTools(tools: readonly ServerTool[], targets: readonly Target[]): Nano {
   return nano(Math.max(0, ...targets.map((target) => toolAllowance(tools, target).cost)))
 }
 
-/** The most input tokens at any of `targets`, as tools add to the prompt with each reading. */
+/** The most input tokens at any of `targets`: each repeated reading adds the prompt and tool results again. */
 export function inputWithTools(
   tools: readonly ServerTool[],
   targets: readonly Target[],

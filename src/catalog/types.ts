@@ -1,53 +1,53 @@
-/** What we sell, as the rest of the code sees it: the catalogue file after validation, with prices as integers. */
+/** The catalogue after validation, as the rest of the code uses it, with prices as integers. */
 import type { FormatName } from '@/chat/format-name'
 import type { Dialect } from '@/dialects/dialect'
 import type { Fault } from '@/lib/fault'
 import type { Nano, Pico } from '@/lib/money'
 
-/** How long each phase of an upstream call may take, in milliseconds; `firstByteMs` and `totalMs` begin with the call. */
+/** Timeouts of the phases of an upstream call in milliseconds; `firstByteMs` and `totalMs` count from its start. */
 export type Timeouts = {
   connectMs: number
   firstByteMs: number
   idleMs: number
   totalMs: number
-  /** Silence after which another target is asked beside this one, at least; undefined: see routing/failover/admission.ts. */
+  /** Minimal silence after which another target is asked in parallel; undefined: see routing/failover/admission.ts. */
   hedgeMs?: number
 }
 
-/** When the client leaves: stop; or read on for the usage, always or only if it is unknown. */
+/** If the client disconnects: abort the upstream call, or read on for its usage, always (`drain`) or only if unknown (`auto`). */
 export type DisconnectPolicy = { kind: 'abort' } | { kind: 'auto' | 'drain'; maxMs: number; maxConcurrent: number }
 
 export type Provider = {
   name: string
   format: FormatName
-  /** How the format is reached there. */
+  /** How to reach the format at this provider. */
   dialect: Dialect
   /** Without trailing slash. */
   baseUrl: string
-  /** The version in its addresses, where its dialect has one and the file names another than the usual. */
+  /** The API version in its URLs, if the file sets another than the dialect's default. */
   apiVersion: string | undefined
-  /** One without a secret where calls are authorized otherwise; none if it can't be called. */
+  /** One key without a secret if calls are authorized otherwise; empty if the provider can't be called. */
   keys: ProviderKey[]
   timeouts: Timeouts
-  /** A proxy stands between: whether the provider itself takes connections can't be seen from here. */
+  /** Calls go through a proxy, so a refused connection says nothing about the provider itself. */
   isProxied: boolean
-  /** Calls in flight at once; Infinity unless the catalogue says less. */
+  /** Maximal calls at once; Infinity by default. */
   maxConcurrency: number
-  /** Sent with every call, e.g. an organisation id. */
+  /** Sent with every call, such as an organisation id. */
   headers: Record<string, string>
   onDisconnect: DisconnectPolicy
-  /** Dialect switches that the format's encoder reads. */
+  /** Names of deviations that the format's encoder handles. */
   quirks: ReadonlySet<string>
-  /** Fields of a body that it is sent although no list of its format knows or prices them: the operator bears what they cost. */
+  /** Body fields that are passed on although unknown or without price: the operator bears their cost. */
   passFields: ReadonlySet<string>
-  /** Beta interfaces that it may be asked for, by name, with or without date; undefined = the usual ones. */
+  /** Beta features that may be requested, with or without date; undefined: the default ones. */
   betas: ReadonlySet<string> | undefined
 }
 
-/** `secret` is never logged or shown; `id` (a short digest) stands for it everywhere. */
+/** `secret` is never logged or shown; `id` (a short digest) represents it. */
 export type ProviderKey = { id: string; secret: string; weight: number }
 
-/** pico-USD per token for each class of tokens. Reasoning is inside output. */
+/** pico-USD per token by token class. Reasoning counts as output. */
 export type Prices = {
   input: Pico
   cacheRead: Pico
@@ -56,34 +56,34 @@ export type Prices = {
   output: Pico
 }
 
-/** A price list that applies to the whole request once its input exceeds `aboveInputTokens`. */
+/** Prices for the whole request if its input exceeds `aboveInputTokens`. */
 export type PriceStep = { aboveInputTokens: number; prices: Prices }
 
-/** The price list of one service tier, with its steps in ascending order. */
+/** The prices of one service tier; steps ascend. */
 export type PriceList = { base: Prices; steps: PriceStep[] }
 
-/** The list of the standard tier, and those of other service tiers by the names of `chat/service-tier.ts`. */
+/** The standard tier's list, and lists of other service tiers, named as in `chat/service-tier.ts`. */
 export type Pricing = PriceList & { serviceTiers?: ReadonlyMap<string, PriceList> }
 
-/** A tool's price per use or request, the provider's (missing: unknown), and limits other than the format's. */
+/** A tool's price per use or request, the provider's price (missing: unknown), and limits that differ from the format's. */
 export type ToolPrice = { price: Nano; cost?: Nano; per: 'use' | 'request'; maxUses?: number; tokensPerUse?: number }
 
-/** By the tool's name, such as `web_search`. */
+/** By tool name, such as `web_search`. */
 export type ToolPrices = ReadonlyMap<string, ToolPrice>
 
-/** `cost` is what the provider charges us, by the operator's word: undefined if it is not stated. Customers never see it. */
+/** `cost`: what the provider charges us, as stated by the operator. Never shown to customers. */
 export type Target = {
   provider: Provider
   model: string
-  /** What the foundation model is called, where its name at the provider doesn't say so. */
+  /** Name of the foundation model, if the provider's own name doesn't contain it. */
   family?: string
   quirks: ReadonlySet<string>
-  /** How often it is asked first of those beside it that have a weight too; missing where the order of the file decides. */
+  /** Relative frequency of being tried first among weighted targets; missing: the file's order decides. */
   weight?: number
   cost?: Pricing
-  /** The service tiers with a price that it can be asked for beside the standard one; missing where there are none. */
+  /** Requestable service tiers with a price, besides standard; missing if there are none. */
   serviceTiers?: ReadonlySet<string>
-  /** What customers pay for tools that run there; missing where none may be used. */
+  /** Prices for tools that run at the provider; missing if none may be used. */
   toolPrices?: ToolPrices
 }
 
@@ -91,12 +91,12 @@ export const CAPABILITIES = ['tools', 'images', 'files', 'audio', 'reasoning', '
 export type Capability = (typeof CAPABILITIES)[number]
 
 export const MODEL_KINDS = ['chat', 'embedding'] as const
-/** What a model gives: answers in a conversation, or the vectors of texts. */
+/** A model answers conversations, or embeds texts. */
 export type ModelKind = (typeof MODEL_KINDS)[number]
 
 export type Model = {
   id: string
-  /** Other names that requests may use for it. */
+  /** Alternative names. */
   aliases: readonly string[]
   kind: ModelKind
   name: string
@@ -107,30 +107,30 @@ export type Model = {
   pricing: Pricing
   /** Tokens of a whole conversation, or of each text to embed. */
   contextLength: number
-  /** 0 for one that embeds, and whose output costs nothing. */
+  /** 0 for embedding models: their output costs nothing. */
   maxOutputTokens: number
   capabilities: ReadonlySet<Capability>
-  /** The day after which it is no longer sold, such as 2027-01-31; undefined = none is known. */
+  /** The last day on which it is sold, such as 2027-01-31; undefined: unknown. */
   expirationDate?: string
-  /** Model ids to try when this one fails and the request names none. */
+  /** Models to try if this one fails and the request names no fallback. */
   fallback: string[]
-  /** How good its answers are, 0 to 1, for the tiers' choice; undefined = not stated. */
+  /** Quality of its answers from 0 to 1, for tiers; undefined: not stated. */
   quality?: number
-  /** An exact tokenizer count times this is still an upper bound of what the provider counts. */
+  /** A tokenizer count multiplied by this is an upper bound of the provider's count. */
   tokenizerSafetyFactor: number
 }
 
 export type Tier = {
   id: string
-  /** Other names that requests may use for it. */
+  /** Alternative names. */
   aliases: readonly string[]
   name: string
   created: number
   contextLength: number
   strategy: string
-  /** What the strategy's score weighs, by name; empty = the strategy's own defaults. */
+  /** Weights of the strategy's score, by name; empty: the strategy's defaults. */
   weights: ReadonlyMap<string, number>
-  /** The share of its requests whose answers are counted by model, from 0 (none) to 1. */
+  /** Share of requests, 0 to 1, whose answers are counted by model. */
   observe: number
   candidates: Model[]
 }
@@ -144,9 +144,8 @@ export type Catalog = {
   /** In the file's order. */
   models: ReadonlyMap<string, Model>
   tiers: ReadonlyMap<string, Tier>
-  /** What each alias of a model or tier stands for. */
   aliases: ReadonlyMap<string, Model | Tier>
   limits: DefaultLimits
-  /** What is wrong with the file and keeps a provider from being called, and nothing else. */
+  /** Faults that only keep single providers from being called. */
   warnings?: readonly Fault[]
 }

@@ -1,24 +1,24 @@
 /**
- * Puts the environment into the catalogue file: `${NAME}`, `${NAME|OTHER}` (OTHER if NAME is unset) and `${NAME:-default}` inside any
- * string. `NAME_FILE` may name a file with the value, as container platforms mount secrets. Unlike the environment, such a file may change while the process runs.
+ * Replaces variables in the catalogue file: `${NAME}`, `${NAME|OTHER}` (OTHER if NAME is unset) and `${NAME:-default}` in any string.
+ * `NAME_FILE` may name a file with the value, as container platforms mount secrets. Such a file may change while the process runs.
  */
 import { readFileSync, statSync } from 'node:fs'
 import type { JsonValue } from '@/lib/json'
 
-/** The value with variables replaced, missing variables, places of broken `${`, and faults of files. */
+/** The value with variables replaced, missing variables, places of malformed `${`, and file faults. */
 type Substitution = { value: JsonValue; missing: MissingVariable[]; broken: string[]; unread: UnreadVariable[] }
-/** `place` is the string's path in the file, e.g. `providers.provider2.baseUrl`. */
+/** `place` is the string's path in the file, such as `providers.provider2.baseUrl`. */
 type MissingVariable = { place: string; name: string }
 type UnreadVariable = { place: string; message: string }
 
-/** How a variable is written, in words for a message. */
+/** The variable syntax, for error messages. */
 export const VARIABLE_FORMS = `\${NAME}, \${NAME|OTHER} or \${NAME:-default}`
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\|([A-Za-z_][A-Za-z0-9_]*))?(?::-([^}]*))?\}/g
 const FILE_SUFFIX = '_FILE'
 const MAX_FILE_BYTES = 65_536
 
-/** Replaces variables in all strings. An empty one is unset; a string with a missing one becomes empty. */
+/** Replaces variables in all strings. An empty variable counts as unset; a string with a missing variable becomes empty. */
 export function substituteVariables(value: JsonValue, environment: Record<string, string | undefined>): Substitution {
   const missing: MissingVariable[] = []
   const broken: string[] = []
@@ -57,7 +57,7 @@ export function substituteVariables(value: JsonValue, environment: Record<string
   return { value: visit(value, ''), missing, broken, unread }
 }
 
-/** The variable's value, or that of its file, without the line feed at its end; or what is wrong with that, without its content. */
+/** The value of the variable or its file, without the final line feed; or an error message that doesn't contain the value. */
 function lookUp(environment: Record<string, string | undefined>, name: string): { value?: string; message?: string } {
   const own = (variable: string) => (Object.hasOwn(environment, variable) && environment[variable]) || undefined
   const [value, path] = [own(name), own(name + FILE_SUFFIX)]
@@ -65,7 +65,7 @@ function lookUp(environment: Record<string, string | undefined>, name: string): 
   if (value !== undefined)
     return { value, message: `${name} and ${name}${FILE_SUFFIX} are both set; expected one of them` }
   try {
-    // A pipe or a device might never end.
+    // Reading a pipe or a device might never end.
     const file = statSync(path)
     if (!file.isFile() || file.size > MAX_FILE_BYTES) {
       return { message: `${name}${FILE_SUFFIX} names no file of at most ${MAX_FILE_BYTES} bytes` }

@@ -1,7 +1,7 @@
-/** The cache hints of a request: finding them, wherever they stand in it, and placing those of a whole message or request. */
+/** Finds a request's cache hints, and places those for a whole message or request. */
 import type { CacheHint, ChatRequest, ContentBlock, Turn } from './request'
 
-/** Whether anything of `request` is to be kept for an hour, which costs more. */
+/** Whether any hint asks for an hour, which costs more. */
 export function asksForHour(request: ChatRequest): boolean {
   return hints(request).some(({ ttl }) => ttl === '1h')
 }
@@ -21,7 +21,7 @@ function* hintsOf(content: readonly ContentBlock[]): Generator<CacheHint, undefi
   return undefined
 }
 
-/** Puts a whole message's hint on its last block that can carry it. Returns whether there is one. */
+/** Puts a whole message's hint on its last block that can have one. Returns whether there is such a block. */
 export function markLastBlock(content: readonly ContentBlock[], cache: CacheHint | undefined): boolean {
   const last = cache && content.findLast((block) => block.type !== 'reasoning' && block.type !== 'refusal')
   if (!last) return false
@@ -29,7 +29,7 @@ export function markLastBlock(content: readonly ContentBlock[], cache: CacheHint
   return true
 }
 
-/** Puts the whole request's hint on the last turn that has such a block. */
+/** Puts a whole request's hint on the last turn with such a block. */
 export function markLastTurn(turns: readonly Turn[], cache: CacheHint | undefined): void {
   if (!cache) return
   for (const turn of turns.toReversed()) if (markLastBlock(turn.content, cache)) return

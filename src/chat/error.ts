@@ -1,8 +1,8 @@
-/** The one way a request ends badly: an error with a meaning, which each format then writes in its own words. */
+/** The error that ends a request. Each format encodes it in its own way. */
 import type { JsonObject } from '@/lib/json'
 import type { RateLimits } from './rate-limits'
 
-/** What went wrong, in the caller's terms, with one HTTP status each. `client_gone` is never sent. */
+/** Kinds of errors, each with one HTTP status. `client_gone` is never sent. */
 export type ErrorKind =
   | 'invalid_request'
   | 'invalid_credentials'
@@ -45,29 +45,29 @@ export const STATUS_OF_KIND: Record<ErrorKind, number> = {
 }
 
 type GatewayErrorOptions = {
-  /** The request field at fault, e.g. `messages[3].content`. */
+  /** The faulty request field, such as `messages[3].content`. */
   param?: string
-  /** A machine-readable word finer than the kind, e.g. `key_budget_exceeded`. */
+  /** A machine-readable code more specific than the kind, such as `key_budget_exceeded`. */
   code?: string
-  /** Seconds after which a retry may succeed; sent as {@link retryHeader} says. */
+  /** Seconds after which a retry may succeed; sent by {@link retryHeader}. */
   retryAfterSeconds?: number
-  /** Further facts for the body, e.g. needed, available and held USD of a 402. */
+  /** Further facts for the body, such as the USD needed, available and held of a 402. */
   details?: Record<string, string | number | boolean | null>
-  /** The limits of the caller's key, of which one is reached: told in the format's own headers. */
+  /** The limits of the caller's key, one of which is reached. Sent in the format's own headers. */
   limits?: RateLimits
-  /** Headers beyond `retry-after` and those of the limits. */
+  /** Further headers. */
   headers?: Record<string, string>
-  /** The message where it may be kept: without what the request, or a provider about it, has said. The message itself unless given. */
+  /** A message that may be stored: it quotes neither the request nor a provider's words about it. Default: the message itself. */
   ownWords?: string
-  /** What the provider called the request that it failed, so that its people find it. Visible ASCII, at most 128 characters. */
+  /** The provider's id of the failed request, for its support. Visible ASCII, at most 128 characters. */
   providerRequestId?: string
-  /** The error of a provider that speaks the caller's format, as it wrote it: sent in place of ours. */
+  /** The provider's own error in the caller's format, sent instead of ours. */
   own?: { status: number; error: JsonObject }
-  /** What really happened: logged, never sent. */
+  /** The underlying error: logged, never sent. */
   cause?: unknown
 }
 
-/** Ends a request with an answer for the caller: nothing internal. Anything else that is thrown is a bug. */
+/** Ends a request with an error that the caller may see. Any other thrown error is a bug. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
   readonly status: number
@@ -82,24 +82,24 @@ export class GatewayError extends Error {
   }
 }
 
-/** A request that breaks a rule of its format. `param` names the field, and `message` the field and the limit. */
+/** A request that breaks a rule of its format. `param` is the field; `message` names field and limit. */
 export function invalidRequest(message: string, param?: string): GatewayError {
   return new GatewayError('invalid_request', message, param === undefined ? {} : { param })
 }
 
-/** The error for the caller: anything that is no GatewayError is a bug, whose details stay in the log. */
+/** The error to send: any error that is not a GatewayError is a bug, whose details are only logged. */
 export function knownError(error: unknown): GatewayError {
   return error instanceof GatewayError
     ? error
     : new GatewayError('internal', 'The service had an internal error. Try again.')
 }
 
-/** The header that says when a retry may succeed, in whole seconds from 1; none where unknown. */
+/** The retry-after header in whole seconds, at least 1; none if unknown. */
 export function retryHeader({ options: { retryAfterSeconds } }: GatewayError): { 'retry-after'?: string } {
   return retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) }
 }
 
-/** The error of a process that takes nothing new, and ends the streams that it has. */
+/** The error of a process that is stopping. */
 export function restarting(): GatewayError {
   return new GatewayError('overloaded', 'The service is restarting. Try again.', { retryAfterSeconds: 1 })
 }

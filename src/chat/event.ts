@@ -1,10 +1,8 @@
 /**
- * A streamed answer as events, in no format's own words.
- *
- * `block` numbers the blocks of a stream in order of their start, contiguous from 0 over all choices. Blocks of one stream
- * may interleave (chat-completions providers interleave tool calls); an encoder whose format forbids that buffers. Every
- * started block is ended before `end`. `finish` comes once per choice, after its blocks. `usage` is cumulative: the last
- * one wins. `end` means that the provider's own terminator was seen; a stream that stops without it was truncated.
+ * A streamed answer as events, independent of formats. `block` numbers a stream's blocks by their start, from 0 over all choices without
+ * gaps. Blocks may interleave (chat-completions providers interleave tool calls); encoders of formats without that must buffer. Every
+ * started block is ended before `end`. `finish` comes once per choice, after its blocks. `usage` is cumulative: the last one is valid.
+ * `end` means that the provider's terminator was received; a stream without it was truncated.
  */
 import type { Nano } from '@/lib/money'
 import type { ProviderError } from './provider-error'
@@ -30,13 +28,13 @@ export type ChatEvent =
   | { type: 'tool-call-end'; choice: number; block: number; signature?: Signature }
   | { type: 'image'; choice: number; block: number; mediaType: string; data: string }
   | { type: 'finish'; choice: number; finish: FinishReason }
-  /** Uses of tools that run at the provider, of all kinds that it tells; of each the latest count wins. */
+  /** Uses of provider-run tools, for all kinds that the provider reports; the latest count of each is valid. */
   | { type: 'tool-uses'; uses: ToolUses }
   /**
-   * `unknown`: tokens in classes that have no price here. `cost`: the provider's own statement of its price. `serviceTier`: the
-   * tier that it served, by its name in `service-tier.ts`.
+   * `unknown`: token classes without a price here. `cost`: the price stated by the provider. `serviceTier`: the tier that was used, named
+   * as in `service-tier.ts`.
    */
   | { type: 'usage'; usage: Usage; unknown?: readonly string[]; cost?: Nano; serviceTier?: string }
-  /** A provider's error inside a stream that had begun with 200. */
+  /** An error of the provider inside a stream that began with status 200. */
   | { type: 'error'; error: ProviderError }
   | { type: 'end' }

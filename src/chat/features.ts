@@ -1,21 +1,21 @@
-/** Finds what a request asks for that a format has no word for. */
+/** Finds features of a request that a format doesn't have. */
 import type { FormatName } from './format-name'
 import type { BoundField, ChatRequest, ContentBlock, Feature, Warning } from './request'
 import { extraTier } from './service-tier'
 
-/** Those of `features`, which a format has no word for, that the request asks for, but one that this provider does take. */
+/** Warnings for those of `features` (which a format lacks) that the request uses, except `taken`, which this provider accepts. */
 export function lacking(request: ChatRequest, features: readonly Feature[], taken?: Feature): Warning[] {
   const inBlocks = askedInBlocks(request)
   const asked = features.filter((feature) => feature !== taken && (inBlocks.has(feature) || isAsked(request, feature)))
   return asked.map((feature) => lost(feature, 'the format has no word for it'))
 }
 
-/** Whether a field that constrains the answer reaches a provider of `format`, and what comes of it its caller. */
+/** Whether a provider of `format` gets this constraining field, and the caller gets its effect. */
 export function isCarried({ carriedBy }: BoundField, format: FormatName, stream: boolean): boolean {
   return !stream && carriedBy.has(format)
 }
 
-/** Says that what the request asks for is left out, and why. */
+/** A warning that a requested feature is omitted, with the reason. */
 export function lost(feature: Feature, detail: string): Warning {
   return { feature, detail, isLost: true }
 }
@@ -32,10 +32,10 @@ function isAsked({ sampling, ...request }: ChatRequest, feature: Feature): boole
     case 'cacheKey':
       return request[feature] !== undefined
     case 'serviceTier':
-      // The standard service is no loss where a provider is not told so.
+      // Omitting the standard tier changes nothing.
       return extraTier(request.serviceTier) !== undefined
     case 'parallelToolCalls':
-      // A caller of deprecated functions did not ask for it.
+      // For callers of deprecated functions it is set by us, not by them.
       return request.parallelToolCalls === false && !request.wantsFunctionCall
     case 'strictTools':
       return request.tools.some(({ strict }) => strict === true)
@@ -44,7 +44,7 @@ function isAsked({ sampling, ...request }: ChatRequest, feature: Feature): boole
   }
 }
 
-/** Features used inside the conversation, found by one walk. */
+/** Features used inside the conversation, found in one pass. */
 function askedInBlocks({ tools, system, turns }: ChatRequest): ReadonlySet<Feature> {
   const found = new Set<Feature>()
   if (tools.some(({ cache }) => cache) || system.some(({ cache }) => cache)) found.add('cacheHints')

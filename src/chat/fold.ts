@@ -1,4 +1,4 @@
-/** Folds a streamed answer into a complete one: for callers who asked for JSON when the provider streamed. */
+/** Combines a stream into a complete answer, for callers who requested JSON while the provider streamed. */
 import { assertNever } from '@/lib/assert'
 import type { ChatEvent } from './event'
 import type { AnswerBlock, ChatResponse, Choice } from './response'
@@ -6,11 +6,11 @@ import type { Source } from './sources'
 
 interface Folder {
   push(event: ChatEvent): void
-  /** The answer so far. Choices in order of their index, blocks in order of their start. */
+  /** The answer so far. Choices are ordered by index, blocks by their start. */
   response(): ChatResponse
 }
 
-/** Creates a folder for one stream. `error` events are the caller's to handle; they fold into nothing. */
+/** Creates a folder for one stream. It ignores `error` events, which its caller must handle. */
 export function createFolder(): Folder {
   const response: ChatResponse = { id: '', created: 0, model: '', choices: [], usage: null }
   const blocks = new Map<number, AnswerBlock>()
@@ -71,7 +71,7 @@ export function createFolder(): Folder {
     }
   }
 
-  /** Sources that came behind their text stand on an empty one: here the text is known. */
+  /** Sources that came after their text have empty positions; here the text is known, so they are completed. */
   function cite(event: { choice: number; block: number }, sources: readonly Source[]): void {
     const own = blocks.get(event.block)
     const said = choice(event.choice).content.findLast((block) => block.type === 'text' && block.text !== '')

@@ -1,4 +1,4 @@
-/** Which kinds of content a provider's format has in which place of a conversation, and the outcome of the others. */
+/** Which kinds of content a provider's format allows at which place of a conversation, and what happens to the others. */
 import { asWritten } from '@/lib/json-source/as-written'
 import { invalidRequest } from './error'
 import type {
@@ -13,17 +13,17 @@ import type {
   UserBlock,
 } from './request'
 
-/** Videos are files of the hub; hardly any format takes them where it takes other files. */
+/** Videos are a separate kind, since hardly any format accepts them where it accepts other files. */
 type KindOf<Block extends ContentBlock> = Block['type'] | (FileBlock extends Block ? 'video' : never)
 type MediaKind = KindOf<MediaBlock>
 
 /**
- * `carried`: the format has it there, or its encoder says it in other words. `moved`: it follows in the next turn of the user, after
- * a text that says where it comes from. `refused`: the request is a 400, as the answer would be another one without it.
+ * `carried`: the format has it there, or its encoder expresses it otherwise. `moved`: it is moved to the user's next turn, after a text
+ * that names its origin. `refused`: the request gets a 400, because omitting it would change the answer.
  */
 type Placing = 'carried' | 'moved' | 'refused'
 
-/** One format's table. A kind of content that the hub gains does not compile until each format has said the outcome of it. */
+/** One format's table. A new kind of content doesn't compile until each format has decided about it. */
 export type PlaceTable = {
   user: Readonly<Record<KindOf<UserBlock>, Exclude<Placing, 'moved'>>>
   model: Readonly<Record<Exclude<KindOf<ModelBlock>, MediaKind>, 'carried'> & Record<MediaKind, Placing>>
@@ -35,7 +35,10 @@ type Place = keyof PlaceTable
 const WORDS: Record<MediaKind, string> = { image: 'pictures', audio: 'audio', video: 'video', file: 'files' }
 const WHERE: Record<Place, string> = { user: '', model: " in the model's own turns", result: ' in results of tools' }
 
-/** The turns with each block in a place where the format has it; `turns` itself if all are. Throws `invalid_request` for what it has nowhere. */
+/**
+ * The turns with each block at a place that the format allows; `turns` itself if nothing moves. Throws `invalid_request` for blocks without
+ * any such place.
+ */
 export function placeTurns(turns: readonly Turn[], table: PlaceTable): readonly Turn[] {
   return turns.every((turn) => isInPlace(turn, table)) ? turns : new Placer(table).place(turns)
 }
@@ -65,7 +68,7 @@ function kindOf(block: ContentBlock): KindOf<ContentBlock> {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file'
 }
 
-/** A result whose call is not in the conversation, in words of the user: as a result, providers would refuse it. */
+/** A tool result whose call is missing, as text of the user: providers would refuse it as a result. */
 export function resultInWords({ name, callId, content, json, isError }: ToolResultBlock): ResultBlock[] {
   const said: readonly ResultBlock[] =
     content.length === 0 && json ? [{ type: 'text', text: JSON.stringify(asWritten(json)) }] : content
@@ -76,7 +79,7 @@ class Placer {
   private readonly placed: Turn[] = []
   /** Content for the user's next turn. */
   private moved: UserBlock[] = []
-  /** By the id of a call, its tool. */
+  /** Tool names by call id. */
   private readonly names = new Map<string, string>()
 
   constructor(private readonly table: PlaceTable) {}
@@ -88,7 +91,7 @@ class Placer {
       else {
         const content = turn.content.map((block) => (block.type === 'tool-result' ? this.result(block) : block))
         const isOnlyResults = content.every(({ type }) => type === 'tool-result')
-        // Content that results come with stands beside the words that follow them.
+        // Moved content goes into the user's turn that follows the results.
         const isLater = isOnlyResults && turns[index + 1]?.role === 'user'
         this.placed.push({ ...turn, content: isLater ? content : [...this.takeMoved(), ...content] })
       }
@@ -100,7 +103,7 @@ class Placer {
   private modelBlocks(content: readonly ModelBlock[]): ModelBlock[] {
     for (const block of content) if (block.type === 'tool-call') this.names.set(block.id, block.name)
     const { kept, count } = this.divide(content, 'model', 'Files from your last message:')
-    // A turn that says nothing would be left out, or refused.
+    // An empty turn would be dropped or refused, so it gets a note.
     if (count > 0 && !kept.some((block) => SPOKEN.has(block.type))) kept.push(noteOf(count))
     return kept
   }
@@ -111,7 +114,7 @@ class Placer {
     return moved
   }
 
-  /** The result without what the format has no place for in it, but a text in its place. */
+  /** The result, with content that the format doesn't allow replaced by a text. */
   private result(result: ToolResultBlock): ToolResultBlock {
     const { callId } = result
     const name = result.name ?? this.names.get(callId)
@@ -121,7 +124,7 @@ class Placer {
     return { ...result, content: [...kept, noteOf(count)] }
   }
 
-  /** The blocks that stay, and how many are moved. */
+  /** The blocks that stay, and the number of moved ones. */
   private divide<Block extends ModelBlock | ResultBlock>(blocks: readonly Block[], place: Place, label: string) {
     const kept: Block[] = []
     let count = 0

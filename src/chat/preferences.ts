@@ -1,28 +1,28 @@
-/** A caller's wishes for routing besides the model; an extension of ours in every format. */
+/** A caller's routing preferences: our extension of every format. */
 import type { Pico } from '@/lib/money'
 
 export const SORTS = ['price', 'latency', 'throughput'] as const
 export type Sort = (typeof SORTS)[number]
 
-/** Prices of plain input and output beyond which a model is too dear. */
+/** Highest prices of plain input and output that the caller accepts. */
 export type MaxPrice = { input?: Pico; output?: Pico }
 
-/** Providers by the names that the catalogue gives them; an empty list says nothing. */
+/** Providers by their catalogue names; an empty list has no effect. */
 export type RoutePreferences = {
-  /** The least quality of a tier's candidates, 0 to 1. */
+  /** Minimal quality of a tier's candidates, 0 to 1. */
   quality?: number
   maxPrice?: MaxPrice
-  /** These first, in this order. */
+  /** Providers to try first, in this order. */
   order: readonly string[]
-  /** No other than these. */
+  /** The only allowed providers. */
   only: readonly string[]
-  /** Not these. */
+  /** Excluded providers. */
   ignore: readonly string[]
   sort?: Sort
-  /** Whether a model's first target is asked alone. */
+  /** Whether a model's first target is asked without failover. */
   firstTargetOnly?: true
-  /** The field in which the providers were named, where that is not `svc.providers`. */
+  /** The field that named the providers, if not `svc.providers`. */
   spelling?: 'provider'
-  /** Whether what constrains the answer may be left out if a provider's format cannot say it. */
+  /** Whether constraining fields may be omitted if a provider's format lacks them. */
   lossy?: true
 }

@@ -1,23 +1,22 @@
-/** A caller's protocol settings for providers of its own format: a version, and beta interfaces. */
+/** A caller's protocol settings for providers of its own format: version and beta features. */
 
-/** One beta interface. */
 export type Beta = {
   /** As the caller named it, such as `interleaved-thinking-2025-05-14`. */
   name: string
   /** The name without its date. */
   family: string
-  /** Whether it is known to cost nothing beyond tokens, and to reach nothing beyond the request. */
+  /** Whether it costs nothing beyond tokens and reads nothing outside the request. */
   isFree: boolean
-  /** The tool with a price of its own that it is for, if it is for one. */
+  /** The priced tool that it enables, if any. */
   tool?: string
-  /** Those fields of the body that mean nothing without it; a member of an object as its path. */
+  /** Body fields that depend on it; nested fields as paths. */
   fields: readonly string[]
 }
 
-/** Only what differs from the headers that the format's providers always get. */
+/** Only settings that differ from the headers which this format's providers always get. */
 export type Protocol = {
   version?: { header: string; value: string }
-  /** The header of the betas. */
+  /** The header that lists the betas. */
   betaHeader: string
   betas: readonly Beta[]
 }

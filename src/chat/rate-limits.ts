@@ -1,7 +1,7 @@
-/** How much of an API key's limits is left: what every format tells its clients in headers of its own. */
+/** The rest of an API key's rate limits, which every format sends in its own headers. */
 
-/** One limit: its size, the rest of it, and the milliseconds until it is whole again without use. */
+/** A limit: its size, the rest of it, and the milliseconds until it is fully available again if unused. */
 export type RateLimit = { limit: number; remaining: number; resetMs: number }
 
-/** Per minute; missing where it is not known. */
+/** Per minute; missing if unknown. */
 export type RateLimits = { requests?: RateLimit; tokens?: RateLimit }

@@ -1,4 +1,4 @@
-/** A complete answer of a model, in no format's own words. */
+/** A model's complete answer, independent of formats. */
 
 import type { JsonValue } from '@/lib/json'
 import type { Nano } from '@/lib/money'
@@ -6,7 +6,7 @@ import type { ContentBlock } from './request'
 import type { ToolUses } from './server-tools'
 import type { Usage } from './usage'
 
-/** Why the model stopped, in one word for all providers. */
+/** Why the model stopped. */
 export type FinishKind =
   | 'stop'
   | 'stop-sequence'
@@ -19,12 +19,12 @@ export type FinishKind =
   | 'unknown'
 
 /**
- * `raw` is the provider's own word; `sequence` the stop sequence that matched, where the provider says. `isUnlisted`: no table knows
- * the word, and its kind is a guess by its name.
+ * `raw` is the provider's own value; `sequence` the stop sequence that matched, if the provider reports it. `isUnlisted`: the value is
+ * unknown, and `kind` is guessed from it.
  */
 export type FinishReason = { kind: FinishKind; raw?: string; sequence?: string; isUnlisted?: true }
 
-/** The blocks an answer may hold. */
+/** The kinds of blocks in an answer. */
 export type AnswerBlock = Extract<
   ContentBlock,
   { type: 'text' | 'refusal' | 'reasoning' | 'tool-call' | 'image' | 'audio' }
@@ -33,21 +33,21 @@ export type AnswerBlock = Extract<
 export type Choice = { index: number; content: AnswerBlock[]; finish: FinishReason; logprobs?: JsonValue }
 
 export type ChatResponse = {
-  /** The provider's id of the answer; empty if it gave none. */
+  /** The provider's id of the answer; empty if it sent none. */
   id: string
-  /** Unix seconds; 0 if the provider gave none. */
+  /** Unix seconds; 0 if the provider sent none. */
   created: number
-  /** The upstream's own name of the model; empty if it gave none. */
+  /** The upstream's own name of the model; empty if it sent none. */
   model: string
   choices: Choice[]
-  /** null if the provider reported none: the answer is then metered by count. */
+  /** null if the provider reported none: the tokens are then counted here. */
   usage: Usage | null
-  /** Tokens in classes that have no price here. */
+  /** Token classes without a price here. */
   unknownUsage?: readonly string[]
-  /** The provider's own statement of its price. */
+  /** The price stated by the provider. */
   statedCost?: Nano
-  /** The service tier that the provider says it served, by its name in `service-tier.ts`. */
+  /** The service tier that the provider reports, named as in `service-tier.ts`. */
   serviceTier?: string
-  /** Uses of tools that ran at the provider, where it says any. */
+  /** Uses of provider-run tools, if the provider reports any. */
   toolUses?: ToolUses
 }

@@ -1,31 +1,31 @@
-/** Tools that run at the provider, such as a search of the web: which of them a request offers, and how often an answer used them. */
+/** Tools that run at the provider, such as web search: which a request offers, and how often an answer used them. */
 
-/** What is known of a tool, at any provider. */
+/** The properties of a tool, the same at any provider. */
 export type ServerToolKind = {
-  /** What the catalogue prices it by. */
+  /** The name under which the catalogue prices it. */
   name: string
-  /** Uses to reckon with where neither the caller nor the catalogue sets a limit. */
+  /** Expected uses, if neither caller nor catalogue sets a limit. */
   usualUses: number
-  /** Whether the format has a word for a limit, to which its providers keep. */
+  /** Whether the format has a field for a limit, which its providers respect. */
   isLimitable: boolean
-  /** Tokens that one use adds to the prompt, where the catalogue says no other number. */
+  /** Tokens that one use adds to the prompt, unless the catalogue sets another number. */
   tokensPerUse: number
-  /** Whether the model reads the whole prompt once more after each use. */
+  /** Whether the model reads the whole prompt again after each use. */
   isReread: boolean
-  /** Uses that stand to reason where an answer does not say how many there were. */
+  /** Assumed uses if an answer doesn't report them. */
   unsaidUses: number
 }
 
-/** One that a request offers. */
+/** A tool that a request offers. */
 export type ServerTool = ServerToolKind & {
-  /** Its place in the caller's body, and its kind: `tools[1]` and `web_search_20250305`. */
+  /** Its place in the caller's body and its kind, such as `tools[1]` and `web_search_20250305`. */
   field: string
   kind: string
-  /** The caller's own limit. */
+  /** The caller's limit. */
   maxUses?: number
-  /** Offered by habit, beside tools that the request is about: where it has no price it is left out. */
+  /** A tool that clients always add: omitted if it has no price. */
   isOptional?: true
 }
 
-/** How often each tool was used, by its name. */
+/** Number of uses by tool name. */
 export type ToolUses = Readonly<Record<string, number>>

@@ -1,6 +1,6 @@
-/** Service tiers by one name each, whichever format's word a request or an answer says. */
+/** Common names for the service tiers that formats call differently. */
 
-/** The tier at the usual price; formats and services call it differently. */
+/** The tier at the normal price. */
 export const STANDARD_TIER = 'standard'
 const STANDARD_WORDS: ReadonlySet<string> = new Set([
   ...['default', STANDARD_TIER, 'standard_only', 'unspecified'],
@@ -10,7 +10,7 @@ const STANDARD_WORDS: ReadonlySet<string> = new Set([
 const AUTO = 'auto'
 const MAX_NAME_CHARS = 64
 
-/** The name of a tier in lower case. `undefined` if the provider chooses, or the value is no word. */
+/** A tier's name in lower case. `undefined` if the provider chooses or the value is no text. */
 export function serviceTierOf(word: unknown): string | undefined {
   if (typeof word !== 'string' || word === '') return undefined
   const name = word.slice(0, MAX_NAME_CHARS).toLowerCase()
@@ -18,7 +18,7 @@ export function serviceTierOf(word: unknown): string | undefined {
   return STANDARD_WORDS.has(name) ? STANDARD_TIER : name
 }
 
-/** The tier that a request asks for beside the standard one. `undefined` for most requests. */
+/** The requested tier, if it is not the standard one. `undefined` for most requests. */
 export function extraTier(word: string | undefined): string | undefined {
   if (word === undefined) return undefined
   const tier = serviceTierOf(word)

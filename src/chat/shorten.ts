@@ -1,7 +1,7 @@
-/** Shortens an answer that is longer than what is charged, as its provider should have. */
+/** Shortens an answer that is longer than what is charged for it. */
 import type { AnswerBlock, ChatResponse, Choice } from './response'
 
-/** `response` with about `share` (0 to 1) of the text of each choice, finished for length. A call is left whole or left out. */
+/** `response` with about `share` (0 to 1) of each choice's text, and finish reason "length". Tool calls are kept whole or omitted. */
 export function shorten(response: ChatResponse, share: number): ChatResponse {
   return { ...response, choices: response.choices.map((choice) => shortenChoice(choice, share)) }
 }
@@ -24,7 +24,7 @@ function textOf(block: AnswerBlock): string {
   return 'text' in block ? block.text : ''
 }
 
-/** `at`, or one less where that would cut a character in two. */
+/** `at`, or one less if `at` splits a surrogate pair. */
 export function wholeCharacters(text: string, at: number): number {
   const code = text.charCodeAt(at)
   return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at

@@ -1,12 +1,9 @@
-/** The pages that an answer names as its sources, in no format's own words. */
+/** Web pages that an answer cites as sources, independent of formats. */
 
-/**
- * One of them. `start` and `end` are where it is used among all texts of the choice, in UTF-16 units; missing where that is not known.
- * `quote` is what the page says there.
- */
+/** `start` and `end` are the cited range in the choice's whole text, in UTF-16 units; missing if unknown. `quote` is text from the page. */
 export type Source = { url: string; title?: string; quote?: string; start?: number; end?: number }
 
-/** Reads a source; undefined if it has no address. Values of other types count as missing. */
+/** Reads a source; undefined without a URL. Values of other types count as missing. */
 export function readSource(given: { [Field in keyof Source]: unknown }): Source | undefined {
   const { url, title, quote, start, end } = given
   if (typeof url !== 'string' || url === '') return undefined
@@ -19,14 +16,14 @@ export function readSource(given: { [Field in keyof Source]: unknown }): Source 
   }
 }
 
-/** The sources with a place: where none is known, all of a text of `length` behind `before` units of others. */
+/** The sources with a range. The default is the whole text, which has `length` units and follows `before` others. */
 export function withPlaces(sources: readonly Source[], before: number, length: number): Source[] {
   return sources.map((source) =>
     source.start === undefined ? { ...source, start: before, end: before + length } : source,
   )
 }
 
-/** The sources with their places moved by `by`; those that would thereby stand nowhere lose theirs. */
+/** The sources with their ranges moved by `by`; a range that would start before 0 is removed. */
 export function movedBy(sources: readonly Source[], by: number): Source[] {
   return sources.map(({ start, end, ...source }) => {
     const isPlaced = start !== undefined && end !== undefined && start + by >= 0
@@ -34,7 +31,7 @@ export function movedBy(sources: readonly Source[], by: number): Source[] {
   })
 }
 
-/** The sources without their places, for texts of which it is not known where they begin. */
+/** The sources without ranges, for texts whose position is unknown. */
 export function withoutPlaces(sources: readonly Source[]): Source[] {
   return sources.map(({ start: _, end: __, ...source }) => source)
 }

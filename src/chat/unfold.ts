@@ -1,9 +1,9 @@
-/** Unfolds a complete answer into events: for callers who asked for a stream when the provider answered in one piece. */
+/** Turns a complete answer into stream events, for callers who requested a stream while the provider sent one piece. */
 import { assertNever } from '@/lib/assert'
 import type { ChatEvent } from './event'
 import type { AnswerBlock, ChatResponse } from './response'
 
-/** The events of a stream that would fold into `response`, ending in `end`. */
+/** The events of a stream that would fold into `response`, ending with `end`. */
 export function unfold(response: ChatResponse): ChatEvent[] {
   const { id, model, created, usage, unknownUsage: unknown, statedCost: cost, toolUses: uses, serviceTier } = response
   const events: ChatEvent[] = [{ type: 'start', id, model, created, ...(serviceTier !== undefined && { serviceTier }) }]
@@ -11,7 +11,7 @@ export function unfold(response: ChatResponse): ChatEvent[] {
   for (const choice of response.choices) {
     for (const content of choice.content) {
       const own = blockEvents(content, choice.index, block)
-      // What no stream can say leaves no gap in the numbers either.
+      // A block that streams cannot express leaves no gap in the numbers.
       if (own.length > 0) block++
       events.push(...own)
     }

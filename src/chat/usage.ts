@@ -1,15 +1,15 @@
-/** Token usage in five classes that never overlap, whatever the provider's own way of counting. */
+/** Token usage in five classes that don't overlap, however the provider counts. */
 
-/** Non-negative integers. `output` includes `reasoning`. Input is the sum of the first four. */
+/** Non-negative integers. `output` includes `reasoning`. The first four add up to the input. */
 export type Usage = {
   uncached: number
   cacheRead: number
   cacheWrite5m: number
   cacheWrite1h: number
   output: number
-  /** How much of `output` was reasoning; informative, never priced on its own. */
+  /** The part of `output` that was reasoning. For information only: it has no price of its own. */
   reasoning: number
-  /** Whether the provider itself said of the writes to a cache which are for five minutes and which for an hour. */
+  /** Whether the provider itself reported which cache writes are for five minutes and which for an hour. */
   areWritesSplit?: true
 }
 
@@ -27,7 +27,7 @@ export function inputTokens(usage: Usage): number {
   return usage.uncached + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h
 }
 
-/** A count as a provider states it, or undefined if it is no non-negative safe integer. JSON knows a minus zero: it is zero. */
+/** A provider's count; undefined if it is not a non-negative safe integer. JSON's minus zero becomes zero. */
 export function readCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? Math.abs(value) : undefined
 }

@@ -1,4 +1,4 @@
-/** Operator commands for accounts and their credit: find, look at, create, suspend, activate, limit, add. */
+/** Operator commands for accounts and credit: find, show, create, suspend, activate, set limits, add credit. */
 import { ceilingsOf, changeAccountLimits } from '@/accounts/account-limits'
 import { movableWords } from '@/accounts/transfers/movable'
 import { type FoundAccount, searchAccounts } from '@/console/administration/account-search'
@@ -106,13 +106,12 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   },
 ]
 
-/** Whether the operator said `allow`. */
 function isAllowed(values: Values, option: string): boolean {
   if (values[option] === undefined) return false
   return values[option] === 'allow' || fail(`--${option} can only be: allow`)
 }
 
-/** A limit that was given, or nothing. */
+/** A limit, if given. */
 function readLimit(values: Values, option: string, name: keyof typeof MAX_LIMITS): Partial<AccountLimits> {
   if (values[option] === undefined) return {}
   return { [name]: values[option] === 'default' ? null : readOptionalCount(values, option, MAX_LIMITS[name]) }
@@ -196,7 +195,7 @@ function describe(view: AccountView, { defaultLimits }: Services): Record<string
     email,
     status,
     createdAt,
-    // Null where Redis does not answer: the history is a moment behind, and this is what can be spent.
+    // Null if Redis does not answer: Postgres may be behind, so it cannot say what can be spent.
     balanceUsd: balance ? formatUsd(nano(balance.available + balance.held)) : null,
     heldUsd: balance ? formatUsd(balance.held) : null,
     spentUsd: balance ? formatUsd(balance.spent) : null,

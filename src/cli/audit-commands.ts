@@ -1,4 +1,4 @@
-/** Operator commands about the audit log: what was done by whom, and whether it is whole. */
+/** Operator commands for the audit log: list entries, and verify the chain of hashes. */
 import { verifyAuditChain } from '@/accounts/audit'
 import { searchAudit } from '@/console/administration/audit-search'
 import { type Command, optional } from './command'

@@ -1,4 +1,4 @@
-/** The operator command for what an account, its members and its keys may spend. */
+/** The operator command for budgets of accounts, members and keys. */
 import { createBudgets } from '@/accounts/budgets/budgets'
 import { BUDGET_WINDOWS, type BudgetWindow } from '@/ledger/budgets'
 import { formatUsd, type Nano } from '@/lib/money'

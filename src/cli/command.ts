@@ -3,22 +3,22 @@ import type { Environment } from '@/config/config'
 import type { Services, Surroundings } from './services'
 
 type Option = {
-  /** The placeholder of the value in the help, e.g. `USD`; empty for an option without a value. */
+  /** The value's placeholder in the help, such as `USD`; empty for an option without a value. */
   value: string
   isRequired: boolean
   help: string
 }
 
-/** The name under which the values have what follows a command's words without being an option. */
+/** The key in {@link Values} for an argument without an option name. */
 export const OPERAND = 'operand'
 
-/** Values by option name; a required one is always there. */
+/** Values by option name. Required options are always present. */
 export type Values = Readonly<Record<string, string>>
 
 export type CommandResult = {
   /** Printed on stdout: as JSON for programs, as facts and tables for people. */
   output: Record<string, unknown>
-  /** A command that has done its work and found something wrong says so by its exit code. */
+  /** Set if the command did its work and found a problem. */
   exitCode?: number
 }
 
@@ -27,45 +27,43 @@ type CommandWork = (services: Services) => Promise<CommandResult>
 export type Command = CommandWords & (StoreCommand | LoneCommand)
 
 type CommandWords = {
-  /** E.g. `account create`. */
+  /** Such as `account create`. */
   words: string
   help: string
   operand?: Option
   options: Readonly<Record<string, Option>>
 }
 
-/** Works without any store. */
+/** Needs no stores. */
 type LoneCommand = { runAlone(values: Values, environment: Environment): Promise<CommandResult> }
 
 type StoreCommand = {
   runAlone?: undefined
-  /** Makes sense where no gateway has run yet: elsewhere empty embedded stores mean that those of the gateway were missed. */
+  /** Whether it may run before any gateway has. For other commands, empty embedded stores mean that the wrong stores were opened. */
   mayBeginEmpty?: boolean
-  /** A check before any store is opened; if it returns a result, none is. */
+  /** A check before any store is opened; if it returns a result, the command ends. */
   checkFirst?(environment: Environment): Promise<CommandResult | undefined>
-  /** Checks the values before any store is opened, throwing a CommandFailure, and returns the work. */
+  /** Validates the values before any store is opened, and returns the work. Throws a CommandFailure. */
   prepare(values: Values, surroundings: Surroundings): CommandWork | Promise<CommandWork>
 }
 
-/** An option that must be given. */
 export function required(value: string, help: string): Option {
   return { value, isRequired: true, help }
 }
 
-/** An option that may be left out. */
 export function optional(value: string, help: string): Option {
   return { value, isRequired: false, help }
 }
 
-/** An option without a value; its own is {@link GIVEN} where it was given. */
+/** An option without a value; `Values` has {@link GIVEN} if it was given. */
 export function flag(help: string): Option {
   return { value: '', isRequired: false, help }
 }
 
-/** The value of a {@link flag}. */
+/** The value of a given {@link flag}. */
 export const GIVEN = 'given'
 
-/** What is named without an option: `key show ID`. */
+/** An argument without an option name, such as `key show ID`. */
 export function operand(value: string, help: string, isRequired = true): Option {
   return { value, isRequired, help }
 }

@@ -1,11 +1,10 @@
-/** Why an operator's command did not do what it was asked. */
+/** The error of a failed operator command. */
 
-/** The message is one line for the operator, and all that is shown. */
+/** The message is one line, the only output for the operator. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure'
 }
 
-/** Ends the command with `message`. */
 export function fail(message: string): never {
   throw new CommandFailure(message)
 }

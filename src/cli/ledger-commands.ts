@@ -1,4 +1,4 @@
-/** Operator commands that prove or restore the books. */
+/** Operator commands that check or rebuild the ledger. */
 import { recordAudit } from '@/accounts/audit'
 import { reconcileHistory } from '@/accounts/reconcile'
 import { checkLedger } from '@/ledger/check/check'
@@ -16,7 +16,7 @@ export const LEDGER_COMMANDS: readonly Command[] = [
       const violations = [...ledger.violations, ...history.violations]
       const { accounts, openHolds, unsyncedRecords } = ledger
       const ok = ledger.ok && violations.length === 0
-      // Scripts of operators read this name; the records were called events when it was given.
+      // Operators' scripts read this name; the records were called events when it was chosen.
       return { output: { ok, violations, accounts, openHolds, unsyncedEvents: unsyncedRecords }, exitCode: ok ? 0 : 1 }
     },
   },
@@ -25,7 +25,7 @@ export const LEDGER_COMMANDS: readonly Command[] = [
     help: 'brings the balances in Redis back into line with Postgres; safe under traffic',
     options: {},
     prepare: () => async (services) => {
-      // Said before it is done: what is rebuilt in Redis has no part in any transaction of the history.
+      // Audited before it is done: rebuilding Redis cannot be part of a Postgres transaction.
       await services.database.db.transaction((transaction) =>
         recordAudit(transaction, {
           ...services.by,

@@ -1,4 +1,4 @@
-/** The entry of `bun run admin …`: one command by this process's words, environment and input, and its exit code. */
+/** Entry point of `bun run admin …`: runs one command with this process's arguments, environment and input. */
 import { processEnvironment } from '@/config/config'
 import { fail } from './failure'
 import { runCommandLine } from './run-command-line'
@@ -17,9 +17,9 @@ function processSurroundings(): Surroundings {
   }
 }
 
-/** Shows nothing of what is typed. */
+/** Reads a line without showing it. */
 async function askAtTerminal(): Promise<string> {
-  // Asked only once the terminal shows nothing: the operator may type at once.
+  // Prompts only after echo is off, since the operator may type at once.
   process.stdin.setRawMode(true)
   process.stderr.write('Password: ')
   const typed: string[] = []

@@ -1,4 +1,4 @@
-/** Operator commands for organisations: what makes an account one, who its members are, and in which roles. */
+/** Operator commands for organisations: convert an account, list and change members and roles. */
 import { addMember, type ListedMember, listMembers, type MemberRefusal } from '@/accounts/members/change-members'
 import type { Credential } from '@/accounts/members/credentials'
 import { createMembers } from '@/accounts/members/members'
@@ -80,7 +80,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
   },
 ]
 
-/** The member of an account who has this address, however it is capitalised. */
+/** The account's member with this address, in any case. */
 export async function findMember(
   database: Services['database'],
   accountId: string,

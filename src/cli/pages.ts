@@ -1,4 +1,4 @@
-/** What all commands share that list or show something: pages, and how keys and orders are shown. */
+/** Shared by commands that list or show something: page options, and the output for keys and orders. */
 
 import type { KeyListing } from '@/accounts/key-listing'
 import type { Order } from '@/console/orders/types'
@@ -7,13 +7,12 @@ import { formatUsd } from '@/lib/money'
 import { type CommandResult, optional, type Values } from './command'
 import { readOptionalCount, readText } from './values'
 
-/** The options of a list. */
 export const PAGE_OPTIONS = {
   limit: optional('n', `rows of a page, 1 to ${MAX_PAGE_SIZE}; otherwise 50`),
   cursor: optional('C', '`nextCursor` of the page before'),
 }
 
-/** Which page was asked for. */
+/** The requested page. */
 export function readPage(values: Values): PageRequest {
   const limit = readOptionalCount(values, 'limit', MAX_PAGE_SIZE)
   return {
@@ -22,7 +21,7 @@ export function readPage(values: Values): PageRequest {
   }
 }
 
-/** A page as it is printed, its rows under `name`. */
+/** A page as output, with its rows as `name`. */
 export function printPage<Item>(
   name: string,
   { items, nextCursor }: Page<Item>,
@@ -31,14 +30,14 @@ export function printPage<Item>(
   return { output: { [name]: items.map(toRow), nextCursor } }
 }
 
-/** A key by the characters that its owner sees of it. */
+/** A key, with the characters that its owner can see. */
 export function shownKey(key: KeyListing) {
   const { keyId, name, prefix, lastFour, status, spentThisMonth, createdAt, lastUsedAt } = key
   const shown = `${prefix}…${lastFour}`
   return { keyId, name, shown, status, spentThisMonthUsd: formatUsd(spentThisMonth), createdAt, lastUsedAt }
 }
 
-/** What an order is about and how far it is. */
+/** An order's contents and state. */
 export function shownOrder(order: Order) {
   const { orderId, accountId, reference, method, state, createdAt, expiresAt, claimedAt } = order
   return {
@@ -55,7 +54,6 @@ export function shownOrder(order: Order) {
   }
 }
 
-/** Hundredths as people write them. */
 export function usdOfCents(cents: number): string {
   return (cents / 100).toFixed(2)
 }

@@ -1,4 +1,4 @@
-/** From the words on the command line to the command they mean, its values, and how its answer is printed. */
+/** Parses the command line into a command with its values, and the form of its output. */
 import { parseArgs } from 'node:util'
 import { PROVIDER_COMMANDS } from '@/cli/catalog/catalog-commands'
 import { ALERT_COMMANDS } from '@/cli/mail/mail-commands'
@@ -50,7 +50,7 @@ const COMMANDS: readonly Command[] = [
   ...SCHEMA_COMMANDS,
 ]
 
-/** `work` needs the stores, `alone` none; `help` is only printed. `isJson`: JSON even at a terminal. */
+/** `work` needs the stores, `alone` doesn't; `help` is only printed. `isJson`: JSON even at a terminal. */
 type Parsed =
   | { kind: 'help'; text: string }
   | {
@@ -64,7 +64,7 @@ type Parsed =
 
 const HELP_WORDS = ['help', '--help', '-h']
 
-/** Understands `args` (without the program's name). Throws a CommandFailure that says what is wrong. */
+/** Parses `args` (without the program's name). Throws a CommandFailure that says what is wrong. */
 export async function parseCommand(args: readonly string[], surroundings: Surroundings): Promise<Parsed> {
   const [noun = 'help'] = args
   if (HELP_WORDS.includes(noun))
@@ -81,7 +81,7 @@ export async function parseCommand(args: readonly string[], surroundings: Surrou
   return { kind: 'work', isJson, mayBeginEmpty, checkFirst, run: await command.prepare(values, surroundings) }
 }
 
-/** Most commands are two words, some three; one that is its first word alone is followed by an option, or by nothing. */
+/** Most commands have two words, some three. A one-word command is followed by an option or nothing. */
 function findCommand(args: readonly string[]): { command: Command; rest: string[] } {
   const [noun = '', verb = '', third = ''] = args
   const three = COMMANDS.find(({ words }) => words === `${noun} ${verb} ${third}`)
@@ -112,7 +112,7 @@ function helpOn(words: readonly string[]): string {
   return fail(unknown(`${noun} ${verb}`.trim()))
 }
 
-/** The likely intended command, or the words that may follow the first one. */
+/** Suggests a similar command, or lists the words that may follow the first one. */
 function unknown(typed: string): string {
   const words = COMMANDS.map((command) => command.words)
   const verbs = words.filter((one) => one.startsWith(`${typed.split(' ')[0]} `)).map((one) => one.split(' ')[1])
@@ -154,14 +154,14 @@ function parseStrictly(args: string[], known: Command['options']) {
     const texts = given.map(([name, value]) => [name, typeof value === 'string' ? value : GIVEN])
     return { values: Object.fromEntries(texts) as Values, positionals, isJson: args.includes(JSON_OPTION) }
   } catch (error) {
-    // The parser's own messages name the option, never another option's value; its advice is cut off.
+    // The parser's message names only the option, never a value; its advice after the first sentence is removed.
     return fail((error instanceof Error ? error.message : String(error)).split(/\.\s|\n/)[0] ?? 'wrong arguments')
   }
 }
 
 const JSON_OPTION = '--json'
 
-/** `--usd -5` means minus five; the parser would take it for an option. */
+/** Joins `--usd -5`, which the parser would read as two options. */
 function joinNegatives(args: readonly string[]): string[] {
   const joined: string[] = []
   for (const arg of args) {

@@ -1,4 +1,4 @@
-/** Operator commands about requests: those of an account, what one was, what it cost and by which rule, or why it failed. */
+/** Operator commands for requests: list an account's, show one with its cost and billing rule, or show why it failed. */
 import { priceLines } from '@/catalog/price-lines'
 import { findFailure, findFailureOwner } from '@/console/usage-views/failures/failure-search'
 import { tellRecord } from '@/console/usage-views/listed-record'

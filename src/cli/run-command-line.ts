@@ -1,4 +1,4 @@
-/** Does what one command line says: tables for people, JSON for programs, one clear line where it fails, and an exit code. */
+/** Runs one command line: output for people or JSON, a one-line message if it fails, and an exit code. */
 
 import { EmbeddedServerError } from '@/boot/embedded/error'
 import { GatewayError } from '@/chat/error'
@@ -9,12 +9,12 @@ import { parseCommand } from './parse-command'
 import { formatForPeople } from './print/for-people'
 import { type Surroundings, withServices } from './services'
 
-/** The work was done and its answer is no: something was refused, or found to be wrong. */
+/** The command did its work; it refused something or found a problem. */
 const REFUSED = 1
 /** The command could not start or finish. */
 const NOT_DONE = 2
 
-/** Runs the command of `args` and resolves with its exit code; failures are printed, never thrown. */
+/** Runs the command of `args` and resolves to its exit code. Failures are printed, never thrown. */
 export async function runCommandLine(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const progress = { hasBegun: false }
   try {

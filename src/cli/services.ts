@@ -1,4 +1,4 @@
-/** The stores of a gateway and what commands do with them, opened for the time of one command. */
+/** Opens a gateway's stores and the services over them for one command. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Accounts, createAccounts } from '@/accounts/accounts'
@@ -27,22 +27,22 @@ import { randomId } from '@/lib/ids'
 import { createLogger, type Logger } from '@/lib/logger'
 import { fail } from './failure'
 
-/** A command's environment and its input and output: those of the process, or of a test. */
+/** A command's environment, input and output: the process's, or a test's. */
 export type Surroundings = {
   environment: Environment
-  /** The width of the terminal at which somebody reads the answer; undefined if a program does. */
+  /** The terminal's width; undefined if the output is not a terminal. */
   columns: number | undefined
-  /** Standard input; at a terminal, what is typed until Enter, and shown to nobody. */
+  /** Standard input; at a terminal, a line typed without being shown. */
   readSecret(): Promise<string>
-  /** Writes the answer. Resolves when the reader has it: a long list of violations must not be cut off by the exit. */
+  /** Writes the output. Resolves when it was read, so that the exit doesn't cut a long list. */
   answer(text: string): Promise<unknown>
-  /** Writes a progress line, apart from the answer. */
+  /** Writes a progress line to stderr. */
   tell(line: string): void
 }
 
 export type Services = {
   database: Database
-  /** Connections of the role that owns the tables, where DATABASE_MIGRATOR_URL names one; no statement of theirs is ended for its time. */
+  /** Connections of the role that owns the tables, if DATABASE_MIGRATOR_URL names one; without statement timeout. */
   owner: Database
   redis: RedisClient
   history: LedgerHistory
@@ -50,32 +50,32 @@ export type Services = {
   accounts: Accounts
   apiKeys: ApiKeys
   credits: Credits
-  /** Fails where its file has a fault: only who needs it may look at it. */
+  /** Throws if the catalogue file has a fault, so only commands that need it fail. */
   readonly catalog: Catalog
-  /** The catalogue's limits; each fails likewise. */
+  /** The catalogue's default limits; throws likewise. */
   defaultLimits: DefaultLimits
   logger: Logger
   /** Writes a progress line. */
   tell: Surroundings['tell']
-  /** The operator and this one run, for the audit log. */
+  /** The operator and this run, for the audit log. */
   by: ChangedBy
 }
 
 const REDIS_WAIT_MS = 5_000
-/** Commands look at whole shards, which a busy gateway would never do. */
+/** Commands read whole shards, which gateways never do. */
 const REDIS_COMMAND_TIMEOUT_MS = 10_000
 const HISTORY_TIMEOUT_MS = 60_000
 const CACHE_DIR = join(import.meta.dir, '..', '..', '.cache')
-/** Commands need the catalogue for its service name, limits and prices only, whether or not any provider has a key. */
+/** A placeholder: commands use the catalogue only for service name, limits and prices, so provider keys don't matter. */
 const ANY_UPSTREAM = 'http://localhost'
 
-/** Opens the stores (named, running, or started and stopped), runs `work`, closes all. Throws a CommandFailure. */
+/** Opens the stores (configured, already running, or embedded), runs `work`, closes all. Throws a CommandFailure. */
 export async function withServices<T>(
   { environment, tell }: Surroundings,
   { mayBeginEmpty }: { mayBeginEmpty: boolean },
   work: (services: Services) => Promise<T>,
 ): Promise<T> {
-  // What a gateway may offer to strangers is no business of a command.
+  // A command serves nobody, so the rules about offers to strangers don't apply.
   const result = loadConfig(environment, { isSimulated: true, isCommand: true })
   if (result.kind === 'faulty') return fail(formatFaults('The configuration has faults:', result.faults))
   const { config } = result
@@ -111,7 +111,7 @@ export async function withServices<T>(
 
 type Stores = Pick<Services, 'database' | 'owner' | 'redis' | 'tell'>
 
-/** Commands that need no catalogue (suspend, credit, check) work while its file has faults. */
+/** Commands that need no catalogue (suspend, credit, check) work even if its file has faults. */
 function assemble({ database, owner, redis, tell }: Stores, reading: CatalogReading, logger: Logger): Services {
   const catalog = {
     get current(): Catalog {
@@ -145,7 +145,7 @@ function assemble({ database, owner, redis, tell }: Stores, reading: CatalogRead
   }
 }
 
-/** A new key begins with the service's name, which only the catalogue says. */
+/** A new key begins with the service's name from the catalogue. */
 function keysOf(database: Database, ledger: Ledger, reading: CatalogReading): ApiKeys {
   if (typeof reading !== 'string') return createApiKeys(database, ledger, reading.service)
   return {
@@ -155,7 +155,7 @@ function keysOf(database: Database, ledger: Ledger, reading: CatalogReading): Ap
   }
 }
 
-/** The catalogue, or why there is none. */
+/** The catalogue, or the reason why there is none. */
 type CatalogReading = Catalog | string
 
 async function readCatalog({ catalogPath }: Config, environment: Environment): Promise<CatalogReading> {
@@ -187,7 +187,7 @@ async function openStores(config: Config, servers: EmbeddedServer[], progress: T
   return { redisUrl, databaseUrl: gatewayUrl, migratorUrl }
 }
 
-/** A command that brings its own empty stores would find everything in order, whatever the gateway's are like. */
+/** Refuses to run on newly created, empty stores, where every check would succeed. */
 function requireData({ databaseUrl, redisUrls, dataDir }: Config): void {
   const isThere = databaseUrl !== undefined || existsSync(join(dataDir, 'postgres', 'data'))
   if (isThere && (redisUrls || existsSync(join(dataDir, 'redis')))) return
@@ -208,7 +208,7 @@ function namesOf(databaseUrl: unknown, redisUrls: unknown): string {
   return redisUrls === undefined ? 'REDIS_URL and DATABASE_URL are' : 'DATABASE_URL is'
 }
 
-/** Says which stores were found, where the environment names neither stores nor folder. */
+/** Prints which stores are used, if the environment names neither stores nor folder. */
 function announce(
   { DATA_DIR: named }: Environment,
   { dataDir, redisUrls, databaseUrl }: Config,

@@ -1,9 +1,9 @@
-/** Guesses what somebody meant who has mistyped a command. */
+/** Suggests a correction for a mistyped command. */
 
-/** More typing errors than this make another word. */
+/** With more errors it counts as another word. */
 const MAX_ERRORS = 3
 
-/** The one of `known` that `typed` is nearest to; undefined if none is near. */
+/** The most similar of `known`; undefined if none is similar. */
 export function nearest(typed: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((words) => ({ words, errors: distance(typed, words) }))
@@ -12,7 +12,7 @@ export function nearest(typed: string, known: readonly string[]): string | undef
   return best && best.errors <= MAX_ERRORS ? best.words : undefined
 }
 
-/** Letters put in, left out or changed on the way from one text to the other. */
+/** The edit distance: letters inserted, removed or replaced. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (const [line, letter] of [...one].entries()) {

@@ -1,4 +1,4 @@
-/** Operator commands that take old months out of the usage records and put them back. */
+/** Operator commands that archive old months of usage records and restore them. */
 import { ArchiveRefusal } from '@/console/administration/usage-archive/archive-step'
 import { type ArchivedMonth, isMonth, listArchive } from '@/console/administration/usage-archive/months'
 import {
@@ -64,7 +64,7 @@ function readMonth(values: Values, name: string): string {
   return isMonth(text) ? text : fail(`--${name} must be a month, e.g. 2026-01`)
 }
 
-/** A month with millions of records takes minutes: shows the progress. */
+/** Reports progress: a month with millions of records takes minutes. */
 function depsOf({ owner, redis, by, tell }: Services): ArchiveDeps {
   return { owner, redis, by, onStep: (step, month) => tell(`${month}: ${step}`) }
 }

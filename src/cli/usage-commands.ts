@@ -1,4 +1,4 @@
-/** Operator commands that look at what was sold: sums, what is left after the providers' bills, and which counts to reconcile with them. */
+/** Operator commands for sales: sums, margins after providers' bills, and counts to reconcile with those. */
 
 import { findSold } from '@/catalog/aliases'
 import { MAX_PAGE_SIZE } from '@/db/paging'

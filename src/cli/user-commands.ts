@@ -1,4 +1,4 @@
-/** Operator commands for people who log in, to find and to change them. Their passwords come from standard input. */
+/** Operator commands to find and change people who sign in. Passwords come from standard input. */
 import { keysEndingWith, resetTotp, setDisabled, setEmail, setPassword, setRole } from '@/accounts/operator-access'
 import { createUser } from '@/accounts/users'
 import { searchUsers } from '@/console/administration/user-search'
@@ -105,7 +105,10 @@ function told(email: string, outcome: 'done' | 'unknown_user', facts: object = {
   return { output: { email, ...facts } }
 }
 
-/** Other keys of an account stay if somebody else can sign in to it. The playground's key opens nothing without a session. */
+/**
+ * Deactivates the keys that end with the person. An account's other keys stay if somebody else can sign in to it. The playground's key is
+ * useless without a session.
+ */
 async function deactivateKeys({ database, apiKeys, by }: Services, email: string): Promise<string[]> {
   const keyIds = await keysEndingWith(database, email)
   for (const keyId of keyIds) await apiKeys.deactivate(keyId, undefined, by)

@@ -1,6 +1,4 @@
-/**
- * Reads the option values of operator commands; each throws a CommandFailure that names the option and what it may be.
- */
+/** Reads option values of operator commands. Each function throws a CommandFailure that names the option and what it allows. */
 import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
 import { type Nano, parseUsd } from '@/lib/money'
 import { isWeakPassword } from '@/lib/weak-password'
@@ -12,7 +10,7 @@ const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$|^[^\s@]+@localhost$/
 const MAX_EMAIL_CHARS = 254
 const MAX_TEXT_CHARS = 200
 
-/** Text of 1 to 200 characters, or to `most`, without blanks around it. */
+/** A trimmed text of 1 to `most` characters, 200 by default. */
 export function readText(values: Values, name: string, most = MAX_TEXT_CHARS): string {
   const text = (values[name] ?? '').trim()
   const what = name === OPERAND ? 'what is named' : `--${name}`
@@ -20,7 +18,7 @@ export function readText(values: Values, name: string, most = MAX_TEXT_CHARS): s
   return text
 }
 
-/** One of the words of `choices`, or undefined if the option was not given. */
+/** One of `choices`; undefined if the option is missing. */
 export function readChoice<Word extends string>(
   values: Values,
   name: string,
@@ -31,17 +29,16 @@ export function readChoice<Word extends string>(
   return choices.find((word) => word === text) ?? fail(`--${name} must be one of ${choices.join(', ')}`)
 }
 
-/** What people may be. */
+/** Roles of people. */
 export const ROLES = ['member', 'admin'] as const
 
-/** An e-mail address. */
 export function readEmail(values: Values, name: string): string {
   const text = (values[name] ?? '').trim()
   if (!EMAIL.test(text) || text.length > MAX_EMAIL_CHARS) fail(`--${name} must be an e-mail address`)
   return text
 }
 
-/** The first moment of a day (UTC), in milliseconds since 1970. */
+/** The start of a day (UTC), in milliseconds since 1970. */
 export function readDay(values: Values, name: string): number {
   const text = values[name] ?? ''
   const atMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
@@ -67,10 +64,10 @@ export function readBudget(values: Values, name: string): Nano | null {
   return amount
 }
 
-/** The highest limits that commands set. */
+/** The highest limits that commands accept. */
 export const MAX_LIMITS = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 100_000 }
 
-/** An integer from 1 to `most`, or null if the option was not given. */
+/** An integer from 1 to `most`; null if the option is missing. */
 export function readOptionalCount(values: Values, name: string, most: number): number | null {
   const text = values[name]
   if (text === undefined) return null
@@ -79,7 +76,7 @@ export function readOptionalCount(values: Values, name: string, most: number): n
   return count
 }
 
-/** A password: the first line of standard input. Throws where too short, too long, or easily guessed in production. */
+/** A password: the first line of standard input. Throws if it is too short, too long or, in production, easily guessed. */
 export async function readPassword(surroundings: Surroundings, known: readonly string[]): Promise<string> {
   const [password = ''] = (await surroundings.readSecret()).split(/\r?\n/, 1)
   if (password === '') return fail('a password is expected on standard input, e.g. from: read -rs P; echo "$P" | …')

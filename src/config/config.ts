@@ -1,4 +1,4 @@
-/** Settings from the environment: the only reader of process.env, with every default and every limit in one table. */
+/** Settings from the environment: the only code that reads process.env, with all defaults and limits in one table. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { CRASH_POINT_PATTERN } from '@/lib/crash-point'
@@ -14,86 +14,86 @@ import { TELEMETRY_VARIABLES, telemetryFaults, toTelemetry } from './telemetry'
 import { TOP_UP_VARIABLES, type TopUpSettings, topUpFaults, toTopUps } from './top-ups'
 import { integer, optional, secret } from './variables'
 
-/** Environment variables by name; an empty text counts as unset. */
+/** Environment variables by name; an empty value counts as unset. */
 export type Environment = Record<string, string | undefined>
 
-/** The settings of one gateway, validated. Undefined if a variable without default is unset. */
+/** Validated settings of one gateway. A property is undefined if its variable has no default and is unset. */
 export type Config = {
-  /** NODE_ENV=production: the sandbox upstream is refused. */
+  /** NODE_ENV=production: the sandbox is refused. */
   isProduction: boolean
   host: string
-  /** 0 lets the system choose a free port. */
+  /** 0: the system chooses a free port. */
   port: number
-  /** One address, that of Sentinels (whose commas are its own), or the nodes of a Redis Cluster. Undefined: start an embedded server. */
+  /**
+   * The address of one server, of Sentinels (with commas inside), or of the nodes of a Redis Cluster. Undefined: start an embedded server.
+   */
   redisUrls: string[] | undefined
-  /** What each name of ours begins with in Redis; empty unless others use it, too. */
+  /** Prefix of all our Redis keys; empty unless others use the same Redis. */
   redisKeyPrefix: string
   /** Undefined: start an embedded server. */
   databaseUrl: string | undefined
-  /** The same database for the role that owns its schema. Undefined: `databaseUrl` does both. */
+  /** The same database for the role that owns the schema. Undefined: `databaseUrl` serves for both. */
   migratorUrl: string | undefined
   catalogPath: string
   dataDir: string
-  /** Whether settlements are kept below `dataDir` until they are booked. */
+  /** Whether settlements are also written to a file in `dataDir` until they are in Postgres. */
   hasSettlementJournal: boolean
-  /** Server processes that share the port. */
+  /** Number of server processes that share the port. */
   processes: number
-  /** The first administrator of the dashboard, created or updated at start. */
+  /** The dashboard's first administrator, created or updated at start. */
   administrator: { email: string; password: string } | undefined
-  /** Without trailing slash. Undefined: taken from each request. */
+  /** The service's address, without trailing slash. Undefined: taken from each request. */
   publicUrl: string | undefined
-  /** How people sign in to the dashboard. */
   signIn: SignInSettings
-  /** How credit is paid for. */
   topUps: TopUpSettings
-  /** Whether a first start makes an account with credit that was not paid for, and shows its secrets. */
+  /** Whether a first start makes an account with free credit and shows its secrets. */
   hasDemoAccount: boolean
   administration: {
-    /** USD that one administrator may move in a day, for all accounts together; above it a second one has to agree. */
+    /** USD that one administrator may move in a day over all accounts; above it, a second one must agree. */
     approvalLimitUsd: number
   }
-  /** Who may read the metrics: in production only senders of the token. */
+  /** Who may read the metrics: in production only with the token. */
   metricsAccess: 'open' | 'closed' | { token: string }
   logLevel: LogLevel
-  /** Where spans and metrics are sent by OpenTelemetry's protocol. Undefined: nowhere. */
+  /** Where spans and metrics are exported. Undefined: nowhere. */
   telemetry: TelemetrySettings | undefined
-  /** Milliseconds after SIGTERM in which everything is still served, so that proxies can notice and go elsewhere. */
+  /** Milliseconds after SIGTERM in which everything is still served, so that proxies notice and stop sending requests. */
   drainDelayMs: number
-  /** Milliseconds that open requests get to finish once the listener is closed. */
+  /** Milliseconds for open requests to finish once the listener is closed. */
   shutdownTimeoutMs: number
-  /** Connections that one address may hold beyond those it is being answered on; infinite behind proxies. */
+  /** Connections per address without an answer in progress; infinite behind proxies. */
   connectionsPerAddress: number
-  /** The largest request body that is read; a larger one is answered 413. */
+  /** The largest accepted request body; a larger one gets a 413. */
   maxBodyBytes: number
-  /** The deepest nesting of a JSON body; a deeper one is answered 400. */
+  /** The deepest accepted nesting of a JSON body; a deeper one gets a 400. */
   maxJsonDepth: number
-  /** The most messages of a chat-completions request, which is the only format that has a limit worth raising. */
+  /** The most messages in a chat-completions request. */
   maxChatMessages: number
-  /** For how many hours answers are kept on which callers may build (0 = none is), and what those of one account may take. */
+  /** Hours for which answers are stored so that callers can continue them (0: not stored), and the bytes per account. */
   storedResponses: { maxHours: number; maxBytes: number }
-  /** Milliseconds after which an unanswered Redis command counts as failed, and the paid request with it. */
+  /** Milliseconds after which an unanswered Redis command, and the paid request with it, fails. */
   redisCommandTimeoutMs: number
-  /** Percent of Redis' `maxmemory` (without one: of its machine's memory) in use from which on new paid requests are refused. */
+  /** Percent of Redis' `maxmemory` (or of its machine's memory) in use above which new paid requests are refused. */
   redisFullPercent: number
-  /** Milliseconds until a hold that no gateway renews is expired and charged. */
+  /** Milliseconds until a hold that no gateway renews expires and is charged. */
   holdTtlMs: number
-  /** Milliseconds after which usage records that a dead process was carrying to the history are taken over. */
+  /** Milliseconds after which another process writes the usage records that a dead process had claimed. */
   recordClaimMs: number
-  /** Whether callers may name requests by `Idempotency-Key`, for which answers are kept for a day. */
+  /** Whether `Idempotency-Key` headers are supported, with answers kept for a day. */
   hasIdempotencyKeys: boolean
   /** Database connections per process. */
   databasePoolSize: number
-  /** Set by the supervisor for each of its server processes: the stores they share, a name for all of them together, and its process id. */
+  /** Set by the supervisor for its server processes: the shared stores, their common name, and the supervisor's process id. */
   supervised: { redisUrl: string; databaseUrl: string; gateway: string; supervisorPid: number } | undefined
-  /** Likewise: where the supervisor's sandbox upstream listens. */
+  /** Set by the supervisor: its sandbox's address. */
   sandboxUrl: string | undefined
-  /** For fault tests, and refused in production: where to die, see lib/crash-point.ts. */
+  /** For fault tests, refused in production: where to crash, see lib/crash-point.ts. */
   crashAt: string | undefined
 }
 
 type ConfigResult = { kind: 'loaded'; config: Config } | { kind: 'faulty'; faults: Fault[] }
 
-/** Validates the settings; returns every fault by name, secrets never quoted. Unclear situations count as dangerous. */
+/** Validates the settings. Returns every fault by name; secrets are never quoted. If the situation is unclear, the strict rules apply. */
 export function loadConfig(environment: Environment, situation: Situation = {}): ConfigResult {
   const values: Record<string, unknown> = {}
   const faults: Fault[] = []
@@ -132,33 +132,32 @@ export function loadConfig(environment: Environment, situation: Situation = {}):
   return { kind: 'loaded', config: toConfig(Value.Cast(Variables, values), situation) }
 }
 
-/** The path of the catalogue, even if the environment has faults elsewhere. */
+/** The catalogue's path, even if other settings are invalid. */
 export function catalogPathOf({ CATALOG: path }: Environment): string {
   return path || DEFAULT_CATALOG
 }
 
-/** The environment of this process. */
 export function processEnvironment(): Environment {
   return process.env
 }
 
-/** Variables that mean nothing without each other. */
+/** Variables that must be set together. */
 const TOGETHER = [
   ['ADMIN_EMAIL', 'ADMIN_PASSWORD'],
   ['SMTP_URL', 'MAIL_FROM'],
   ['BANK_TRANSFER_BENEFICIARY', 'BANK_TRANSFER_IBAN'],
 ] as const
 
-/** The folder of the embedded servers and of the journal of settlements. */
+/** The folder of embedded servers and of the settlement journal. */
 export const DEFAULT_DATA_DIR = '.data'
 const DEFAULT_CATALOG = 'config/catalog.json'
-/** What the proxies and the orchestrator of a production have to notice a server that leaves; a person at a terminal waits for none. */
+/** Time for proxies and the orchestrator in production to notice that a server stops; at a terminal there is no wait. */
 const PRODUCTION_DRAIN_DELAY_MS = 5_000
 const DRAIN_DELAY = 'milliseconds: an integer from 0 to 600000'
 
 /** `description` completes the sentence "expected …"; `writeOnly` marks values that no message may quote. */
 const Variables = Type.Object({
-  // A mistyped `production` would silently be something else.
+  // A mistyped `production` would silently disable its rules.
   NODE_ENV: optional(oneOf(NODE_ENVS, { description: NODE_ENVS.join(' or ') })),
   HOST: optional(Type.String({ pattern: '^[^\\s/]+$', description: 'a host name or address to listen on' })),
   PORT: integer(3000, 0, 65_535, 'a port'),
@@ -239,7 +238,7 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     telemetry: toTelemetry(values),
     drainDelayMs: values.DRAIN_DELAY_MS ?? (values.NODE_ENV === 'production' ? PRODUCTION_DRAIN_DELAY_MS : 0),
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
-    // A proxy's connections are those of all of its clients, whom it has to limit itself.
+    // A proxy carries the connections of all its clients, and must limit them itself.
     connectionsPerAddress: values.TRUSTED_PROXY_HOPS ? Number.POSITIVE_INFINITY : values.CONNECTIONS_PER_ADDRESS,
     maxBodyBytes: values.MAX_BODY_BYTES,
     maxJsonDepth: values.MAX_JSON_DEPTH,

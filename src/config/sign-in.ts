@@ -1,4 +1,4 @@
-/** The settings of signing in to the dashboard: who may, for how long, and how mail is sent. */
+/** Settings of the dashboard's sign-in: sign-up, sessions and mail. */
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Fault } from '@/lib/fault'
 import { oneOf } from '@/lib/schemas'
@@ -7,17 +7,17 @@ import { isWorthless, type Situation } from './situation'
 import { integer, optional, secret } from './variables'
 
 export type SignInSettings = {
-  /** Whether anybody may create an account. Without being asked for, only where addresses are confirmed or nothing costs. */
+  /** Whether anybody may create an account. By default only if addresses are confirmed or nothing costs money. */
   signUp: 'open' | 'closed'
-  /** The first signs cookies and encrypts; all of them decrypt. Undefined: one is made and kept in the database. */
+  /** The first signs cookies and encrypts; all of them decrypt. Undefined: one is generated and stored in the database. */
   secrets: Secrets | undefined
   /** Undefined: no mail is sent. */
   mail: { smtpUrl: string; from: string } | undefined
   /** Seconds without a request after which a session ends. */
   sessionIdleSeconds: number
-  /** Seconds after which a session ends in any case. */
+  /** Maximal length of a session in seconds. */
   sessionMaxSeconds: number
-  /** Proxies in front that each add the client's address to X-Forwarded-For; 0: the header is not believed. */
+  /** Number of proxies in front that each append to X-Forwarded-For; 0: the header is ignored. */
   trustedProxyHops: number
 }
 
@@ -46,7 +46,7 @@ export const SIGN_IN_VARIABLES = {
   ),
 }
 
-/** What makes signing in unsafe in production: links to an address from the request, and an unnamed proxy in front. */
+/** Settings that make signing in unsafe in production: links built from a request's host, or an undeclared proxy. */
 export function signInFaults(values: Record<string, unknown>, { isCommand = false }: Situation): Fault[] {
   const { NODE_ENV: mode, SMTP_URL: smtpUrl, PUBLIC_URL: publicUrl, TRUSTED_PROXY_HOPS: hops } = values
   if (mode !== 'production') return []
@@ -70,7 +70,6 @@ function secretsIn(text: string | undefined): Secrets | undefined {
   return current === undefined ? undefined : [current, ...former]
 }
 
-/** The settings of validated values. */
 export function toSignIn(
   values: Static<TObject<typeof SIGN_IN_VARIABLES>> & { NODE_ENV?: string | undefined },
   situation: Situation,

@@ -1,25 +1,23 @@
-/**
- * The allowed offers of a start: no free credit beside a provider that sends bills, nothing for strangers without a setting.
- */
+/** What a start may offer: no free credit with real providers, and nothing to strangers without an explicit setting. */
 import type { Fault } from '@/lib/fault'
 import { isWeakPassword } from '@/lib/weak-password'
 
-/** Facts about a start besides its environment. */
+/** Facts about a start that are not in its environment. */
 export type Situation = {
-  /** No provider has a key: all answers are simulated, and there is nothing to give away. */
+  /** No provider has a key: all answers are simulated. */
   isSimulated?: boolean
-  /** The variables that would give a provider its key, where none has one. */
+  /** The variables that would give a provider a key, if none has one. */
   keyVariables?: readonly string[]
   /** An operator's command, which serves no requests. */
   isCommand?: boolean
 }
 
-/** Whether there is nothing to give away, which in production there always is. */
+/** Whether nothing has a real cost. Never so in production. */
 export function isWorthless({ NODE_ENV: mode }: { NODE_ENV?: string | undefined }, situation: Situation): boolean {
   return mode !== 'production' && (situation.isSimulated ?? false)
 }
 
-/** What NODE_ENV may say. */
+/** Values of NODE_ENV. */
 export const NODE_ENVS = ['production', 'development', 'test'] as const
 
 const ANY_ADDRESS = '0.0.0.0'
@@ -31,12 +29,12 @@ type SituationValues = {
   DEMO_ACCOUNT?: 'on' | 'off' | undefined
 }
 
-/** Where to listen: on loopback for a trial; on all addresses once a provider key or a mode is set. */
+/** The default listen address: loopback for a trial, all addresses once a provider key or NODE_ENV is set. */
 export function hostOf({ HOST: host, NODE_ENV: mode }: SituationValues, { isSimulated = false }: Situation): string {
   return host ?? (isSimulated && mode === undefined ? LOOPBACK_ADDRESS : ANY_ADDRESS)
 }
 
-/** Whether only this machine reaches a listener. */
+/** Whether only this machine can reach a listener. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
 }
@@ -50,7 +48,7 @@ export function offersDemoAccount(
   return isWorthless({ NODE_ENV: mode }, situation)
 }
 
-/** What would give money away, or the keys to it. */
+/** Settings that would give away money, or access to it. */
 export function situationFaults(values: Record<string, unknown>, situation: Situation): Fault[] {
   const faults: Fault[] = []
   const { HOST, NODE_ENV, DEMO_ACCOUNT, DEPOSIT_PROVIDER } = values
@@ -72,7 +70,7 @@ export function situationFaults(values: Record<string, unknown>, situation: Situ
   return faults
 }
 
-/** What a gateway that strangers reach does not start with. */
+/** Settings with which a gateway in production refuses to start. */
 function productionFaults({ AUTH_SECRET, ADMIN_EMAIL, ADMIN_PASSWORD }: Record<string, unknown>): Fault[] {
   const faults: Fault[] = []
   if (AUTH_SECRET === undefined) {

@@ -1,4 +1,4 @@
-/** The addresses of Redis and the prefix of the gateway's names: one server, one behind Sentinels, or a cluster. */
+/** Redis addresses (one server, Sentinels or a cluster) and the prefix of our Redis keys. */
 import { Type } from '@sinclair/typebox'
 import type { Fault } from '@/lib/fault'
 import { isSentinelUrl, parseSentinelUrl } from '@/lib/sentinel-url'
@@ -14,7 +14,7 @@ export const REDIS_VARIABLES = {
       'redis:// or rediss:// addresses, separated by commas without spaces, or one redis+sentinel:// address',
     ),
   ),
-  // Neither braces, which say where a name lies in a cluster, nor what a pattern means something else by.
+  // No braces, which a cluster would read as a hash tag, and no wildcard characters.
   REDIS_KEY_PREFIX: optional(
     Type.String({
       pattern: '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$',
@@ -23,7 +23,7 @@ export const REDIS_VARIABLES = {
   ),
 }
 
-/** What one variable alone doesn't show. */
+/** Faults that involve more than one variable. */
 export function redisFaults({ REDIS_URL: url, REDIS_KEY_PREFIX: prefix }: Record<string, unknown>): Fault[] {
   const faults: Fault[] = []
   if (typeof url === 'string' && isSentinelUrl(url) && !parseSentinelUrl(url)) {

@@ -1,4 +1,4 @@
-/** The settings of OpenTelemetry, under the names that its specification gives them: all off unless an endpoint is named. */
+/** OpenTelemetry settings, named as in its specification. Everything is off unless an endpoint is set. */
 import { Type } from '@sinclair/typebox'
 import type { Fault } from '@/lib/fault'
 import { oneOf } from '@/lib/schemas'
@@ -22,7 +22,7 @@ const MAX_CHARS = 10_000_000
 
 const text = (description: string) => optional(Type.String({ description }))
 
-/** Checked only where something is exported: a shared environment may hold what we do not know. */
+/** Validated only if something is exported, since a shared environment may contain values meant for others. */
 export const TELEMETRY_VARIABLES = {
   OTEL_SDK_DISABLED: text('true or false'),
   OTEL_EXPORTER_OTLP_ENDPOINT: text('an address'),
@@ -58,12 +58,11 @@ export const TELEMETRY_VARIABLES = {
   TRACE_CONTEXT_TO_PROVIDERS: optional(oneOf(TO_PROVIDERS, { description: TO_PROVIDERS.join(' or ') })),
 }
 
-/** Settings that contradict each other or cannot work. */
 export function telemetryFaults(values: Record<string, unknown>): Fault[] {
   return readTelemetry(values).faults
 }
 
-/** The settings of validated values; undefined if nothing is exported. */
+/** The validated settings; undefined if nothing is exported. */
 export function toTelemetry(values: Record<string, unknown>): TelemetrySettings | undefined {
   return readTelemetry(values).settings
 }
@@ -88,7 +87,7 @@ function readTelemetry(values: Record<string, unknown>): { settings: TelemetrySe
   return { settings, faults: reader.faults }
 }
 
-/** The settings of one kind of data go before those of all. */
+/** A signal's own settings override the common ones. */
 function readExport(reader: Reader, signal: 'TRACES' | 'METRICS'): ExportSettings | undefined {
   const named = (what: string) => {
     const own = `OTEL_EXPORTER_OTLP_${signal}_${what}`
@@ -98,7 +97,7 @@ function readExport(reader: Reader, signal: 'TRACES' | 'METRICS'): ExportSetting
   const endpoint = named('ENDPOINT')
   const address = reader.address(endpoint)
   if (address === undefined || exporter === 'none') return undefined
-  // Only the address for all is one to which a path is added.
+  // A path is appended only to the common address.
   const path = endpoint.includes(signal) ? '' : `/v1/${signal.toLowerCase()}`
   return {
     url: path === '' ? address : address.replace(/\/+$/, '') + path,
@@ -132,7 +131,7 @@ function readMetrics(reader: Reader): { intervalMs: number; exportTimeoutMs: num
   return { intervalMs, exportTimeoutMs: Math.min(timeoutMs, intervalMs) }
 }
 
-/** Reads values of given forms, and collects what does not have them. No fault quotes a value. */
+/** Parses values and collects faults. No fault quotes a value. */
 function createReader(values: Record<string, unknown>) {
   const faults: Fault[] = []
 
@@ -189,7 +188,7 @@ function createReader(values: Record<string, unknown>) {
   }
 }
 
-/** `a=1,b=two%20words`; undefined if it is not that. */
+/** Parses `a=1,b=two%20words`; undefined if malformed. */
 function parsePairs(list: string): Record<string, string> | undefined {
   const pairs: Record<string, string> = {}
   for (const item of list.split(',')) {

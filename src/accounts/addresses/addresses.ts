@@ -1,4 +1,4 @@
-/** From where an account's keys may be used: the lists of networks of an account and of a key, changed by people and told to the ledger. */
+/** The networks from which an account's keys may be used: lists per account and per key, also sent to the ledger. */
 import { eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { tellLedgerOfAll } from '@/accounts/edit-key'
@@ -10,20 +10,19 @@ import { accounts } from '@/db/schema'
 import type { Addresses } from '@/ledger/address-lists'
 import type { Ledger } from '@/ledger/ledger'
 
-/** Networks in one list. */
 export const MAX_ADDRESSES = 50
 
 type AddressChange = { accountId: string; addresses: Addresses; by: ChangedBy }
 
-/** What the account's list is; undefined if there is no such account. */
+/** The account's list; undefined if there is no such account. */
 export async function accountAddresses({ db }: Database, accountId: string): Promise<Addresses | undefined> {
   const [row] = await db.select({ list: accounts.allowedAddresses }).from(accounts).where(eq(accounts.id, accountId))
   return row?.list
 }
 
 /**
- * Changes an account's list with an audit entry, and tells the ledger for each of its keys. Throws if the ledger can't be reached: the
- * history has the list by then, and the same call again tells the rest.
+ * Changes an account's list, with an audit entry, and sends it to the ledger for each key. Throws if the ledger is unreachable: Postgres
+ * has the list by then, and the same call sends the rest.
  */
 export async function changeAccountAddresses(
   database: Database,

@@ -1,4 +1,4 @@
-/** Addresses beside its members that get alerts of an account: each only once somebody has opened the mailed link and said yes. */
+/** Addresses, besides the members', that get an account's alerts. Each is active only after somebody confirmed it by a mailed link. */
 import { and, asc, eq, gt, inArray, isNull, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { lockAccount } from '@/accounts/in-order'
@@ -10,7 +10,7 @@ import { mails } from '@/db/mail-schema'
 import { accounts } from '@/db/schema'
 import { randomBase62, sha256Hex } from '@/lib/ids'
 
-/** Of one account. */
+/** Per account. */
 export const MAX_ALERT_ADDRESSES = 5
 /** How long a link works. */
 export const CONFIRM_ALERTS_DAYS = 7
@@ -21,11 +21,11 @@ const DAY_MS = 86_400_000
 
 export type AlertAddress = { email: string; isConfirmed: boolean }
 
-/** The question for the person with the link. */
+/** What a confirmation link's page shows. */
 export type AlertQuestion = {
   email: string
   accountName: string
-  /** The name of whoever asked last; null: an operator. */
+  /** Name of the person who last sent the link; null: an operator. */
   askedBy: string | null
 }
 
@@ -34,7 +34,7 @@ export type AskOutcome =
   | { kind: 'unknown_account' | 'unknown_address' | 'already_there' | 'already_confirmed' }
   | { kind: 'too_many'; limit: number }
 
-/** The asking account. `tell` writes the mail with the link, in the transaction that stores the address. */
+/** The account that adds the address. `tell` writes the mail with the link, in the transaction that stores the address. */
 type Asking = {
   accountId: string
   by: ChangedBy
@@ -50,7 +50,7 @@ export async function listAlertAddresses(db: Database['db'] | Transaction, accou
     .orderBy(asc(alertAddresses.createdAt), asc(alertAddresses.email))
 }
 
-/** Adds an address, which waits for its confirmation. */
+/** Adds an address, unconfirmed. */
 export async function addAlertAddress({ db }: Database, asking: Asking, address: string): Promise<AskOutcome> {
   const { accountId } = asking
   const email = address.toLowerCase()
@@ -68,7 +68,7 @@ export async function addAlertAddress({ db }: Database, asking: Asking, address:
   })
 }
 
-/** Mails another link to an address that waits, in the place of the last one. */
+/** Mails a new link to an unconfirmed address; the former link no longer works. */
 export async function askAlertAddressAgain({ db }: Database, asking: Asking, address: string): Promise<AskOutcome> {
   const email = address.toLowerCase()
   return await db.transaction(async (transaction) => {
@@ -87,7 +87,7 @@ export async function askAlertAddressAgain({ db }: Database, asking: Asking, add
   })
 }
 
-/** Takes an address away, with the alerts that wait for it. Saying it again changes nothing. */
+/** Removes an address and its pending alerts. A repeated call changes nothing. */
 export async function removeAlertAddress(
   { db }: Database,
   { accountId, by }: Pick<Asking, 'accountId' | 'by'>,
@@ -104,7 +104,7 @@ export async function removeAlertAddress(
   })
 }
 
-/** Makes these the addresses of an account. An operator vouches for them, as for the addresses of users. */
+/** Replaces an account's addresses. An operator vouches for them, so they need no confirmation. */
 export async function setAlertAddresses(
   { db }: Database,
   { accountId, by }: Pick<Asking, 'accountId' | 'by'>,
@@ -120,7 +120,7 @@ export async function setAlertAddresses(
   })
 }
 
-/** What a link asks; undefined for one that is unknown, used, replaced or too old. */
+/** The content of a link's page; undefined if the link is unknown, used, replaced or expired. */
 export async function readAlertQuestion(
   db: Database['db'] | Transaction,
   token: string,
@@ -140,7 +140,7 @@ export async function readAlertQuestion(
   return row
 }
 
-/** Says yes by a link. From then on the address gets alerts. */
+/** Confirms an address by its link. From then on it gets alerts. */
 export async function confirmAlertAddress(
   { db }: Database,
   token: string,
@@ -162,7 +162,7 @@ export async function confirmAlertAddress(
   })
 }
 
-/** Mails a new link. Returns what is kept of it. */
+/** Mails a new link. Returns the columns to store for it. */
 async function ask(
   transaction: Transaction,
   { by, tell }: Asking,

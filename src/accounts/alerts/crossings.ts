@@ -1,68 +1,66 @@
-/** Which alerts are due, by what an account has and has spent, and the alerts before. Pure. */
+/** Finds the alerts that are due, from an account's balance, spending and earlier alerts. Pure. */
 import type { SingleAlertKind } from '@/accounts/mails/alert-templates'
 import type { NewMail } from '@/accounts/mails/templates'
 import { type BudgetScope, type BudgetWindow, windowEnd, windowNumbers } from '@/ledger/budgets'
 import { NANO_PER_USD } from '@/lib/money'
 
-/** An alert is armed again above its threshold times this. */
+/** An alert can fire again once the balance rises above its threshold times this. */
 const REARM_RATIO = 1.1
-/** Of the balance at most one mail in this time. */
+/** At most one mail about the balance in this time. */
 export const PAUSE_MS = 6 * 3_600_000
 /** Per cent of a budget. */
 const BUDGET_LEVELS = [50, 80, 100] as const
-/** A day's spend is unusual above so many times the median, and worth a mail above this. */
+/** A day's spending is unusual if it exceeds the median this many times over, and this amount. */
 const UNUSUAL_RATIO = 3
 const UNUSUAL_LEAST_NANO = NANO_PER_USD
 
-/** A budget with what was spent of it in the window of now. */
+/** A budget, and the amount spent in its current window. */
 export type BudgetFigure = {
   scope: BudgetScope
   scopeId: string
-  /** The member or the key; '' for the account. */
+  /** Name of the member or key; '' for the account. */
   scopeName: string
-  /** Whom it binds beside those who look after the account; null if that is nobody. */
+  /** The member who is limited and therefore also gets the mail; null: only the account's managers get it. */
   memberId: string | null
   window: BudgetWindow
   spent: number
-  /** What was granted for this window included. */
+  /** Includes the amounts granted for this window. */
   limit: number
 }
 
 type Threshold = { name: string; threshold: number }
 
-/** The balance with which nothing can be paid: told to everybody. */
+/** Below this balance nothing can be paid. Everybody gets this alert. */
 export const EMPTY: Threshold = { name: 'balance:empty', threshold: NANO_PER_USD / 100 }
 
-/** An account as the history has it; amounts in nano-USD. */
+/** An account's figures in Postgres; amounts in nano-USD. */
 export type Figures = {
   accountId: string
   accountName: string
   balance: number
-  /** Ever. */
+  /** Total since the account was created. */
   spent: number
-  /** The thresholds of the balance by name, the highest first. */
+  /** The balance thresholds by name, highest first. */
   thresholds: readonly Threshold[]
   budgets: readonly BudgetFigure[]
-  /** What was spent on each of the last 14 days and today, the latest first. */
+  /** Amounts spent today and on each of the last 14 days, latest first. */
   days: readonly number[]
 }
 
-/** The last alert of one kind. */
 export type AlertState = { mark: number; level: number; isPending: boolean; firedAtMs: number }
 
-/** The mail of a single alert. */
 type AlertMail = Extract<NewMail, { kind: SingleAlertKind }>
 
 export type DueAlert = {
   mail: AlertMail
-  /** A further recipient besides those who look after the account. */
+  /** A further recipient besides the account's managers. */
   memberId: string | null
 }
 
-/** The alerts to send, and what to remember. */
+/** The alerts to send, and the alert states to store. */
 type Crossings = { due: DueAlert[]; states: Map<string, AlertState> }
 
-/** `last` is what the account had and had spent when it was looked at last, 0 before the first time. */
+/** `last`: the account's balance and total spending at the last check, 0 before the first. */
 export function findCrossings(
   figures: Figures,
   last: { balance: number; spent: number },
@@ -70,7 +68,7 @@ export function findCrossings(
   nowMs: number,
 ): Crossings {
   const crossings: Crossings = { due: [], states: new Map() }
-  // The most that the balance can have been since then: what was credited came before what was spent.
+  // The highest balance possible since the last check: as if every credit had come before all spending.
   const peak = Math.max(last.balance, figures.balance + figures.spent - last.spent)
   lookAtBalance(figures, peak, before, nowMs, crossings)
   for (const budget of figures.budgets) lookAtBudget(figures, budget, before, nowMs, crossings)
@@ -78,10 +76,10 @@ export function findCrossings(
   return crossings
 }
 
-/** The mark of a threshold that was not told, or is armed again. */
+/** The mark of a threshold that can fire. */
 const ARMED = 0
 
-/** Of several thresholds that are crossed at once the lowest is reported. */
+/** If several thresholds are crossed at once, only the lowest is reported. */
 function lookAtBalance(
   figures: Figures,
   peak: number,
@@ -120,7 +118,7 @@ function balanceMail({ accountId, accountName, balance, days }: Figures, { name,
   return { kind: 'balance_low', facts: { ...own, balance: usdText(balance), threshold: usdText(threshold), daysLeft } }
 }
 
-/** Once for each level and window; of several levels that are reached at once the highest is reported. */
+/** One alert for each level and window. If several levels are reached at once, only the highest is reported. */
 function lookAtBudget(
   { accountId, accountName }: Figures,
   { scope, scopeId, scopeName, memberId, window, spent, limit }: BudgetFigure,
@@ -128,7 +126,6 @@ function lookAtBudget(
   nowMs: number,
   { due, states }: Crossings,
 ): void {
-  // A limit of 0 blocks from the start.
   if (limit <= 0) return
   const name = `budget:${scope}:${scopeId}:${window}`
   const mark = windowNumbers(nowMs)[window]
@@ -136,7 +133,7 @@ function lookAtBudget(
   const told = state?.mark === mark ? state.level : 0
   const level = BUDGET_LEVELS.findLast((percent) => spent * 100 >= limit * percent) ?? 0
   if (level === told) return
-  // Lower than before: the limit was raised, and what lies above is reported again.
+  // If the level fell, the limit was raised: higher levels can be reported again.
   states.set(name, { mark, level, isPending: false, firedAtMs: nowMs })
   if (level < told) return
   const endMs = windowEnd(window, nowMs)
@@ -156,7 +153,7 @@ function lookAtBudget(
   due.push({ mail: { kind: 'budget_reached', facts }, memberId })
 }
 
-/** Once a day. */
+/** At most once a day. */
 function lookAtDay(
   { accountId, accountName, days }: Figures,
   before: ReadonlyMap<string, AlertState>,
@@ -173,12 +170,12 @@ function lookAtDay(
   due.push({ mail: { kind: 'spend_unusual', facts }, memberId: null })
 }
 
-/** The lower one of the two in the middle. */
+/** The median; the lower middle value if their number is even. */
 function medianOf(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)] ?? 0
 }
 
-/** Nano-USD in dollars and cents, cut off. */
+/** Nano-USD as dollars and cents, rounded down. */
 function usdText(nano: number): string {
   return `${(Math.floor(nano / (NANO_PER_USD / 100)) / 100).toFixed(2)} USD`
 }

@@ -1,4 +1,4 @@
-/** What the alerts of an account go by, as the history has it. */
+/** Reads from Postgres the figures by which an account's alerts are decided. */
 import { budgetsOf } from '@/accounts/budgets/budget-history'
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
@@ -6,7 +6,7 @@ import { type AccountBudgets, BUDGET_WINDOWS, spentInWindows, windowNumbers } fr
 import { type BudgetFigure, EMPTY, type Figures } from './crossings'
 import { DEFAULT_THRESHOLDS, THRESHOLDS } from './settings'
 
-/** Days before today that the median is of. */
+/** Days before today in the median. */
 const DAYS_BEFORE = 14
 
 type Row = {
@@ -23,7 +23,7 @@ type Row = {
 type KeyRow = { accountId: string; id: string; name: string; owner: string | null; spent: number; limit: number | null }
 type MemberRow = { accountId: string; id: string; name: string }
 
-/** Those of the accounts that there are, each with its figures of one moment. */
+/** The figures of those accounts that exist, from one snapshot. */
 export async function readFigures({ sql }: Database, accountIds: readonly string[], nowMs: number): Promise<Figures[]> {
   const { day, month } = windowNumbers(nowMs)
   const asked = textArray(accountIds)
@@ -37,7 +37,7 @@ export async function readFigures({ sql }: Database, accountIds: readonly string
       s.account_id IS NOT NULL AS "isSet", s.first_nano::bigint AS first, s.second_nano::bigint AS second
     FROM unnest(${asked}::text::text[]) own (id) JOIN accounts a USING (id)
       LEFT JOIN alert_settings s ON s.account_id = a.id`
-  // A key without a budget has nothing to tell.
+  // Keys without a budget are omitted.
   const keys = await sql<KeyRow[]>`
     SELECT account_id AS "accountId", id, name, created_by AS owner, monthly_budget_nano::bigint AS limit,
       CASE WHEN spent_month = ${month} THEN spent_month_nano ELSE 0 END::bigint AS spent
@@ -86,7 +86,7 @@ function scopesOf(budgets: AccountBudgets | null, { keys, members }: People, now
     const { scope, scopeId, limits } = snapshot
     const key = scope === 'key' ? keys.find(({ id }) => id === scopeId) : undefined
     const member = scope === 'member' ? members.find(({ id }) => id === scopeId) : undefined
-    // No alert for a deleted key, or for somebody who has left.
+    // No alert for a deleted key or a departed member.
     if (scope !== 'account' && !key && !member) return []
     const spent = spentInWindows(snapshot, nowMs)
     const whose = {
@@ -104,7 +104,7 @@ function scopesOf(budgets: AccountBudgets | null, { keys, members }: People, now
   })
 }
 
-/** A key's budget of the month is one of its own limits. */
+/** A key's monthly budget is stored among the key's limits. */
 function monthlyOf(keys: readonly KeyRow[]): BudgetFigure[] {
   return keys.flatMap(({ id: scopeId, name: scopeName, owner: memberId, spent, limit }) =>
     limit === null

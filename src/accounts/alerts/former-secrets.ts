@@ -1,10 +1,10 @@
-/** Finds texts that keys had before a rotation, which are still used and about to end. */
+/** Finds rotated-out key secrets that are still used and expire soon. */
 import type { Database } from '@/db/client'
 import type { Reminder } from './look'
 
-/** No mail for a shorter overlap: its programs are changed at once. */
+/** A shorter overlap gets no mail: the user is expected to replace the secret at once. */
 const LEAST_OVERLAP = '1 hour'
-/** A warning comes a quarter of the overlap before the end, at most this long. */
+/** The warning comes a quarter of the overlap before the end, at most this long before. */
 const LONGEST_LEAD = '24 hours'
 const ROUND_SIZE = 100
 
@@ -19,7 +19,7 @@ type UsedSecret = {
   endMs: number
 }
 
-/** One for each text that was used in the last quarter of its overlap. */
+/** One reminder for each secret that was used in the last quarter of its overlap. */
 export async function endingSecrets({ sql }: Database, nowMs: number): Promise<Reminder[]> {
   const now = new Date(nowMs).toISOString()
   const secrets = await sql<UsedSecret[]>`

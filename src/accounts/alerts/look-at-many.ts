@@ -1,7 +1,4 @@
-/**
- * Looks at many accounts in a few statements. Nearly all of them have nothing to tell, and are remembered together; each of the others
- * is looked at alone.
- */
+/** Checks many accounts in a few statements. Accounts without a due alert are saved together; each other account is checked alone. */
 import { plainArray, textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { sumApart } from '@/db/failure'
@@ -9,11 +6,11 @@ import { type AlertState, type Figures, findCrossings } from './crossings'
 import { readFigures } from './figures'
 import { lookAt } from './look'
 
-/** What an account had when it was looked at last; 0 if it never was. */
+/** An account's figures at the last check; 0 before the first. */
 type Last = { balance: number; spent: number }
 type Before = { last: Last; states: Map<string, AlertState> }
 
-/** How many alerts were due. `accountIds` are as many as one statement takes with ease, each once and in ascending order. */
+/** Returns how many alerts were due. `accountIds`: unique, ascending, few enough for one statement. */
 export async function lookAtMany(database: Database, accountIds: readonly string[], nowMs: number): Promise<number> {
   const before = await readBefore(database, accountIds)
   const { quiet = [], others = [] } = Object.groupBy(await readFigures(database, accountIds, nowMs), (figures) => {
@@ -34,7 +31,6 @@ type BeforeRow = {
   states: [name: string, mark: number, level: number, isPending: boolean, firedAtMs: number][]
 }
 
-/** Those that were looked at before. */
 async function readBefore({ sql }: Database, accountIds: readonly string[]): Promise<Map<string, Before>> {
   const rows = await sql<BeforeRow[]>`
     SELECT account_id AS "accountId", balance_nano::bigint AS balance, spent_nano::bigint AS spent,
@@ -54,7 +50,7 @@ async function readBefore({ sql }: Database, accountIds: readonly string[]): Pro
   )
 }
 
-/** Forgets the account if another gateway looks at it or has looked since: that one may have sent an alert. */
+/** Skips an account that another gateway is checking or has checked since: that gateway may have sent an alert. */
 async function rememberQuiet(
   { sql }: Database,
   quiet: readonly Figures[],

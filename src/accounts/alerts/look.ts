@@ -1,4 +1,4 @@
-/** Looks at one account, and writes the mails of what it has crossed: with what it remembers of them, in one transaction. */
+/** Checks one account. Alert mails and the states that prevent repeated alerts are written in one transaction. */
 import { eq, sql } from 'drizzle-orm'
 import { alertLooks, alertStates } from '@/db/alert-schema'
 import type { Database, Transaction } from '@/db/client'
@@ -7,7 +7,7 @@ import { type AlertState, type DueAlert, findCrossings } from './crossings'
 import { readFigures } from './figures'
 import { tellAll } from './tell'
 
-/** How many alerts were due. Of two that look at the same time the second finds what the first has told. */
+/** Returns how many alerts were due. If two gateways check at once, the second sees the states that the first wrote. */
 export async function lookAt(database: Database, accountId: string, nowMs: number): Promise<number> {
   const [figures] = await readFigures(database, [accountId], nowMs)
   if (!figures) return 0
@@ -18,7 +18,7 @@ export async function lookAt(database: Database, accountId: string, nowMs: numbe
       .select({ balance: accounts.balance, spent: accounts.spent })
       .from(accounts)
       .where(eq(accounts.id, accountId))
-    // It has moved since it was read: the next round finds it again.
+    // The figures have changed since they were read: the next round checks again.
     if (!last || now?.spent !== figures.spent || now.balance !== figures.balance) return 0
     const { due, states } = findCrossings(figures, last, await readStates(transaction, accountId), nowMs)
     await remember(transaction, accountId, states)
@@ -28,10 +28,10 @@ export async function lookAt(database: Database, accountId: string, nowMs: numbe
   })
 }
 
-/** An alert that is told of once for each mark and level. */
+/** An alert that is sent once for each mark and level. */
 export type Reminder = { accountId: string; name: string; mark: number; level: number; alert: DueAlert }
 
-/** Tells together of those that were not told of at this level or a lower one, also by another gateway meanwhile. All are of one account. Returns how many. */
+/** Sends, as one mail, those reminders that no gateway has sent at this level or a lower one. All are of one account. Returns how many. */
 export async function tellOnce(
   { db }: Database,
   accountId: string,
@@ -40,7 +40,7 @@ export async function tellOnce(
 ): Promise<number> {
   return await db.transaction(async (transaction) => {
     const due: DueAlert[] = []
-    // In one order, so that two gateways wait for each other only once.
+    // In one fixed order, so that two gateways cannot deadlock.
     for (const { name, mark, level, alert } of reminders.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
       const set = { mark, level, firedAt: new Date(nowMs) }
       const told = await transaction

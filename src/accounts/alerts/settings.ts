@@ -1,4 +1,4 @@
-/** What an account is alerted of, and which of these mails each person wants. */
+/** An account's alert thresholds, and the kinds of alert mails each person wants. */
 import { and, eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { lockAccount } from '@/accounts/in-order'
@@ -10,25 +10,24 @@ import { PAUSE_MS } from './crossings'
 /** Thresholds of the balance; null: no alert. */
 export type AlertSettings = { first: Nano | null; second: Nano | null }
 
-/** The names of the thresholds' alerts. */
+/** Setting and alert name of each threshold. */
 export const THRESHOLDS = [
   { field: 'first', name: 'balance:first' },
   { field: 'second', name: 'balance:second' },
 ] as const
 
-/** What holds for an account without settings. */
+/** For accounts without settings. */
 export const DEFAULT_THRESHOLDS = { first: nano(10 * NANO_PER_USD), second: nano(2 * NANO_PER_USD) }
 
-/** `updated_below`: the credit is below a threshold that was changed, and its alert is sent now. */
+/** `updated_below`: the balance is already below a changed threshold, so its alert is sent now. */
 export type ChangeAlertsOutcome = 'updated' | 'updated_below' | 'unknown_account' | 'second_not_lower'
 
-/** The settings of an account, the service's own where it has none. */
+/** The account's settings, or the defaults. */
 export async function readSettings(db: Database['db'] | Transaction, accountId: string): Promise<AlertSettings> {
   const [row] = await db.select().from(alertSettings).where(eq(alertSettings.accountId, accountId))
   return row ? { first: row.first, second: row.second } : DEFAULT_THRESHOLDS
 }
 
-/** Changes what is given. */
 export async function changeSettings(
   { db }: Database,
   { accountId, by, ...change }: { accountId: string; by: ChangedBy } & Partial<AlertSettings>,
@@ -55,9 +54,9 @@ export async function changeSettings(
   })
 }
 
-/** The next look finds no crossing of a threshold that was set above the credit, so it finds a pending alert instead. */
+/** Stores the alert as pending. The next check would find no crossing, because the balance was already below the threshold. */
 async function sendSoon(transaction: Transaction, accountId: string, name: string): Promise<void> {
-  // A look reads the states of accounts that were looked at before.
+  // A check reads states only of accounts that were checked before.
   await transaction.insert(alertLooks).values({ accountId }).onConflictDoNothing()
   const pending = { isPending: true, mark: 0, firedAt: new Date(Date.now() - PAUSE_MS) }
   await transaction
@@ -73,7 +72,7 @@ function detailsOf(prefix: string, { first, second }: AlertSettings) {
   }
 }
 
-/** Which kinds of alerts of an account an address gets. */
+/** The kinds of an account's alerts that an address gets. */
 export async function readChoices(
   { db }: Database,
   accountId: string,
@@ -87,7 +86,7 @@ export async function readChoices(
   return Object.fromEntries(ALERT_KINDS.map((kind) => [kind, !without.has(kind)])) as Record<AlertKind, boolean>
 }
 
-/** Turns a kind of alerts off or on for one address. Saying it again changes nothing. */
+/** Turns a kind of alert on or off for one address. A repeated call changes nothing. */
 export async function choose(
   { db }: Database,
   { accountId, email, kind, isWanted }: { accountId: string; email: string; kind: AlertKind; isWanted: boolean },

@@ -1,4 +1,4 @@
-/** Writes the mails of alerts: one to each person for everything that was found at one look. */
+/** Writes alert mails: one per person for all alerts of one check. */
 import { and, eq, inArray, isNotNull } from 'drizzle-orm'
 import { writeMails } from '@/accounts/mails/outbox'
 import { type NewMail, optionalKindOf } from '@/accounts/mails/templates'
@@ -9,7 +9,7 @@ import type { Transaction } from '@/db/client'
 import { type FactAlerts, refusedMailAddresses } from '@/db/mail-schema'
 import type { DueAlert } from './crossings'
 
-/** Tells everybody of those alerts that are for them and that they want. All are of one account. */
+/** Sends each person the alerts that are meant for them and that they want. All are of one account. */
 export async function tellAll(transaction: Transaction, accountId: string, due: readonly DueAlert[]): Promise<void> {
   if (due.length === 0) return
   const audience = await readAudience(transaction, accountId)
@@ -37,7 +37,7 @@ function together(alerts: readonly DueAlert[]): NewMail | undefined {
   return { kind: 'several_alerts', facts: { accountId, accountName, alerts: listed } }
 }
 
-/** Who can get alerts of the account. Addresses are in lower case. */
+/** Everybody who may get the account's alerts. Addresses are in lower case. */
 async function readAudience(transaction: Transaction, accountId: string) {
   const people = (await addressesOf(transaction, accountId, ACCOUNT_ROLES)).map(({ email, ...person }) => ({
     ...person,

@@ -1,11 +1,11 @@
-/** Who looks for alerts: one gateway at a time, since a look of another one at the same accounts would only cost time. */
+/** A lease: only one gateway at a time looks for alerts, since a second one would repeat the same work. */
 import { sql } from 'drizzle-orm'
 import { workerTurns } from '@/db/alert-schema'
 import type { Database } from '@/db/client'
 
 const WORKER = 'alerts'
 
-/** Takes the turn, or keeps it, for `durationMs`, by the database's clock. False where another holder has it. */
+/** Takes or renews the lease for `durationMs`, by the database's clock. False if another holder has it. */
 export async function takeTurn({ db }: Database, holder: string, durationMs: number): Promise<boolean> {
   const endsAt = sql`now() + ${durationMs} * interval '1 millisecond'`
   const taken = await db

@@ -1,15 +1,18 @@
-/** Links that turn a kind of mails off for one address without a sign-in: sealed, so that nobody makes one up, and good for ever. */
+/**
+ * Unsubscribe links: they turn a kind of mail off for one address without a sign-in. They are encrypted, so cannot be forged, and never
+ * expire.
+ */
 import { seal, unseal } from '@/accounts/mails/seal'
 import { OPTIONAL_KINDS, type OptionalKind } from '@/db/alert-schema'
 import { parseJson } from '@/lib/json'
 import type { Secrets } from '@/lib/secrets'
 
-/** Below the address of the service. */
+/** Relative to the service's address. */
 export const UNSUBSCRIBE_PATH = '/mail/unsubscribe'
 
 const PURPOSE = 'unsubscribe'
 
-/** A recipient and the kind of mail that they turn off. */
+/** A recipient, and the kind of mail to turn off. */
 export type Unsubscription = { accountId: string; email: string; kind: OptionalKind }
 
 /** The link's path and query. */
@@ -17,7 +20,7 @@ export function unsubscribeLink(secrets: Secrets, { accountId, email, kind }: Un
   return `${UNSUBSCRIBE_PATH}?token=${seal(secrets, PURPOSE, JSON.stringify([accountId, email, kind]))}`
 }
 
-/** The content of a token; undefined if it is not ours. */
+/** A token's content; undefined if it is not valid. */
 export function readUnsubscribeToken(secrets: Secrets, token: string): Unsubscription | undefined {
   const text = unseal(secrets, PURPOSE, token)
   const parts = text === undefined ? undefined : parseJson(text)

@@ -1,4 +1,7 @@
-/** Looks in the background for alerts, at accounts that used something and keys that are about to expire, and for scheduled mails. Every gateway runs one; they take turns. */
+/**
+ * Background worker for alerts and scheduled mails. It checks accounts with new usage and keys that expire soon. One gateway at a time
+ * works.
+ */
 import { writeScheduledMails } from '@/accounts/scheduled-mails/write-due'
 import type { Database } from '@/db/client'
 import { describeFailure, sumApart } from '@/db/failure'
@@ -17,35 +20,35 @@ type AlertDeps = {
   database: Database
   clock: Pick<Clock, 'now'>
   logger: Logger
-  /** Everything that was charged before this moment, milliseconds since 1970, is in the history. */
+  /** All charges before this time (milliseconds since 1970) are in Postgres. */
   bookedUntilMs(): number
 }
 
 const INTERVAL_MS = 20_000
 const JITTER = 1
-/** A round takes less. The turn of a gateway that died in the middle ends after this. */
+/** Longer than a round takes. The lease of a gateway that died ends after this time. */
 const TURN_MS = 60_000
-/** After a look at all accounts nobody begins the next for so long. */
+/** After all accounts were checked, the next pass begins no sooner than this. */
 const PAUSE_BETWEEN_MS = 10_000
-/** Accounts that are found by one statement, those that a few statements look at, and keys that are reminded of in one round. */
+/** Accounts read per statement, accounts checked together, and keys reminded of in one round. */
 const PAGE_SIZE = 5_000
 const LOOK_SIZE = 200
 const KEYS_SIZE = 100
-/** However many accounts there are to look at, the stores are free for paid requests most of the time. */
+/** Share of time spent working, however many accounts there are: the rest is for paid requests. */
 const WORK_SHARE = 0.1
 const STOP_TIMEOUT_MS = 2_000
-/** How long before a key's end its people get an alert, the sooner one last. */
+/** Days before a key's end at which its people get an alert. */
 const DAYS_BEFORE_END = [7, 1] as const
 
 interface AlertWorker extends BackgroundWorker {
-  /** One round now: how many alerts and scheduled mails were due. */
+  /** Runs one round. Returns the number of alerts and scheduled mails that were due. */
   runOnce(): Promise<number>
 }
 
-/** Creates the worker, which looks every `intervalMs`, half of it more or less. */
+/** Creates the worker. It runs every `intervalMs`, varied by half. */
 export function createAlertWorker(deps: AlertDeps, intervalMs = INTERVAL_MS): AlertWorker {
   const { database, clock, logger, bookedUntilMs } = deps
-  /** The last account of a page that was full: however many use something all the time, each has its turn. */
+  /** Last account of a full page: the next round continues after it, so that every account has its turn. */
   let after = ''
 
   async function lookAtAccounts(rest: Pace): Promise<number> {
@@ -90,7 +93,7 @@ export function createAlertWorker(deps: AlertDeps, intervalMs = INTERVAL_MS): Al
   return { start: loop.start, stop: loop.stop, runOnce }
 }
 
-/** Accounts that spent something since the last look (users of the last days only), and those whose mail had to wait, by id. */
+/** Ids of accounts that spent something since the last check (among users of the last days), and of those with a postponed mail. */
 async function accountsToLookAt({ sql: query }: Database, after: string, nowMs: number): Promise<string[]> {
   const pausedUntil = new Date(nowMs - PAUSE_MS).toISOString()
   const rows = await query<{ id: string }[]>`
@@ -112,14 +115,14 @@ type EndingKey = {
   endMs: number
 }
 
-/** Of keys and former texts of keys that are about to end: one mail for all of an account. */
+/** Reminds of keys and former key secrets that end soon: one mail per account. */
 async function remindOfKeys(database: Database, nowMs: number): Promise<number> {
   const reminders = [...(await keysToRemindOf(database, nowMs)), ...(await endingSecrets(database, nowMs))]
   const byAccount = Map.groupBy(reminders, ({ accountId }) => accountId)
   return await sumApart([...byAccount], ([accountId, own]) => tellOnce(database, accountId, own, nowMs))
 }
 
-/** Once for each moment of its end, by its own limit or by its age, and each of the two days; of a key that has come within both, the last. */
+/** One reminder for each end of a key (its own expiry, or its maximal age) on each of the two days. If both ends apply, only the last. */
 async function keysToRemindOf(database: Database, nowMs: number): Promise<Reminder[]> {
   const now = new Date(nowMs).toISOString()
   const found = new Map<string, Reminder>()
@@ -140,8 +143,8 @@ async function keysToRemindOf(database: Database, nowMs: number): Promise<Remind
 }
 
 /**
- * Keys with an end, `ends_at`, and the age of their text: as effectiveLimits has it, in a form that uses both indexes (end of a
- * key; accounts with an age limit).
+ * Keys with an end, as `ends_at`, and the age of their secret. Same rule as `effectiveLimits`, in a form that uses both indexes (key's
+ * expiry; accounts with an age limit).
  */
 function endingKeys(query: Database['sql']) {
   const own = query`k.id, k.account_id, k.name, k.created_by, coalesce(k.secret_since, k.created_at) AS since`

@@ -1,9 +1,9 @@
-/** The budgets of accounts as the ledger loads them: part of the statement that reads an account, so that all are of one moment. */
+/** Reads an account's budgets for the ledger, in the same statement as the account, so that both are from one snapshot. */
 import type { Sql } from 'postgres'
 import type { Database } from '@/db/client'
 import { type BudgetScope, type BudgetWindow, spentInWindows } from '@/ledger/budgets'
 
-/** Days that any window of now reaches back to, and some for clocks that differ. */
+/** The longest window, and some days more for clock differences. */
 const DAYS_BACK = 40
 
 /** An expression over `accounts a`: its budgets as JSON (`AccountBudgets` of the ledger), null if it has none. */
@@ -29,7 +29,7 @@ type SpentOf = { accountId: string; scope: BudgetScope; scopeId: string }
 
 type DayRow = { day: number; cost: number }
 
-/** Up to what has been booked by now. Every scope is of the account `accountId`. */
+/** The amount spent, as far as it has been written to Postgres. Every scope belongs to the account `accountId`. */
 export async function spentByHistory(
   { sql }: Database,
   { accountId, scope, scopeId }: SpentOf,

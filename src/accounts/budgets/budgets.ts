@@ -1,4 +1,4 @@
-/** What an account, its members and its keys may spend: in the history and its audit log first, then on every gateway at once. */
+/** Budgets of accounts, members and keys. Written to Postgres and the audit log first, then sent to every gateway. */
 import { and, eq, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { lockAccount } from '@/accounts/in-order'
@@ -11,26 +11,26 @@ import { assert } from '@/lib/assert'
 import { formatUsd, MAX_NANO, type Nano, nano } from '@/lib/money'
 import { spentByHistory } from './budget-history'
 
-/** Whose budgets; of `account` and `new_member` the id is the account's. */
+/** The budget's owner. For `account` and `new_member`, `scopeId` is the account's id. */
 export type BudgetOf = { accountId: string; scope: StoredBudgetScope; scopeId: string }
 
-/** Windows that are left out stay as they are; null: no limit. Of a key the month is among its own limits, and not here. */
+/** Missing windows stay unchanged; null: no limit. A key's monthly limit is not a budget but one of the key's limits. */
 type BudgetChange = BudgetOf & {
   limits: Partial<Record<BudgetWindow, Nano | null>>
-  /** Of `new_member`: gives it, as it is then, to members who are there and have no budget of their own as well. */
+  /** Only for `new_member`: also gives the resulting budget to present members without one. */
   isForMembersToo?: boolean
   by: ChangedBy
 }
 
-/** Adds `amount` to the limit of a window for as long as that lasts, once more each time. */
+/** Adds `amount` to a window's limit until that window ends. Repeated calls add up. */
 type BudgetGrant = BudgetOf & { window: BudgetWindow; amount: Nano; by: ChangedBy }
 
 export type ChangeBudgetOutcome =
   | { kind: 'updated' }
   | { kind: 'unknown' }
-  /** `smaller` is a shorter window, or one that lies within `larger`, and would have the higher limit. */
+  /** `smaller`, a window inside `larger`, would get the higher limit. */
   | { kind: 'above_larger'; smaller: BudgetWindow; larger: BudgetWindow }
-  /** There is no limit to add to, or it is the month of a key, which is among its own limits. */
+  /** No limit to add to, or a key's month, which is one of the key's own limits. */
   | { kind: 'no_limit' }
 
 type StoredLimit = { limit: Nano; grant: Nano; grantAt: number }
@@ -42,7 +42,7 @@ type BudgetRows = {
 
 export type Budgets = ReturnType<typeof createBudgets>
 
-/** Budgets in the history `database`, also written to `ledger`. */
+/** Budgets in `database`; changes are also sent to `ledger`. */
 export function createBudgets(database: Database, ledger: Pick<Ledger, 'reloadBudgets'>) {
   return {
     list: listBudgets.bind(null, database),
@@ -52,7 +52,7 @@ export function createBudgets(database: Database, ledger: Pick<Ledger, 'reloadBu
   }
 }
 
-/** Every budget of the account, in the order of scope and id. */
+/** All budgets of the account, ordered by scope and id. */
 async function listBudgets({ db }: Database, accountId: string): Promise<BudgetRows[]> {
   const rows = await db
     .select()
@@ -69,7 +69,7 @@ async function listBudgets({ db }: Database, accountId: string): Promise<BudgetR
   return [...found.values()]
 }
 
-/** Sets limits. Asserts amounts from 0. Throws if the ledger can't be reached: call it again. */
+/** Sets limits, which must be ≥ 0. Throws if the ledger is unreachable: call it again. */
 async function changeBudgets(
   database: Database,
   ledger: Pick<Ledger, 'reloadBudgets'>,
@@ -104,7 +104,7 @@ async function changeBudgets(
   return outcome
 }
 
-/** Returns how many members had no budget, and have one now. */
+/** Returns how many members got a budget because they had none. */
 async function giveToMembers(transaction: Transaction, accountId: string): Promise<number> {
   const given = await transaction.execute<{ scope_id: string }>(sql`
     INSERT INTO budgets (account_id, scope, scope_id, "window", limit_nano, set_by)
@@ -116,7 +116,7 @@ async function giveToMembers(transaction: Transaction, accountId: string): Promi
   return new Set(given.map(({ scope_id }) => scope_id)).size
 }
 
-/** Grants more for the window of `nowMs` alone, an amount above 0. Throws likewise. */
+/** Grants an additional positive amount for the window of `nowMs` only. Throws if the ledger is unreachable: call it again. */
 async function grantBudget(
   database: Database,
   ledger: Pick<Ledger, 'reloadBudgets'>,
@@ -143,7 +143,7 @@ async function grantBudget(
 
 type Present = Partial<Record<BudgetWindow, StoredLimit>>
 
-/** The limits as they are, while no other transaction changes any of the account; undefined if there is no such member, key or account. */
+/** The current limits, locked until the transaction ends; undefined if there is no such member, key or account. */
 async function lockBudgets(transaction: Transaction, of: BudgetOf): Promise<Present | undefined> {
   const { accountId, scope, scopeId } = of
   if (!(await lockAccount(transaction, accountId)) || !(await isThere(transaction, of))) return undefined
@@ -197,7 +197,7 @@ function rowOf({ accountId, scope, scopeId }: BudgetOf, window: BudgetWindow) {
   return and(...own, eq(budgets.window, window))
 }
 
-/** The first window that has a higher limit than a larger one has. */
+/** The first window whose limit is higher than that of a larger window. */
 function aboveLarger(
   limits: Record<string, Nano | null | undefined>,
 ): { smaller: BudgetWindow; larger: BudgetWindow } | undefined {

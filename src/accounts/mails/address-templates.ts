@@ -1,11 +1,11 @@
-/** The mails of a change of the address by which somebody signs in. They cannot be turned off. */
+/** Mails about a change of somebody's sign-in address. They cannot be turned off. */
 import { type Block, type Template, whenAndWhere } from './content'
 
 const DAY_HOURS = 24
 
 /** How long the link to the new address works. */
 export const CONFIRM_HOURS = DAY_HOURS
-/** How long the link to the old one does. */
+/** How long the link to the old address works. */
 export const UNDO_DAYS = 7
 
 type Where = { address: string; at: string }
@@ -78,17 +78,17 @@ function undoWithin(days: number): Block[] {
 }
 
 export const ADDRESS_TEMPLATES = {
-  /** To an address that somebody wants to sign in by. */
+  /** To the new address. */
   confirm_address: confirmAddress,
-  /** To the same address if it belongs to somebody else, or is reserved. */
+  /** To the requested address, if it belongs to somebody else or is reserved. */
   address_in_use: addressInUse,
-  /** To the address of before. */
+  /** To the former address. */
   address_changed: addressChanged,
-  /** To the address of a change that was undone. */
+  /** To the address whose change was undone. */
   address_put_back: addressPutBack,
 }
 
-/** An address of which its owner knows which it is, and nobody else all of it. */
+/** An address in a form that only its owner recognises. */
 export function maskedAddress(email: string): string {
   return `${email.slice(0, 1)}***${email.slice(email.lastIndexOf('@'))}`
 }

@@ -1,4 +1,4 @@
-/** The mails of alerts: what an account, a member or a key has crossed. Each person can turn each kind off. */
+/** Alert mails: a threshold that an account, member or key has crossed. Each person can turn off each kind. */
 import type { AlertKind } from '@/db/alert-schema'
 import type { FactAlerts, MailFacts } from '@/db/mail-schema'
 import type { BudgetScope, BudgetWindow } from '@/ledger/budgets'
@@ -9,27 +9,27 @@ type OfAccount = { accountId: string; accountName: string }
 
 type Budget = OfAccount & {
   scope: BudgetScope
-  /** The member or the key; '' for the account. */
+  /** Name of the member or key; '' for the account. */
   scopeName: string
   window: BudgetWindow
   percent: number
   spent: string
   limit: string
-  /** ISO 8601; '' where it never begins anew. */
+  /** ISO 8601; '' if the budget never starts again. */
   endsAt: string
 }
 
 type LowBalance = OfAccount & {
   balance: string
   threshold: string
-  /** Whole days at the pace of the last seven; -1 where nothing was spent in them. */
+  /** Whole days at the rate of the last seven; -1 if nothing was spent in them. */
   daysLeft: number
 }
 
 const HOURS = 7 * 24
 const ENDS = 'Requests are refused from then on: give the programs that use it another key, or move its end.'
 
-/** Each as a mail of its own. */
+/** Alerts that are sent alone. */
 const SINGLE_TEMPLATES = {
   balance_low: alert('balance', ({ accountId, accountName, balance, threshold, daysLeft }: LowBalance) => ({
     subject: `Credit of ${withoutLinks(accountName)} is low: ${balance}`,
@@ -128,12 +128,12 @@ const SINGLE_TEMPLATES = {
   ),
 }
 
-/** More are counted. */
+/** Further alerts are only counted. */
 const MAX_LISTED = 20
 
 export const ALERT_TEMPLATES = {
   ...SINGLE_TEMPLATES,
-  /** Several alerts of one look in one mail. */
+  /** Several alerts of one check. */
   several_alerts: {
     hours: HOURS,
     optional: 'alerts',
@@ -148,10 +148,9 @@ export const ALERT_TEMPLATES = {
   } satisfies Template<OfAccount & { alerts: FactAlerts }>,
 }
 
-/** A kind of alert that has a mail of its own. */
 export type SingleAlertKind = keyof typeof SINGLE_TEMPLATES
 
-/** An alert with its subject, and without its link. */
+/** An alert's subject and text, without its link. */
 function blocksOf({ kind, facts }: FactAlerts[number]): Block[] {
   const template = SINGLE_TEMPLATES[kind as SingleAlertKind] as Template<FactAlerts[number]['facts']>
   const { subject, blocks } = template.write(facts)

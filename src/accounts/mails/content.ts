@@ -1,4 +1,4 @@
-/** The content of a mail, before it becomes text and HTML. */
+/** The content of a mail, before it is rendered as text and HTML. */
 import type { OptionalKind } from '@/db/alert-schema'
 
 /** A paragraph, a link to a page of the dashboard, or facts with their names. */
@@ -6,19 +6,19 @@ export type Block =
   | { text: string }
   | {
       button: string
-      /** The page's path below `/dashboard/`; the mail's token, if it has one, is added to it. */
+      /** The path below `/dashboard/`. The mail's token, if any, is appended. */
       page: string
     }
   | { caption?: string; rows: readonly (readonly [name: string, value: string])[] }
 
-/** A subject, which is the heading as well, and what stands below it. */
+/** The subject, also used as heading, and the blocks below it. */
 export type MailContent = { subject: string; blocks: readonly Block[] }
 
 /** A kind of mail. */
 export type Template<Facts> = {
-  /** Hours after which it is no longer sent: as long as its link works, or a week. */
+  /** Hours after which it is no longer sent: the lifetime of its link, or a week. */
   hours: number
-  /** The kind under which people turn such mails off. */
+  /** The kind by which people turn it off. */
   optional?: OptionalKind
   write(facts: Facts): MailContent
 }
@@ -26,8 +26,8 @@ export type Template<Facts> = {
 const MAX_NAME_CHARS = 80
 
 /**
- * A name without links: no mail program finds an address to click on. Every text of a user in a mail passes through it. Other
- * forms of dots and slashes become plain ones, and invisible characters are removed.
+ * A name in which no mail program finds a link. Every text written by a user passes through it. Look-alike dots and slashes become plain
+ * ones, and invisible characters are removed.
  */
 export function withoutLinks(name: string): string {
   const plain = name.normalize('NFKC').replace(/\p{Cf}/gu, '')
@@ -35,7 +35,7 @@ export function withoutLinks(name: string): string {
   return text.replace(/\s+/g, ' ').trim().slice(0, MAX_NAME_CHARS)
 }
 
-/** When (ISO 8601) and from which network address something was done. */
+/** Rows for the time (ISO 8601) and the network address of an action. */
 export function whenAndWhere(at: string, address: string): [string, string][] {
   return [
     ['When', momentText(at)],
@@ -43,7 +43,7 @@ export function whenAndWhere(at: string, address: string): [string, string][] {
   ]
 }
 
-/** A moment (ISO 8601) as people read it, in UTC. */
+/** A time (ISO 8601) for people, in UTC. */
 export function momentText(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`
 }

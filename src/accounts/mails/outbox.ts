@@ -1,4 +1,4 @@
-/** The outbox of mails: written in the transaction of their cause, within the rules of each kind, and sent by any gateway. */
+/** The mail outbox. A mail is written in the transaction of its cause, limited by the rules of its kind, and sent by any gateway. */
 import { and, eq, gt, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import { alertAddresses } from '@/db/alert-schema'
 import { users } from '@/db/auth-schema'
@@ -13,23 +13,23 @@ import { seal } from './seal'
 import { lifeOf, type MailKind, type NewMail } from './templates'
 
 type WriteOptions = {
-  /** The event of the mail: no recipient gets a second mail of the same event. Undefined: an event of its own. */
+  /** Id of the event: no recipient gets two mails about it. Undefined: each mail is an event of its own. */
   eventId?: string
   sealedToken?: string
-  /** The address of the request that caused the mail. */
+  /** Address of the request that caused the mail. */
   origin?: string
-  /** The account that causes the mail, for kinds whose share is an account's and whose facts don't name it. */
+  /** The account that causes the mail, for kinds that are limited per account and whose facts don't name it. */
   accountId?: string
 }
 
 const HOUR_MS = 3_600_000
-/** Ranks of mails for which their recipient waits, and of all others. */
+/** Ranks (lower is sent first): mails that their recipient waits for, and all others. */
 const INVITED_RANK = 1
 const OTHER_RANK = 1_000
 
 /**
- * Writes a mail to each of `recipients` that may get this kind, to be sent once the transaction is committed. Mails beyond the owner's share
- * of an hour are sent in a later hour, or not at all if they are worth nothing by then.
+ * Writes a mail to each of `recipients` that may get this kind; it is sent after the commit. Mails beyond the owner's hourly limit are sent
+ * in a later hour, or dropped if they are outdated by then.
  */
 export async function writeMails(
   db: Transaction | Database['db'],
@@ -63,14 +63,14 @@ function accountIn(facts: NewMail['facts']): string | undefined {
   return 'accountId' in facts ? facts.accountId : undefined
 }
 
-/** Of those who have had less lately the first come first. */
+/** Lower ranks are sent first: recipients who had fewer mails lately come first. */
 function rankOf(kind: MailKind, before: number): number {
   const { waits } = MAIL_RULES[kind]
   if (waits === 'the asker') return 0
   return waits === 'the recipient' ? Math.min(INVITED_RANK + before, OTHER_RANK - 1) : OTHER_RANK + before
 }
 
-/** Those of the addresses that may get a mail of this kind. */
+/** The addresses that may get a mail of this kind. */
 async function reachable(
   db: Transaction | Database['db'],
   kind: MailKind,
@@ -97,7 +97,7 @@ async function confirmedAmong(db: Transaction | Database['db'], accountId: strin
     .where(and(isConfirmed, inArray(alertAddresses.email, addresses)))
 }
 
-/** How many mails of the kind's share wait for each owner, or have ended in the last hour. */
+/** For each owner, the mails of the kind's share that are waiting or were finished in the last hour. */
 async function countsOf(
   db: Transaction | Database['db'],
   kind: MailKind,
@@ -112,21 +112,21 @@ async function countsOf(
   return new Map(rows.map(({ owner, count }) => [owner, count]))
 }
 
-/** What tokens of mails are sealed for. */
+/** Encryption purpose of mail tokens. */
 export const MAIL_TOKEN = 'mail token'
 
-/** `accountId`: the account that causes the mail, if one does. */
+/** `accountId`: the account that causes the mail, if any. */
 type MailLink = { token: string; origin: string; accountId?: string }
 
-/** Mails that a person waits for: with a link, and sent at once. */
+/** Mails with a link that a person is waiting for. They are sent at once. */
 export interface MailDesk {
-  /** Writes a mail whose link ends in `token`, which is kept encrypted until it is sent. */
+  /** Writes a mail whose link ends in `token`. The token is stored encrypted until the mail is sent. */
   post(db: Transaction | Database['db'], to: string, mail: NewMail, link: MailLink): Promise<void>
-  /** To be called after the commit. */
+  /** Call after the commit. */
   hurry(): void
 }
 
-/** A desk that encrypts by the first of `secrets`. */
+/** A mail desk that encrypts with the first of `secrets`. */
 export function createMailDesk(secrets: () => Promise<Secrets>, hurry: () => void): MailDesk {
   return {
     async post(db, to, mail, { token, ...origin }) {
@@ -140,7 +140,7 @@ export function createMailDesk(secrets: () => Promise<Secrets>, hurry: () => voi
 /** More than any installation has. */
 const MAX_ADMINISTRATORS = 100
 
-/** The addresses of administrators who have confirmed theirs. */
+/** The confirmed addresses of administrators. */
 export async function administratorAddresses(db: Transaction | Database['db']): Promise<string[]> {
   const rows = await db
     .select({ email: users.email })

@@ -1,22 +1,21 @@
-/** Mails as text and as HTML, from one content. Whatever a mail holds is text: nothing of it becomes markup. */
+/** Renders a mail as text and HTML from one content. All content is escaped. */
 import { escapeHtml } from '@/lib/html/escape'
 import type { Block, MailContent } from './content'
 
-/** `link` is the first of its links; undefined if it has none, or the address of the service is not known. */
+/** `link` is the first link; undefined if there is none, or no service address is configured. */
 export type RenderedMail = { subject: string; text: string; html: string; link: string | undefined }
 
 type Surroundings = {
-  /** What links begin with: the address of the service, without a trailing slash. Undefined if it is not configured. */
+  /** Start of every link: the service's address without a trailing slash. Undefined if it is not configured. */
   baseUrl: string | undefined
   /** The name of the service. */
   service: string
-  /** Added to the mail's link behind a #, where no server and no log sees it. */
+  /** Appended to the mail's link after a #, so that no server or log sees it. */
   token?: string | undefined
-  /** Of a kind that a recipient can turn off: the link that does so, undefined if the address of the service is not known. */
+  /** Only for kinds that can be turned off: the link for that, undefined if no service address is configured. */
   optional?: { unsubscribeUrl: string | undefined } | undefined
 }
 
-/** Writes a mail. */
 export function renderMail({ subject, blocks }: MailContent, surroundings: Surroundings): RenderedMail {
   const { service, baseUrl, optional } = surroundings
   const links = blocks.flatMap((block) => ('page' in block ? [linkTo(surroundings, block.page)] : []))
@@ -33,7 +32,7 @@ export function renderMail({ subject, blocks }: MailContent, surroundings: Surro
 
 const NO_MORE = 'No more mails of this kind'
 
-/** How to get no more of these mails: one line, or none if they can't be turned off. */
+/** How to unsubscribe: one line, or none if the mail can't be turned off. */
 function wayOutOf(optional: Surroundings['optional']): { asText: string; asHtml: string }[] {
   if (!optional) return []
   const { unsubscribeUrl: url } = optional
@@ -46,7 +45,7 @@ function linkTo({ baseUrl, token }: Surroundings, page: string): string | undefi
   return baseUrl && `${baseUrl}/dashboard/${page}${token === undefined ? '' : `#token=${encodeURIComponent(token)}`}`
 }
 
-/** A link without a host leads nowhere: whoever reads the mail knows where they sign in. */
+/** Without a configured address there is no link: the reader knows where they sign in. */
 function directionsTo({ button, page }: { button: string; page: string }): string {
   return `${button}: sign in where you use this service, and open the page /dashboard/${page} there.`
 }
@@ -76,12 +75,12 @@ function blockAsHtml(block: Block, surroundings: Surroundings): string {
     : `<table class="list"><caption>${escapeHtml(block.caption)}</caption>${rows.join('')}</table>`
 }
 
-/** A header and a paragraph are one line each, whatever stands in a name. */
+/** Headers and paragraphs are one line each, even if a name contains line breaks. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
-/** Both schemes are said twice: by `color-scheme` for programs that choose, and by rules for those that know only these. */
+/** Both colour schemes are declared twice: by `color-scheme`, and by rules for mail programs that only know those. */
 const STYLE = `
 :root{color-scheme:light dark;supported-color-schemes:light dark}
 body{margin:0;padding:24px 12px;background:#f3f5f7;color:#14181c;font:16px/1.5 -apple-system,"Segoe UI",Roboto,Helvetica,Arial,sans-serif}

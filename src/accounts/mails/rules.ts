@@ -1,24 +1,24 @@
-/** Every mail that the service sends: who waits for it, to whom it may go, and whose share of the hour it counts in. The outbox takes no other. */
+/** Rules of each kind of mail: who waits for it, who may get it, and which hourly limit counts it. The outbox accepts no other kinds. */
 import type { MailKind } from './templates'
 
-/** The shares of an hour. One of them never holds up another. */
+/** Hourly limits. They are independent of each other. */
 type Share =
-  /** None: whoever asks for such a mail is counted before it is written. */
+  /** No limit here: requests for such mails were limited before. */
   | 'asked'
-  /** The account's: mails that invite somebody, or ask them to confirm. */
+  /** Per account: mails that invite somebody or ask for a confirmation. */
   | 'invitations'
-  /** The account's. */
+  /** Per account. */
   | 'alerts'
   | 'reports'
   | 'changes'
-  /** The recipient's own. */
+  /** Per recipient. */
   | 'person'
 
 type MailRule = {
   waits: 'the asker' | 'the recipient' | 'nobody'
   /**
-   * `typed`: an address that somebody typed. `own`: the confirmed address of a user. `former`: the address of a user before a change,
-   * if it was confirmed. `alerts`: as `own`, or an address that has confirmed that it wants the account's alerts.
+   * `typed`: any address that somebody typed. `own`: a user's confirmed address. `former`: a user's former address, if it was confirmed.
+   * `alerts`: as `own`, or an address confirmed for the account's alerts.
    */
   to: 'typed' | 'own' | 'former' | 'alerts'
   share: Share
@@ -68,7 +68,7 @@ export const MAIL_RULES: Readonly<Record<MailKind, MailRule>> = {
   idle_reversal: PERSON,
 }
 
-/** The kinds that count in the same share as `kind`. */
+/** The kinds with the same share as `kind`. */
 export function kindsOfShare(kind: MailKind): MailKind[] {
   const kinds = Object.keys(MAIL_RULES) as MailKind[]
   return kinds.filter((one) => MAIL_RULES[one].share === MAIL_RULES[kind].share)

@@ -1,4 +1,4 @@
-/** The mails that members ask for at the end of each day, week or month: what was used, and where the records of it are. */
+/** Daily, weekly and monthly usage mails that members subscribe to: usage figures, and a link to the records. */
 import type { ScheduledKind } from '@/db/alert-schema'
 import type { FactRows } from '@/db/mail-schema'
 import { type Block, type Template, withoutLinks } from './content'
@@ -9,26 +9,26 @@ type Period = {
   /** First and last day, yyyy-mm-dd, UTC. */
   from: string
   to: string
-  /** 1: of one's own keys alone. */
+  /** 1: only the recipient's own keys. */
   isOwn: number
 }
 
 type Digest = Period & {
-  /** Each with what it was in the period before. */
+  /** Each with its value in the previous period. */
   cost: string
   requests: string
-  /** The most costly ones with their cost, and in the last row what the others cost together. */
+  /** The most expensive entries with their cost; the last row sums up all others. */
   models: FactRows
   keys: FactRows
   members: FactRows
-  /** '' for recipients who may not see it. */
+  /** '' for recipients who may not see the balance. */
   credit: string
-  /** yyyy-mm-dd at the pace of the last seven days; '' where nothing was spent in them. */
+  /** yyyy-mm-dd, at the rate of the last seven days; '' if nothing was spent in them. */
   lastsUntil: string
 }
 
 const DAY_HOURS = 24
-/** The next of a day's mails is there after a day: until then, this one is worth sending. */
+/** Hours for which a mail is worth sending: until about the time of the next one. */
 const HOURS: Record<ScheduledKind, number> = {
   digest_weekly: 6 * DAY_HOURS,
   digest_monthly: 14 * DAY_HOURS,
@@ -84,7 +84,7 @@ function usageExport(kind: ScheduledKind): Template<Period> {
   }
 }
 
-/** Models are called what the operator calls them; keys and members what customers call them. */
+/** Removes links from names that users chose. */
 function named(rows: FactRows): FactRows {
   return rows.map(([name, value]) => [withoutLinks(name), value])
 }

@@ -1,4 +1,4 @@
-/** Texts encrypted with the sign-in secret: tokens of waiting mails, and links that unsubscribe. */
+/** Encrypts texts with the sign-in secret: tokens of waiting mails, and unsubscribe links. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { Secrets } from '@/lib/secrets'
 
@@ -6,14 +6,14 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const KEY_BYTES = 32
 
-/** `text`, encrypted and bound to `purpose`, in base64url. */
+/** `text`, encrypted for `purpose`, in base64url. */
 export function seal([secret]: Secrets, purpose: string, text: string): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', keyOf(secret, purpose), nonce)
   return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64url')
 }
 
-/** The text again; undefined if it was sealed by none of the secrets, for another purpose, or never. */
+/** The decrypted text; undefined if no secret decrypts it for this purpose. */
 export function unseal(secrets: Secrets, purpose: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url')
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined

@@ -1,4 +1,4 @@
-/** Every kind of mail: its content, and how long sending it is useful. Names come from strangers: they become no links. */
+/** Every kind of mail: its content, and how long it is worth sending. Names are chosen by users, so they never become links. */
 import type { OptionalKind } from '@/db/alert-schema'
 import type { MailFacts } from '@/db/mail-schema'
 import { browserName } from '@/lib/browser-name'
@@ -10,7 +10,7 @@ import { SCHEDULED_TEMPLATES } from './scheduled-templates'
 const DAY_HOURS = 24
 const WEEK_HOURS = 7 * DAY_HOURS
 
-/** Who did something, where it is known: a person's address, or the operator's command line. */
+/** Who made a change: a person's address, or the operator's command line. */
 type Changed = { accountName: string; by: string }
 
 const NOT_YOU =
@@ -22,7 +22,6 @@ const TEMPLATES = {
   ...ALERT_TEMPLATES,
   ...SCHEDULED_TEMPLATES,
   ...ADDRESS_TEMPLATES,
-  /** To somebody who has signed up. */
   verify_email: template(DAY_HOURS, () => ({
     subject: 'Confirm your e-mail address',
     blocks: [
@@ -31,7 +30,6 @@ const TEMPLATES = {
       { text: 'The link is valid for 24 hours. If you have not signed up, ignore this mail.' },
     ],
   })),
-  /** To somebody who has forgotten the password. */
   reset_password: template(1, () => ({
     subject: 'Choose a new password',
     blocks: [
@@ -44,7 +42,7 @@ const TEMPLATES = {
       },
     ],
   })),
-  /** To a registered person whose address was used to sign up again, maybe by themselves. */
+  /** To a registered address that was used to sign up again, maybe by the same person. */
   already_registered: template(1, () => ({
     subject: 'You have an account already',
     blocks: [
@@ -56,7 +54,6 @@ const TEMPLATES = {
       },
     ],
   })),
-  /** To somebody who is to become a member of an organisation. */
   invitation: template(
     WEEK_HOURS,
     ({
@@ -82,7 +79,7 @@ const TEMPLATES = {
       ],
     }),
   ),
-  /** To an address that somebody wants alerts of their account to go to. */
+  /** To an address that somebody added for their account's alerts. */
   confirm_alerts: template(
     WEEK_HOURS,
     ({ accountName, askedBy, days }: { accountName: string; askedBy: string; days: number }) => ({
@@ -98,7 +95,6 @@ const TEMPLATES = {
       ],
     }),
   ),
-  /** To somebody whose password is another now. */
   password_changed: security(({ address, at }: { address: string; at: string }) => ({
     subject: 'Your password was changed',
     blocks: [
@@ -106,14 +102,13 @@ const TEMPLATES = {
       { rows: whenAndWhere(at, address) },
     ],
   })),
-  /** To somebody whose second step of signing in was changed. */
   second_step_changed: security(
     ({ what, address, at }: { what: keyof typeof SECOND_STEP; address: string; at: string }) => ({
       subject: 'Your two-step sign-in was changed',
       blocks: [{ text: SECOND_STEP[what] }, { rows: whenAndWhere(at, address) }],
     }),
   ),
-  /** To somebody who has signed in from a browser that was not known as theirs. */
+  /** To somebody who has signed in from an unknown browser. */
   new_sign_in: security(({ address, at, browser }: { address: string; at: string; browser: string }) => ({
     subject: 'A new sign-in to your account',
     blocks: [
@@ -121,7 +116,6 @@ const TEMPLATES = {
       { rows: [...whenAndWhere(at, address), ['Browser', withoutLinks(browserName(browser))]] },
     ],
   })),
-  /** To a member whose role is another now. */
   role_changed: ofAccount(({ accountName, before, after, by }: Changed & { before: string; after: string }) => ({
     subject: `Your role in ${withoutLinks(accountName)} was changed`,
     blocks: [
@@ -129,7 +123,6 @@ const TEMPLATES = {
       { rows: [['Changed by', by]] },
     ],
   })),
-  /** To somebody who was made a member without an invitation. */
   member_added: ofAccount(({ accountName, role, by }: Changed & { role: string }) => ({
     subject: `You are a member of ${withoutLinks(accountName)}`,
     blocks: [
@@ -137,7 +130,6 @@ const TEMPLATES = {
       { rows: [['Added by', by]] },
     ],
   })),
-  /** To somebody who is no member any more. */
   member_removed: ofAccount(({ accountName, by }: Changed) => ({
     subject: `You are no longer a member of ${withoutLinks(accountName)}`,
     blocks: [
@@ -145,7 +137,7 @@ const TEMPLATES = {
       { rows: [['Ended by', by]] },
     ],
   })),
-  /** To the owners of an account that has another one. */
+  /** To the owners of an account that got another owner. */
   owner_added: ofAccount(({ accountName, owner, by }: Changed & { owner: string }) => ({
     subject: `${withoutLinks(accountName)} has a new owner`,
     blocks: [
@@ -158,7 +150,7 @@ const TEMPLATES = {
       },
     ],
   })),
-  /** To owners and admins of an account whose keys may be used from other addresses than before. */
+  /** To owners and admins, when the networks allowed for their account's keys changed. */
   addresses_changed: ofAccount(({ accountName, after, by }: Changed & { after: string }) => ({
     subject: `Allowed addresses of ${withoutLinks(accountName)} were changed`,
     blocks: [
@@ -171,7 +163,7 @@ const TEMPLATES = {
       },
     ],
   })),
-  /** To owners and admins of an account of which one key may be used from other addresses than before, and to the key's member. */
+  /** To owners, admins and the key's member, when the networks allowed for one key changed. */
   key_addresses_changed: ofAccount(({ accountName, key, after, by }: Changed & { key: string; after: string }) => ({
     subject: `Allowed addresses of the API key ${withoutLinks(key)} were changed`,
     blocks: [
@@ -185,7 +177,7 @@ const TEMPLATES = {
       },
     ],
   })),
-  /** To owners and admins of an account that has a key more by which a program may manage it. */
+  /** To owners and admins, when a management key was made. */
   management_key_made: ofAccount(({ accountName, name, scopes, by }: Changed & { name: string; scopes: string }) => ({
     subject: `${withoutLinks(accountName)} has a new management key`,
     blocks: [
@@ -199,7 +191,7 @@ const TEMPLATES = {
       },
     ],
   })),
-  /** To owners and admins of an account, and the key's member: somebody found the key's text in public. */
+  /** To owners, admins and the key's member: somebody found the key's text in public. */
   key_leaked: template(
     WEEK_HOURS,
     ({ accountName, key, days }: { accountName: string; key: string; days: number }) => ({
@@ -216,7 +208,7 @@ const TEMPLATES = {
       ],
     }),
   ),
-  /** To administrators: money was taken back, or given again, that moved no credit. */
+  /** To administrators: a payment was reversed, or its reversal undone, without any effect on credit. */
   idle_reversal: template(
     WEEK_HOURS,
     (facts: { reversal: string; amount: string; currency: string; undoes: string; hasOrder: number }) => ({
@@ -264,10 +256,9 @@ function withEnd({ subject, blocks }: MailContent, more: readonly Block[]): Mail
 export type MailKind = keyof typeof TEMPLATES
 type FactsOf<Kind extends MailKind> = Parameters<(typeof TEMPLATES)[Kind]['write']>[0]
 
-/** A mail that is to be written: its kind, and what that kind needs to know. */
+/** A mail to write: its kind, and the facts that kind needs. */
 export type NewMail = { [Kind in MailKind]: { kind: Kind; facts: FactsOf<Kind> } }[MailKind]
 
-/** The kinds that this version knows how to write. */
 export const MAIL_KINDS = Object.keys(TEMPLATES) as MailKind[]
 
 /** How long a mail is worth sending, in milliseconds. */
@@ -275,7 +266,7 @@ export function lifeOf(kind: MailKind): number {
   return TEMPLATES[kind].hours * 3_600_000
 }
 
-/** The kind under which people turn this mail off; undefined if they cannot. */
+/** The kind by which people turn this mail off; undefined if they cannot. */
 export function optionalKindOf(kind: MailKind): OptionalKind | undefined {
   return TEMPLATES[kind].optional
 }

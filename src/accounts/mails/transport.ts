@@ -1,4 +1,4 @@
-/** How mails leave: by SMTP, or into the log where no server is configured outside production. */
+/** Sends mails by SMTP. Without a configured server, mails are only logged, and only outside production. */
 import type { Logger } from '@/lib/logger'
 import { once } from '@/lib/once'
 import type { RenderedMail } from './render'
@@ -6,16 +6,16 @@ import type { RenderedMail } from './render'
 export type MailSettings = { smtpUrl: string; from: string }
 
 type OutgoingMail = RenderedMail & {
-  /** The same for each try, so that a mail that was taken twice is shown once. */
+  /** The same at each try, so that a mail client shows a mail delivered twice only once. */
   id: string
   to: string
-  /** Where a program of the recipient unsubscribes without asking them (RFC 8058). */
+  /** Link for the mail client's one-click unsubscribe (RFC 8058). */
   unsubscribeUrl?: string | undefined
 }
 
 /**
- * `away`: the server can't be reached, or takes nothing from us. `later`: it refused this mail for now. `failed`: for good. `refused`: there
- * is no such address. `reason` may name the address.
+ * `away`: the server is unreachable or accepts no mail of ours. `later`: it refused this mail for now. `failed`: refused for good.
+ * `refused`: no such address. `reason` may contain the address.
  */
 export type SendOutcome = { kind: 'sent' } | { kind: 'away' | 'later' | 'failed' | 'refused'; reason: string }
 
@@ -27,7 +27,7 @@ export interface MailTransport {
 const TIMEOUT_MS = 10_000
 const MAX_REASON_CHARS = 300
 
-/** The sender of mails. Undefined in production without settings: nothing in its log may open an account. */
+/** The mail transport. Undefined in production without settings: links in a log could open accounts. */
 export function createMailTransport(
   settings: MailSettings | undefined,
   isProduction: boolean,
@@ -37,7 +37,7 @@ export function createMailTransport(
   return isProduction ? undefined : createLoggedTransport(logger)
 }
 
-/** Mail by SMTP. `smtpUrl` is `smtp://` or `smtps://`, with user and password where needed. */
+/** Sends by SMTP. `smtpUrl` is `smtp://` or `smtps://`, with user and password if needed. */
 function createSmtpTransport({ smtpUrl, from }: MailSettings): MailTransport {
   const transport = once(async () => {
     const { createTransport } = await import('nodemailer')
@@ -46,7 +46,7 @@ function createSmtpTransport({ smtpUrl, from }: MailSettings): MailTransport {
       connectionTimeout: TIMEOUT_MS,
       greetingTimeout: TIMEOUT_MS,
       socketTimeout: TIMEOUT_MS,
-      // What is sent is ours, but a name in it must never make the server read a file or fetch an address.
+      // A name in a mail must never make the library read a file or fetch a URL.
       disableFileAccess: true,
       disableUrlAccess: true,
     })
@@ -71,10 +71,10 @@ function unsubscribeHeaders(url: string | undefined): Record<string, string> {
 }
 
 const LOWEST_PERMANENT = 500
-/** The server says that it is about to close. */
+/** The server's code for "closing the connection". */
 const CLOSING = 421
 
-/** What a failure of the library means for the mail. */
+/** Maps an error of the library to a mail's outcome. */
 function meaningOf(error: unknown): SendOutcome {
   const { code, command, responseCode, message } = error as {
     code?: string
@@ -84,17 +84,17 @@ function meaningOf(error: unknown): SendOutcome {
   }
   const reason = (message ?? String(error)).slice(0, MAX_REASON_CHARS)
   const isOfMail = code === 'EENVELOPE' || code === 'EMESSAGE'
-  // No answer to this mail: no way there, a certificate or a password that is wrong, or a sender whom the server does not take.
+  // The error is not about this mail: no connection, a bad certificate or password, or a sender that the server does not accept.
   if (!isOfMail || command === 'MAIL FROM' || responseCode === CLOSING) return { kind: 'away', reason }
   if (responseCode !== undefined && responseCode < LOWEST_PERMANENT) return { kind: 'later', reason }
   const isOfAddress = command === 'RCPT TO' && responseCode !== undefined && NO_SUCH_ADDRESS.test(reason)
   return { kind: isOfAddress ? 'refused' : 'failed', reason }
 }
 
-/** A bad address, or a mailbox that was closed (RFC 3463); a server that says no more than 550 means the same. */
+/** A bad address or a closed mailbox (RFC 3463). A bare 550 counts as the same. */
 const NO_SUCH_ADDRESS = /\b55[013][ -](5\.1\.\d|5\.2\.1\b|(?!\d\.\d+\.\d))/
 
-/** Mail that is only logged. */
+/** Only logs mails. */
 function createLoggedTransport(logger: Logger): MailTransport {
   return {
     async send({ to, subject, link }) {

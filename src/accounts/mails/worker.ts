@@ -1,4 +1,4 @@
-/** Sends what the outbox of mails holds. Every gateway runs one; no mail is taken by two at once, and none is lost with a gateway that dies. */
+/** Sends mails from the outbox. Every gateway runs one worker; no two take the same mail, and none is lost if a gateway dies. */
 
 import { unsubscribeLink } from '@/accounts/alerts/unsubscribe'
 import { forgetChanges } from '@/accounts/email-addresses'
@@ -15,17 +15,17 @@ import { unseal } from './seal'
 import { contentOf, MAIL_KINDS, type MailKind, optionalKindOf } from './templates'
 import type { MailTransport, SendOutcome } from './transport'
 
-/** The outcome of one try: `retried` is refused for now, `refused` an address that there isn't, `away` a server that takes nothing. */
+/** Outcomes of one try. `retried`: refused for now; `refused`: no such address; `away`: the server accepts nothing. */
 export const MAIL_OUTCOMES = ['sent', 'retried', 'failed', 'refused', 'expired', 'away'] as const
 export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
 
 type MailWorkerDeps = {
   database: Database
-  /** Undefined: nothing can be sent here, and what was written is only kept for its time. */
+  /** Undefined: mails cannot be sent here, and are deleted after their time. */
   transport: MailTransport | undefined
-  /** What tokens are encrypted by. */
+  /** The secrets that encrypt tokens. */
   secrets(): Promise<Secrets>
-  /** The address of the service without a trailing slash; undefined: where the request of a mail was sent to. */
+  /** The service's address without a trailing slash; undefined: the address of the request that caused the mail. */
   publicUrl: string | undefined
   /** The name of the service. */
   service: string
@@ -34,30 +34,30 @@ type MailWorkerDeps = {
 }
 
 export interface MailWorker extends BackgroundWorker {
-  /** A mail was written that a person waits for. */
+  /** Call it after writing a mail that a person waits for. */
   hurry(): void
-  /** How many mails waited when this process last looked, and for how long the oldest of them had, in seconds. */
+  /** The mails waiting at the last check, and the age of the oldest in seconds. */
   waiting(): { mails: number; seconds: number }
 }
 
 const INTERVAL_MS = 2_000
-/** All of it: many processes look at the same mails. */
+/** Full jitter: many processes poll the same mails. */
 const JITTER = 1
-/** Sent at the same time, each by a connection of its own. */
+/** Mails sent at the same time, each on its own connection. */
 const BATCH = 5
-/** A mail that was taken by a gateway that died is taken again after this time: longer than a try can last. */
+/** After this time, another gateway takes over a mail of a gateway that died. Longer than a try can take. */
 const LEASE_SECONDS = 60
-/** After a first and a second refusal. */
+/** Delays after the first and the second refusal. */
 const RETRY_SECONDS = [60, 600]
 const MAX_TRIES = RETRY_SECONDS.length + 1
-/** While the server is away: 5 seconds, doubled each time, a minute at most. */
+/** Delay while the server is away; doubled each time. */
 const AWAY_SECONDS = 5
 const MAX_AWAY_SECONDS = 60
 const LOOK_INTERVAL_MS = 30_000
 const STOP_TIMEOUT_MS = 2_000
 const KEPT_DAYS = 30
 
-/** Creates the worker. Its stop takes two seconds at most; a mail that is on its way then may be sent twice. */
+/** Creates the worker. Stopping takes at most two seconds; a mail being sent then may be sent twice. */
 export function createMailWorker(deps: MailWorkerDeps): MailWorker {
   const { database, transport, logger } = deps
   let waiting = { mails: 0, seconds: 0 }
@@ -104,7 +104,7 @@ type ClaimedMail = {
   isExpired: boolean
 }
 
-/** Takes mails that are due, for as long as a try may last. Those that a newer version writes are left to it. */
+/** Claims due mails for the duration of a try. Kinds known only to a newer version are left to it. */
 async function claim({ sql: query }: Database): Promise<ClaimedMail[]> {
   return await query<ClaimedMail[]>`
     UPDATE mails SET next_try_at = now() + ${LEASE_SECONDS} * interval '1 second'
@@ -140,7 +140,7 @@ async function send(deps: MailWorkerDeps, transport: MailTransport, mail: Claime
   return transport.send({ id, to, ...rendered, unsubscribeUrl: optional?.unsubscribeUrl })
 }
 
-/** Undefined for mails that cannot be turned off; without a link where no address is known. */
+/** Undefined for mails that cannot be turned off; has no link if no address is known. */
 async function wayOutOf(
   { secrets }: MailWorkerDeps,
   { recipient: email, kind: mailKind, facts }: ClaimedMail,
@@ -154,7 +154,7 @@ async function wayOutOf(
   }
 }
 
-/** Writes down the outcome of a try. What is over keeps neither its token nor what it said. */
+/** Records the outcome of a try. A finished mail keeps neither token nor content. */
 async function note(
   { sql: query }: Database,
   { id, recipient, tries }: ClaimedMail,
@@ -176,12 +176,12 @@ async function note(
     await query`INSERT INTO refused_mail_addresses (email, reason) VALUES (${recipient}, ${reason}) ON CONFLICT DO NOTHING`
     return 'refused'
   }
-  // A mail that cannot be turned off was taken: there is a mailbox again.
+  // Mail to this address was accepted again: the mailbox exists.
   if (state === 'sent') await query`DELETE FROM refused_mail_addresses WHERE email = ${recipient}`
   return state
 }
 
-/** How many wait that may be sent, and for how long; those of long ago are deleted. */
+/** Number and age of mails that may be sent; old mails are deleted. */
 async function lookAndClean({ sql: query }: Database): Promise<{ mails: number; seconds: number }> {
   await query`DELETE FROM mails WHERE created_at < now() - ${KEPT_DAYS} * interval '1 day'`
   const [row] = await query<{ mails: number; seconds: number }[]>`
@@ -190,7 +190,7 @@ async function lookAndClean({ sql: query }: Database): Promise<{ mails: number; 
   return row ?? { mails: 0, seconds: 0 }
 }
 
-/** Servers like to name the address that they refuse; none is to be in the log. */
+/** Removes addresses from a server's error text: none may get into the log. */
 function withoutAddresses(reason: string): string {
   return reason.replace(/\S+@\S+/g, '…')
 }

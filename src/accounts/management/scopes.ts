@@ -1,4 +1,4 @@
-/** What a management key may be allowed to do. None is given unasked, and none allows calling a model or making management keys. */
+/** The scopes of a management key. None is given by default, and none allows calling a model or making management keys. */
 
 export const SCOPES = [
   'keys:read',
@@ -14,7 +14,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number]
 
-/** Whether `scopes` allow what `needed` names: a right to write includes reading. */
+/** Whether `scopes` include `needed`; a write scope includes reading. */
 export function holds(scopes: readonly string[], needed: Scope): boolean {
   return scopes.includes(needed) || scopes.includes(needed.replace(/:read$/, ':write'))
 }

@@ -1,12 +1,10 @@
-/** How somebody becomes a member of an organisation: once, and within what an account and a person may have. */
+/** Adds members to an organisation: once each, and within the limits of an account and a person. */
 import { and, eq } from 'drizzle-orm'
 import { lockAccount } from '@/accounts/in-order'
 import { type AccountRole, memberships, users } from '@/db/auth-schema'
 import type { Transaction } from '@/db/client'
 
-/** Accounts that one person may be an owner of. */
 export const MAX_OWNED_ACCOUNTS = 10
-/** Members of one account. */
 export const MAX_MEMBERS = 500
 
 export type AdmissionRefusal =
@@ -14,12 +12,12 @@ export type AdmissionRefusal =
   | { kind: 'too_many_members'; limit: number }
   | { kind: 'too_many_owned'; limit: number }
 
-/** Has all changes of who is a member of the account take turns from here on. False if it is no organisation. */
+/** Locks the account, so that its changes of members run one at a time. False if it is no organisation. */
 export async function lockOrganisation(transaction: Transaction, accountId: string): Promise<boolean> {
   return (await lockAccount(transaction, accountId))?.kind === 'organisation'
 }
 
-/** Makes the person a member of the organisation, which is locked. */
+/** Adds the person to the organisation, whose row is locked. */
 export async function admit(
   transaction: Transaction,
   accountId: string,
@@ -38,7 +36,7 @@ export async function admit(
   return inserted.length === 0 ? { kind: 'already_member' } : undefined
 }
 
-/** With the person's row locked: two accounts that make somebody an owner at once take turns. */
+/** Checks the number of owned accounts with the person's row locked, so that two accounts cannot exceed it together. */
 export async function refuseOwner(
   transaction: Transaction,
   userId: string,

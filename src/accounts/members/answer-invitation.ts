@@ -1,4 +1,4 @@
-/** What an invited person does with an invitation: looks at it, accepts or declines it. It is good once, and for the verified address alone. */
+/** Lets an invited person view, accept or decline an invitation. An invitation works once, and only for its verified address. */
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { type AccountRole, invitations, users } from '@/db/auth-schema'
@@ -16,16 +16,14 @@ type OpenInvitation = {
   accountId: string
   accountName: string
   role: AccountRole
-  /** The sender's name. */
   invitedBy: string
 }
 
-/** `invalid`: expired, used, revoked, for another address, beyond what its sender may give now, or never ours: nobody learns which. */
+/** `invalid`: expired, used, revoked, unknown, for another address, or no longer allowed to its sender. The reason is not revealed. */
 export type AnswerRefusal = { kind: 'invalid' | 'not_verified' } | AdmissionRefusal
 
 type Answering = { token: string; by: ChangedBy & { actor: { userId: string } } }
 
-/** What the person is invited to. */
 export async function readInvitation(
   { db }: Database,
   { token, by }: Answering,
@@ -36,7 +34,6 @@ export async function readInvitation(
   })
 }
 
-/** Makes the person a member. */
 export async function acceptInvitation(
   { db }: Database,
   { token, by }: Answering,
@@ -56,7 +53,6 @@ export async function acceptInvitation(
   })
 }
 
-/** Says no, for good. */
 export async function declineInvitation(
   { db }: Database,
   { token, by }: Answering,
@@ -72,7 +68,7 @@ export async function declineInvitation(
   })
 }
 
-/** With the account locked: of two who accept at once, or of one who accepts while another revokes, the second finds it decided. */
+/** Runs with the account locked, so of two simultaneous answers or revocations the second sees the first's outcome. */
 async function findOpen(
   transaction: Transaction,
   token: string,

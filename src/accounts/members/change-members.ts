@@ -1,4 +1,4 @@
-/** Changes of who is what in an organisation, one after another: each holds the lock of the account's row. */
+/** Changes of members and roles in an organisation, one at a time: each locks the account's row. */
 import { and, asc, count, eq, ne } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { ensureAccount } from '@/accounts/users'
@@ -17,26 +17,24 @@ export type ListedMember = {
   name: string
   email: string
   role: AccountRole
-  /** Keys of theirs that programs may use now. */
+  /** The member's keys that are usable now. */
   activeKeys: number
   createdAt: Date
 }
 
-/** Why nothing was changed. */
 export type MemberRefusal =
   | { kind: 'not_organisation' | 'unknown_member' | 'last_owner' }
-  /** The caller's role does not allow it. */
   | { kind: 'not_permitted' }
-  /** Nobody gives themselves more than they have. */
+  /** People cannot raise their own role. */
   | { kind: 'own_promotion' }
   | AdmissionRefusal
-  /** Keys that the member may not hold with the new role, or without one, are active. */
+  /** The member has active keys that the new role (or a non-member) may not have. */
   | { kind: 'has_keys'; activeKeys: number }
 
-/** `revoked`: what ended with the change. */
+/** `revoked`: the credentials that ended with the change. */
 export type MemberOutcome = { kind: 'done'; revoked: Credential[] } | MemberRefusal
 
-/** `by` without an id is an operator, who may everything but leave an account without an owner. */
+/** `by` without a user id is an operator, who may do everything except leave an account without an owner. */
 export type MemberChange = { accountId: string; userId: string; by: ChangedBy }
 
 /** The members of an account, owners first. */
@@ -60,7 +58,7 @@ export async function listMembers({ db }: Database, accountId: string): Promise<
   return rows.toSorted((one, other) => ACCOUNT_ROLES.indexOf(one.role) - ACCOUNT_ROLES.indexOf(other.role))
 }
 
-/** Makes somebody who may sign in a member, without an invitation: for operators. */
+/** Adds an existing user as a member without an invitation. For operators. */
 export async function addMember(
   { db }: Database,
   { accountId, email, role, by }: { accountId: string; email: string; role: AccountRole; by: ChangedBy },
@@ -69,7 +67,7 @@ export async function addMember(
     if (!(await lockOrganisation(transaction, accountId))) return { kind: 'not_organisation' }
     const [user] = await transaction.select({ id: users.id }).from(users).where(eq(users.email, email.toLowerCase()))
     if (!user) return { kind: 'unknown_user' }
-    // An account that somebody made by command has no member yet: the first one has to be an owner.
+    // An account created on the command line has no members: its first one must be an owner.
     if (role !== 'owner' && (await isLastOwner(transaction, accountId, user.id))) return { kind: 'last_owner' }
     const refusal = await admit(transaction, accountId, user.id, role)
     if (refusal) return refusal
@@ -82,8 +80,8 @@ export async function addMember(
 }
 
 /**
- * Gives a member another role. Nobody gives or takes a role above their own, and their own they only lower. What they may hold no longer
- * is revoked, API keys before (`has_keys`); with `keep`, invitations alone.
+ * Changes a member's role. People cannot give or take a role above their own; their own role they can only lower. Credentials the new role
+ * may not have are revoked; active API keys must be deactivated before (`has_keys`). With `keep`, only invitations are revoked.
  */
 export async function changeRole(
   { db }: Database,
@@ -125,8 +123,8 @@ export async function changeRole(
 }
 
 /**
- * Ends a membership, one's own or another's. API keys of theirs have to be deactivated before (`has_keys`), whatever `fate` says: nobody
- * would own them. Invitations are revoked, management keys too unless `fate` is `keep`.
+ * Ends a membership. The member's API keys must be deactivated before (`has_keys`), since nobody would own them. Invitations are revoked;
+ * management keys too, unless `fate` is `keep`.
  */
 export async function removeMember(
   { db }: Database,
@@ -157,7 +155,7 @@ export async function removeMember(
   })
 }
 
-/** An invitation is void without its sender's role in any case. */
+/** An invitation always ends with its sender's role. */
 function ending(fate: Fate, lost: readonly Credential[]): Credential[] {
   return lost.filter(({ kind }) => fate === 'revoke' || kind === 'invitation')
 }
@@ -188,7 +186,7 @@ async function lockMember(
     .innerJoin(users, eq(users.id, memberships.userId))
     .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
   if (!member) return { kind: 'unknown_member' }
-  // Waits for keys that are being made for them; those that come later find the role that they have then.
+  // Waits for keys that are just being made; later ones see the changed role.
   await transaction
     .select({ userId: memberships.userId })
     .from(memberships)
@@ -197,12 +195,12 @@ async function lockMember(
   return isOrganisation ? member : { kind: 'not_organisation' }
 }
 
-/** What a management key does is not done by its maker. */
+/** A change by a management key does not count as its maker's own. */
 function isOneself({ actor, managementKeyId }: ChangedBy, userId: string): boolean {
   return managementKeyId === undefined && actor.userId === userId
 }
 
-/** Checks the caller's role again under the lock: it may have changed since the request was let in. */
+/** Checks the caller's role again under the lock: it may have changed since the request began. */
 async function refuseActor(
   transaction: Transaction,
   accountId: string,
@@ -223,7 +221,7 @@ async function isLastOwner(transaction: Transaction, accountId: string, userId: 
   return (await findRow(transaction, memberships, isOther)) === undefined
 }
 
-/** A person who leaves the account they were given gets a new one, and the organisation another owner's address. */
+/** If a person leaves the account they were created with, they get a new account, and the organisation gets another owner's address. */
 async function giveAnother(transaction: Transaction, accountId: string, userId: string): Promise<void> {
   const [owner] = await transaction
     .select({ email: users.email })

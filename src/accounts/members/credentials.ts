@@ -1,6 +1,4 @@
-/**
- * A member's credentials that work without the member, and the roles that may hold them. Changes of roles and new keys use it.
- */
+/** A member's credentials that work without the member being present, and the roles that may have them. */
 import { and, asc, eq, exists, gt, inArray, isNull, or, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { auditEntries } from '@/db/administration-schema'
@@ -10,7 +8,7 @@ import { managementKeys } from '@/db/management-schema'
 import { apiKeys } from '@/db/schema'
 import { mayDo, mayGive, type Permission } from './permissions'
 
-/** `service_key`: the account's own key, whose text its maker has seen. It never ends with a role. */
+/** `service_key`: the account's own key, whose text this member has seen. It never ends with a role. */
 export const CREDENTIAL_KINDS = ['api_key', 'management_key', 'invitation', 'service_key'] as const
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number]
 
@@ -19,11 +17,11 @@ export type Credential = {
   id: string
   /** The name of a key, the address of an invitation. */
   name: string
-  /** The roles whose members may hold it. */
+  /** The roles that may have it. */
   roles: AccountRole[]
 }
 
-/** Whether keys that a member may hold no longer end with their role, or stay. */
+/** Whether the keys that a role may not have are revoked or kept. */
 export type Fate = 'revoke' | 'keep'
 
 const NEEDED: Record<Exclude<CredentialKind, 'service_key'>, Permission> = {
@@ -32,17 +30,17 @@ const NEEDED: Record<Exclude<CredentialKind, 'service_key'>, Permission> = {
   invitation: 'members.change',
 }
 
-/** Whether somebody of this role may hold one; nobody without a role does. */
+/** Whether this role may have such a credential; a non-member may not. */
 export function mayHold(role: AccountRole | undefined, kind: keyof typeof NEEDED): boolean {
   return role !== undefined && mayDo(role, NEEDED[kind])
 }
 
-/** The credentials that this role, or none, may not hold. */
+/** The credentials that this role, or a non-member, may not have. */
 export function lostWith(role: AccountRole | undefined, credentials: readonly Credential[]): Credential[] {
   return credentials.filter(({ kind, roles }) => kind !== 'service_key' && !(role && roles.includes(role)))
 }
 
-/** What of the account's works now and was made by this person, oldest first within each kind. */
+/** The account's usable credentials made by this person, oldest first within each kind. */
 export async function credentialsOf(
   db: Database['db'] | Transaction,
   accountId: string,
@@ -100,7 +98,7 @@ export async function credentialsOf(
   ]
 }
 
-/** Revokes management keys and invitations among these, with the change that they end with. */
+/** Revokes the management keys and invitations in this list, in the transaction of the change that ends them. */
 export async function revokeAll(
   transaction: Transaction,
   accountId: string,
@@ -120,17 +118,16 @@ export async function revokeAll(
   }
 }
 
-/** What ends an API key on every gateway. */
+/** Deactivates an API key on every gateway. */
 export type KeyEnd = { deactivate(keyId: string, accountId: string, by: ChangedBy): Promise<unknown> }
 
 type KeysEnding = { accountId: string; userId: string; by: ChangedBy }
 
-/** A key that was made between two looks makes a third one necessary. */
+/** Repeated if a key was made in between. */
 const MAX_LOOKS = 3
 
 /**
- * Does `change`; where active keys stand in its way, after these were deactivated: on every gateway before the role ends, so that the
- * request can be repeated if the store fails.
+ * Runs `change`. If active keys prevent it, it deactivates them on every gateway first, so that the request can be repeated if Redis fails.
  */
 export async function endingKeys<Outcome extends { kind: string }>(
   { db }: Database,

@@ -1,4 +1,4 @@
-/** Invitations to an organisation: made, sent again and revoked by members who may. Their tokens are handed out, and kept as hashes. */
+/** Invitations to an organisation: members with the permission make, resend and revoke them. Tokens are stored as hashes. */
 import { and, desc, eq, gt, ne, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { type AccountRole, invitations, memberships, users } from '@/db/auth-schema'
@@ -12,28 +12,27 @@ import { nameOf } from './tell-members'
 
 /** How long an invitation may be accepted. */
 export const INVITATION_DAYS = 7
-/** Of one account, at once and in 24 hours. */
+/** Per account: pending at once, and made in 24 hours. */
 export const MAX_PENDING = 50
 export const MAX_A_DAY = 100
 
 /** 190 bits. */
 const TOKEN_LENGTH = 32
 const DAY_MS = 86_400_000
-/** Pending ones, and as many that have expired. */
 const MAX_LISTED = 2 * MAX_PENDING
 
 export type ListedInvitation = {
   invitationId: string
   email: string
   role: AccountRole
-  /** The last sender's name. */
+  /** Name of the last sender. */
   invitedBy: string
   isExpired: boolean
   createdAt: Date
   expiresAt: Date
 }
 
-/** The content of the mail; only the mail has the `token`. */
+/** The content of the mail. Only the mail contains the `token`. */
 export type SentInvitation = {
   invitationId: string
   token: string
@@ -44,18 +43,17 @@ export type SentInvitation = {
 
 export type InvitationRefusal =
   | { kind: 'not_organisation' | 'unknown_invitation' | 'already_member' }
-  /** The caller's role does not allow it. */
   | { kind: 'not_permitted' }
   | { kind: 'too_many_pending' | 'too_many_a_day'; limit: number }
 
-/** The inviting person and the invitation. `tell` writes the mail, in the transaction that makes the invitation. */
+/** The inviting person and account. `tell` writes the mail, in the transaction that makes the invitation. */
 type Inviting = {
   accountId: string
   by: ChangedBy & { actor: { userId: string } }
   tell?(transaction: Transaction, invitation: SentInvitation): Promise<void>
 }
 
-/** Invites an address, of which nothing need be known. One that was pending for it is revoked. */
+/** Invites an address, known or not. A pending invitation to it is revoked. */
 export async function invite(
   { db }: Database,
   { accountId, by, tell }: Inviting,
@@ -87,7 +85,7 @@ export async function invite(
   })
 }
 
-/** Makes a new token for an invitation that nobody has accepted; the one of before is void. It is the sender's from then on. */
+/** Makes a new token for a pending invitation and voids the old one. The caller becomes its sender. */
 export async function resendInvitation(
   { db }: Database,
   { accountId, by, tell }: Inviting,
@@ -113,7 +111,7 @@ export async function resendInvitation(
   })
 }
 
-/** Voids an invitation that nobody has accepted. */
+/** Revokes a pending invitation. */
 export async function revokeInvitation(
   { db }: Database,
   { accountId, by }: Inviting,
@@ -129,7 +127,6 @@ export async function revokeInvitation(
   })
 }
 
-/** Open invitations, newest first. */
 export async function listInvitations({ db }: Database, accountId: string): Promise<ListedInvitation[]> {
   return await db
     .select({

@@ -1,4 +1,4 @@
-/** Everything that pages and commands do with the members of an account, as one dependency. */
+/** All member functions that pages and commands use, as one dependency. */
 import type { AccountRole } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { acceptInvitation, declineInvitation, readInvitation } from './answer-invitation'
@@ -7,17 +7,17 @@ import { type Credential, credentialsOf, endingKeys, type Fate, type KeyEnd } fr
 import { invite, listInvitations, resendInvitation, revokeInvitation } from './invitations'
 import { changeCompany, findKind, makeOrganisation } from './organisation'
 
-/** Members in `database`, whose keys end by `keys`. */
+/** Members in `database`. `keys` deactivates their keys. */
 export function createMembers(database: Database, keys: KeyEnd) {
   return {
     list: (accountId: string) => listMembers(database, accountId),
     findKind: (accountId: string) => findKind(database, accountId),
-    /** What they have made that works without them. */
+    /** Their credentials that work without them. */
     credentials: (accountId: string, userId: string) => credentialsOf(database.db, accountId, userId),
-    /** Their API keys that the new role may not hold end before it. */
+    /** API keys that the new role may not have are deactivated first. */
     changeRole: async (change: MemberChange, role: AccountRole, fate: Fate) =>
       withKeys(await endingKeys(database, keys, change, () => changeRole(database, change, role, fate))),
-    /** Likewise, all of them. */
+    /** All their API keys are deactivated first. */
     remove: async (change: MemberChange, fate: Fate) =>
       withKeys(await endingKeys(database, keys, change, () => removeMember(database, change, fate))),
     makeOrganisation: makeOrganisation.bind(null, database),

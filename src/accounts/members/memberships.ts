@@ -1,4 +1,4 @@
-/** Who is a member of which account, and in which role. */
+/** Which people are members of which account, in which role. */
 import { and, asc, eq } from 'drizzle-orm'
 import type { ChangedBy } from '@/accounts/audit'
 import { type AccountRole, memberships } from '@/db/auth-schema'
@@ -8,20 +8,20 @@ import { type AccountKind, accounts, apiKeys } from '@/db/schema'
 import type { Payer } from '@/ledger/outcomes'
 import { mayDo, seesAllUsage } from './permissions'
 
-/** An account of a person, as they are shown it. */
+/** A person's account, as they see it. */
 export type OwnAccount = { accountId: string; name: string; kind: AccountKind; role: AccountRole }
 
-/** A person may be a member of so many accounts that are listed; no person is of more. */
+/** At most this many accounts of a person are listed. Nobody has more. */
 const MAX_LISTED = 200
 const ID = /^[\w-]{1,100}$/
 
-/** The person's membership; undefined for others, and for unknown accounts. */
+/** The person's role; undefined if they are no member or there is no such account. */
 export async function roleIn(
   db: Database['db'] | Transaction,
   accountId: string,
   userId: string,
 ): Promise<AccountRole | undefined> {
-  // Comes out of an address as it is: nothing that Postgres can't take as a text reaches it.
+  // The id comes from a URL unchecked: Postgres rejects some characters in a text.
   if (!ID.test(accountId)) return undefined
   const isTheirs = and(eq(memberships.accountId, accountId), eq(memberships.userId, userId))
   return (await findRow(db, memberships, isTheirs))?.role
@@ -30,7 +30,7 @@ export async function roleIn(
 /** A person's role in an account, and whether they see all of its usage or only their own keys'. */
 export type Membership = { role: AccountRole; seesAllUsage: boolean }
 
-/** Likewise, with what the account lets its developers see. */
+/** The person's membership, including whether the account shows developers all usage. */
 export async function membershipIn(
   { db }: Database,
   accountId: string,
@@ -45,7 +45,7 @@ export async function membershipIn(
   return found && { role: found.role, seesAllUsage: seesAllUsage(found.role, found.developersSeeAllUsage) }
 }
 
-/** The role by which somebody changes members: a management key has that of an admin; an operator has none. */
+/** The role by which somebody changes members. A management key acts as admin; an operator has no role. */
 export async function roleOfActor(
   db: Database['db'] | Transaction,
   accountId: string,
@@ -55,7 +55,7 @@ export async function roleOfActor(
   return actor.userId === null ? undefined : await roleIn(db, accountId, actor.userId)
 }
 
-/** The accounts that the person is a member of, the oldest membership first. */
+/** The person's accounts, oldest membership first. */
 export async function accountsOf({ db }: Database, userId: string): Promise<OwnAccount[]> {
   return await db
     .select({ accountId: accounts.id, name: accounts.name, kind: accounts.kind, role: memberships.role })
@@ -67,8 +67,8 @@ export async function accountsOf({ db }: Database, userId: string): Promise<OwnA
 }
 
 /**
- * Whether the key's member sees the balance, and whose own usage alone (`madeBy`) they see; all, where it is the account's own key. A
- * former member has no role.
+ * Whether the key's member may see the balance, and whose usage they may see: only that of `madeBy`, or all if it is the account's own key.
+ * A departed member has no role.
  */
 export async function sightOfKey(
   { db }: Database,

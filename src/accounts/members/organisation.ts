@@ -1,4 +1,4 @@
-/** A personal account becomes an organisation, once and for good: its id, balance, keys and history stay. */
+/** Turns a personal account into an organisation, permanently. Id, balance, keys and history stay. */
 import { eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { lockAccount } from '@/accounts/in-order'
@@ -8,7 +8,7 @@ import { accounts, type Company } from '@/db/schema'
 
 type OrganisationOutcome = { kind: 'done' } | { kind: 'unknown_account' | 'organisation_already' }
 
-/** The account is called as the company is from then on. */
+/** The account is renamed to the company's name. */
 export async function makeOrganisation(
   { db }: Database,
   accountId: string,
@@ -29,7 +29,7 @@ export async function makeOrganisation(
 
 type ChangeCompanyOutcome = { kind: 'done' } | { kind: 'unknown_account' | 'not_organisation' }
 
-/** Changes the legal data of an organisation. The account keeps the name of its company. The audit log has both sides of the change. */
+/** Changes an organisation's legal data; the account's name stays that of the company. The audit log has the data before and after. */
 export async function changeCompany(
   { db }: Database,
   accountId: string,
@@ -55,7 +55,7 @@ export async function changeCompany(
   })
 }
 
-/** What an account is, for those who look at its members; undefined if there is none. */
+/** The account's kind; undefined if there is no such account. */
 export async function findKind(
   { db }: Database,
   accountId: string,

@@ -1,61 +1,62 @@
-/** What each role may do in an account: the one table that routes, pages and documents go by. */
+/** The permissions of each role in an account. Routes, pages and documents all use this table. */
 import type { AccountRole } from '@/db/auth-schema'
 
-/** Each permission, and who has it. Roles are asked for nowhere else. */
+/** Each permission with its roles. No other code checks roles. */
 export const PERMISSIONS = {
-  /** See usage, failed requests and keys: all of the account's, or only one's own where `usage.readAll` is missing. An account may show its developers all usage. */
+  /**
+   * See usage, failed requests and keys: the whole account's, or only one's own without `usage.readAll`. An account may show its developers
+   * all usage.
+   */
   'usage.read': ['owner', 'admin', 'developer', 'billing', 'viewer'],
   'usage.readAll': ['owner', 'admin', 'billing', 'viewer'],
-  /** Make keys, switch them off and on, delete them (of those that one sees), and use the playground. */
+  /** Make, switch and delete the keys that one sees, and use the playground. */
   'keys.use': ['owner', 'admin', 'developer'],
-  /** Switch keys off: without `keys.use`, one's own that were kept as one got another role. */
+  /** Switch keys off. Without `keys.use`, only one's own keys that stayed after a change of role. */
   'keys.switchOff': ['owner', 'admin', 'developer', 'billing', 'viewer'],
-  /** Change something of a key: what, `keys.use`, `limits.raise` and `budgets.change` say. */
+  /** Change a key. Which fields: `keys.use`, `limits.raise` and `budgets.change`. */
   'keys.change': ['owner', 'admin', 'developer', 'billing'],
-  /** Raise what keys may do, and what they may spend. */
+  /** Raise the limits and budgets of keys. */
   'limits.raise': ['owner', 'admin'],
   'budgets.change': ['owner', 'admin', 'billing'],
   /** See balance, orders and statement. */
   'billing.read': ['owner', 'admin', 'billing', 'viewer'],
   'billing.pay': ['owner', 'billing'],
-  /** Move credit to another account of which one may do the same. */
+  /** Move credit to another account in which one has the same permission. */
   'credit.move': ['owner'],
-  /** Make, list and revoke management keys; read what was changed in the account. */
+  /** Make, list and revoke management keys; read the account's audit log. */
   'managementKeys.change': ['owner', 'admin'],
   'audit.read': ['owner', 'admin'],
-  /** Set below which credit the account is alerted, and who hears of it. */
+  /** Set the balance thresholds for alerts, and who gets them. */
   'alerts.change': ['owner', 'billing'],
   'members.read': ['owner', 'admin', 'developer', 'billing', 'viewer'],
   'members.change': ['owner', 'admin'],
-  /** How long answers are kept, and what the account is. */
+  /** Set how long answers are stored, and turn the account into an organisation. */
   'account.change': ['owner'],
 } as const satisfies Record<string, readonly AccountRole[]>
 
 export type Permission = keyof typeof PERMISSIONS
 
-/** Whether somebody of this role may do that. */
 export function mayDo(role: AccountRole, permission: Permission): boolean {
   return (PERMISSIONS[permission] as readonly AccountRole[]).includes(role)
 }
 
-/** Whether somebody of this role sees all usage and failed requests of an account that lets its developers do so, or doesn't. */
+/** Whether this role sees all usage and failed requests. `developersSeeAllUsage` is a setting of the account. */
 export function seesAllUsage(role: AccountRole, developersSeeAllUsage: boolean): boolean {
   return developersSeeAllUsage || mayDo(role, 'usage.readAll')
 }
 
-/** Everything that somebody of this role may do. */
 export function permissionsOf(role: AccountRole): Permission[] {
   return (Object.keys(PERMISSIONS) as Permission[]).filter((permission) => mayDo(role, permission))
 }
 
 const RANK: Record<AccountRole, number> = { owner: 3, admin: 2, developer: 1, billing: 1, viewer: 0 }
 
-/** Whether the second role is above the first: developer and billing are beside each other. */
+/** Whether the first role is below the second. Developer and billing are on the same level. */
 export function isBelow(role: AccountRole, other: AccountRole): boolean {
   return RANK[role] < RANK[other]
 }
 
-/** Whether somebody of the role `own` may make others what they are not above, and take that from them. */
+/** Whether somebody with the role `own` may give or take `role`: only roles not above their own. */
 export function mayGive(own: AccountRole | undefined, role: AccountRole): boolean {
   return own !== undefined && mayDo(own, 'members.change') && RANK[role] <= RANK[own]
 }

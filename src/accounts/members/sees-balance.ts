@@ -1,4 +1,4 @@
-/** Whether a payer may be told the account's balance, asked of the history only when a request is refused for want of credit. */
+/** Whether a payer may see the account's balance. Postgres is asked only when a request is refused for lack of credit. */
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import type { Payer } from '@/ledger/outcomes'
@@ -6,13 +6,13 @@ import { createBoundedMap } from '@/lib/bounded-map'
 import { roleIn, sightOfKey } from './memberships'
 import { mayDo } from './permissions'
 
-/** Without an answer after this time, nothing is told. */
+/** Without an answer after this time, the balance is not shown. */
 const TIMEOUT_MS = 1_000
-/** An answer is remembered for this time, so that many refusals of one payer ask once. */
+/** How long an answer is cached, so that many refusals of one payer cause one query. */
 const FRESH_MS = 1_000
 const MAX_PAYERS = 10_000
 
-/** Answers by the role of the acting member, else of the key's member. A key of the account itself sees the balance. Never rejects. */
+/** Decides by the role of the acting member, else of the key's member. The account's own keys see the balance. Never rejects. */
 export function createSeesBalance(database: Database): (payer: Payer) => Promise<boolean> {
   const answers = createBoundedMap<string, { untilMs: number; answer: Promise<boolean> }>(MAX_PAYERS)
   return (payer) => {

@@ -1,4 +1,4 @@
-/** Mails about changes of a person's role or of the account, written in the transaction of the change. */
+/** Mails about changes of a person's role or of an account, written in the transaction of the change. */
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import type { ChangedBy } from '@/accounts/audit'
 import { describeAddresses } from '@/accounts/key-limits'
@@ -11,13 +11,13 @@ import { mayDo } from './permissions'
 
 type Change = { accountId: string; by: ChangedBy }
 
-/** What happened to the membership of the person with the address `email`. */
+/** A change to the membership of the person with the address `email`. */
 type Told =
   | { kind: 'role_changed'; before: AccountRole; after: AccountRole }
   | { kind: 'member_added'; role: AccountRole }
   | { kind: 'member_removed' }
 
-/** Tells a person of their own membership. */
+/** Mails a person about a change of their own membership. */
 export async function tellMember(
   transaction: Transaction,
   { accountId, by }: Change,
@@ -28,7 +28,7 @@ export async function tellMember(
   await writeMails(transaction, { kind, facts } as Parameters<typeof writeMails>[1], [email], { accountId })
 }
 
-/** Tells the owners of an account, but the new one, that there is one more. */
+/** Mails the owners of an account, except the new one, about the new owner. */
 export async function tellOfOwner(transaction: Transaction, { accountId, by }: Change, userId: string): Promise<void> {
   const owners = await addressesOf(transaction, accountId, ['owner'])
   const owner = owners.find((one) => one.userId === userId)?.email ?? ''
@@ -37,7 +37,7 @@ export async function tellOfOwner(transaction: Transaction, { accountId, by }: C
   await writeMails(transaction, { kind: 'owner_added', facts }, others, { accountId })
 }
 
-/** Tells owners and admins from where keys of the account may be used now; of a single key its member, too. */
+/** Mails owners and admins the networks now allowed for the account's keys; for a single key, its member too. */
 export async function tellOfAddresses(
   transaction: Transaction,
   { accountId, by }: Change,
@@ -59,7 +59,7 @@ export async function tellOfAddresses(
   )
 }
 
-/** The members of an account in these roles who may sign in. */
+/** The members with these roles who may sign in. */
 export async function addressesOf(
   transaction: Transaction,
   accountId: string,
@@ -72,7 +72,7 @@ export async function addressesOf(
     .where(and(eq(memberships.accountId, accountId), inArray(memberships.role, [...roles]), isNull(users.disabledAt)))
 }
 
-/** How an account is called, in a transaction. */
+/** The account's name, read in the transaction. */
 export async function nameOf(transaction: Transaction, accountId: string): Promise<string> {
   const [account] = await transaction.select({ name: accounts.name }).from(accounts).where(eq(accounts.id, accountId))
   return account?.name ?? ''

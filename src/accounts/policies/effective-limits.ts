@@ -1,31 +1,31 @@
-/** The effective limits of a key: the rules of its account, its member and its own, all together. */
+/** A key's effective limits: the combined rules of its account, its member and the key itself. */
 import { memberships } from '@/db/auth-schema'
 import { accounts } from '@/db/schema'
 import { type Allowed, narrower } from '@/ledger/allowed'
 import type { KeyLimits } from '@/ledger/outcomes'
 
-/** What holds for all keys of an account; null = no bound. */
+/** Rules for all keys of an account; null = no limit. */
 export type KeyPolicy = Allowed & { maxKeyAgeDays: number | null }
 
-/** A key's age: when it was made, when its text was last rotated; keys of the service itself are not rotated. */
+/** When a key was made and when its secret was last rotated. The service's own keys are not rotated. */
 type Age = { createdAtMs: number; secretSinceMs: number | null; isBuiltIn: boolean }
 
 const DAY_MS = 86_400_000
 
-/** What holds for all keys, of the row of their account. */
+/** Columns of the account with rules for all its keys. */
 export const POLICY_COLUMNS = {
   allowedModels: accounts.allowedModels,
   allowedProviders: accounts.allowedProviders,
   maxKeyAgeDays: accounts.maxKeyAgeDays,
 }
 
-/** What holds for all keys of a member, of the row of their membership. */
+/** Columns of the membership with rules for all keys of a member. */
 export const MEMBER_POLICY_COLUMNS = {
   allowedModels: memberships.allowedModels,
   allowedProviders: memberships.allowedProviders,
 }
 
-/** The limits as gateways obey them; `ofMember` is everything, or null, for a key that is no member's. */
+/** The limits that gateways enforce. `ofMember` allows everything, or is null, for a key without a member. */
 export function effectiveLimits<Limits extends Pick<KeyLimits, keyof Allowed | 'expiresAtMs'>>(
   limits: Limits,
   policy: KeyPolicy,

@@ -1,4 +1,4 @@
-/** What holds for the members of an account beyond their roles: read and changed by people. */
+/** Rules for all members of an account, in addition to their roles. */
 import { eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { lockAccount } from '@/accounts/in-order'
@@ -6,7 +6,7 @@ import type { Database } from '@/db/client'
 import { findRow } from '@/db/find-row'
 import { accounts } from '@/db/schema'
 
-/** `developersSeeAllUsage`: whether developers see the usage and the failed requests of all keys, and not of their own alone. */
+/** `developersSeeAllUsage`: developers see usage and failed requests of all keys, instead of only their own. */
 export type MemberPolicy = { developersSeeAllUsage: boolean }
 
 type MemberPolicyChange = { accountId: string; policy: MemberPolicy; by: ChangedBy }
@@ -17,7 +17,7 @@ export async function readMemberPolicy({ db }: Database, accountId: string): Pro
   return account && { developersSeeAllUsage: account.developersSeeAllUsage }
 }
 
-/** Changes it, with an audit entry where it is another than before. Holds for the next request of each member. */
+/** Changes the policy, with an audit entry if it differs. Applies from each member's next request. */
 export async function changeMemberPolicy(
   { db }: Database,
   { accountId, policy: { developersSeeAllUsage }, by }: MemberPolicyChange,

@@ -1,13 +1,13 @@
-/** When a secret that another is to replace was last used, so that people see what still has to be changed before it ends. */
+/** Records when a rotated-out secret was last used, so that people see which programs still use it. */
 import type { Database } from '@/db/client'
 import type { Payer } from '@/ledger/outcomes'
 import { createBoundedMap } from '@/lib/bounded-map'
 
-/** Uses of one secret are written down no more often than this, by each process. */
+/** Each process writes the use of a secret at most once in this time. */
 const INTERVAL_MS = 60_000
 const CAPACITY = 10_000
 
-/** Notes uses in `database`, in the background. One that can't be written is not: the next will be. */
+/** Records uses in `database` in the background. Failed writes are dropped: the next use is written. */
 export function createSecretUse({ sql }: Database): (payer: Payer) => void {
   const writtenAtMs = createBoundedMap<string, number>(CAPACITY)
   return ({ keyId, secret = 1 }) => {

@@ -1,4 +1,4 @@
-/** Which mails a member gets of an account at the end of each period: none until they ask for one. */
+/** Which daily, weekly and monthly mails a member gets. None by default. */
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { choose } from '@/accounts/alerts/settings'
 import { ALERT_KINDS, type OptionalKind, SCHEDULED_KINDS, type ScheduledKind, scheduledMails } from '@/db/alert-schema'
@@ -8,7 +8,7 @@ import { latestPeriod, UNIT_OF } from './periods'
 
 type MailChoice = { accountId: string; email: string; kind: OptionalKind; isWanted: boolean }
 
-/** Turns a kind of mails, alerts or scheduled ones, off or on for one address. Saying it again changes nothing. */
+/** Turns a kind of mail (alert or scheduled) on or off for one address. A repeated call changes nothing. */
 export async function chooseMails(database: Database, { kind, ...choice }: MailChoice, nowMs: number): Promise<void> {
   const alerts = ALERT_KINDS.filter((one) => one === kind || kind === 'alerts')
   for (const alert of alerts) await choose(database, { ...choice, kind: alert })
@@ -16,7 +16,7 @@ export async function chooseMails(database: Database, { kind, ...choice }: MailC
   if (scheduled) await schedule(database, { ...choice, kind: scheduled }, nowMs)
 }
 
-/** Which of the scheduled mails a person gets. */
+/** The scheduled mails that a person gets. */
 export async function readScheduled(
   { db }: Database,
   accountId: string,
@@ -31,7 +31,7 @@ export async function readScheduled(
   return Object.fromEntries(SCHEDULED_KINDS.map((kind) => [kind, asked.has(kind)])) as Record<ScheduledKind, boolean>
 }
 
-/** The first one is of the period that ends next. Of people who are no members nothing is kept. */
+/** The first mail covers the current period. Nothing is stored for people who are not members. */
 async function schedule(
   { db }: Database,
   { accountId, email, kind, isWanted }: Omit<MailChoice, 'kind'> & { kind: ScheduledKind },

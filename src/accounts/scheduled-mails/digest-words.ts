@@ -1,4 +1,4 @@
-/** A digest in words: what its mail is made of. */
+/** Formats a usage digest as the facts of its mail. */
 import type { NewMail } from '@/accounts/mails/templates'
 import type { FactRows } from '@/db/mail-schema'
 import { formatUsd, NANO_PER_USD, nano } from '@/lib/money'
@@ -10,12 +10,12 @@ type Words = Pick<DigestFacts, 'cost' | 'requests' | 'models' | 'keys' | 'member
 
 const DAY_MS = 86_400_000
 const WEEK_DAYS = 7
-/** Beyond ten years nothing is said of when credit ends. */
+/** If credit lasts longer than ten years, its end is not mentioned. */
 const MAX_DAYS = 3650
 const MAX_PERCENT = 1000
 const CENT_DIGITS = 2
 
-/** `seesCredit`: whether the recipient may see what the account has. */
+/** `seesCredit`: whether the recipient may see the account's balance. */
 export function digestWords(
   digest: UsageDigest,
   { unit }: Period,
@@ -29,14 +29,14 @@ export function digestWords(
     requests: compared(requests, requestsBefore, countText),
     models: rowsOf(models, cost),
     keys: rowsOf(keys, cost),
-    // With a single member this part would repeat the sum.
+    // With a single member this part would repeat the total.
     members: members.length > 1 ? rowsOf(members, cost) : [],
     credit: seesCredit ? usdText(digest.balance) : '',
     lastsUntil: seesCredit ? lastDay(digest, nowMs) : '',
   }
 }
 
-/** With what is in none of them, so that they add up to the total. */
+/** With a row for the rest, so that the rows add up to the total. */
 function rowsOf(shares: readonly Share[], total: number): FactRows {
   const rest = shares.reduce((left, { cost }) => left - cost, total)
   const rows: FactRows = shares.map(({ name, cost }) => [name, usdText(cost)])
@@ -59,7 +59,7 @@ function countText(count: number): string {
   return count.toLocaleString('en-US')
 }
 
-/** Cents, cut off as on the pages; below a dollar every digit. */
+/** USD with cents, rounded down as on the pages; below a dollar with all digits. */
 function usdText(amount: number): string {
   const [whole, fraction = ''] = formatUsd(nano(amount)).split('.')
   const shown = Math.abs(amount) < NANO_PER_USD ? fraction : fraction.slice(0, CENT_DIGITS)

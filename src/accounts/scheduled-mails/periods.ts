@@ -1,10 +1,9 @@
-/** The days, weeks and months (UTC; weeks begin on Monday) that scheduled mails are of. */
+/** The days, weeks and months (UTC; weeks begin on Monday) that scheduled mails cover. */
 import type { ScheduledKind } from '@/db/alert-schema'
 import { MS_PER_DAY, utcDayOf } from '@/lib/clock'
 
 type Unit = 'day' | 'week' | 'month'
 
-/** What each kind of mail is of. */
 export const UNIT_OF: Record<ScheduledKind, Unit> = {
   digest_weekly: 'week',
   digest_monthly: 'month',
@@ -13,21 +12,21 @@ export const UNIT_OF: Record<ScheduledKind, Unit> = {
   export_monthly: 'month',
 }
 
-/** Days, yyyy-mm-dd, both included; the period before begins at `before`, and ends where this one begins. */
+/** First and last day (yyyy-mm-dd) of a period; `before` is the first day of the preceding one. */
 export type Period = { unit: Unit; from: string; to: string; before: string }
 
 const WEEK_DAYS = 7
 /** 1970-01-01 was a Thursday. */
 const DAYS_FROM_MONDAY = 3
 
-/** The latest period that had ended at a moment. */
+/** The latest period that had ended at `atMs`. */
 export function latestPeriod(unit: Unit, atMs: number): Period {
   const starts = [0, 1, 2].map((back) => startOf(unit, atMs, back))
   const [next = 0, from = 0, before = 0] = starts
   return { unit, from: utcDayOf(from), to: utcDayOf(next - MS_PER_DAY), before: utcDayOf(before) }
 }
 
-/** When the period of a moment began, or the one `back` before it. */
+/** The start of the period that contains `at`, or of the one `back` periods earlier. */
 function startOf(unit: Unit, atMs: number, back: number): number {
   const at = new Date(atMs)
   if (unit === 'month') return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - back, 1)

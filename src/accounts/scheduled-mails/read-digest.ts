@@ -1,4 +1,4 @@
-/** What an account, or a person's keys in it, used in a period: from the daily sums, as the account statement is. */
+/** Reads the usage of an account, or of one person's keys in it, in a period. It adds up the same daily sums as the account statement. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { Period } from './periods'
 
@@ -11,23 +11,23 @@ export type Share = { name: string; cost: number }
 export type UsageDigest = {
   requests: number
   cost: number
-  /** In the period before. */
+  /** In the preceding period. */
   requestsBefore: number
   costBefore: number
-  /** The most costly ones, the first first. */
+  /** The most expensive ones, in that order. */
   models: Share[]
   keys: Share[]
   /** Only for a whole account; without service keys. */
   members: Share[]
-  /** The account's, now. */
+  /** The account's current balance. */
   balance: number
-  /** Spent by the account in the seven days before today. */
+  /** Spent by the whole account in the seven days before today. */
   spentInWeek: number
 }
 
 const MOST = 5
 
-/** Read by one statement, so that all is of one moment. `today`: yyyy-mm-dd. */
+/** Reads everything in one statement, so from one snapshot. `today`: yyyy-mm-dd. */
 export async function readDigest(
   sql: Sql | TransactionSql,
   { accountId, madeBy }: DigestOf,

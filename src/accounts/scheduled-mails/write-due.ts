@@ -1,4 +1,7 @@
-/** Writes the scheduled mails that are due: one of each period to whoever asked for it, with what remembers that in one transaction. */
+/**
+ * Writes the scheduled mails that are due: one per period and subscriber. The mail and the record that prevents a second one are written in
+ * one transaction.
+ */
 import { and, eq, lt } from 'drizzle-orm'
 import { writeMails } from '@/accounts/mails/outbox'
 import type { NewMail } from '@/accounts/mails/templates'
@@ -11,16 +14,16 @@ import { digestWords } from './digest-words'
 import { latestPeriod, type Period, UNIT_OF } from './periods'
 import { readDigest } from './read-digest'
 
-/** So long after a period its usage is still on its way to the history, where nobody says that it is not. */
+/** Usage records may reach Postgres this long after a period ended, unless `bookedUntilMs` says that all have. */
 const SETTLING_MS = 3_600_000
 const ROUND_SIZE = 100
 
-/** `bookedUntilMs`: everything that was charged before this moment is in the history. */
+/** `bookedUntilMs`: all charges before this time are in Postgres. */
 type ScheduleClock = { nowMs: number; bookedUntilMs: number }
 
 /**
- * How many were due. Of several periods that have passed meanwhile the latest is told. Nothing is told of one in which nothing was used,
- * and none is sent to an address that was refused.
+ * Returns how many were due. If several periods have passed, only the latest is mailed. No mail is sent for a period without usage, or to a
+ * refused address.
  */
 export async function writeScheduledMails(database: Database, clock: ScheduleClock): Promise<number> {
   return await sumApart(SCHEDULED_KINDS, async (kind) => {
@@ -51,7 +54,7 @@ async function dueMails({ sql }: Database, kind: ScheduledKind, { from }: Period
     ORDER BY random() LIMIT ${ROUND_SIZE}`
 }
 
-/** False where another gateway has done it meanwhile. */
+/** False if another gateway has done it meanwhile. */
 async function writeOne(
   { db, sql }: Database,
   kind: ScheduledKind,

@@ -1,20 +1,23 @@
-/** Credit that can be moved out of an account: what its payers can still take back stays, and counts as spent last. */
+/**
+ * Credit that can be moved out of an account. Credit that its payers can still take back stays; spending is counted against other credit
+ * first.
+ */
 import { and, eq, gt, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { orders, payments } from '@/db/orders-schema'
 import type { Ledger } from '@/ledger/ledger'
 import { formatUsd, type Nano, nano, ZERO_NANO } from '@/lib/money'
 
-/** `amount` can be taken back until then. */
+/** The payer can take `amount` back until `until`. */
 type ReversibleCredit = { amount: Nano; until: Date }
 
-/** `movable`: now. `later`: what else is available, and from when on it can be moved; the first moment first. */
+/** `movable`: now. `later`: further amounts and the time from which each can be moved, earliest first. */
 export type MovableCredit = { movable: Nano; later: { amount: Nano; from: Date }[] }
 
 const NANO_PER_CENT = 10_000_000
 const MINUTE_MS = 60_000
 
-/** Credit of an account that its payers can still take back: payments less refunds and chargebacks of the same order. */
+/** The account's payments that payers can still take back, less refunds and chargebacks of the same order. */
 export async function reversibleCredit(
   transaction: Pick<Transaction, 'select'>,
   accountId: string,
@@ -41,13 +44,12 @@ export async function reversibleCredit(
   })
 }
 
-/** What can be moved out of an account now, and later. Throws if a store can't be reached. */
+/** The credit that can be moved out of an account, now and later. Throws if Redis or Postgres is unreachable. */
 export async function readMovable({ db }: Database, ledger: Ledger, accountId: string): Promise<MovableCredit> {
   const balance = await ledger.readBalance(accountId)
   return movableOf(balance?.available ?? ZERO_NANO, await reversibleCredit(db, accountId))
 }
 
-/** The sum of what payers can still take back. */
 export function sumOf(reversible: readonly ReversibleCredit[]): Nano {
   return nano(reversible.reduce((sum, { amount }) => sum + amount, 0))
 }
@@ -70,13 +72,13 @@ export function movableOf(available: Nano, reversible: readonly ReversibleCredit
   return { movable, later }
 }
 
-/** How much can leave the account now, and when the rest can, in a sentence or two. */
+/** A sentence or two: how much can leave the account now, and when the rest can. */
 export function movableWords({ movable, later }: MovableCredit): string {
   const parts = later.map(({ amount, from }) => `${formatUsd(amount)} USD from ${minuteOf(from)} on`)
   return `Only ${formatUsd(movable)} USD can leave the account now: the payer can still take back the rest. ${parts.join(', ')}.`
 }
 
-/** The first whole minute that is not before `moment`. */
+/** `moment`, rounded up to the minute. */
 function minuteOf(moment: Date): string {
   const minute = new Date(Math.ceil(moment.getTime() / MINUTE_MS) * MINUTE_MS)
   return `${minute.toISOString().slice(0, 16).replace('T', ' ')} UTC`

@@ -1,6 +1,6 @@
 /**
- * Moves credit from one account to another, of which the same person is an owner: a debit and a credit in the history, in one transaction,
- * of which the ledger hears in that order. The debit is withheld before, so that no request spends it meanwhile.
+ * Moves credit between two accounts of the same owner. Debit and credit are written to Postgres in one transaction and reach the ledger in
+ * that order. The debit is withheld before, so that no request spends it meanwhile.
  */
 import { and, count, eq, gt, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
@@ -21,28 +21,28 @@ import { randomId } from '@/lib/ids'
 import { formatUsd, MAX_NANO, type Nano, nano } from '@/lib/money'
 import { MAX_TRANSFER, MAX_TRANSFERS_PER_DAY, MIN_TRANSFER } from './limits'
 
-/** `amount` from {@link MIN_TRANSFER} to {@link MAX_TRANSFER}. `key`: the same one moves credit out of an account once. */
+/** `amount` is between {@link MIN_TRANSFER} and {@link MAX_TRANSFER}. `key`: idempotency key, unique per source account. */
 export type NewTransfer = { fromAccountId: string; toAccountId: string; amount: Nano; key: string; by: ChangedBy }
 
 export type TransferOutcome =
-  /** The history has it. `isApplied`: the ledger has it as well; else the outbox tells it. `exists`: it was moved before. */
+  /** It is in Postgres. `isApplied`: also in the ledger; else the outbox sends it. `exists`: an earlier call moved it. */
   { kind: 'moved'; transferId: string; isApplied: boolean } | { kind: 'exists'; transferId: string } | TransferRefusal
 
-/** `unknown_account`: of which the person is no member; `not_owner`: a member of a lower role. Either names the account. */
+/** `unknown_account`: the person is not a member. `not_owner`: the person has a lower role. `accountId` names the account. */
 export type TransferRefusal =
   | { kind: 'unknown_account' | 'not_owner'; accountId: string }
   | { kind: 'same_account' }
-  /** The account that is to give is suspended. */
+  /** The source account is suspended. */
   | { kind: 'suspended' }
-  /** Less is available (what open requests hold is not), or less of it can be moved yet. */
+  /** Too little is available (without open holds), or too much of it cannot be moved yet. */
   | DebitRefusal
-  /** The key belongs to another transfer. */
+  /** The key was used for a different transfer. */
   | { kind: 'key_taken' }
   | { kind: 'too_many'; limit: number }
-  /** The account that is to get it would have more than an account may. */
+  /** The target account would exceed the highest allowed balance. */
   | { kind: 'out_of_range' }
 
-/** Moves credit. Throws, with nothing moved, where the ledger or the history can't be reached; repeating it by its key is safe. */
+/** Moves credit. Throws, without effect, if the ledger or Postgres is unreachable; repeating it with the same key is safe. */
 export async function moveCredit(database: Database, ledger: Ledger, transfer: NewTransfer): Promise<TransferOutcome> {
   const { fromAccountId, toAccountId, amount } = transfer
   assert(amount >= MIN_TRANSFER && amount <= MAX_TRANSFER, 'a transfer is within its limits')
@@ -54,7 +54,7 @@ export async function moveCredit(database: Database, ledger: Ledger, transfer: N
     allowNegative: false,
     leavesReversible: true,
   }
-  // Loads the account now if the ledger doesn't have it, so that no connection is needed while one is held.
+  // Loads the account into the ledger first, so that the transaction holds no connection while it waits for that.
   await ledger.readBalance(fromAccountId)
   let done: Recorded | Exclude<TransferOutcome, { kind: 'moved' }>
   try {
@@ -69,7 +69,7 @@ export async function moveCredit(database: Database, ledger: Ledger, transfer: N
   return { kind: 'moved', transferId: done.transferId, isApplied: await tell(database, ledger, done.credits) }
 }
 
-/** `credits` in the order in which the ledger has to hear of them. */
+/** `credits` in the order in which the ledger must get them. */
 type Recorded = { kind: 'moved'; transferId: string; credits: Credit[] }
 
 async function record(
@@ -109,12 +109,12 @@ async function record(
   return { kind: 'moved', transferId, credits: [debit, credit] }
 }
 
-/** Locks both accounts, and refuses a person who is not an owner of both: a change of roles waits for the same lock. */
+/** Locks both accounts, then refuses a person who doesn't own both. Changes of roles take the same lock. */
 async function lockBoth(
   transaction: Transaction,
   { fromAccountId, toAccountId, by }: NewTransfer,
 ): Promise<TransferRefusal | undefined> {
-  // In the order in which the flusher locks accounts.
+  // Ordered as in the flusher, to avoid deadlocks.
   for (const accountId of [fromAccountId, toAccountId].toSorted()) await lockAccount(transaction, accountId)
   for (const accountId of [fromAccountId, toAccountId]) {
     const role = by.actor.userId === null ? undefined : await roleIn(transaction, accountId, by.actor.userId)
@@ -124,7 +124,7 @@ async function lockBoth(
   return undefined
 }
 
-/** The reason against a new transfer, other than too little credit. */
+/** The reason to refuse a new transfer, except too little credit. */
 async function obstacleTo(
   transaction: Transaction,
   { fromAccountId, toAccountId, amount }: NewTransfer,
@@ -144,10 +144,7 @@ async function obstacleTo(
   return isFull ? { kind: 'too_many', limit: MAX_TRANSFERS_PER_DAY } : undefined
 }
 
-/**
- * Sends the credits to the ledger, one after the other, and returns whether it has all. If it fails, the outbox continues in
- * the same order.
- */
+/** Sends the credits to the ledger in order. Returns whether it has all; if not, the outbox continues in the same order. */
 async function tell(database: Database, ledger: Ledger, credits: readonly Credit[]): Promise<boolean> {
   try {
     for (const credit of credits) {

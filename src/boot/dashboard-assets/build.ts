@@ -1,4 +1,4 @@
-/** Builds the pages of dashboard and documentation with Bun's own bundler: hashed names, split by page, compressed for the wire. */
+/** Bundles the pages of dashboard and documentation with Bun: hashed names, one chunk per page, compressed. */
 import { basename, join } from 'node:path'
 import type { DashboardAssets } from '@/console/http/assets/assets'
 import { type Asset, createAsset } from '@/http/asset'
@@ -14,7 +14,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
 }
 
-/** Bundles and compresses. Rejects with every fault of the sources where they don't build. */
+/** Bundles and compresses. If the sources don't build, rejects with all their errors. */
 export async function buildAssets(): Promise<DashboardAssets> {
   const result = await Bun.build({
     entrypoints: [join(SOURCE, 'main.tsx'), join(SOURCE, 'docs', 'docs.ts')],
@@ -34,7 +34,7 @@ export async function buildAssets(): Promise<DashboardAssets> {
   )
   const icon = hashed('icon', 'svg', await Bun.file(join(SOURCE, 'icon.svg')).bytes())
   const font = hashed('inter', 'woff2', await Bun.file(Bun.resolveSync(FONT, SOURCE)).bytes())
-  // A face of our own, since the bundler would put the font itself into the styles.
+  // The font face is written here, since the bundler would inline the font into the styles.
   const face = hashed('font', 'css', new TextEncoder().encode(fontFace(font.name)))
   const files = new Map<string, Asset>()
   await Promise.all(

@@ -1,4 +1,4 @@
-/** Finds the dashboard's files: built earlier from the same sources, or built now. */
+/** Loads the dashboard's files: an earlier build of the same sources, or a new one. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DashboardAssets, LoadAssets } from '@/console/http/assets/assets'
@@ -8,17 +8,17 @@ import { buildAssets } from './build'
 import { readBuild, writeBuild } from './store'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
-/** The parts of the pages: their sources, shared sources, and the versions of packages. */
+/** Everything that a build depends on: page sources, shared sources and package versions. */
 const SOURCES = ['src/dashboard', 'src/lib', 'src/boot/dashboard-assets']
 const LOCK_FILE = 'bun.lock'
 const BUILDS = join(ROOT, '.cache', 'dashboard')
 
-/** Loads once per process, at the first call; a failure is tried again by the next call. */
+/** Loads once per process, at the first call; after a failure the next call tries again. */
 export function createAssetLoader(logger: Logger): LoadAssets {
   return once(() => loadAssets(logger))
 }
 
-/** The files of the present sources. A build that can't be kept on disk is used all the same. */
+/** The files built from the current sources. If a build can't be saved to disk, it is used anyway. */
 export async function loadAssets(logger: Logger): Promise<DashboardAssets> {
   const folder = join(BUILDS, `build-${await sourceHash()}`)
   const earlier = await readBuild(folder)

@@ -1,4 +1,4 @@
-/** Builds the dashboard ahead of the first start, for a container image whose files can't be written later. */
+/** Builds the dashboard before the first start, for container images with a read-only file system. */
 import { createLogger } from '@/lib/logger'
 import { loadAssets } from './load'
 

@@ -1,4 +1,4 @@
-/** Keeps a build of the dashboard on disk, so that only the first start after a change builds it. */
+/** Saves a build of the dashboard to disk, so that only the first start after a change builds it. */
 import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { DashboardAssets } from '@/console/http/assets/assets'
@@ -7,13 +7,16 @@ import { type Asset, taggedAsset } from '@/http/asset'
 type Manifest = { page: string; docsPage: string; icon: string; files: { name: string; contentType: string }[] }
 
 const MANIFEST = 'manifest.json'
-/** Every encoding is a file of its own beside the plain one. */
+/** File extensions of the compressed variants. */
 const ENCODINGS = { brotli: '.br', gzip: '.gz' } as const
 
-/** Errors when no descriptor is left in the process or on the machine: the file may exist all the same. */
+/** Errors for "no file descriptor left". They don't mean that the file is missing. */
 const OUT_OF_DESCRIPTORS = ['EMFILE', 'ENFILE']
 
-/** Reads the build in `folder`, undefined unless it is whole. Rejects without descriptors: a bundler would end the process. */
+/**
+ * Reads the build in `folder`; undefined if it is incomplete. Rejects if no descriptors are left, because running the bundler then would
+ * end the process.
+ */
 export async function readBuild(folder: string): Promise<DashboardAssets | undefined> {
   try {
     const manifest = (await Bun.file(join(folder, MANIFEST)).json()) as Manifest
@@ -32,13 +35,13 @@ export async function readBuild(folder: string): Promise<DashboardAssets | undef
   }
 }
 
-/** Writes a build so that it is there whole or not at all, and removes those of earlier sources. */
+/** Writes a build atomically, and removes builds of earlier sources. */
 export async function writeBuild(folder: string, { page, docsPage, icon, files }: DashboardAssets): Promise<void> {
   const parent = dirname(folder)
   await mkdir(parent, { recursive: true })
   const earlier = await readdir(parent)
   const draft = await mkdtemp(join(parent, 'draft-'))
-  // A container builds as root and serves as another user.
+  // A container may build as root and serve as another user.
   await chmod(draft, 0o755)
   for (const [name, asset] of files) {
     await Bun.write(join(draft, name), asset.body)
@@ -53,7 +56,7 @@ export async function writeBuild(folder: string, { page, docsPage, icon, files }
     files: [...files].map(([name, { contentType }]) => ({ name, contentType })),
   }
   await Bun.write(join(draft, MANIFEST), JSON.stringify(manifest))
-  // Where another process was faster, its build is as good as this one.
+  // If another process was faster, its build is the same.
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }))
   for (const name of earlier) {
     if (name.startsWith('build-') && join(parent, name) !== folder)

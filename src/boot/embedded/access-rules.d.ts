@@ -1,4 +1,4 @@
-/** Lets TypeScript know that `import text from './x.acl' with { type: 'text' }` is a string: the rights of a Redis user stay in a file. */
+/** Types imports of `.acl` files (a Redis user's rights) as text: `import text from './x.acl' with { type: 'text' }`. */
 declare module '*.acl' {
   const text: string
   export = text

@@ -1,4 +1,4 @@
-/** Exclusive use of a data directory, as a database lock that the kernel takes back when the process dies. */
+/** Exclusive use of a data directory, by a database file lock that the kernel releases when the process dies. */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { EmbeddedServerError } from './error'
@@ -7,10 +7,10 @@ import { EmbeddedServerError } from './error'
 export type Claim = { release(): void }
 
 const POLL_MS = 50
-/** Keeps the connections reachable: one that is garbage-collected would drop its lock. */
+/** References that prevent garbage collection: collecting a connection would release its lock. */
 const heldClaims = new Set<Database>()
 
-/** Claims `directory` within `waitMs`, else undefined. Throws {@link EmbeddedServerError} where it cannot be written to. */
+/** Claims `directory` within `waitMs`, else undefined. Throws {@link EmbeddedServerError} if the directory is not writable. */
 export async function claimDirectory(directory: string, waitMs: number): Promise<Claim | undefined> {
   const deadline = performance.now() + waitMs
   for (;;) {

@@ -1,6 +1,6 @@
-/** Why an embedded server could not start, in a sentence for the operator. */
+/** The error of an embedded server that could not start. */
 
-/** An embedded server could not be started; the message is one clear sentence that says what to do where that is known. */
+/** An embedded server could not start. The message is one sentence for the operator, with the remedy if known. */
 export class EmbeddedServerError extends Error {
   override readonly name = 'EmbeddedServerError'
 }

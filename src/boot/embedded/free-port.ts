@@ -1,14 +1,14 @@
-/** Finds a free TCP port on loopback for a server that needs a given one. */
+/** Finds a free TCP port on loopback for a server that needs a fixed one. */
 import { createServer } from 'node:net'
 
-/** Below the ports of outgoing connections, also with the 10,000 of a cluster's bus; clients refuse some up to 10,080. */
+/** Below the ephemeral ports, even plus the 10,000 of a Redis cluster bus. Above 10,080, since clients refuse some lower ports. */
 const FIRST = 11_000
 const COUNT = 9_000
 const MAX_TRIES = 200
-/** Those given before. Their servers may not listen yet. */
+/** Ports returned before: their servers may not listen yet. */
 const given = new Set<number>()
 
-/** A port on 127.0.0.1 from 11,000 to 19,999 that was free a moment ago. Throws if none is found. */
+/** A free port of 127.0.0.1, from 11,000 to 19,999. Throws if none is found. */
 export async function freePort(): Promise<number> {
   if (given.size > COUNT / 2) given.clear()
   for (let tries = 0; tries < MAX_TRIES; tries++) {

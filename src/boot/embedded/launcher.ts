@@ -1,17 +1,16 @@
-/** Notices that the command which started the gateway is gone (`npx` ends without its child), so that nothing is left running. */
+/** Notices if the command that started the gateway has ended (`npx` ends without its child), so that the gateway can stop too. */
 import { readFileSync } from 'node:fs'
 import type { OuterEnvironment } from './process'
 
 const POLL_MS = 500
-/** Gateway, `bun run`, a shell, npx. */
+/** Levels of parents: `bun run`, a shell, npx. */
 const MAX_DEPTH = 3
-/** What npx calls itself while it runs Bun. */
+/** The process title of npx while it runs Bun. */
 const NPX_TITLE = /^npm exec bun[@ ]/
 
 /**
- * Calls `onGone` once when a process between this one and its launcher (`bun run start`, and `npx` before that) has
- * ended. Does nothing if the gateway was started in any other way, or on a system without /proc. Returns a function
- * that ends the watch. The watch does not keep the process alive.
+ * Calls `onGone` once when a process between this one and its launcher (`bun run start`, or `npx` before that) has ended. Does nothing if
+ * the gateway was started otherwise, or without /proc. Returns a function that ends the watch. The watch does not keep the process alive.
  */
 export function watchLauncher(environment: OuterEnvironment, onGone: () => void): () => void {
   const chain = environment.npm_lifecycle_event === 'start' ? findChain() : []
@@ -25,7 +24,7 @@ export function watchLauncher(environment: OuterEnvironment, onGone: () => void)
   return () => clearInterval(timer)
 }
 
-/** This process, its parent, and the ancestors up to an npx that runs Bun, if there is one. */
+/** This process, its parent, and further ancestors up to an npx that runs Bun, if any. */
 function findChain(): readonly number[] {
   const chain = [process.pid]
   for (let depth = 0; depth < MAX_DEPTH; depth++) {

@@ -1,4 +1,4 @@
-/** Finds and stops server processes that an earlier gateway left on a data directory. */
+/** Finds and stops server processes that an earlier gateway left running on a data directory. */
 import { readdir, readFile, readlink, realpath } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { EmbeddedServerError } from './error'
@@ -7,9 +7,9 @@ import { runToEnd } from './process'
 const POLL_MS = 20
 
 /**
- * The process ids of servers that use `directory`. On Linux: every process with that working directory whose program is one of
- * `executables`, so that an old pid file cannot name a stranger. Elsewhere: the process of the pid file, if it still runs one
- * of `executables`. Only the top process of a family counts.
+ * Process ids of servers that use `directory`. On Linux: processes in that working directory that run one of `executables`, so an old pid
+ * file cannot name an unrelated process. Elsewhere: the process of the pid file, if it runs one of `executables`. Of a process family only
+ * the top one is returned.
  */
 export async function findServerProcesses(directory: string, executables: readonly string[]): Promise<number[]> {
   const real = await realpath(directory).catch(() => directory)
@@ -31,13 +31,13 @@ async function readMatchingParent(
   try {
     const workingDirectory = await readlink(`${path}/cwd`)
     if (workingDirectory !== directory && !workingDirectory.startsWith(`${directory}/`)) return undefined
-    // A program file that was reinstalled in the meantime still counts.
+    // Still matches if the program file was reinstalled meanwhile.
     const program = (await readlink(`${path}/exe`)).replace(/ \(deleted\)$/, '')
     if (!executables.includes(basename(program))) return undefined
     const afterName = (await readFile(`${path}/stat`, 'utf8')).split(') ').at(-1) ?? ''
     return Number(afterName.split(' ')[1])
   } catch {
-    // The process ended meanwhile, or belongs to a user whose files could not be touched either.
+    // The process has ended, or belongs to a user whose processes could not use the files either.
     return undefined
   }
 }
@@ -54,8 +54,8 @@ async function findByPidFile(directory: string, executables: readonly string[]):
 }
 
 /**
- * Sends `signal` to each process and waits until all are gone; after `timeoutMs` it kills what is left.
- * Throws {@link EmbeddedServerError} where even that does not end one within as long again.
+ * Sends `signal` to each process and waits until all are gone. After `timeoutMs` it kills the rest. Throws {@link EmbeddedServerError} if
+ * one still runs after `timeoutMs` more.
  */
 export async function stopProcesses(pids: readonly number[], signal: NodeJS.Signals, timeoutMs: number): Promise<void> {
   let deadline = performance.now() + timeoutMs
@@ -89,7 +89,7 @@ async function filterRunning(pids: readonly number[]): Promise<number[]> {
   return running
 }
 
-/** A process that has ended but that its parent has not asked about: it holds no files any more. */
+/** A process that has ended but was not reaped by its parent. It has no open files. */
 async function isZombie(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   return stat.split(') ').at(-1)?.startsWith('Z') ?? false

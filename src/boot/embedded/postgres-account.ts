@@ -1,20 +1,20 @@
-/** Who runs the embedded Postgres, which refuses root: ourselves, another number of ours, or an unprivileged user. */
+/** Chooses the user that runs the embedded Postgres, which refuses root: the current user, a user namespace, or an unprivileged user. */
 import { chown, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EmbeddedServerError } from './error'
 import { runToEnd } from './process'
 
-/** How to run a Postgres program: the words before it, and the owner its files need (undefined: the present user). */
+/** How to run a Postgres program: the command prefix, and the owner that its files need (undefined: the current user). */
 export type PostgresAccount = { wrapper: readonly string[]; owner: { uid: number; gid: number } | undefined }
 
 const PREFERRED_NAMES = ['postgres', 'nobody']
-/** Succeeds where the present user can use the folder and the programs; writes nothing into the folder. */
+/** Succeeds if the user can use the folder and the programs. Writes nothing. */
 const PROBE = 'test -r "$1" && test -w "$1" && test -x "$1" && exec "$2" --show -D "$1"'
 
 /**
- * Chooses by trying. `directory` is the server's folder, `data` the database files in it, if they exist. As root the
- * first choice is a user namespace, in which files stay root's own, so that it works below /root; then an unprivileged
- * user that may pass closed folders; then a plain one. Existing data keep their owner where possible.
+ * Chooses by trying. `directory` is the server's folder, `data` its database files, if they exist. As root, the first choice is a user
+ * namespace: files stay root's own, so it works below /root. Next is an unprivileged user with the capability to enter closed folders, then
+ * one without. Existing data keep their owner if possible.
  */
 export async function choosePostgresAccount(directory: string, data: string, initdb: string): Promise<PostgresAccount> {
   if (process.getuid?.() !== 0) return { wrapper: [], owner: undefined }
@@ -48,7 +48,7 @@ function listCandidates(users: readonly User[], existingOwner: number | undefine
     owner: undefined,
   }
   const become = ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups']
-  // The secure bit lets access(2), by which the programs look for one another, count the capability, too.
+  // The secure bit makes access(2), which the programs use to find each other, respect the capability.
   const passClosedFolders = [
     '--inh-caps=+dac_override',
     '--ambient-caps=+dac_override',
@@ -71,7 +71,7 @@ async function readUsers(): Promise<User[]> {
     .map(([name = '', , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }))
 }
 
-/** Gives `path` (made as a closed folder where it does not exist) and all below it to the account that runs Postgres. */
+/** Makes the account that runs Postgres the owner of `path` and everything in it. Creates `path` with mode 0700 if missing. */
 export async function prepareForAccount(account: PostgresAccount, path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined)
   if (!found) await mkdir(path, { mode: 0o700 })

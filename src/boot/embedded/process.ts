@@ -1,8 +1,8 @@
-/** Runs programs as child processes: embedded servers that outlive a Ctrl-C in the terminal but not the gateway. */
+/** Runs child processes. Embedded servers survive a Ctrl-C in the terminal, but not the end of the gateway. */
 import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 
-/** A started server. `exited` resolves when it is gone; `signal` does nothing after that. */
+/** A started server. `exited` resolves when it has ended; `signal` has no effect after that. */
 export type ServerProcess = {
   pid: number
   exited: Promise<void>
@@ -17,16 +17,16 @@ type SpawnOptions = {
   logPath: string
 }
 
-/** Where PATH, proxy settings and the name of the command are read from, as in the environment of a process. */
+/** The gateway's environment, of which only PATH, proxy settings and npm's command name are read. */
 export type OuterEnvironment = Readonly<Record<string, string | undefined>>
 
-/** The environment every child starts from; nothing of the gateway's own environment (keys!) reaches a child. */
+/** The environment of every child process. It contains nothing of the gateway's own environment, so no keys. */
 export const CHILD_ENVIRONMENT = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C',
 } as const
 
-/** Starts `command` in a session of its own (no Ctrl-C of the terminal), output to `logPath`. Throws if it can't run. */
+/** Starts `command` in a session of its own (not reached by Ctrl-C), with output to `logPath`. Throws if it can't run. */
 export function spawnServer(options: SpawnOptions): ServerProcess {
   const [program = '', ...parameters] = options.command
   const log = openSync(options.logPath, 'a', 0o600)
@@ -57,7 +57,7 @@ export function spawnServer(options: SpawnOptions): ServerProcess {
   }
 }
 
-/** Words before a program that signal it when its parent dies. They come last of all wrappers; empty without such a tool. */
+/** Command prefix that sends `signal` to a program when its parent dies. Must be the innermost prefix; empty if the tool is missing. */
 export function deathSignalPrefix(signal: NodeJS.Signals): readonly string[] {
   const prefix = ['setpriv', '--pdeathsig', signal]
   supportsDeathSignal ??= spawnSync('setpriv', [...prefix.slice(1), 'true'], { env: CHILD_ENVIRONMENT }).status === 0
@@ -73,7 +73,7 @@ type RunOptions = {
   timeoutMs?: number
 }
 
-/** Runs `command` with `input`; returns its exit code (127: not executable) and output. Killed after `timeoutMs`. */
+/** Runs `command` with `input`. Returns exit code (127: not executable) and output. Killed after `timeoutMs`. */
 export async function runToEnd(
   command: readonly string[],
   options: RunOptions = {},

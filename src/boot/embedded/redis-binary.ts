@@ -1,4 +1,4 @@
-/** Which program the embedded Redis runs: one on PATH, one fetched earlier, or one fetched now. */
+/** Finds the program for the embedded Redis: on PATH, downloaded earlier, or downloaded now. */
 import { join, resolve } from 'node:path'
 import type { OuterEnvironment } from './process'
 import { fetchRedis, findUnpackedRedis, type RedisProgram } from './redis-fetch'
@@ -6,7 +6,7 @@ import type { Progress } from './server'
 
 const PROGRAM_NAMES = ['redis-server', 'valkey-server']
 
-/** redis-server or valkey-server on PATH, else one in `cacheDir`, fetched if need be. Throws `EmbeddedServerError`. */
+/** redis-server or valkey-server on PATH, else the one in `cacheDir`, downloaded if necessary. Throws `EmbeddedServerError`. */
 export async function findRedis(
   cacheDir: string,
   progress: Progress,

@@ -1,4 +1,4 @@
-/** Fetches Redis from the package sources of a Debian or Ubuntu machine into a folder, without root and without installing it. */
+/** Downloads Redis from the package sources of a Debian or Ubuntu machine into a folder, without root and without installing it. */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,11 +7,11 @@ import { EmbeddedServerError } from './error'
 import { CHILD_ENVIRONMENT, deathSignalPrefix, type OuterEnvironment, runToEnd } from './process'
 import type { Progress } from './server'
 
-/** A server program and, for one that was unpacked into a folder, the folders of its libraries (as LD_LIBRARY_PATH). */
+/** A server program. If it was unpacked into a folder, `libraryPath` is its LD_LIBRARY_PATH. */
 export type RedisProgram = { path: string; libraryPath: string | undefined }
 
 const PACKAGE = 'redis-tools'
-/** The package's own name for the server program, which looks at the name it is called by to decide what it is. */
+/** The package contains the server program under this name. The program behaves by the name it is called with. */
 const SHIPPED_NAME = 'redis-check-rdb'
 const SERVER_NAME = 'redis-server'
 const STEP_TIMEOUT_MS = 300_000
@@ -19,7 +19,7 @@ const NETWORK_TIMEOUT_SECONDS = 20
 const PROXY_NAMES = ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']
 const ADVICE = 'install redis-server or valkey-server with your package manager, or set REDIS_URL'
 
-/** The Redis that an earlier start has unpacked into `folder`, if it is there and still runs on this machine. */
+/** The Redis that an earlier start unpacked into `folder`, if it still runs on this machine. */
 export async function findUnpackedRedis(folder: string): Promise<RedisProgram | undefined> {
   const path = join(folder, 'usr', 'bin', SERVER_NAME)
   if (!existsSync(path)) return undefined
@@ -29,7 +29,7 @@ export async function findUnpackedRedis(folder: string): Promise<RedisProgram | 
   return exitCode === 0 ? { path, libraryPath } : undefined
 }
 
-/** Fetches Redis and the libraries it lacks here into `folder`; throws `EmbeddedServerError` where that cannot be done. */
+/** Downloads Redis and its missing libraries into `folder`. Throws `EmbeddedServerError` if that fails. */
 export async function fetchRedis(
   folder: string,
   progress: Progress,
@@ -40,7 +40,7 @@ export async function fetchRedis(
   }
   progress(`No Redis found on PATH: fetching it once into ${folder} (without installing it)`)
   await mkdir(dirname(folder), { recursive: true })
-  // Apt's own folders lie where its unprivileged helpers can reach them, and where no path holds a space.
+  // Apt's folders must be accessible to its unprivileged helpers, with no space in their paths.
   const workFolder = await mkdtemp(join(tmpdir(), 'svc-gateway-apt-'))
   const unpacked = await mkdtemp(`${folder}-`)
   try {
@@ -61,7 +61,7 @@ export async function fetchRedis(
   return program
 }
 
-/** Downloads the package and those of its dependencies that the machine lacks; returns the paths of the files. */
+/** Downloads the package and its missing dependencies; returns the paths of the files. */
 async function download(workFolder: string, progress: Progress, environment: OuterEnvironment): Promise<string[]> {
   const [state, cache] = [join(workFolder, 'state'), join(workFolder, 'cache')]
   await mkdir(join(state, 'lists', 'partial'), { recursive: true })
@@ -74,7 +74,7 @@ async function download(workFolder: string, progress: Progress, environment: Out
     'Acquire::Retries': '2',
     'Acquire::http::Timeout': String(NETWORK_TIMEOUT_SECONDS),
     'Acquire::https::Timeout': String(NETWORK_TIMEOUT_SECONDS),
-    // The helper user that apt would change to cannot write into a folder that is ours alone.
+    // As root, apt would switch to a helper user, which cannot write into this private folder.
     ...(process.getuid?.() === 0 ? { 'APT::Sandbox::User': 'root' } : {}),
   }
   const apt = ['apt-get', '-q', ...Object.entries(options).flatMap(([name, value]) => ['-o', `${name}=${value}`])]
@@ -82,7 +82,7 @@ async function download(workFolder: string, progress: Progress, environment: Out
     PROXY_NAMES.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
   )
   progress('Reading the package lists')
-  // One unreachable source among several must not stop us: whether it mattered shows in the next step.
+  // The result is not checked: if an unreachable package source matters, the next step fails.
   await runToEnd(withDeath([...apt, 'update']), { environment: proxies, timeoutMs: STEP_TIMEOUT_MS })
   progress(`Downloading ${PACKAGE} and the libraries it needs`)
   const install = ['install', '--download-only', '--reinstall', '--no-install-recommends', '--yes', PACKAGE]
@@ -107,7 +107,7 @@ function withDeath(command: readonly string[]): readonly string[] {
   return [...deathSignalPrefix('SIGKILL'), ...command]
 }
 
-/** Moves `from` to `to`; where another start did the same a moment before, either result will do. */
+/** Moves `from` to `to`. If another start did the same at the same time, either result is fine. */
 async function replaceFolder(from: string, to: string): Promise<void> {
   await rm(to, { recursive: true, force: true })
   await rename(from, to).catch((error) => {

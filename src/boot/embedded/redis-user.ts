@@ -1,16 +1,16 @@
-/** The user by which the gateway uses its embedded Redis, with the rights of deploy/ and no more than the work needs. */
+/** The Redis user of the gateway in its embedded Redis, with the minimal rights from deploy/. */
 import { join, resolve } from 'node:path'
 import rules from '#deploy/redis/gateway.acl' with { type: 'text' }
 import { readOrCreatePassword } from './secret'
 
 const REDIS_USER = 'svc'
 
-/** The line of redis.conf that makes the gateway's user, with the password kept in `directory`. */
+/** The line of redis.conf that defines this user. Its password is kept in `directory`. */
 export async function redisUserLine(directory: string): Promise<string> {
   return `user ${REDIS_USER} >${await redisPassword(directory)} ${rules.trim()}`
 }
 
-/** The address of the embedded Redis below `dataDir` for that user. */
+/** The URL of the embedded Redis below `dataDir`, for this user. */
 export async function redisGatewayUrl(dataDir: string, adminUrl: string): Promise<string> {
   const url = new URL(adminUrl)
   url.username = REDIS_USER

@@ -1,4 +1,4 @@
-/** The embedded Redis: a real server on loopback with an append-only file, for a start with no `REDIS_URL`. */
+/** The embedded Redis: a real server on loopback with an append-only file, used without `REDIS_URL`. */
 import { chmod, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -10,9 +10,9 @@ import { readOrCreatePassword } from './secret'
 import { type EmbeddedServer, type Launch, type Progress, runServer, type ServerKind } from './server'
 
 /**
- * `dataDir` gets a folder `redis`; `cacheDir` keeps a fetched server program. `config` adds or replaces directives of
- * redis.conf. `attach` uses a live gateway's server on the same data instead of refusing. `environment` is where PATH
- * and proxy settings are read from; without it, PATH is this process's own.
+ * Data are in the folder `redis` of `dataDir`; `cacheDir` has a downloaded server program. `config` adds or replaces directives of
+ * redis.conf. `attach` uses a running gateway's server on the same data instead of refusing. `environment` gives PATH and proxy settings;
+ * without it, this process's PATH is used.
  */
 type EmbeddedRedisOptions = {
   dataDir: string
@@ -31,7 +31,7 @@ const REDIS: ServerKind = {
 }
 const PROBE_TIMEOUT_MS = 1_000
 
-/** Starts Redis on the data below `dataDir` and resolves once it answers; throws `EmbeddedServerError`. */
+/** Starts Redis below `dataDir` and resolves once it answers. Throws `EmbeddedServerError`. */
 export function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedServer> {
   const directory = join(resolve(options.dataDir), 'redis')
   const { progress, attach = false, port } = options
@@ -82,7 +82,7 @@ async function planLaunch(
   }
 }
 
-/** Whether the server logs us in and answers PING, which it refuses while it still loads its file. */
+/** Whether the server accepts the login and a PING. It refuses both while loading its file. */
 function answersPing(port: number, password: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port })

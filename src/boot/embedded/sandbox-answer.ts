@@ -1,7 +1,7 @@
-/** The sandbox's answers: a pure function of the request, with token counts in proportion to the lengths. */
+/** The sandbox's answers: a pure function of the request. Token counts are proportional to text lengths. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** The part of a request that the sandbox looks at, in the terms of chat-completions, whatever format it came in. */
+/** The fields that the sandbox uses, in the shape of chat-completions, whatever the request's format. */
 type SandboxRequest = {
   messages: readonly { role: string; content: string | readonly { text?: string }[] | null }[]
   tools?: readonly { function: { name: string; parameters?: object } }[]
@@ -13,7 +13,7 @@ type SandboxRequest = {
 
 type SandboxUsage = { inputTokens: number; outputTokens: number }
 
-/** Text, possibly cut short at the request's token limit, or one call of a tool that the request offers. */
+/** Text, cut at the request's token limit, or one call of an offered tool. */
 type SandboxAnswer =
   | { kind: 'text'; text: string; isCutShort: boolean; usage: SandboxUsage }
   | { kind: 'tool-call'; name: string; arguments: JsonObject; usage: SandboxUsage }
@@ -27,7 +27,7 @@ const ASTRAL_CHARACTER = /[\u{10000}-\u{10ffff}]/gu
 const ASKS_FOR_LENGTH = /\b(\d{1,4}) words\b/i
 const FILLER = 'simulated text goes on so that there is something to stream and to count'.split(' ')
 
-/** Answers `request`: with a tool call where it asks for one, else with text that repeats a part of what was said. */
+/** Answers `request` with a tool call if it asks for one, else with text that repeats part of the last message. */
 export function simulateAnswer(request: SandboxRequest): SandboxAnswer {
   const inputTokens = countTokens(JSON.stringify(request.messages) + JSON.stringify(request.tools ?? []))
   const last = request.messages.at(-1)
@@ -53,7 +53,7 @@ function countTokens(text: string): number {
 
 function textOf(content: string | readonly { text?: string }[]): string {
   const text = typeof content === 'string' ? content : content.map((part) => part.text ?? '').join(' ')
-  // The library cuts text between any two UTF-16 units, which would tear characters beyond the first 65,536 apart.
+  // The library cuts text between UTF-16 units, which would split surrogate pairs, so these are replaced.
   return text.replace(ASTRAL_CHARACTER, '\u25a1')
 }
 
@@ -72,7 +72,7 @@ function chooseTool(request: SandboxRequest, said: string): Tool | undefined {
   return tools.find((tool) => isNamed(tool.function.name, said, asks)) ?? (asks ? tools[0] : undefined)
 }
 
-/** Whether `said` names the tool. A name that is an ordinary word counts only where a tool is asked for in so many words. */
+/** Whether `said` names the tool. A name that is an ordinary word counts only if the text asks for a tool call. */
 function isNamed(name: string, said: string, asks: boolean): boolean {
   const isOrdinaryWord = /^[A-Z]?[a-z]+$/.test(name)
   return (asks || !isOrdinaryWord) && said.split(/[^\w.-]+/).some((word) => word.replace(/\.$/, '') === name)
@@ -105,7 +105,7 @@ function makeObject(schema: unknown, depth: number): JsonObject {
   return isJsonObject(made) ? made : {}
 }
 
-/** A small value that fits a JSON Schema, as far as types, choices, required properties and minima go. */
+/** A small value valid for a JSON Schema; only types, choices, required properties and minima are considered. */
 function makeValue(schema: JsonObject, depth: number): JsonValue {
   if (Array.isArray(schema.enum) && schema.enum[0] !== undefined) return schema.enum[0]
   if (schema.const !== undefined) return schema.const

@@ -1,4 +1,4 @@
-/** The sandbox's vectors: the same for the same text, near for texts that share words. */
+/** The sandbox's embeddings: equal for equal texts, similar for texts that share words. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
@@ -8,7 +8,7 @@ const MAX_DIMENSIONS = 4096
 const CHARACTERS_PER_TOKEN = 4
 const BATCH_PATH = /\/models\/.+:batchEmbedContents$/
 
-/** Answers requests for embeddings as chat-completions providers do. */
+/** Answers embeddings requests like a chat-completions provider. */
 export async function answerEmbeddings(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
   const body = await readBody(request)
   const inputs = textsOf(body.input)
@@ -27,7 +27,7 @@ export async function answerEmbeddings(request: IncomingMessage, response: Serve
   return true
 }
 
-/** Answers batches as generate-content providers do; false for any other request, which is left as it is. */
+/** Answers batches like a generate-content provider. False for any other request, which is not touched. */
 export async function answerBatch(
   request: IncomingMessage,
   response: ServerResponse,
@@ -44,7 +44,7 @@ export async function answerBatch(
   return true
 }
 
-/** A vector of length 1: the sum of a fixed one for each word of the text. */
+/** A vector of length 1: the normalised sum of one fixed vector per word. */
 function simulateVector(text: string, dimensions: unknown): number[] {
   const length = typeof dimensions === 'number' ? Math.min(Math.max(1, dimensions), MAX_DIMENSIONS) : USUAL_DIMENSIONS
   const sum = new Array<number>(length).fill(0)
@@ -58,12 +58,12 @@ function addWord(sum: number[], word: string): void {
   let digest = createHash('sha256').update(word).digest()
   for (const place of sum.keys()) {
     if (place > 0 && place % digest.length === 0) digest = createHash('sha256').update(digest).digest()
-    // Halves between bytes: no value, and so no vector, is zero.
+    // Bytes minus 127.5: no component, and so no vector, is zero.
     sum[place] = (sum[place] ?? 0) + (digest[place % digest.length] ?? 0) - 127.5
   }
 }
 
-/** Each input as a text; tokens are written out. */
+/** Each input as a text; a token array becomes a text of numbers. */
 function textsOf(input: JsonValue | undefined): string[] {
   if (!Array.isArray(input)) return [String(input ?? '')]
   if (typeof input[0] === 'number') return [input.join(' ')]

@@ -1,19 +1,19 @@
-/** A provider inside this process that makes its answers up, in every format, and says so. */
+/** A simulated provider inside this process, for every format. Its answers say that they are simulated. */
 import { type ChatCompletionRequest, type FixtureResponse, LLMock } from '@copilotkit/aimock'
 import { simulateAnswer } from './sandbox-answer'
 import { answerBatch, answerEmbeddings } from './sandbox-embeddings'
 
-/** `baseUrl` has no path: chat-completions and responses lie at `/v1`, messages at `/v1/messages`, generate-content at `/v1beta`. */
+/** `baseUrl` has no path. chat-completions and responses are at `/v1`, messages at `/v1/messages`, generate-content at `/v1beta`. */
 export type Sandbox = { baseUrl: string; stop(): Promise<void> }
 
 const CHUNK_CHARACTERS = 16
 const CHUNK_INTERVAL_MS = 8
-/** Marks requests in the one format that ends a tool call with the same word as a text. */
+/** Marks requests in the format whose tool calls end with the same finish reason as texts. */
 const ENDS_CALLS_WITH_STOP = 'ends-calls-with-stop'
 
-/** Starts the sandbox on a free loopback port. It takes any credential and any model name. */
+/** Starts the sandbox on a free loopback port. Every credential and model name is accepted. */
 export async function startSandbox(): Promise<Sandbox> {
-  // The library keeps requests for inspection; one is its minimum.
+  // The library stores requests for inspection; one is the minimum.
   const server = new LLMock({ port: 0, host: '127.0.0.1', journalMaxEntries: 1, fixtureCountsMaxTestIds: 1 })
   server.mount('/v1beta', {
     async handleRequest(request, response, path) {

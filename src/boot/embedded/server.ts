@@ -1,6 +1,4 @@
-/**
- * Runs one embedded server as a child process on its own data directory: claim, replace an orphan, launch, wait, stop.
- */
+/** Runs an embedded server as a child process: claims its data directory, stops an orphan, launches, waits until ready, stops. */
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { withDeadline } from '@/lib/deadline'
@@ -11,20 +9,20 @@ import { freePort } from './free-port'
 import { findServerProcesses, stopProcesses } from './orphans'
 import { type ServerProcess, spawnServer } from './process'
 
-/** A running server, whether this process has started it, and an orderly stop (not of another gateway's). */
+/** A running server. `isOurs`: this process started it. `stop` does nothing to another gateway's server. */
 export type EmbeddedServer = { url: string; pid: number; isOurs: boolean; stop(): Promise<void> }
 
-/** Takes one human-readable line about a start that takes its time. */
+/** Receives lines for the operator about a slow start. */
 export type Progress = (line: string) => void
 
-/** What is the same for every start of one kind of server. `executables` are file names that identify its process. */
+/** The constants of one kind of server. `executables` are program names that identify its processes. */
 export type ServerKind = {
   name: string
   executables: readonly string[]
   stopSignal: 'SIGTERM' | 'SIGINT'
 }
 
-/** One attempt to start: the command, and how to tell that the server answers (asked every 20 ms). */
+/** One attempt to start: the command, and a readiness check, which runs every 20 ms. */
 export type Launch = {
   command: readonly string[]
   environment: Readonly<Record<string, string>>
@@ -33,13 +31,13 @@ export type Launch = {
   isReady(pid: number): Promise<boolean>
 }
 
-/** `attach` uses the server of a live gateway on the same data instead of refusing; `port` fixes the port. */
+/** `attach` uses a running gateway's server on the same data instead of refusing. `port` fixes the port. */
 type RunOptions = { directory: string; progress: Progress; attach: boolean; port: number | undefined }
 
-/** The file with the address of a gateway's server, for commands that attach to it. */
+/** A file with the server's address, for commands that attach to it. */
 const STATE_FILE = 'server.json'
 const CLAIM_WAIT_MS = 10_000
-/** How long a gateway takes that stops without a request under way. */
+/** Longer than a gateway without open requests takes to stop. */
 const STOPPING_WAIT_MS = 700
 const READY_TIMEOUT_MS = 300_000
 const READY_POLL_MS = 20
@@ -50,8 +48,8 @@ const PORT_TAKEN = /address already in use|could not bind|could not create any T
 const TELLING_LINE = /fatal|error|panic|can't|could not|failed/i
 
 /**
- * Starts the server with its data in `directory`. `prepare` runs once, while the directory is locked and no earlier server uses
- * it, and returns how to launch on a port. Throws {@link EmbeddedServerError}.
+ * Starts the server with its data in `directory`. `prepare` runs once, while the directory is locked and no earlier server uses it; it
+ * returns how to launch on a port. Throws {@link EmbeddedServerError}.
  */
 export async function runServer(
   kind: ServerKind,
@@ -81,7 +79,7 @@ export async function runServer(
   }
 }
 
-/** Claims the folder. A server that is just stopping is waited for; one that runs and is shared is not. */
+/** Claims the folder. Waits for a server that is stopping, but not for one that runs and is shared. */
 async function claimFor(kind: ServerKind, { directory, attach }: RunOptions): Promise<Claim | undefined> {
   const claim = await claimDirectory(directory, attach ? 0 : STOPPING_WAIT_MS)
   if (claim || attach || (await findSharedServer(kind, directory))) return claim
@@ -107,7 +105,7 @@ async function waitForSharedServer(kind: ServerKind, directory: string): Promise
   return undefined
 }
 
-/** The server of a gateway that is there. The file may be that of an earlier one while the present one is still starting. */
+/** The server of a running gateway. While that gateway starts, the file may still describe an earlier server. */
 async function findSharedServer(kind: ServerKind, directory: string): Promise<EmbeddedServer | undefined> {
   const shared = await readSharedServer(directory)
   if (!shared || !(await findServerProcesses(directory, kind.executables)).includes(shared.pid)) return undefined

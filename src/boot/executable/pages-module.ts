@@ -1,8 +1,8 @@
-/** Writes the module that stands in the single executable for the one that finds or builds the dashboard's files: they are inside. */
+/** Writes the module that replaces the loader of the dashboard's files in the single executable. It embeds the files. */
 import { join } from 'node:path'
 import type { DashboardAssets } from '@/console/http/assets/assets'
 
-/** The module's text, for pages that lie in `folder`, as the store has written them. */
+/** The module's text, for a build saved in `folder`. */
 export function pagesModule(folder: string, { files, ...pages }: DashboardAssets): string {
   const imports: string[] = []
   const entries = [...files].map(([name, { contentType }], index) => {

@@ -1,39 +1,39 @@
-/** Asks every server process of a gateway what it has counted, and waits for none that hangs. */
+/** Collects the metrics of a gateway's processes, without waiting for a process that hangs. */
 import { withDeadline } from '@/lib/deadline'
 import { createMergedMetrics } from '@/metrics/merged-metrics'
 import type { ToProcess } from './messages'
 
-/** A process that serves says what it counted within milliseconds; Prometheus waits for ten seconds. */
+/** A healthy process answers within milliseconds; Prometheus waits ten seconds. */
 const ANSWER_TIMEOUT_MS = 1_000
 
-/** The life of one server process, as far as its metrics go. */
+/** The life of one server process, as far as metrics need it. */
 interface CountedProcess {
-  /** From now on it is asked. */
+  /** From now on the process is asked for its metrics. */
   serves(): void
   counted(snapshot: string): void
   ended(): void
 }
 
 interface GatheredMetrics {
-  /** A process was started under `name`, which is its own among those that live. `send` may throw. */
+  /** Registers a started process. `name` is unique among running processes. `send` may throw. */
   started(name: string, send: (message: ToProcess) => void): CountedProcess
-  /** The metrics of all as text, after at most a second: of those that are late, what they said last. */
+  /** The metrics of all processes as text, within a second. For a late process, its last known values are used. */
   exposition(): Promise<string>
 }
 
 type Member = {
   serves: boolean
   send(message: ToProcess): void
-  /** Unanswered questions, oldest first: answers come in order. */
+  /** Unanswered requests, oldest first: answers come in the same order. */
   questions: PromiseWithResolvers<boolean>[]
-  /** It let a question wait too long, and is waited for no more until it has answered. */
+  /** It has not answered in time. It is not waited for until it answers again. */
   isLate: boolean
 }
 
-/** Creates what gathers from no process yet. */
+/** Creates a collector without processes. */
 export function createGatheredMetrics(): GatheredMetrics {
   const merged = createMergedMetrics()
-  /** By name; an ended process stays here until another replaces it. */
+  /** By name; an ended process stays until its replacement starts. */
   const members = new Map<string, Member>()
 
   async function ask(member: Member): Promise<boolean> {

@@ -1,14 +1,14 @@
-/** What a supervisor and its server processes say to each other, over the channel that a process is started with. */
+/** Messages between a supervisor and its server processes, over their IPC channel. */
 
-/** From a process to its supervisor. Snapshots are texts of `PrometheusMetrics.snapshot`. */
+/** Process to supervisor. Snapshots are texts of `PrometheusMetrics.snapshot`. */
 export type FromProcess =
   | { type: 'serves' }
-  /** A scrape asks this process for the metrics of all: wants an `exposition` with the same number. */
+  /** This process was scraped and needs the metrics of all: the reply is an `exposition` with the same number. */
   | { type: 'expose'; question: number }
-  /** The process's counts, on request or at its end. */
+  /** The process's metrics, when requested or when it ends. */
   | { type: 'counted'; snapshot: string }
 
-/** From a supervisor to one of its processes. */
+/** Supervisor to process. */
 export type ToProcess =
-  /** Wants a `counted`. */
+  /** The reply to `count` is a `counted`. */
   { type: 'count' } | { type: 'exposition'; question: number; text: string }

@@ -1,39 +1,39 @@
-/** Runs several server processes on one port: starts them, starts a new one where one dies, and stops them together. */
+/** Runs several server processes on one port: starts, restarts and stops them. */
 import type { Logger } from '@/lib/logger'
 import { createGatheredMetrics } from './gather-metrics'
 import type { FromProcess, ToProcess } from './messages'
 
 type Supervisor = {
-  /** True once all processes serve; false if one of them has ended before it did. */
+  /** True once all processes serve; false if one ended before. */
   serves: Promise<boolean>
-  /** Has one of the processes propose a reload to all of them; without effect while none serves. */
+  /** Makes one process propose a catalogue reload to all. No effect while none serves. */
   reload(): void
   stop(signal: NodeJS.Signals): Promise<void>
 }
 
 type SuperviseOptions = {
   count: number
-  /** The command of each process, and the environment with the stores' addresses. */
+  /** Each process's command, and its environment with the stores' addresses. */
   command: string[]
   environment: Record<string, string | undefined>
   logger: Logger
 }
 
-/** A process that dies at once would otherwise be started without pause. */
+/** Prevents endless restarts of a process that fails at once. */
 const RESTART_PAUSE_MS = 500
 
-/** Starts the processes; all log to this process's output. */
+/** Starts the processes. All log to this process's output. */
 export function supervise(options: SuperviseOptions): Supervisor {
   const { count, command, environment, logger } = options
   const children = new Set<Bun.Subprocess>()
   const metrics = createGatheredMetrics()
-  /** Processes that have set their handlers of signals. */
+  /** Processes that handle signals. */
   const serving = new Set<Bun.Subprocess>()
   let isStopping = false
   let awaited = count
   const { promise: serves, resolve } = Promise.withResolvers<boolean>()
 
-  /** Starts the process `name`: a number that its replacement gets too. */
+  /** Starts the process `name`, a number that a replacement inherits. */
   function start(name: string): void {
     const send = (message: ToProcess) => void child.send(message)
     const counted = metrics.started(name, send)
@@ -72,7 +72,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
     try {
       send({ type: 'exposition', question, text: await metrics.exposition() })
     } catch (error) {
-      // The process that asked has ended meanwhile; metrics must not end the supervisor.
+      // The asking process may have ended; metrics must not end the supervisor.
       logger.warn('metrics_not_exposed', { error })
     }
   }
@@ -83,7 +83,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
     reload: () => serving.values().next().value?.kill('SIGHUP'),
     async stop(signal) {
       isStopping = true
-      // After a second signal the supervisor ends at once, and leaves no process behind.
+      // A second signal ends the supervisor at once; its processes must not stay behind.
       process.on('exit', () => {
         for (const child of children) child.kill('SIGKILL')
       })

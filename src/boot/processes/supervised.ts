@@ -1,31 +1,31 @@
-/** A server process's side of the channel to its supervisor: sends its counts, and asks for the sum of all. */
+/** A server process's side of the supervisor channel: sends its metrics, and requests those of all processes. */
 import { GatewayError } from '@/chat/error'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import type { FromProcess, ToProcess } from './messages'
 
-/** The supervisor waits for other processes for a second. */
+/** Longer than the second that the supervisor waits for other processes. */
 const EXPOSITION_TIMEOUT_MS = 3_000
-/** A supervisor that reads nothing keeps no process from ending. */
+/** Even if the supervisor reads nothing, the process ends after this time. */
 const LEAVE_TIMEOUT_MS = 500
 
 interface SupervisorLink {
-  /** Says that this process serves, and from now on what it has counted, whenever it is asked. */
+  /** Reports that this process serves. `snapshot` is called whenever its metrics are requested. */
   serves(snapshot: () => Promise<string>): void
-  /** The metrics of all processes as text. Rejects with a 503 where the supervisor is silent. */
+  /** The metrics of all processes as text. Rejects with a 503 if the supervisor does not answer. */
   exposition(): Promise<string>
-  /** Says a last time what this process has counted, which ends. */
+  /** Sends the metrics a last time before the process ends. */
   leave(): Promise<void>
 }
 
-/** Opens this process's side. Once per process. */
+/** Opens the channel. Call it once per process. */
 export function linkToSupervisor(logger: Logger): SupervisorLink {
   const questions = new Map<number, (text: string) => void>()
   let asked = 0
   let snapshotOf: (() => Promise<string>) | undefined
   let told = Promise.resolve()
 
-  /** One after the other: a supervisor that heard the older of two last would take it for a process that began again. */
+  /** One at a time: if an older snapshot arrived last, the supervisor would see counters that fell. */
   function count(): Promise<void> {
     told = told.then(tell)
     return told
@@ -65,7 +65,7 @@ export function linkToSupervisor(logger: Logger): SupervisorLink {
   }
 }
 
-/** Resolves once the message is on its way, or cannot be sent any more: a process notices by itself where it has lost its supervisor. */
+/** Resolves once the message is sent or cannot be sent. A lost supervisor is noticed elsewhere. */
 function send(message: FromProcess): Promise<void> {
   return new Promise((resolve) => {
     if (!process.connected) return resolve()

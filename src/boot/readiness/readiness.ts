@@ -1,4 +1,4 @@
-/** Readiness: the ledger's store must take the writes of paid requests. A late history only degrades it. */
+/** Readiness checks: Redis must accept the writes of paid requests. If Postgres is behind, the gateway is only degraded. */
 import type { Database } from '@/db/client'
 import type { ReadinessCheck } from '@/http/deps'
 import type { RedisClient } from '@/ledger/store/connection'
@@ -8,7 +8,7 @@ import type { Flusher } from '@/usage/flusher'
 
 const CHECK_TIMEOUT_MS = 1_000
 
-/** The checks of one process. None rejects, and none takes longer than a second. */
+/** The checks of one process. None rejects or takes longer than a second. */
 export function readinessChecks(
   redis: RedisClient,
   watch: StoreWatch,
@@ -19,7 +19,7 @@ export function readinessChecks(
     {
       name: 'redis',
       isRequired: true,
-      // A connection that has just broken is known before the next look.
+      // A broken connection is reported at once, before the next probe.
       check: async () =>
         redis.status === 'ready'
           ? ofStore(watch, ({ fault }) => (fault === 'unreachable' ? fault : undefined))
@@ -45,7 +45,7 @@ export function readinessChecks(
   ]
 }
 
-/** A probe under way, or of the last moment, answers for all who ask. */
+/** Uses the probe in progress, or one of the last moment. */
 async function ofStore(
   watch: StoreWatch,
   tell: (state: StoreState) => string | undefined,
@@ -57,7 +57,7 @@ function reasonOf({ missing }: StoreState, fault: StoreState['fault']): string |
   return fault === 'forbidden' ? (lacking(missing.required) ?? fault) : fault
 }
 
-/** In the words of an ACL that would mend it. */
+/** Names the missing rights as ACL rules. */
 function lacking(rules: readonly string[]): string | undefined {
   return rules.length > 0 ? `forbidden: the user lacks ${rules.join(' ')}` : undefined
 }

@@ -1,12 +1,12 @@
-/** Tells the two meanings of SIGHUP apart: a reload is wanted, or the gateway's terminal is gone. */
+/** Distinguishes the two causes of SIGHUP: a reload is requested, or the terminal was closed. */
 import { closeSync, openSync, readFileSync } from 'node:fs'
 
-/** The bit of SIGHUP in the masks of /proc. */
+/** The bit of SIGHUP in /proc's signal masks. */
 const SIGHUP_BIT = 1n
 
-/** Call it at the start; what it returns is called at each signal and says whether the terminal is gone. */
+/** Call it at the start. Call the returned function at each SIGHUP: it returns whether the terminal was closed. */
 export function watchTerminal(): () => boolean {
-  // Started with nohup, it is meant to outlive the terminal.
+  // Under nohup, the gateway must survive the terminal.
   const isToStop = hasTerminal() && !isIgnored()
   return () => isToStop && !hasTerminal()
 }

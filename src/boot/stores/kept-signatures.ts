@@ -1,4 +1,4 @@
-/** Signatures of providers in the store that all gateways share, as long as it has room. */
+/** Provider signatures, stored in the shared Redis while it has room. */
 import type { Config } from '@/config/config'
 import { createSignatureStore, type SignatureStore } from '@/gateway/signatures/signature-store'
 import { ANSWERS_SHARE } from '@/http/idempotency/room'
@@ -7,7 +7,7 @@ import type { StoreWatch } from '@/ledger/store-watch'
 
 type Parts = { config: Config; redis: RedisClient; storeWatch: Pick<StoreWatch, 'state'> }
 
-/** The signatures that all keep together. */
+/** The store of signatures that all gateways share. */
 export function createKeptSignatures({ config, redis, storeWatch }: Parts): SignatureStore {
   const crowdedShare = (config.redisFullPercent / 100) * ANSWERS_SHARE
   const keeper = {

@@ -1,16 +1,15 @@
-/** The two clients of Redis that a process has, so that work in the background takes nothing from requests. */
+/** A process's two Redis clients: one for requests, and one for background work, so that they don't delay each other. */
 import { FatalStartError } from '@/boot/fatal-start-error'
 import type { Config } from '@/config/config'
 import { findOtherLayout } from '@/ledger/other-layout'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import type { Logger } from '@/lib/logger'
 
-/** How long a start waits for the ledger's store. */
 const REDIS_START_TIMEOUT_MS = 10_000
-/** Background work may wait longer for the store than a client may. */
+/** Background work may wait longer than a client does. */
 const WORKER_COMMAND_TIMEOUT_MS = 5_000
 
-/** Connects both, for requests and for what runs behind them. Rejects if the store cannot be reached, or is of another version. */
+/** Connects both clients. Rejects if Redis is unreachable or has an unsupported version. */
 export async function connectClients(
   url: string,
   config: Config,

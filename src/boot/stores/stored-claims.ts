@@ -1,4 +1,4 @@
-/** The claims of idempotency keys in the gateway's Redis: each call is timed, and a missing right is reported. */
+/** Idempotency-key claims in Redis, with timing of each call and reports of missing rights. */
 import type { Config } from '@/config/config'
 import type { Database } from '@/db/client'
 import { createBookedClaims } from '@/http/idempotency/booked-claims'
@@ -24,7 +24,7 @@ type Parts = {
   logger: Logger
 }
 
-/** Creates them. The fuller the store is, the fewer answers are kept in it; what it may have lost when it is back is sent again. */
+/** Creates them. The fuller Redis is, the fewer answers are kept. After an outage, answers that Redis may have lost are written again. */
 export function createStoredClaims({ redis, storeWatch, config, metrics, ledger, database, logger }: Parts): Claims {
   const { timed } = metrics.stores
   const run: RunScript = async (text, names, args) => {

@@ -1,4 +1,4 @@
-/** Opens the pools of one process so that its metrics see them: how long statements take, and what the connections do. */
+/** Opens the database pools of one process, with metrics of their statements and connections. */
 import { connectDatabase, type Database } from '@/db/client'
 import { databaseFailure } from '@/db/failure'
 import type { ConnectionSources, PoolName, PoolReading, StoreMetrics } from '@/metrics/store-metrics'
@@ -6,7 +6,7 @@ import type { ConnectionSources, PoolName, PoolReading, StoreMetrics } from '@/m
 type PoolOptions = { maxConnections: number; statementTimeoutMs?: number }
 
 type WatchedPools = {
-  /** Opens a pool, in the place of the one of that name where there was one. */
+  /** Opens a pool. It replaces an earlier one of that name. */
   open(name: PoolName, options: PoolOptions): Database
   readings: ConnectionSources['pools']
 }
@@ -14,7 +14,7 @@ type WatchedPools = {
 /** Creates the pools over one database. `queried` is called for every statement. */
 export function createWatchedPools(databaseUrl: string, queried: StoreMetrics['queried']): WatchedPools {
   const opened = new Map<PoolName, Database>()
-  /** Of pools that were replaced, so that a counter never falls. */
+  /** Counts of replaced pools, so that a counter never falls. */
   const closedBefore = new Map<PoolName, number>()
 
   function reading(name: PoolName): PoolReading | undefined {
@@ -43,7 +43,7 @@ export function createWatchedPools(databaseUrl: string, queried: StoreMetrics['q
   }
 }
 
-/** A value that Postgres refuses, or a race lost against another transaction, is no trouble of its own. */
+/** Rejected values and conflicts between transactions are not counted as faults. */
 function isTrouble(error: unknown): boolean {
   return error !== undefined && databaseFailure(error) === 'unavailable'
 }

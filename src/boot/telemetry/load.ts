@@ -1,4 +1,4 @@
-/** Loads OpenTelemetry where the settings name a collector; elsewhere none of it is read from the disk. */
+/** Loads OpenTelemetry only if a collector is configured. */
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { PRODUCT } from '@/http/product'
@@ -6,7 +6,7 @@ import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import type { Telemetry } from '@/telemetry/start'
 
-/** The telemetry of this process; undefined if there is none. */
+/** The telemetry of this process; undefined if it is off. */
 export async function loadTelemetry(config: Config, catalog: Catalog, logger: Logger): Promise<Telemetry | undefined> {
   const { telemetry: settings, processes } = config
   if (!settings) return undefined
@@ -22,7 +22,7 @@ export async function loadTelemetry(config: Config, catalog: Catalog, logger: Lo
   })
 }
 
-/** The rest of an address may hold a secret. */
+/** Only the host: the rest of a URL may contain a secret. */
 function hostOf(url: string | undefined): string | undefined {
   return url && new URL(url).host
 }

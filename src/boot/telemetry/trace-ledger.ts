@@ -1,9 +1,9 @@
-/** Times what a request waits for in the ledger. If there are no traces, nothing stands between. */
+/** Traces the ledger calls that a request waits for. Without tracing, nothing is wrapped. */
 import type { Settler } from '@/gateway/hold/settler'
 import type { Ledger } from '@/ledger/ledger'
 import type { Tracing } from '@/telemetry/tracing'
 
-/** The ledger, whose reserves are steps of their requests. */
+/** The ledger, with a span for each reserve. */
 export function traceReserves(ledger: Ledger, tracing: Tracing | undefined): Ledger {
   if (!tracing) return ledger
   return {
@@ -17,7 +17,7 @@ export function traceReserves(ledger: Ledger, tracing: Tracing | undefined): Led
   }
 }
 
-/** The settler, whose settlements are steps of their requests; but for those of hang-ups that may be free. */
+/** The settler, with a span for each settlement except those of hang-ups that may be free. */
 export function traceSettlements(settler: Settler, tracing: Tracing | undefined): Settler {
   if (!tracing) return settler
   return {

@@ -1,22 +1,22 @@
-/** Tells a trace when a request comes to the server and when its answer begins, by the name of its route. */
+/** Traces each request from its arrival to the start of its answer, named by its route. */
 import { pathOf } from '@/http/request-line'
 import { createRouteNames } from '@/http/route-name'
 import type { Tracing } from '@/telemetry/tracing'
 
 type Route = { path: string; method: string }
 
-/** Answers a request, and tells of it. */
+/** Answers and traces a request. */
 export type TraceRequest = (
   request: Request,
   answer: () => Response | Promise<Response>,
 ) => Response | Promise<Response>
 
-/** Asked every few seconds by machines, or loaded by a browser that shows a page. */
+/** Polled by machines, or loaded by browsers. */
 const UNTRACED = /^\/($|healthz$|readyz$|metrics$|api\/hello$|favicon|dashboard\/|dashboard$|docs)/
-/** The page on which people try models: its requests are paid for like any other. */
+/** Playground requests are paid for, so they are traced. */
 const PLAYGROUND = /^\/dashboard\/api\/a\/[^/]+\/playground\//
 
-/** Traces the requests of an application that has these routes. */
+/** Traces the requests of an application with these routes. */
 export function traceRequests(tracing: Tracing, routes: readonly Route[]): TraceRequest {
   const byMethod = Map.groupBy(routes, ({ method }) => method)
   const namers = new Map([...byMethod].map(([method, own]) => [method, routeNamer(own.map(({ path }) => path))]))
@@ -30,7 +30,7 @@ export function traceRequests(tracing: Tracing, routes: readonly Route[]): Trace
   }
 }
 
-/** Names a path by its route; undefined if it has none. Most are routes themselves. */
+/** Returns a function that finds a path's route, or undefined. Most paths equal their route. */
 function routeNamer(paths: readonly string[]): (path: string) => string | undefined {
   const known = new Set(paths)
   const literals = new Set(paths.filter((path) => !/[:*]/.test(path)))

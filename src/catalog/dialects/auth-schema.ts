@@ -1,4 +1,4 @@
-/** The shape of a provider's `auth` in the catalogue file: how its calls are authorized, where that is not as its format has it. */
+/** The schema of a provider's `auth` in the catalogue file: how its calls are authorized, if not in its format's default way. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
 
 const HeaderName = Type.String({

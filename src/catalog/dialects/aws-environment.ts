@@ -1,15 +1,15 @@
 /**
- * Credentials of AWS for an entry with only a region: from the variables of AWS' own tools and platforms. They become part of
- * the entry as an operator would write them, so all rules for variables apply.
+ * Finds AWS credentials for an entry with only a region, in the variables of AWS' own tools and platforms. They are added to the entry as
+ * an operator would write them, so all rules for variables apply.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 type Environment = Record<string, string | undefined>
 
-/** The properties of an entry that names its own credentials. */
+/** Properties with which an entry names its own credentials. */
 const SOURCES = ['accessKeyId', 'profile', 'roleArn', 'container', 'instance']
 
-/** The catalogue file with the environment's credentials in each `auth` of type aws that names none. */
+/** The catalogue file, with the environment's credentials in each aws `auth` that names none. */
 export function withAwsCredentials(file: JsonValue, environment: Environment): JsonValue {
   if (!isJsonObject(file) || !isJsonObject(file.providers)) return file
   const providers = Object.entries(file.providers).map(([name, entry]) => {
@@ -21,7 +21,7 @@ export function withAwsCredentials(file: JsonValue, environment: Environment): J
   return { ...file, providers: Object.fromEntries(providers) }
 }
 
-/** In the order of AWS' own tools: keys, unless a profile is named; that profile; a workload's role; a container's; the machine's. */
+/** In the order of AWS' own tools: access keys (unless a profile is named), profile, workload role, container, machine. */
 function sourceIn(environment: Environment): JsonObject {
   const isSet = (name: string) => Boolean(environment[name] ?? environment[`${name}_FILE`])
   const given = (property: string, name: string) => (isSet(name) ? { [property]: `\${${name}}` } : {})

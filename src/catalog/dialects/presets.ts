@@ -1,15 +1,15 @@
-/** Presets of providers: what is known of services that speak a format in their own way, so that an entry of the file need only name one. */
+/** Provider presets: known services that deviate from their format. A catalogue entry can refer to one by name. */
 import type { FaultList } from '@/catalog/check'
 import type { ProviderFile } from '@/catalog/schema'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import presets from './presets.json'
 
-/** The default properties of an entry with the preset, and facts about the service. */
+/** An entry's default properties, and facts about the service. */
 export type Preset = {
   entry: Partial<ProviderFile> & Pick<ProviderFile, 'format'>
-  /** Further properties that its entry needs besides keys. */
+  /** Further properties that the entry needs besides keys. */
   needs?: string
-  /** The place of the usage in a stream, and the field with the model's thoughts. */
+  /** Where a stream contains the usage, and the field with the model's reasoning. */
   usage: string
   reasoning: string
   notes?: string
@@ -17,7 +17,7 @@ export type Preset = {
 
 export const PRESETS: ReadonlyMap<string, Preset> = new Map(Object.entries(presets as Record<string, Preset>))
 
-/** The catalogue file with each provider's preset in place of its name. What an entry says itself holds, and replaces the preset's as a whole. */
+/** The catalogue file with each preset's properties in place of its name. A property of the entry replaces the preset's as a whole. */
 export function expandPresets(file: JsonValue, faults: FaultList): JsonValue {
   if (!isJsonObject(file) || !isJsonObject(file.providers)) return file
   const entries = Object.entries(file.providers).map(([name, entry]) => [
@@ -35,7 +35,8 @@ function expand({ preset: name, ...own }: JsonObject, place: string, faults: Fau
     return own
   }
   const { auth, ...entry } = preset.entry
-  // A local server asks for a key only where its operator has set one; a key for Vertex AI takes the place of an account.
+  // Keys of the entry replace the preset's `auth`: a local server's operator may have set a key, and Vertex AI accepts keys instead of an
+  // account.
   const isOverruled = (auth?.type === 'none' || auth?.type === 'google') && own.keys !== undefined
   return { ...entry, ...(auth && !isOverruled && { auth }), ...own }
 }

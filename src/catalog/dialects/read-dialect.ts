@@ -1,4 +1,4 @@
-/** How a provider of the catalogue file is reached: by its format's own endpoint, or by the dialect and `auth` of its entry. */
+/** How to reach a provider of the catalogue file: by its format's own endpoint, or by its entry's dialect and `auth`. */
 import type { FaultList } from '@/catalog/check'
 import type { ProviderFile } from '@/catalog/schema'
 import type { FormatName } from '@/chat/format-name'
@@ -9,19 +9,19 @@ import { FORMATS } from '@/formats/index'
 import { assert } from '@/lib/assert'
 import type { AuthFile } from './auth-schema'
 
-/** A format as its vendor publishes it: the dialect of all providers whose entries say nothing else. */
+/** The format's own endpoint, as its vendor publishes it: the default dialect. */
 export function plainEndpoint(name: FormatName): Endpoint {
   const format = FORMATS.get(name)
   assert(format, `no codec for ${name}`)
   return format.endpoint
 }
 
-/** The format in which a provider is asked, which its dialect may decide. */
+/** The format that the provider really speaks. The dialect may override the entry's format. */
 export function spokenFormat({ format, dialect }: ProviderFile): FormatName {
   return (dialect && DIALECTS[dialect].spoken) ?? format
 }
 
-/** What the entry names, with a fault for each property that can't be so there, and a warning where its credentials are none. */
+/** The entry's dialect. Adds a fault for each invalid property, and a warning for unusable credentials. */
 export function readDialect(file: ProviderFile, place: string, faults: FaultList): Dialect {
   const dialect = readNamed(file, place, faults)
   checkVersion(file, dialect, place, faults)
@@ -51,12 +51,12 @@ function readNamed(file: ProviderFile, place: string, faults: FaultList): Dialec
   return plain
 }
 
-/** The address of a provider whose entry names none; undefined if it has to. */
+/** The default address for an entry without one; undefined if the entry must name it. */
 export function defaultBaseUrl(file: ProviderFile): string | undefined {
   return file.dialect && DIALECTS[file.dialect].baseUrl?.(file)
 }
 
-/** Only dialects know of projects and locations. */
+/** Only dialects use projects and locations. */
 function checkPlace({ dialect, ...file }: ProviderFile, place: string, faults: FaultList): void {
   for (const property of ['project', 'location'] as const) {
     if (file[property] === undefined || (dialect && DIALECTS[dialect].needs)) continue
@@ -83,17 +83,17 @@ const VERSIONED = [
   `dialect ${DIALECT_NAMES.filter((name) => DIALECTS[name].needsVersion).join(' or ')}`,
 ].join(' or ')
 
-/** Whether calls are authorized without keys, so that an entry has none. */
+/** Whether calls are authorized without keys. */
 export function isKeyless(auth: AuthFile): boolean {
   return auth.type !== 'bearer' && auth.type !== 'header'
 }
 
-/** Whether no variable was missing in it: else the provider is not offered, as one whose key is unset. */
+/** Whether no variable in `auth` was missing. Otherwise the provider is not offered, as if its key were unset. */
 export function isComplete(auth: AuthFile): boolean {
   return !Object.values(auth).includes('')
 }
 
-/** What of a dialect an entry's `auth` decides; undefined if its credentials are none. */
+/** The part of a dialect that an entry's `auth` decides; undefined if its credentials are unusable. */
 function authorized(
   auth: AuthFile,
   baseUrl: string,
@@ -106,7 +106,7 @@ function authorized(
     case 'header':
       return { credential: { header: auth.name.toLowerCase(), prefix: '' } }
     case 'google': {
-      // A variable that is not set has been excused: the provider is not offered.
+      // A missing variable is no fault: the provider is not offered.
       if (!isComplete(auth)) return {}
       const authorizer = googleAuth(auth)
       return authorizer && { authorizer, secrets: 'credentials' in auth ? [auth.credentials] : [] }

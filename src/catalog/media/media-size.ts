@@ -1,27 +1,27 @@
-/** How many tokens a picture, a file or a sound in a request is at most, and usually. */
+/** The token counts, maximal and typical, of an image, a file or a sound in a request. */
 import { isUtf8 } from 'node:buffer'
 import { invalidRequest } from '@/chat/error'
 import type { AudioBlock, MediaSource } from '@/chat/request'
 import { pdfTokens } from './pdf-tokens'
 import { soundTokens } from './sound-tokens'
 
-/** The most and the usual tokens of a medium, and its characters in the body. Infinity: a model's whole context. */
+/** Maximal and typical tokens of a medium, and its characters in the body. Infinity: the model's whole context. */
 export type MediaSize = { isPicture: boolean; mostTokens: number; usualTokens: number; bodyChars: number }
 
-/** The most one image costs at any provider: 10,000 patches in original detail, times 1.2 for small models. */
+/** The most any provider charges for an image: 10,000 patches at original detail, times 1.2 for small models. */
 export const IMAGE_TOKENS_MAX = 12_000
 const IMAGE_TOKENS_USUAL = 1_000
 const FILE_TOKENS_USUAL = 3_000
 const SOUND_TOKENS_USUAL = 1_000
-/** Beyond the context of any model on sale nothing is counted, over all media of a request, so that what is looked into stays small. */
+/** More than any model's context. Over all media of a request nothing is counted beyond it, which bounds the parsing. */
 export const COUNTED_TOKENS_MAX = 1_100_000
 /** PDF readers accept the header `%PDF` anywhere within this many first bytes. */
 const MAGIC_BYTES = 1_024
 const ZIP_MAGIC = 'PK\x03\x04'
-/** A byte of a text that is not in UTF-8 is at most so many, by whatever reading. */
+/** A byte of text in another encoding becomes at most this many bytes of UTF-8. */
 const FOREIGN_BYTES = 3
 
-/** The size of a picture. A file beyond `room` tokens is not parsed. Throws `invalid_request` for a file's id. */
+/** The size of an image. A file of more than `room` tokens is not parsed. Throws `invalid_request` for a file id. */
 export function imageSize(source: MediaSource, room: number): MediaSize {
   const known = knownSource(source)
   const { mediaType } = known
@@ -31,7 +31,7 @@ export function imageSize(source: MediaSource, room: number): MediaSize {
   return { isPicture: true, mostTokens: IMAGE_TOKENS_MAX, usualTokens: IMAGE_TOKENS_USUAL, bodyChars }
 }
 
-/** The size of a file: a PDF by its pages and text, text by its bytes, any other by the whole context. */
+/** The size of a file. A PDF counts by pages and text, a text by its bytes, any other file as the whole context. */
 export function fileSize(source: MediaSource, room: number): MediaSize {
   const known = knownSource(source)
   const { mediaType = '' } = known
@@ -58,19 +58,18 @@ function bytesOf(data: string): number {
   return Math.ceil((data.length * 3) / 4)
 }
 
-/** Whether it says that it is in another encoding than UTF-8. */
+/** Whether the media type declares an encoding other than UTF-8. */
 function isForeign(mediaType: string): boolean {
   const charset = /charset\s*=\s*"?([^\s;"]+)/i.exec(mediaType)?.[1] ?? 'utf-8'
   return !/^(?:utf-?8|us-ascii)$/i.test(charset)
 }
 
-/** Of a sound. */
 export function audioSize({ data }: Pick<AudioBlock, 'data'>, room: number): MediaSize {
   const tokens = room > 0 ? soundTokens(Buffer.from(data, 'base64')) : Number.POSITIVE_INFINITY
   return sizeOf(tokens + SOUND_TOKENS_USUAL, SOUND_TOKENS_USUAL, data.length)
 }
 
-/** Not what only says so: the file's own beginning counts, as it does for who reads it. */
+/** The declared type is not trusted: the file's first bytes decide, as they do for providers. */
 function isText(mediaType: string, data: string): boolean {
   const isSaid = isKind(mediaType, 'text') || mediaType.toLowerCase() === 'application/json'
   return isSaid && !isDocument(data)
@@ -96,7 +95,7 @@ function sizeOf(mostTokens: number, usualTokens: number, bodyChars: number): Med
   return { isPicture: false, mostTokens, usualTokens, bodyChars }
 }
 
-/** A stored file belongs to the gateway's own account at the provider, which all callers share, and has no known size. */
+/** A provider's stored file belongs to the gateway's account, which all callers share, and its size is unknown. */
 function knownSource(source: MediaSource): Exclude<MediaSource, { type: 'file-id' }> {
   if (source.type !== 'file-id') return source
   throw invalidRequest('Files cannot be named by id here: send the content itself, or its address')

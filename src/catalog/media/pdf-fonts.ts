@@ -1,38 +1,37 @@
-/** The text sizes of a PDF's fonts: the most bytes for each code, if the font states it plainly. */
+/** The most text bytes that each code of a PDF's fonts can become, if the fonts state it plainly. */
 import { isReference, type PdfDictionary, type PdfReference, type PdfValue } from './pdf-objects'
 import type { CodeSizes, UnicodeMap } from './pdf-text'
 
-/** A character that a font's own program names. */
+/** For a character that the font program names. */
 const ANY_CHARACTER_BYTES = 4
 const SINGLE_CODES = 256
 const DOUBLE_CODES = 65_536
 const IDENTITY: ReadonlySet<PdfValue | undefined> = new Set(['/Identity-H', '/Identity-V'])
 const LATIN: ReadonlySet<PdfValue | undefined> = new Set(['/WinAnsiEncoding', '/MacRomanEncoding', '/StandardEncoding'])
 const SIMPLE: ReadonlySet<PdfValue | undefined> = new Set(['/Type1', '/TrueType', '/MMType1'])
-/** Fonts that every reader has; those of symbols are none of them. */
+/** Standard Latin fonts that every reader has; symbol fonts are not included. */
 const LATIN_FONT = /^\/(?:Helvetica|Times|Courier|Arial)/
-/** In the standard encoding these two of ASCII are curly quotes. */
+/** In the standard encoding, these two ASCII codes are curly quotes. */
 const CURLY: readonly number[] = [0x27, 0x60]
-/** Names of glyphs that may stand for more than one character, but for a ligature of letters. */
+/** Glyph names that may stand for several characters, except ligatures of letters. */
 const LIGATURE = /^\/[A-Za-z](?:_[A-Za-z]){1,3}$/
 const LONG_NAME = /_|^\/uni[\dA-Fa-f]{5}|^.{21}/
 
-/** How to look into a file. */
 type PdfLookup = {
   resolve: (value: PdfValue | undefined) => PdfValue | undefined
-  /** The map of this stream; undefined if it is none that is plain. */
+  /** Parses the map in this stream; undefined if it is not plain. */
   mapOf: (map: PdfReference) => UnicodeMap | undefined
 }
 
-/** The text sizes of a file's fonts: for codes of one byte, and the maps of fonts with two. */
+/** The sizes of a file's fonts: for one-byte codes, and the maps of fonts with two-byte codes. */
 type FontSizes = { single: Uint8Array; doubles: (UnicodeMap | undefined)[] }
 
-/** Of a file without fonts: readers take one of their own. */
+/** For a file without fonts: readers use a font of their own. */
 export function noFonts(): FontSizes {
   return { single: Uint8Array.from({ length: SINGLE_CODES }, (_, code) => latinSize(code)), doubles: [] }
 }
 
-/** The most over all `fonts`. */
+/** The largest size of each code over all `fonts`. */
 export function codeSizes({ single, doubles }: FontSizes): CodeSizes {
   if (doubles.length === 0) return { single }
   const double = new Uint8Array(DOUBLE_CODES)
@@ -51,7 +50,7 @@ export function codeSizes({ single, doubles }: FontSizes): CodeSizes {
   return { single, double }
 }
 
-/** Adds what `font` makes of its codes to `sizes`. False if it doesn't tell. */
+/** Adds the sizes of `font` to `sizes`. False if the font doesn't state them. */
 export function addFont(font: PdfDictionary, sizes: FontSizes, lookup: PdfLookup): boolean {
   const named = font.get('/ToUnicode')
   const map = isReference(named) ? lookup.mapOf(named) : undefined
@@ -78,7 +77,7 @@ function addSingle(font: PdfDictionary, map: UnicodeMap | undefined, sizes: Font
   return true
 }
 
-/** What a font of single codes makes of one that no map names. Undefined if its own program may say anything. */
+/** The sizes of one-byte codes that no map names. Undefined if the font program may define anything. */
 function ownSizes(font: PdfDictionary, { resolve }: PdfLookup): ((code: number) => number) | undefined {
   const encoding = resolve(font.get('/Encoding'))
   const descriptor = resolve(font.get('/FontDescriptor'))
@@ -103,7 +102,7 @@ function latinSize(code: number): number {
   return code < 0x80 && !CURLY.includes(code) ? 1 : 3
 }
 
-/** Undefined if a name may be many characters. */
+/** Undefined if a glyph name may be many characters. */
 function readDifferences(differences: readonly PdfValue[]): Map<number, number> | undefined {
   const sizes = new Map<number, number>()
   let code = 0

@@ -1,17 +1,17 @@
 /**
- * Reads the objects of a PDF strictly. A file that two readers could understand differently is refused: objects that are defined
- * twice or hidden in other bytes, cross-references that point elsewhere, keys named twice, lengths that are wrong.
+ * Reads the objects of a PDF strictly. A file that two readers could understand differently is refused: objects defined twice or hidden in
+ * other bytes, wrong cross-references, duplicate keys, wrong lengths.
  */
 
-/** A name begins with `/`; a text is `()`; a keyword stands as it is. */
+/** A name begins with `/`; every text is `()`; a keyword is kept. */
 export type PdfValue = string | number | PdfReference | PdfValue[] | PdfDictionary
 export type PdfReference = { ref: number }
 export type PdfDictionary = Map<string, PdfValue>
 
-/** An object; `data` is the place of its stream's bytes. */
+/** An object; `data` is the position of its stream's bytes. */
 export type PdfObject = { value: PdfValue; data?: { start: number; end: number } }
 
-/** White space of PDF, which is not that of JavaScript. */
+/** PDF's white space differs from JavaScript's. */
 const SPACE = '[\\0\\t\\n\\f\\r ]'
 const WORD = '[^\\0\\t\\n\\f\\r ()<>\\[\\]{}/%]'
 const BLANK = new RegExp(`${SPACE}+|%[^\\r\\n]*`, 'y')
@@ -19,7 +19,7 @@ const TOKEN = new RegExp(`<<|>>|[[\\](]|<[0-9A-Fa-f\\0\\t\\n\\f\\r ]*>|/${WORD}*
 const REFERENCE = new RegExp(`(\\d{1,10})${SPACE}+\\d{1,5}${SPACE}+R(?!${WORD})`, 'y')
 const OBJECT = new RegExp(`(\\d{1,10})${SPACE}+\\d{1,5}${SPACE}+obj(?!${WORD})`, 'y')
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)$/
-/** A letter or a digit that is spelt as an escape: nothing but a disguise. */
+/** A letter or digit written as an escape, which has no honest use. */
 const DISGUISED = /#(?:3[0-9]|[46][1-9A-F]|[57][0-9A])/i
 const STREAM = /stream\r?\n/y
 const END_OF_OBJECT = /endobj(?![A-Za-z])/y
@@ -28,14 +28,14 @@ const TABLE_SECTION = new RegExp(`(\\d{1,10})${SPACE}+(\\d{1,7})(?=${SPACE}+\\d+
 const TABLE_ENTRY = new RegExp(`(\\d{1,10})${SPACE}+\\d{1,5}${SPACE}+([nf])(?!${WORD})`, 'y')
 const TRAILER = /trailer(?![A-Za-z])/y
 const START_OF_TABLE = new RegExp(`startxref${SPACE}+(\\d{1,10})(?!${WORD})`, 'y')
-/** Each of these words belongs to the file's structure, wherever it stands. */
+/** Words that structure the file, wherever they occur. */
 const STRUCTURE = /(?<=[\0\t\n\f\r \d])obj|xref|trailer/g
 const MAX_DEPTH = 64
 
 /** The file cannot be read strictly. */
 class Unclear extends Error {}
 
-/** All objects by number; undefined for what is not clear. Linear in the size of `text`, the file's bytes as latin1. */
+/** All objects by number; undefined if the file is ambiguous. Takes linear time in `text`, the file's bytes as latin1. */
 export function readPdfObjects(text: string): Map<number, PdfObject> | undefined {
   if (!text.startsWith('%PDF-')) return undefined
   try {
@@ -194,7 +194,7 @@ class Reader {
   }
 }
 
-/** The place behind the text in parentheses whose first character is at `at`; beyond the end where it is never closed. */
+/** The position after the parenthesised text whose content starts at `at`; beyond the end if it is not closed. */
 export function endOfText(text: string, at: number): number {
   let depth = 1
   for (let place = at; place < text.length; place += 1) {
@@ -207,7 +207,6 @@ export function endOfText(text: string, at: number): number {
   return text.length + 1
 }
 
-/** Whether it stands for an object elsewhere in the file. */
 export function isReference(value: PdfValue | undefined): value is PdfReference {
   return typeof value === 'object' && 'ref' in value
 }

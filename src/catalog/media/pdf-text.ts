@@ -1,16 +1,16 @@
-/** The most bytes of text that can be extracted from a PDF's pages: by the codes that they show, and what fonts make of a code. */
+/** The most bytes of text that can be extracted from a PDF's pages: the codes they show, times the size that fonts give a code. */
 import { endOfText } from './pdf-objects'
 
-/** The most bytes of UTF-8 that each code becomes, over all fonts of the file: codes of one byte, and of two. */
+/** The most UTF-8 bytes of each code, over all fonts of the file: for one-byte and two-byte codes. */
 export type CodeSizes = { single: Uint8Array; double?: Uint8Array }
 
 /**
- * A map of codes to text: bytes of UTF-8 by code; `width` is the digits of each code, 0 if they differ; `codes` is the number
- * of entries.
+ * A map of codes to text: UTF-8 bytes by code; `width` is the number of digits of a code, 0 if they differ; `codes` is the number of
+ * entries.
  */
 export type UnicodeMap = { sizes: ReadonlyMap<number, number>; width: number; codes: number }
 
-/** A ligature is a few characters. A longer target is a way to write much with little. */
+/** Ligatures are a few characters. Longer targets could produce much text from a small file. */
 const MAX_TARGET_UNITS = 4
 const SECTION = /^(char|range)/
 const [BEGIN, END] = ['beginbf', 'endbf']
@@ -18,14 +18,14 @@ const CHAR_LINE = /<([\dA-Fa-f]+)>\s*<([\dA-Fa-f\s]*)>/y
 const RANGE_LINE = /<([\dA-Fa-f]+)>\s*<([\dA-Fa-f]+)>\s*(?:<([\dA-Fa-f\s]*)>|\[((?:\s*<[\dA-Fa-f\s]*>)*)\s*\])/y
 const TARGET = /<([\dA-Fa-f\s]*)>/g
 const BLANK = /\s*/y
-/** A hexadecimal text, the beginning of another one, or a name before one that says in words what is drawn, or may be that name. */
+/** A hexadecimal text, the start of a parenthesised text, or a name that introduces replacement text (or may, as it is escaped). */
 const SHOWN = /\(|<[\dA-Fa-f\0\t\n\f\r ]*>|\/(?:ActualText|\w*#)/g
-/** A byte of such words is at most so many of UTF-8. */
+/** UTF-8 bytes per byte of such replacement text. */
 const SPELT_BYTES = 3
 const [SPACE_CODE, DIGIT_CODE, LETTER_CODE, LOWER_CODE] = [0x20, 0x30, 0x41, 0x61]
 const ESCAPED = /\\(?:([0-7]{1,3})|(\r\n|[\s\S]))/g
 
-/** Reads a ToUnicode map of at most `most` codes. Undefined for one that is not plain, or makes much of little. */
+/** Reads a ToUnicode map of at most `most` codes. Undefined if it is not plain or produces much text from little data. */
 export function readUnicodeMap(text: string, most: number): UnicodeMap | undefined {
   if (/usecmap/.test(text)) return undefined
   const sizes = new Map<number, number>()
@@ -55,8 +55,8 @@ export function readUnicodeMap(text: string, most: number): UnicodeMap | undefin
 }
 
 /**
- * The most bytes of text in a page's content: each text at the larger of both readings, and a space or line end before it.
- * Stops at `most`. Comments and pictures are not excluded: anything that looks like a text counts.
+ * The most bytes of text in a page's content. Each text counts with the larger of its two readings, plus a space before it. Stops at
+ * `most`. Comments and pictures are not excluded: anything that looks like a text counts.
  */
 export function shownBytes(content: string, sizes: CodeSizes, most: number): number {
   const bytes = new Uint8Array(content.length + 1)
@@ -86,7 +86,7 @@ function sizeOf(bytes: Uint8Array, count: number, { single, double }: CodeSizes)
   return Math.max(one, two)
 }
 
-/** Puts the bytes of a text in parentheses into `bytes`, says how many, and moves on to where it ends. */
+/** Writes the bytes of a parenthesised text into `bytes`, returns their number, and continues after the text. */
 function readLiteral(content: string, start: number, bytes: Uint8Array): number {
   const end = Math.min(endOfText(content, start), content.length + 1)
   SHOWN.lastIndex = Math.min(end, content.length)
@@ -98,7 +98,7 @@ function readLiteral(content: string, start: number, bytes: Uint8Array): number 
   return text.length
 }
 
-/** The same for a text of hexadecimal digits; a missing last one is 0. */
+/** The same for hexadecimal digits; a missing last digit is 0. */
 function readHex(token: string, bytes: Uint8Array): number {
   let digits = 0
   for (let at = 1; at < token.length - 1; at += 1) {
@@ -131,7 +131,7 @@ function readRanges(body: string, add: Add): boolean {
   })
 }
 
-/** Whether `body` holds nothing but such lines, each of which `read` takes. */
+/** Whether `body` consists only of lines that match `line` and that `read` accepts. */
 function readLines(body: string, line: RegExp, read: (found: RegExpExecArray) => boolean): boolean {
   for (let at = skipBlank(body, 0); at < body.length; at = skipBlank(body, line.lastIndex)) {
     line.lastIndex = at
@@ -147,7 +147,7 @@ function skipBlank(text: string, at: number): number {
   return BLANK.lastIndex
 }
 
-/** Bytes of UTF-8 of a target in UTF-16, whose last unit is `more` than it says. Undefined if it is too long. */
+/** UTF-8 bytes of a UTF-16 target whose last unit is increased by `more`. Undefined if it is too long. */
 function targetSize(target: string, more: number): number | undefined {
   const digits = target.replace(/\s/g, '')
   if (digits.length > MAX_TARGET_UNITS * 4 || (digits.length > 2 && digits.length % 4 > 0)) return undefined
@@ -159,7 +159,7 @@ function targetSize(target: string, more: number): number | undefined {
   return size
 }
 
-/** Of one character, or of one half of a pair. */
+/** Of one character, or of half a surrogate pair. */
 function utf8Bytes(unit: number): number {
   if (unit < 0x80) return 1
   return unit < 0x800 ? 2 : 3

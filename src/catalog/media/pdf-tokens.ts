@@ -1,6 +1,6 @@
 /**
- * The most tokens of a PDF. The file's own figures are not trusted: pages are those of any page tree, text is the text that
- * pages draw, by the codes of their fonts. If either may be hidden, reused or grow, the size is infinite: any context.
+ * The most tokens of a PDF. The file's own totals are not trusted: pages are counted in every page tree, and text by the codes that pages
+ * draw. If pages or text may be hidden or reused, the size is infinite: the whole context.
  */
 import { inflateSync } from 'node:zlib'
 import { addFont, codeSizes, noFonts } from './pdf-fonts'
@@ -14,18 +14,14 @@ import {
 } from './pdf-objects'
 import { readUnicodeMap, shownBytes, type UnicodeMap } from './pdf-text'
 
-/** The picture of a page, where a model looks closely. */
+/** Tokens of a page's image at the highest detail. */
 const PICTURE_TOKENS = 5_000
-/** The text of a full page. */
 const TEXT_TOKENS = 3_000
-/**
- * The least cost of each parsed part, so that the work is in proportion to the reservation: a stream, a byte of it, a code of a
- * map.
- */
+/** Minimal tokens for each parsed part, so that the work is proportional to the credit reserved: per stream, per byte and per map code. */
 const STREAM_TOKENS = 100
 const UNPACKED_BYTES_PER_TOKEN = 8
 
-/** What draws or holds text elsewhere than on a page, or as often as one likes. */
+/** Keys that hold or draw text outside pages, or repeatedly. */
 const HIDING_KEYS: readonly string[] = [
   '/ActualText',
   '/AP',
@@ -39,7 +35,7 @@ const HIDING_KEYS: readonly string[] = [
 const HIDING_TYPES: ReadonlySet<PdfValue | undefined> = new Set(['/ObjStm', '/XRef'])
 const MAX_DEPTH = 5
 
-/** The most tokens of the file; infinity where its structure does not tell, or where they are more than `most`. Linear in its size. */
+/** The most tokens of the file. Infinity if its structure is unclear or the tokens exceed `most`. Takes linear time. */
 export function pdfTokens(bytes: Buffer, most: number): number {
   const objects = readPdfObjects(bytes.toString('latin1'))
   return (objects && new Measure(bytes, objects, most - bytes.length).tokens()) ?? Number.POSITIVE_INFINITY
@@ -77,7 +73,7 @@ class Measure {
     return tokens > room ? undefined : this.bytes.length + pages * PICTURE_TOKENS + tokens
   }
 
-  /** Whether `value` and all in it is plain. */
+  /** Whether `value` and everything in it is plain. */
   private look(value: PdfValue): boolean {
     if (Array.isArray(value)) return value.every((item) => this.look(item))
     if (!(value instanceof Map)) return true
@@ -140,7 +136,7 @@ class Measure {
     return map
   }
 
-  /** The bytes of a stream as latin1. Undefined if it is packed in another way, not whole, or takes more than `room` tokens to look at. */
+  /** A stream's bytes as latin1. Undefined if compressed in an unknown way, incomplete, or beyond `room` tokens. */
   private unpack(id: number, room: number): string | undefined {
     const { value, data } = this.objects.get(id) ?? {}
     if (!(value instanceof Map) || !data) return undefined
@@ -171,7 +167,7 @@ function unfilter(packed: Buffer, filter: PdfValue | undefined, most: number): B
   }
 }
 
-/** False for what is no reference, or was there already. */
+/** False if `value` is not a reference, or a known one. */
 function isNew(known: Set<number>, value: PdfValue): boolean {
   if (!isReference(value) || known.has(value.ref)) return false
   known.add(value.ref)

@@ -1,26 +1,26 @@
-/** The most tokens that a sound can be: by its own length where its format has a least number of bytes for each second. */
+/** The most tokens of a sound: by its length, if its format has a minimal number of bytes per second. */
 
-/** The most that any provider on sale charges for a second. */
+/** The highest number that any provider charges per second. */
 export const TOKENS_PER_SECOND = 32
-/** MPEG layer III knows no lower rate than 8 kbit/s, whatever is heard; the free format, which has none, is not taken for it. */
+/** 8 kbit/s, the lowest bit rate of MPEG layer III. Its free format, which has no lowest rate, is not recognised. */
 const MP3_BYTES_PER_SECOND = 1_000
-/** PCM, floating point, A-law and µ-law: as many bytes for silence as for anything else. */
+/** Codecs with a constant bit rate: PCM, floating point, A-law and µ-law. */
 const PLAIN_CODECS: ReadonlySet<number> = new Set([1, 3, 6, 7])
 const FORMAT_CHUNK = 'fmt '
 const FORMAT_CHUNK_AT = 12
 const WAV_HEADER_BYTES = 36
 
-/** Infinity where the bytes do not tell: a codec may make hours of silence of next to nothing. */
+/** Infinity if the rate is unknown: some codecs store hours of silence in a few bytes. */
 export function soundTokens(bytes: Buffer): number {
   const bytesPerSecond = wavRate(bytes) ?? (isMp3(bytes) ? MP3_BYTES_PER_SECOND : 0)
   return bytesPerSecond > 0 ? Math.ceil((bytes.length / bytesPerSecond) * TOKENS_PER_SECOND) : Number.POSITIVE_INFINITY
 }
 
-/** Bytes for each second of a plain WAV: the lower of what its header says and what follows from it. */
+/** Bytes per second of an uncompressed WAV: the lower of the stated and the computed rate. */
 function wavRate(bytes: Buffer): number | undefined {
   if (bytes.length < WAV_HEADER_BYTES || !isAt(bytes, 'RIFF', 0) || !isAt(bytes, 'WAVE', 8)) return undefined
   if (!isAt(bytes, FORMAT_CHUNK, FORMAT_CHUNK_AT)) return undefined
-  // Readers differ in which of two they follow.
+  // If there are two format chunks, readers differ in which they use.
   if (bytes.indexOf(FORMAT_CHUNK, FORMAT_CHUNK_AT + 1, 'latin1') !== -1) return undefined
   if (!PLAIN_CODECS.has(bytes.readUInt16LE(20))) return undefined
   const [channels, samples] = [bytes.readUInt16LE(22), bytes.readUInt32LE(24)]
@@ -36,7 +36,7 @@ function isMp3(bytes: Buffer): boolean {
   return layer === 1 && bitRate > 0 && bitRate < 15 && sampleRate < 3
 }
 
-/** Seven bits of each of four bytes, and the header. */
+/** Seven bits of each of four bytes, plus the header. */
 function tagBytes(bytes: Buffer): number {
   const sizes = [...bytes.subarray(6, 10)]
   return sizes.reduce((sum, part) => sum * 128 + (part & 0x7f), 0) + 10

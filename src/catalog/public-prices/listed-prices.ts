@@ -1,12 +1,12 @@
-/** What providers list in public for a model, as prices of ours: by class of tokens and by length of the input. */
+/** Converts publicly listed prices of a model into catalogue prices, by token class and input length. */
 import type { ModelPrice } from '@pydantic/genai-prices'
 import type { Prices } from '@/catalog/types'
 import { priceToPico } from '@/lib/money'
 
-/** Input beside text, which we sell at the price of input; providers may list a price of its own. */
+/** Non-text input, which we sell at the input price; providers may list another one. */
 export type Medium = 'audio' | 'image'
 
-/** The prices of a request with `inputTokens`. Caches that are not listed are read and written at the price of input. */
+/** The prices for a request with `inputTokens`. Unlisted cache prices equal the input price. */
 export function pricesAt(listed: ModelPrice, inputTokens: number, media: readonly Medium[]): Prices {
   function usd(name: string): number | undefined {
     const price = listed[name]
@@ -28,13 +28,13 @@ export function pricesAt(listed: ModelPrice, inputTokens: number, media: readonl
   }
 }
 
-/** Sizes of input above which another price holds, in tokens, ascending. */
+/** Input sizes above which another price applies, in tokens, ascending. */
 export function stepsOf(listed: ModelPrice): number[] {
   const starts = Object.values(listed).flatMap((price) => (typeof price === 'object' ? price.tiers : []))
   return [...new Set(starts.map(({ start }) => start))].sort((one, other) => one - other)
 }
 
-/** What is finer than a price of ours is the next one above it. */
+/** Rounds up to the finest price the catalogue can state. */
 function pico(usd: number) {
   const price = priceToPico(usd) ?? priceToPico(Math.ceil(usd * 1_000_000) / 1_000_000)
   if (price === undefined) throw new Error(`a listed price of ${usd} USD is beyond ours`)

@@ -1,4 +1,4 @@
-/** The catalogue file, read again while the gateway runs: the checks of a start, and a list of changes that need one. */
+/** Reads the catalogue file again while the gateway runs: with the checks of a start, and a check for changes that need a restart. */
 import { type CatalogResult, loadCatalog } from '@/catalog/catalog'
 import { hashCatalog } from '@/catalog/changes'
 import type { Catalog } from '@/catalog/types'
@@ -9,22 +9,22 @@ export type CatalogReading =
   | { kind: 'refused'; faults: Fault[] }
 
 export interface CatalogFile {
-  /** Reads it, and the files of its secrets, as they are now. Never rejects. */
+  /** Reads the file and its secrets' files in their current state. Never rejects. */
   read(): Promise<CatalogReading>
-  /** The same for catalogues that sell the same, at the same prices, with the same keys. */
+  /** Equal for catalogues with the same offers, prices and keys. */
   hashOf(catalog: Catalog): string
 }
 
 type CatalogFileOptions = {
   path: string
   environment: Record<string, string | undefined>
-  /** The service's name since the start. */
+  /** The service's name at the start. */
   service: string
-  /** Where answers have been simulated since the start; undefined if they are real. */
+  /** The sandbox's address, if answers have been simulated since the start; undefined if they are real. */
   sandboxBaseUrl: string | undefined
 }
 
-/** The file of a gateway that runs. */
+/** The catalogue file of a running gateway. */
 export function createCatalogFile(options: CatalogFileOptions): CatalogFile {
   const { path, environment, sandboxBaseUrl } = options
   const hashOf = (catalog: Catalog) => hashCatalog(catalog, sandboxBaseUrl !== undefined)
@@ -47,7 +47,7 @@ function refuse(faults: Fault[]): CatalogReading {
   return { kind: 'refused', faults }
 }
 
-/** What has followed from these since the start cannot be taken back: keys of customers, and credit that was given for nothing. */
+/** Changes that need a restart, because customers' keys or free credit already depend on the present values. */
 function faultsOf(result: CatalogResult, { service, sandboxBaseUrl }: CatalogFileOptions): Fault[] {
   if (result.kind === 'faulty') return result.faults
   if (result.kind === 'no_keys') {

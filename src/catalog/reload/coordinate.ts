@@ -1,12 +1,12 @@
-/** A reload: all processes check their files, and only where all agree does one write put the catalogue into use. */
+/** A reload: all processes check their files, and only if all agree, one write makes them use the new catalogue. */
 import type { Change } from '@/catalog/changes'
 import type { Fault } from '@/lib/fault'
 import { randomId } from '@/lib/ids'
 import type { Member, Proposal, ReloadExchange } from './exchange'
 
 /**
- * The outcome of one process: `taken` it uses the new catalogue; `ready` it would have, but others would not; `refused` its file
- * has faults; `silent` it did not answer in time, `late` it has not followed yet, `gone` it ended meanwhile.
+ * A process's state. `taken`: uses the new catalogue; `ready`: would, but others would not; `refused`: its file has faults; `silent`: no
+ * answer in time; `late`: has not switched yet; `gone`: ended meanwhile.
  */
 type ProcessState = 'taken' | 'ready' | 'refused' | 'silent' | 'late' | 'gone'
 
@@ -14,36 +14,38 @@ export type ProcessOutcome = {
   gateway: string
   pid: number
   state: ProcessState
-  /** Of the catalogue that it uses; while it is only ready, of the one that it would use. */
+  /** Hash of the catalogue in use; for `ready`, of the new one. */
   hash: string
   changes: Change[]
   faults: Fault[]
 }
 
-/** `unagreed`: nothing has changed anywhere, since not all were ready with the same. `overtaken`: likewise, it took too long. */
+/**
+ * `unagreed`: nothing changed, because not all were ready with the same catalogue. `overtaken`: nothing changed, because it took too long.
+ */
 export type ReloadOutcome =
   | { kind: 'busy' | 'nobody' | 'overtaken' }
   | { kind: 'agreed' | 'unagreed'; hash: string | undefined; processes: ProcessOutcome[] }
 
 type ReloadOptions = {
   exchange: ReloadExchange
-  /** Whose processes; null = those of all gateways. */
+  /** The gateway whose processes reload; null: all gateways. */
   gateway: string | null
   /** Called once the proposal is open. */
   onProposed?: () => void
-  /** Does what has to be done in one with the decision: calls `decide` once, and resolves to what it gave. */
+  /** For work that must happen together with the decision. It must call `decide` once and return its result. */
   agree?: (agreed: { hash: string; processes: ProcessOutcome[] }, decide: () => Promise<boolean>) => Promise<boolean>
 }
 
-/** For the proposal of another to be over. */
+/** How long to wait for another proposal to end. */
 const OTHERS_MS = 15_000
 const ANSWER_MS = 10_000
 const FOLLOW_MS = 10_000
 const POLL_MS = 50
 
 /**
- * Reloads, once no other reload runs. Takes some seconds at most; rejects if the store cannot be reached. A proposal is closed in any
- * case, and forgotten where its proposer dies, so the next reload never waits for a dead one.
+ * Reloads once no other reload runs. Takes some seconds at most; rejects if Redis is unreachable. A proposal always ends: it is closed, or
+ * expires if its proposer dies.
  */
 export async function reloadGateways(options: ReloadOptions): Promise<ReloadOutcome> {
   const { exchange, gateway, onProposed } = options
@@ -88,7 +90,9 @@ async function carryOut(options: ReloadOptions, proposal: Proposal): Promise<Rel
   return { kind: 'agreed', hash, processes: followed }
 }
 
-/** The processes concerned, once `isDone` of each of them, or as they are when the time is over. Dead processes are not waited for. */
+/**
+ * Waits until `isDone` for each of the processes concerned, or the time is over; returns their states. Dead processes are not waited for.
+ */
 async function waitFor(
   look: () => Promise<Member[]>,
   { gateway }: Proposal,

@@ -1,4 +1,4 @@
-/** Where processes agree on a reload. Only digests and names travel; each reads its own file. */
+/** The Redis exchange by which processes agree on a reload. Only hashes and names are sent; each process reads its own file. */
 import type { Change } from '@/catalog/changes'
 import type { Fault } from '@/lib/fault'
 import { isJsonObject, type JsonValue, parseJson } from '@/lib/json'
@@ -6,52 +6,51 @@ import beatText from './beat.lua' with { type: 'text' }
 import decideText from './decide.lua' with { type: 'text' }
 import proposeText from './propose.lua' with { type: 'text' }
 
-/** The result of a process that read its file again. */
+/** A process's result of reading its file again. */
 export type Answer = { to: string } & (
   | { kind: 'ready'; hash: string; changes: Change[] }
   | { kind: 'refused'; faults: Fault[] }
 )
 
-/** One process that serves, as it says itself. */
+/** A serving process, as it describes itself. */
 export type Member = {
   id: string
-  /** The same for all processes of one gateway. */
+  /** The same for all processes of a gateway. */
   gateway: string
   pid: number
-  /** Of the catalogue that it uses. */
+  /** Hash of the catalogue in use. */
   hash: string
   answer?: Answer
 }
 
-/** `gateway` is whose processes are meant; null = those of all gateways. */
+/** `gateway`: the one whose processes reload; null: all gateways. */
 export type Proposal = { id: string; gateway: string | null }
-/** From this moment on the catalogue of this hash is used. */
+/** From now on the catalogue with this hash is used. */
 export type Agreement = Proposal & { hash: string }
 type Plans = { proposal: Proposal | undefined; agreements: Agreement[] }
 
-/** Every method rejects if the store cannot be reached. */
+/** Every method rejects if Redis is unreachable. */
 export interface ReloadExchange {
-  /** Renews the lease of `member` ({@link LEASE_MS}), and returns what is proposed and agreed. */
+  /** Renews the lease of `member` ({@link LEASE_MS}), and returns the open proposal and the agreements. */
   beat(member: Member): Promise<Plans>
   leave(memberId: string): Promise<void>
   members(): Promise<Member[]>
-  /** Opens it, or keeps it open, for {@link LEASE_MS}. False where another one is open. */
+  /** Opens or prolongs the proposal for {@link LEASE_MS}. False if another one is open. */
   propose(proposal: Proposal): Promise<boolean>
-  /** Closes the proposal, with an agreement where `hash` is given. False if its time was over: then nothing has changed. */
+  /** Closes the proposal; with `hash`, also records an agreement. False if it had expired: then nothing changed. */
   decide(proposal: Proposal, hash: string | undefined): Promise<boolean>
 }
 
-/** Runs a script on one name of the store that all gateways share. */
+/** Runs a script on one Redis key shared by all gateways. */
 type RunScript = (text: string, name: string, args: (string | number)[]) => Promise<unknown>
 
-/** Beside what routing shares, so that the rights of a Redis user that suffice for that suffice for this. */
+/** Below the prefix that routing uses, so that the Redis user needs no further rights. */
 const NAME = 'routing:catalog'
 /** How long a process counts as alive, and its proposal as valid, after its last message. */
 const LEASE_MS = 5_000
-/** So long a process that missed an agreement, or was starting meanwhile, still finds it. */
+/** How long a process that missed an agreement can still find it. */
 const AGREEMENT_MS = 3_600_000
 
-/** The exchange over the store. */
 export function createReloadExchange(run: RunScript): ReloadExchange {
   return {
     async beat(member) {
@@ -87,7 +86,7 @@ function fieldsOf(reply: unknown): [string, JsonValue | undefined][] {
   return fields
 }
 
-/** What another version may have written differently is left out. */
+/** Omits entries in a form that another version may have written. */
 function readPlans(fields: [string, JsonValue | undefined][]): Plans {
   const plans: Plans = { proposal: undefined, agreements: [] }
   for (const [field, value] of fields) {

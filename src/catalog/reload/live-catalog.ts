@@ -1,17 +1,17 @@
-/** The catalogue in use, read anew for each request and replaced as a whole by a reload. */
+/** The catalogue in use. Each request reads it afresh; a reload replaces it as a whole. */
 import type { Catalog, DefaultLimits } from '@/catalog/types'
 
-/** Access to the present catalogue. Reading it is one property access; a kept value is a snapshot. */
+/** Access to the current catalogue. Reading it is one property access; a value that is kept is a snapshot. */
 export type CatalogSource = { readonly current: Catalog }
 
 export interface LiveCatalog extends CatalogSource {
-  /** Puts `next` in the place of the present one at once, and then tells the listeners, in the order in which they came. */
+  /** Replaces the current catalogue at once, then calls the listeners in order of registration. */
   replace(next: Catalog): void
   /** Calls `listener` after each replacement. It must not throw. */
   onReplaced(listener: (next: Catalog, before: Catalog) => void): void
 }
 
-/** Begins with `first`. */
+/** Starts with the catalogue `first`. */
 export function createLiveCatalog(first: Catalog): LiveCatalog {
   const listeners: ((next: Catalog, before: Catalog) => void)[] = []
   const live = {
@@ -26,7 +26,7 @@ export function createLiveCatalog(first: Catalog): LiveCatalog {
   return live
 }
 
-/** What `make` makes of the present catalogue, made once for each. */
+/** The result of `make` for the current catalogue, computed once per catalogue. */
 export function perCatalog<Made>(source: CatalogSource, make: (catalog: Catalog) => Made): () => Made {
   let made: { of: Catalog; what: Made } | undefined
   return () => {
@@ -36,7 +36,7 @@ export function perCatalog<Made>(source: CatalogSource, make: (catalog: Catalog)
   }
 }
 
-/** The present catalogue's limits, for those who keep them: each look at one is a look at the catalogue. */
+/** The current catalogue's default limits, as an object whose properties always read the current catalogue. */
 export function liveLimits(source: CatalogSource): DefaultLimits {
   return {
     get requestsPerMinute() {

@@ -1,4 +1,4 @@
-/** One process in a reload: reports that it lives, checks its file, and uses the new catalogue when agreed. */
+/** One process in a reload: reports that it is alive, checks its file, and switches to the new catalogue once agreed. */
 
 import { catalogSecrets } from '@/catalog/catalog'
 import { changesBetween } from '@/catalog/changes'
@@ -12,14 +12,14 @@ import { reloadGateways } from './coordinate'
 import type { Agreement, Answer, Member, Proposal, ReloadExchange } from './exchange'
 import type { LiveCatalog } from './live-catalog'
 
-/** `abandoned`: this process was ready, and others were not. `missed`: what was agreed on is not what its file says. */
+/** `abandoned`: this process was ready, but others were not. `missed`: its file differs from the agreed catalogue. */
 type ReloadTotals = Record<'taken' | 'refused' | 'abandoned' | 'missed', number>
 
-/** What the metrics say of the catalogue in use. */
+/** The catalogue's state for metrics. */
 export type CatalogState = { hash: string; loadedAtMs: number; reloads: Readonly<ReloadTotals> }
 
 export interface ReloadParticipant extends BackgroundWorker {
-  /** Proposes a reload to the processes of this gateway, and sees it through. Never rejects: the log says the outcome of it. */
+  /** Proposes a reload to this gateway's processes and completes it. Never rejects: the outcome is logged. */
   reload(): Promise<void>
   state(): CatalogState
 }
@@ -28,19 +28,19 @@ type ParticipantOptions = {
   exchange: ReloadExchange
   catalog: LiveCatalog
   file: CatalogFile
-  /** Names the gateway that this process belongs to, and no other. */
+  /** Unique name of this process's gateway. */
   gateway: string
-  /** Told the secrets of a catalogue before it is used, so that no log line holds them. */
+  /** Called with a catalogue's secrets before it is used, so that logs redact them. */
   learnSecrets(secrets: string[]): void
   clock: Clock
   logger: Logger
 }
 
-/** At least two within a lease. */
+/** At least two beats fit in a lease. */
 const BEAT_MS = 2_000
-/** While a reload is under way. */
+/** While a reload is in progress. */
 const QUICK_BEAT_MS = 50
-/** The most entries of a long list that are named. */
+/** Longer lists are cut in the log. */
 const MAX_CHANGES = 100
 const MAX_FAULTS = 50
 const MAX_KNOWN_AGREEMENTS = 100
@@ -51,11 +51,10 @@ type State = {
   candidate: Candidate | undefined
   loadedAtMs: number
   reloads: ReloadTotals
-  /** Agreements that were followed or found not to concern this process. */
+  /** Agreements that this process has followed, or that don't concern it. */
   known: Set<string>
 }
 
-/** Creates the participant of one process. */
 export function createReloadParticipant(options: ParticipantOptions): ReloadParticipant {
   const { exchange, catalog, file, gateway, clock, logger } = options
   const state: State = {
@@ -89,7 +88,7 @@ export function createReloadParticipant(options: ParticipantOptions): ReloadPart
     state: () => ({ hash: state.member.hash, loadedAtMs: state.loadedAtMs, reloads: state.reloads }),
     async reload() {
       try {
-        // A process that has just started, or was disconnected from the store, takes part too.
+        // Registers this process first: it may have just started or been disconnected.
         await exchange.beat(state.member)
         const outcome = await reloadGateways({ exchange, gateway, onProposed: () => loop.hurry(0) })
         if (outcome.kind === 'busy') logger.error('catalog_reload_busy')
@@ -101,7 +100,7 @@ export function createReloadParticipant(options: ParticipantOptions): ReloadPart
   }
 }
 
-/** One look at what is proposed and agreed. Returns the milliseconds until the next. */
+/** Reads proposal and agreements once. Returns the milliseconds until the next beat. */
 async function beat(options: ParticipantOptions, state: State): Promise<number> {
   const { member } = state
   const { proposal, agreements } = await options.exchange.beat(member)
@@ -136,7 +135,7 @@ async function prepare({ file, catalog, logger }: ParticipantOptions, state: Sta
   return { to: id, kind: 'ready', hash: reading.hash, changes }
 }
 
-/** What was agreed while this process did not listen is in its file as well, unless that is another one. */
+/** Follows an agreement made while this process was away, if its file has the agreed catalogue. */
 async function follow(options: ParticipantOptions, state: State, agreement: Agreement): Promise<void> {
   const { candidate, known, member } = state
   known.add(agreement.id)

@@ -1,4 +1,4 @@
-/** Operator commands about the catalogue file: what is wrong with one, what it would sell at a loss, what it would change, what could be added, and whether a provider works. */
+/** Operator commands for the catalogue file: validate, find losses, show changes, suggest entries, test a provider. */
 import { resolve } from 'node:path'
 import { loadCatalog } from '@/catalog/catalog'
 import { changesBetween } from '@/catalog/changes'
@@ -15,7 +15,7 @@ import { PROBE_NAMES } from '@/upstream/trial/probes'
 import { type Trial, tryProvider } from '@/upstream/trial/try-provider'
 import { CATALOG_RELOAD } from './reload-command'
 
-/** Whether any provider has a key here changes nothing of what a file says. */
+/** A placeholder: whether a provider has a key here doesn't affect the check of the file. */
 const ANY_UPSTREAM = 'http://localhost'
 
 function presetRow(name: string, { entry, needs, usage, reasoning, notes }: Preset) {
@@ -114,7 +114,7 @@ const CATALOG_SUGGEST: Command = {
 async function suggest(values: Values, environment: Environment): Promise<CommandResult> {
   const name = readText(values, 'provider')
   const marginPercent = readMargin(values)
-  // A catalogue that sells already need not load a list of thousands of prices.
+  // Loaded only here: the list has thousands of prices.
   const { suggestModels, suggestedProviders } = await import('@/catalog/public-prices/suggest-models')
   const suggestion = suggestModels(name, {
     service: await serviceOf(environment),
@@ -139,7 +139,7 @@ function readMargin(values: Values): number {
   return fail(`--margin must be a percentage from 0 to ${MAX_MARGIN_PERCENT}, e.g. 20`)
 }
 
-/** The word that ids begin with in the catalogue of this installation. */
+/** The service's name in this installation's catalogue, with which ids begin. */
 async function serviceOf(environment: Environment): Promise<string> {
   const text = await Bun.file(catalogPathOf(environment))
     .text()

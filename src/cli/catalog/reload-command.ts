@@ -1,4 +1,4 @@
-/** The operator command that has all gateways on the same stores read their catalogue again, all of them or none. */
+/** The operator command that makes all gateways on the same stores reload their catalogue: all of them or none. */
 import { recordAudit } from '@/accounts/audit'
 import { loadCatalog } from '@/catalog/catalog'
 import type { Change } from '@/catalog/changes'
@@ -10,7 +10,7 @@ import type { Services } from '@/cli/services'
 import { catalogPathOf, type Environment } from '@/config/config'
 
 const ANY_UPSTREAM = 'http://localhost'
-/** What the audit log keeps of the changes. */
+/** Characters of the changes that the audit log stores. */
 const MAX_AUDITED_CHARS = 4_000
 
 export const CATALOG_RELOAD: Command = {
@@ -36,7 +36,7 @@ async function reload({ redis, database, by }: Services): Promise<CommandResult>
   const outcome = await reloadGateways({
     exchange: createReloadExchange((text, name, args) => redis.eval(text, 1, name, ...args)),
     gateway: null,
-    // No change without an entry in the audit log.
+    // The decision is made inside the transaction of its audit entry, so there is no change without one.
     agree: ({ hash, processes }, decide) =>
       database.db
         .transaction(async (transaction) => {
@@ -53,7 +53,7 @@ async function reload({ redis, database, by }: Services): Promise<CommandResult>
   return print(outcome)
 }
 
-/** Takes the entry of the audit log back. */
+/** Thrown to roll back the audit entry. */
 class Overtaken extends Error {}
 
 function print(outcome: ReloadOutcome): CommandResult {
@@ -90,13 +90,13 @@ function stateOf(one: ProcessOutcome) {
   return { ...nameOf(one), state: one.state, hash: one.hash }
 }
 
-/** Of all processes, each change once. */
+/** The changes of all processes, without duplicates. */
 function changesOf(processes: readonly ProcessOutcome[]): Change[] {
   const all = processes.flatMap(({ changes }) => changes.map((change) => [JSON.stringify(change), change] as const))
   return [...new Map(all).values()]
 }
 
-/** What each of several files would change, by its hash: where they differ, this is the difference. */
+/** If files differ: the changes of each, by its hash. */
 function proposalsOf(processes: readonly ProcessOutcome[]) {
   const ready = processes.filter(({ state }) => state === 'ready')
   const hashes = [...new Set(ready.map(({ hash }) => hash))]

@@ -1,4 +1,4 @@
-/** Operator commands about mails: which wait, and which were given up and why; and what an account is alerted of. */
+/** Operator commands for mails: waiting and failed ones with the reason, and an account's alert settings. */
 
 import { listAlertAddresses, MAX_ALERT_ADDRESSES, setAlertAddresses } from '@/accounts/alerts/addresses'
 import { type AlertSettings, changeSettings, readSettings } from '@/accounts/alerts/settings'

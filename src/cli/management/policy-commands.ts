@@ -1,4 +1,4 @@
-/** Operator commands for what holds for all keys of an account or of a member, and for what developers see. */
+/** Operator commands for rules of all keys of an account or a member, and for what developers see. */
 import {
   changeKeyPolicy,
   changeMemberKeyPolicy,
@@ -104,7 +104,7 @@ function readList(
   return [...new Set(text.split(',').map(read))]
 }
 
-/** The id of the model that has this id or alias; undefined for tiers. */
+/** The model id for an id or alias; undefined for tiers. */
 function modelNamed(catalog: Catalog, name: string): string | undefined {
   const sold = findSold(catalog, name)
   return sold && 'candidates' in sold ? undefined : sold?.id

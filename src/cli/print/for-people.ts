@@ -1,12 +1,12 @@
 /** Prints a command's result for a person at a terminal: facts one below the other, lists as tables. */
 
 const GAP = '  '
-/** What would move the cursor, colour the screen or end a line: names and notes come from customers. */
+/** Characters that would move the cursor, colour the screen or end a line; customers' texts may contain them. */
 const CONTROL = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 type Row = Readonly<Record<string, unknown>>
 
-/** The text for `output`, at most `columns` wide where its values allow it. */
+/** The text for `output`, if possible not wider than `columns`. */
 export function formatForPeople(output: Row, columns: number): string {
   const facts: [string, string][] = []
   const sections: string[] = []
@@ -22,7 +22,7 @@ export function formatForPeople(output: Row, columns: number): string {
   return `${[...(lines.length > 0 ? [lines.join('\n')] : []), ...sections].join('\n\n')}\n`
 }
 
-/** Facts of facts become facts of their own: `usage.output`. */
+/** Nested facts get dotted names, such as `usage.output`. */
 function flattened(output: Row, before = ''): [string, unknown][] {
   return Object.entries(output).flatMap(([name, value]): [string, unknown][] =>
     isRow(value) ? flattened(value, `${before}${name}.`) : [[before + name, value]],
@@ -33,7 +33,7 @@ function isRow(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 }
 
-/** An empty list is one of rows as well: that there is nothing in it is said below its name. */
+/** An empty list counts as rows, too: its table says that there are none. */
 function isRows(value: unknown): value is Row[] {
   return Array.isArray(value) && value.every(isRow)
 }
@@ -42,7 +42,7 @@ function textsOf(row: Row): Record<string, string> {
   return Object.fromEntries(flattened(row).map(([name, value]) => [labelOf(name), textOf(value)]))
 }
 
-/** `accountId` is what programs read. */
+/** Turns a name such as `accountId` into words. */
 function labelOf(name: string): string {
   return name
     .replaceAll('.', ' ')
@@ -60,12 +60,12 @@ function textOf(value: unknown): string {
   return plain(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
-/** The text as a terminal may have it. */
+/** Replaces control characters. */
 function plain(text: string): string {
   return text.replace(CONTROL, '�')
 }
 
-/** `rows` with the names of their columns above them. */
+/** `rows` below their column names. */
 function formatTable(rows: readonly Readonly<Record<string, string>>[], columns: number): string {
   if (rows.length === 0) return '(none)'
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
@@ -87,7 +87,7 @@ function formatBlocks(rows: readonly Readonly<Record<string, string>>[]): string
     .join('\n\n')
 }
 
-/** Numbers stand at the right, under each other. */
+/** Numbers are aligned to the right. */
 function padded(cell: string, width: number, isNumber: boolean): string {
   const blanks = ' '.repeat(Math.max(0, width - widthOf(cell)))
   return isNumber ? blanks + cell : cell + blanks

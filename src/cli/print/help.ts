@@ -1,4 +1,4 @@
-/** The text of the help: all commands, those of one word, or one command with its options, an example, and exit codes. */
+/** Help texts: all commands, those with the same first word, or one with options, example and exit codes. */
 import type { Command } from '@/cli/command'
 
 const PROGRAM = 'bun run admin'
@@ -25,7 +25,7 @@ export function helpText(commands: readonly Command[]): string {
   ].join('\n')
 }
 
-/** The commands of one first word. */
+/** The commands with the same first word. */
 export function listText(commands: readonly Command[]): string {
   return commands.map((command) => `  ${usageOf(command)}\n      ${command.help}`).join('\n')
 }

@@ -1,4 +1,4 @@
-/** The operator command that brings the database to this version's schema, so that no gateway needs the role that may change it. */
+/** The operator command that migrates the database, so that gateways don't need the role for that. */
 import type { Command } from '@/cli/command'
 import { fail } from '@/cli/failure'
 import type { Environment } from '@/config/config'

@@ -6,12 +6,12 @@ import type { Nano } from '@/lib/money'
 import { BY_VALUE_AND_ID, containing } from './keyset'
 
 type AccountSearch = PageRequest & {
-  /** A part of the address or of the name in any case, or an id. Left out: every account. */
+  /** Part of the address or name, in any case, or an id. Missing: every account. */
   text?: string
   status?: AccountStatus
 }
 
-/** `balance` and the month's spending are those of the history, a moment behind the ledger. */
+/** `balance` and the month's spending come from Postgres, slightly behind the ledger. */
 export type FoundAccount = {
   accountId: string
   name: string
@@ -23,7 +23,7 @@ export type FoundAccount = {
 
 type Row = Omit<FoundAccount, 'createdAt'> & { created_text: string; created_ms: number }
 
-/** One page of accounts. Every text is looked for as it is: `%` and `_` are characters like any other. */
+/** One page of accounts. `%` and `_` in the search text are ordinary characters. */
 export async function searchAccounts({ sql }: Database, search: AccountSearch): Promise<Page<FoundAccount>> {
   const text = search.text?.trim() ?? ''
   const pattern = containing(text.toLowerCase())

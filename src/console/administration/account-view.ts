@@ -1,4 +1,4 @@
-/** One account with everything an administrator looks at: money as it is now, keys, people, latest entries and orders. */
+/** Everything an administrator sees of one account: live balance, keys, people, latest entries and orders. */
 import { desc, eq } from 'drizzle-orm'
 import type { Account, Accounts } from '@/accounts/accounts'
 import type { ApiKeys, KeyListing } from '@/accounts/api-keys'
@@ -12,7 +12,7 @@ import type { AccountBalance } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
 
 export type AccountView = Account & {
-  /** Live from the ledger; undefined if it does not answer. */
+  /** Read live from the ledger; undefined if it does not answer. */
   balance: AccountBalance | undefined
   users: AccountUser[]
   keys: KeyListing[]
@@ -35,7 +35,7 @@ type AccountViewDeps = {
 const ENTRY_COUNT = 50
 const ORDER_COUNT = 20
 
-/** The account, or undefined if there is none. A ledger that is away leaves only the balance open. */
+/** The account; undefined if there is none. If the ledger is unreachable, only the balance is missing. */
 export async function viewAccount(deps: AccountViewDeps, accountId: string): Promise<AccountView | undefined> {
   const account = await deps.accounts.find(accountId)
   if (!account) return undefined

@@ -1,4 +1,4 @@
-/** Administration put together: what administrators may do and see, over the parts of the service. */
+/** All functions of the administration, built over the parts of the service. */
 
 import { type AccountLimitsChange, changeAccountLimits } from '@/accounts/account-limits'
 import type { Accounts } from '@/accounts/accounts'
@@ -32,16 +32,16 @@ type AdministrationDeps = {
   orders: Orders
   accounts: Accounts
   apiKeys: ApiKeys
-  /** For what is only looked up: another pool than the one that paid requests use. */
+  /** A separate pool for look-ups, so that they take no connections from paid requests. */
   reading: Database
-  /** What one administrator may move in a day without a second one, for all accounts together. */
+  /** What one administrator may move in a day, over all accounts, without a second one. */
   approvalLimit: Nano
-  /** The catalogue's limits, which hold for an account without its own. */
+  /** The catalogue's limits, used for accounts without their own. */
   defaultLimits: DefaultLimits
   health: HealthSources
 }
 
-/** `key` is of the caller's choice (8 to 60 characters): the same key happens once, however often it is sent. */
+/** `key` is an idempotency key of 8 to 60 characters. */
 export type MoneyRequest = { operation: Operation; reason: string; key: string }
 
 /** `reason` has 1 to 500 characters. */
@@ -56,7 +56,6 @@ type DismissOutcome =
 /** Every change is audited. Reasons have 1 to 500 characters. */
 export type Administration = ReturnType<typeof createAdministration>
 
-/** Administration over `deps`. */
 export function createAdministration(deps: AdministrationDeps) {
   const { ordersDeps, orders, accounts, apiKeys, reading, approvalLimit, defaultLimits, health } = deps
   const { database, ledger } = ordersDeps
@@ -68,10 +67,10 @@ export function createAdministration(deps: AdministrationDeps) {
     viewAccount: viewAccount.bind(null, { database, ledger, accounts, apiKeys, orders }),
     changeAccountStatus: (by: Administrator, { accountId, status, reason }: StatusChange) =>
       accounts.setStatus(accountId, status, { by: auditOrigin(by), reason }),
-    /** What all keys of an account may do together; null = the catalogue's. */
+    /** Sets the limits for all keys of an account together; null: the catalogue's. */
     changeAccountLimits: (by: Administrator, change: LimitsChange) =>
       changeAccountLimits(database, ledger, { ...change, by: auditOrigin(by) }),
-    /** Moves money within the limit, and asks for a second administrator above it. */
+    /** Moves money within the limit; above it, asks for a second administrator. */
     request: (by: Administrator, { operation, reason, key }: MoneyRequest) =>
       requestOperation(money, by, { operation, reason, requestId: requestIdOf(by.userId, key) }),
     listApprovals: listApprovals.bind(null, ordersDeps),
@@ -81,12 +80,12 @@ export function createAdministration(deps: AdministrationDeps) {
     commitStatement: commitStatement.bind(null, money),
     health: () => reportHealth(health),
     tryProvider: createProviderTrials(health.catalog, database),
-    /** How models answered for tiers in the last `days` days, and what share of each tier's requests is looked at. */
+    /** Quality figures by model for tiers in the last `days` days, and each tier's share of observed requests. */
     tierReport: async (days: number) => ({
       tiers: [...health.catalog.current.tiers.values()].map(({ id, observe }) => ({ tier: id, share: observe })),
       observed: await readObservations(reading, days, Date.now()),
     }),
-    /** The rest of the last `days` days once providers are paid. */
+    /** Margins of the last `days` days: sales minus provider costs. */
     margins: (days: number) => readMargins(reading, days, Date.now()),
     searchCountGaps: searchCountGaps.bind(null, reading),
     searchAudit: searchAudit.bind(null, reading),
@@ -107,7 +106,7 @@ async function dismissPayment(
   return { kind: 'refused', message: orderRefusal(outcome, false)?.message ?? 'It was credited.' }
 }
 
-/** Sends small requests to each target of a provider, which it charges for; undefined if none of that name is offered. */
+/** Sends small test requests, which cost money, to each target of a provider; undefined if no such provider is offered. */
 function createProviderTrials(catalog: CatalogSource, database: Database) {
   const running = new Map<string, Promise<Trial[] | undefined>>()
   return async (by: Administrator, provider: string): Promise<Trial[] | undefined> => {

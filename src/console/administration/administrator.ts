@@ -1,10 +1,10 @@
-/** Who acts on other people's accounts, as the audit log wants to know it. */
+/** The acting administrator, as the audit log needs it. */
 import type { AuditEntry } from '@/accounts/audit'
 
 /** A signed-in person with the role `admin`, and where their request came from. */
 export type Administrator = { userId: string; email: string; ip?: string; requestId?: string }
 
-/** The part of an audit entry that says who. */
+/** Actor and origin of an audit entry. */
 export function auditOrigin({
   userId,
   email,

@@ -1,11 +1,11 @@
-/** Looks through the audit log for administrators, newest first. */
+/** Searches the audit log for administrators, newest first. */
 import { and, desc, eq, gte, inArray, isNotNull, lt, ne, or, sql } from 'drizzle-orm'
 import { auditEntries } from '@/db/administration-schema'
 import { memberships, users } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { countUpTo, type Page, type PageRequest, page, textLike } from '@/db/paging'
 
-/** All that are given must hold. */
+/** All given conditions must match. */
 type AuditSearch = PageRequest & {
   /** The whole e-mail address, in any case. */
   actor?: string
@@ -20,7 +20,7 @@ type AuditSearch = PageRequest & {
 
 export type AuditRow = typeof auditEntries.$inferSelect
 
-/** Checks of a place. The word tells it from a number of another list. */
+/** Schema of a cursor. The word distinguishes it from other lists' cursors. */
 const PLACE = [textLike(/^audit$/), countUpTo(Number.MAX_SAFE_INTEGER)] satisfies [unknown, unknown]
 
 /** One page of entries. */
@@ -39,7 +39,7 @@ export async function searchAudit({ db }: Database, search: AuditSearch): Promis
   })
 }
 
-/** Of those who acted in an account, its own people: not those who run the service, unless they are members. */
+/** Those of the actors who are the account's own people; operators only if they are members. */
 export async function ownPeople(
   { db }: Database,
   accountId: string,

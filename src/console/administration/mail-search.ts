@@ -1,4 +1,4 @@
-/** Lists mails for operators: waiting and failed ones with the reason, never their content. */
+/** Lists waiting and failed mails for operators, with the reason but not the content. */
 import type { MailKind } from '@/accounts/mails/templates'
 import type { Database } from '@/db/client'
 import type { MailState } from '@/db/mail-schema'
@@ -17,12 +17,12 @@ type ListedMail = {
   to: string
   kind: string
   state: MailState
-  /** Refusals of a server that could be reached. */
+  /** Number of refusals by a reachable server. */
   tries: number
-  /** The server's last answer, or the reason why there was none. */
+  /** The server's last response, or the reason why there was none. */
   failure: string | null
   createdAt: string
-  /** When it is tried again; null if it is over. */
+  /** When it is tried again; null if finished. */
   nextTryAt: string | null
 }
 
@@ -47,15 +47,15 @@ export async function searchMails({ sql }: Database, search: MailSearch): Promis
 
 type WaitingMails = {
   kind: string
-  /** Those that are sent as soon as a server takes them. */
+  /** Mails that are sent as soon as a server accepts them. */
   waiting: number
-  /** For how long the oldest of them has been waiting; 0 if there is none. */
+  /** Age of the oldest of them; 0 if there is none. */
   oldestSeconds: number
-  /** Those that wait for a later hour, since the share of their account or person is used up. */
+  /** Mails postponed to a later hour, because the hourly limit of their account or person is used up. */
   held: number
 }
 
-/** The mails that wait, by kind. */
+/** Numbers of waiting mails by kind. */
 export async function countWaiting({ sql }: Database): Promise<WaitingMails[]> {
   return await sql<WaitingMails[]>`
     SELECT kind, count(*) FILTER (WHERE due_at <= now())::int AS waiting,

@@ -1,4 +1,4 @@
-/** Providers and targets as administrators watch them. Circuits and keys are shared; counts are this process's own. */
+/** The state of providers and targets for administrators. Circuits and keys are shared by all gateways; counts are this process's own. */
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Provider, Target } from '@/catalog/types'
 import type { RoutingStatus } from '@/routing/failover/routing-events'
@@ -6,11 +6,11 @@ import type { CircuitState } from '@/routing/health/circuit-breaker'
 import { providerKeyId, targetId } from '@/routing/health/target-id'
 import type { Router } from '@/routing/router'
 
-/** Sums of what routing reported, as the gateway counts them. */
+/** Sums of routing events in this process. */
 type RoutingCounts = {
-  /** By provider, then by outcome: `answered` or a class of fault. */
+  /** By provider, then by outcome: `answered` or a fault class. */
   attempts: ReadonlyMap<string, ReadonlyMap<string, { count: number; milliseconds: number }>>
-  /** By the model given up, then by the model that came next, then by reason. */
+  /** By the failed model, the next model, and the reason. */
   fallbacks: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, number>>>
   /** By provider. */
   sums: Readonly<Record<'retry' | 'broken' | 'shed', ReadonlyMap<string, number>>>
@@ -26,11 +26,11 @@ type TargetHealth = {
   target: string
   model: string
   circuit: CircuitState
-  /** Another gateway opened it and tries it again. */
+  /** Another gateway opened this circuit and probes the target. */
   isAdopted: boolean
   /** Outcomes of the last half minute. */
   recent: { all: number; failed: number; slow: number }
-  /** Milliseconds until an answer begins; null while unknown. */
+  /** Milliseconds until an answer begins; null if unknown. */
   latencyMs: { stream: number | null; whole: number | null }
 }
 
@@ -57,7 +57,7 @@ type Fallback = { from: string; to: string; reason: string; count: number }
 
 type HealthReport = { providers: ProviderHealth[]; fallbacks: Fallback[] }
 
-/** The report of this moment. No key is in it, only digests. */
+/** The current report. It contains digests of keys, no keys. */
 export function reportHealth(sources: HealthSources): HealthReport {
   const status = sources.router.status()
   const providers = [...sources.catalog.current.providers.values()].map((provider) =>

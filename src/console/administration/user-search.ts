@@ -1,11 +1,11 @@
-/** Finds people who may sign in, for operators: by a part of the address or the name, or by id, newest first. */
+/** Finds people who may sign in, for operators: by part of the address or name, or by id, newest first. */
 import type { UserRole } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { type Page, type PageRequest, page } from '@/db/paging'
 import { BY_VALUE_AND_ID, containing } from './keyset'
 
 type UserSearch = PageRequest & {
-  /** A part of the address or of the name in any case, or an id. Left out: everybody. */
+  /** Part of the address or name, in any case, or an id. Missing: everybody. */
   text?: string
   role?: UserRole
 }

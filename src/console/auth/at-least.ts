@@ -1,6 +1,6 @@
-/** Keeps the answers of sign-in from telling by their time which way they went. */
+/** Hides what sign-in did from its response time. */
 
-/** Does `work`; if it fails, not before `ms` milliseconds have passed. */
+/** Runs `work`. If it fails, it rejects after at least `ms` milliseconds. */
 export async function atLeast<T>(ms: number, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + ms
   try {
@@ -11,7 +11,7 @@ export async function atLeast<T>(ms: number, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Does `work`, and takes at least `ms` milliseconds whatever comes of it. */
+/** Runs `work`, which takes at least `ms` milliseconds in any case. */
 export async function alwaysAtLeast<T>(ms: number, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + ms
   try {

@@ -1,4 +1,4 @@
-/** Sign-in put together: one secret for all gateways, the library over it, and what the flows need. */
+/** The sign-in service: a secret shared by all gateways, the library that uses it, and the dependencies of all flows. */
 
 import type { MailDesk } from '@/accounts/mails/outbox'
 import type { MailSettings } from '@/accounts/mails/transport'
@@ -16,7 +16,7 @@ import { createIdentifyViewer, type IdentifyViewer, type Viewer } from './viewer
 
 type AuthOptions = {
   settings: SignInSettings & {
-    /** Undefined: one is made and kept in the history. */
+    /** Undefined: one is generated and stored in Postgres. */
     secrets: Secrets | undefined
     /** Undefined: no mail is sent. */
     mail: MailSettings | undefined
@@ -24,7 +24,7 @@ type AuthOptions = {
   /** Undefined if no mail can be sent. */
   mails: MailDesk | undefined
   publicUrl: string | undefined
-  /** The service's name, as authenticator apps show it. */
+  /** The service's name in authenticator apps. */
   issuer: string
   database: Database
   redis: RedisClient
@@ -34,17 +34,19 @@ type AuthOptions = {
 export type Auth = {
   parts: AuthParts
   identifyViewer: IdentifyViewer
-  /** Counts something that the person is about to change in the account. Throws `too_many_attempts`, or `overloaded` where it can't be counted. */
+  /**
+   * Counts a change that the person is about to make in the account. Throws `too_many_attempts`, or `overloaded` if it can't be counted.
+   */
   countChange(viewer: Pick<Viewer, 'userId'>, accountId: string): Promise<void>
 }
 
-/** Builds sign-in. Nothing is asked of the stores before the first request: a gateway starts without them. */
+/** Builds the sign-in service. It uses the stores only from the first request on, so gateways start without them. */
 export function createAuth(options: AuthOptions): Auth {
   const { settings, publicUrl, database, redis, logger } = options
   const secrets = once(() => secretsOf(settings.secrets, database))
   const requiresVerification = settings.mail !== undefined
   const library = once(async (): Promise<Library> => {
-    // A third of a start's time, for what no paid request needs.
+    // Loaded lazily: it takes a third of a start's time, and no paid request needs it.
     const { createLibrary } = await import('./library')
     return createLibrary({
       database,

@@ -1,22 +1,22 @@
-/** What the sign-in library refuses, in our own words. */
+/** Maps the sign-in library's errors to our own. */
 import { GatewayError } from '@/chat/error'
 
-/** The answer that `error`, thrown by the library, means. Anything it did not mean to say is a bug, and stays what it is. */
+/** The error to send for a library error. Unexpected errors are returned unchanged: they are bugs. */
 export function meaningOfFailure(error: unknown): unknown {
   if (error instanceof Error && UNREADABLE.test(error.message)) return unreadableFactor()
   if (!isRefusal(error)) return error
   const code = error.body?.code ?? ''
   if (code === 'VALIDATION_ERROR') return notAsExpected(error.message)
-  // The library's word for a backup code that another sign-in uses up at this moment.
+  // The library's error if another sign-in uses up the same backup code at this moment.
   if (error.status === 'CONFLICT') return wrongCode()
   const told = MEANINGS[code]
   return told ? told() : error
 }
 
-/** The library's words where no secret that it has encrypted what it is to read. */
+/** The library's message if it no longer has the secret that encrypted a value. */
 const UNREADABLE = /^Secret version \d+ not found\b/
 
-/** The service's secret was changed, and the one that a second factor was encrypted by is no longer known. */
+/** The service's secret was changed, and the former one, which encrypted a second factor, is missing. */
 function unreadableFactor(): GatewayError {
   const message =
     'Your authenticator app and backup codes can no longer be checked, because the secret of this service was changed. ' +
@@ -24,38 +24,38 @@ function unreadableFactor(): GatewayError {
   return new GatewayError('conflict', message, { code: 'second_step_unreadable' })
 }
 
-/** Known by its name: the class comes with the whole library, which is loaded at the first sign-in only. */
+/** Recognised by name: importing the class would load the whole library before the first sign-in. */
 function isRefusal(error: unknown): error is Error & { status?: unknown; body?: { code?: string } } {
   return error instanceof Error && error.name === 'APIError' && 'body' in error
 }
 
-/** The same for an address nobody has and a password that is wrong. */
+/** The same error for an unknown address and a wrong password. */
 function wrongCredentials(): GatewayError {
   return new GatewayError('invalid_credentials', 'The e-mail address or the password is wrong.', {
     code: 'wrong_credentials',
   })
 }
 
-/** Somebody has to open the link in a mail first. */
+/** The address must be confirmed by the mailed link first. */
 export function notVerified(): GatewayError {
   return new GatewayError('forbidden', 'Confirm your e-mail address first: open the link we have sent you.', {
     code: 'email_not_verified',
   })
 }
 
-/** An operator has disabled this person. Shown only after the right password. */
+/** An operator has disabled this person. Sent only after the right password. */
 export function disabledUser(): GatewayError {
   return new GatewayError('forbidden', 'This login was disabled by the operator of the service.', {
     code: 'user_disabled',
   })
 }
 
-/** The current password, asked for again, is wrong. */
+/** The current password, which the request must repeat, is wrong. */
 export function wrongPassword(param = 'password'): GatewayError {
   return new GatewayError('invalid_request', 'The password is wrong.', { code: 'wrong_password', param })
 }
 
-/** A link is too old, used already, or was never ours. */
+/** A link is expired, used or invalid. */
 export function invalidLink(): GatewayError {
   return new GatewayError('invalid_request', 'The link is no longer valid. Ask for a new one.', {
     code: 'invalid_link',
@@ -84,7 +84,7 @@ const MEANINGS: Record<string, () => GatewayError> = {
   INVALID_TOKEN: invalidLink,
   USER_NOT_FOUND: invalidLink,
   USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL: emailTaken,
-  // Two sign-ups with one address at the same time: the second finds it taken only when it writes.
+  // Two simultaneous sign-ups with one address: the second fails when it writes.
   FAILED_TO_CREATE_USER: emailTaken,
   INVALID_EMAIL: invalidEmail,
   INVALID_CODE: wrongCode,
@@ -108,13 +108,13 @@ const MEANINGS: Record<string, () => GatewayError> = {
   UNAUTHORIZED: () => new GatewayError('invalid_credentials', 'Sign in first.', { code: 'not_signed_in' }),
 }
 
-/** The library knows more rules for a field than its schema here does: for addresses above all. */
+/** The library has stricter rules for fields than our schema, mainly for addresses. */
 function notAsExpected(message: string): GatewayError {
   if (message.includes('body.email')) return invalidEmail()
   return new GatewayError('invalid_request', 'A field has a form that is not possible here.')
 }
 
-/** No address that a mail could be sent to. */
+/** Not a valid mail address. */
 export function invalidEmail(): GatewayError {
   return new GatewayError('invalid_request', 'This is not an e-mail address.', {
     code: 'invalid_email',
@@ -125,7 +125,7 @@ export function invalidEmail(): GatewayError {
 const LOCK_SECONDS = 900
 const RETRY_AFTER_SECONDS = 2
 
-/** A code of an authenticator app or a backup code is wrong, too old or used already. */
+/** A code of the authenticator app, or a backup code, is wrong, expired or used. */
 export function wrongCode(): GatewayError {
   return new GatewayError('invalid_request', 'The code is wrong or too old.', { code: 'wrong_code', param: 'code' })
 }

@@ -1,4 +1,4 @@
-/** Stores the hash of a session's token, so that reading the table opens no session. */
+/** Stores hashes of session tokens, so that a copy of the table opens no session. */
 import type { BetterAuthOptions } from 'better-auth'
 import type { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { sha256Hex } from '@/lib/ids'
@@ -8,12 +8,12 @@ type Adapter = ReturnType<AdapterFactory>
 type TransactionAdapter = Omit<Adapter, 'transaction'>
 type Where = NonNullable<Parameters<Adapter['findMany']>[0]['where']>
 
-/** What the table of sessions holds of `token`. It has 190 random bits, so that no slow hash is needed. */
+/** The stored form of `token`. A fast hash is enough, since a token has 190 random bits. */
 export function hashSessionToken(token: string): string {
   return sha256Hex(token)
 }
 
-/** The library's tables, with the tokens of sessions hashed on the way in. A look-up by a token returns that token. */
+/** The library's adapter, which hashes session tokens when writing. A look-up by token returns that token. */
 export function withHashedSessions(createAdapter: AdapterFactory): AdapterFactory {
   return (options: BetterAuthOptions) => {
     const adapter = createAdapter(options)
@@ -62,7 +62,7 @@ function hashedPart(part: Where[number]): Where[number] {
   return Array.isArray(value) ? { ...part, value: value.map((token) => hashSessionToken(String(token))) } : part
 }
 
-/** The one token that a query names. */
+/** The token that a query looks for. */
 function tokenIn({ model, where }: Query): string | undefined {
   const value = model === SESSION ? where?.find((part) => part.field === 'token')?.value : undefined
   return typeof value === 'string' ? value : undefined
@@ -72,7 +72,7 @@ function tokenOf(data: Readonly<Record<string, unknown>>): string | undefined {
   return typeof data.token === 'string' ? data.token : undefined
 }
 
-/** The row as the library expects it, with the token it has asked by. */
+/** The row as the library expects it, with the token that was looked up. */
 function named<Row>(row: Row, token: string | undefined): Row {
   return row && token !== undefined ? { ...row, token } : row
 }

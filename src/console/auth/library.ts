@@ -1,4 +1,4 @@
-/** Better Auth as we use it: e-mail and password, sessions in our tables, a second factor; none of its routes are served. */
+/** Better Auth as we use it: e-mail and password, sessions in our tables, a second factor. None of its routes are served. */
 import { betterAuth } from 'better-auth'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { twoFactor } from 'better-auth/plugins/two-factor'
@@ -14,11 +14,11 @@ import { ADDRESS_HEADER, cookiePrefix } from './visitor'
 type LibraryOptions = {
   database: Database
   secrets: Secrets
-  /** The address people open. Cookies are for https only where it says https. */
+  /** The dashboard's address. Cookies are https-only if it starts with https. */
   publicUrl: string | undefined
-  /** Whether an address has to be verified before its user may sign in. */
+  /** Whether an address must be confirmed before its user may sign in. */
   requiresVerification: boolean
-  /** Seconds after which a session ends however much it is used. */
+  /** Maximal length of a session in seconds. */
   sessionMaxSeconds: number
   /** Shown by authenticator apps. */
   issuer: string
@@ -27,7 +27,7 @@ type LibraryOptions = {
 
 export type Library = ReturnType<typeof createLibrary>
 
-/** Seconds for the second step of a sign-in. */
+/** Time for the second step of a sign-in. */
 const SECOND_STEP_SECONDS = 600
 
 const ID_PREFIXES: Record<string, string> = {
@@ -38,28 +38,27 @@ const ID_PREFIXES: Record<string, string> = {
   twoFactor: 'factor',
 }
 
-/** A number that stands for a secret; it is stored beside what the secret encrypts. */
+/** A number that identifies a secret, stored with each value encrypted by it. */
 function versionOf(secret: string): number {
   return Number.parseInt(sha256Hex(`version of ${secret}`).slice(0, VERSION_CHARS), 16)
 }
 
-/** 48 bits, which a number holds. */
+/** 48 bits fit exactly in a number. */
 const VERSION_CHARS = 12
 
-/** The library over our tables. */
 export function createLibrary(options: LibraryOptions) {
   const isHttps = options.publicUrl?.startsWith('https://') ?? false
   return betterAuth({
     appName: options.issuer,
     baseURL: options.publicUrl ?? 'http://localhost',
     basePath: '/dashboard/api/session',
-    // Each secret is known by its digest, so its position in the list does not matter.
+    // Secrets are identified by digest, so their order in the list does not matter.
     secrets: options.secrets.map((value) => ({ version: versionOf(value), value })),
     telemetry: { enabled: false },
     rateLimit: { enabled: false },
     logger: {
       level: 'error',
-      // The library's text of a failed statement ends in its values, so it is cut.
+      // The library's message about a failed statement ends with its values, so it is cut there.
       log: (_level, message) => options.logger.error('auth_library_error', { message: message.split('\nparams:')[0] }),
     },
     database: withHashedSessions(
@@ -104,7 +103,7 @@ export function createLibrary(options: LibraryOptions) {
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
       database: {
         generateId: ({ model }) => randomId(ID_PREFIXES[model] ?? 'row'),
-        // It would miss the columns for tokens of other sites' logins, which we don't offer; a test compares the rest.
+        // The check would report missing columns for social logins, which we don't offer; a test compares the others.
         validateSchema: false,
       },
     },

@@ -1,4 +1,4 @@
-/** How often one may try to sign in, to sign up, to have a mail sent or to change something, by address, person and account. */
+/** Rate limits for signing in, signing up, mails and changes, per address, person and account. */
 import { networkOf, siteOf } from '@/lib/quota/network'
 import { SHARED } from '@/limits/shared-resources'
 import type { Limit } from './throttle'
@@ -7,13 +7,13 @@ const MINUTES = 60
 const HOURS = 60 * MINUTES
 const DAYS = 24 * HOURS
 
-/** How long an address from which somebody has signed in is known. */
+/** How long an address counts as known after a sign-in. */
 export const KNOWN_SECONDS = 90 * DAYS
 
-/** Guesses from one address at whatever account. Those that were right don't count: an office shares its address. */
+/** Wrong sign-ins from one address, for any account. Successful ones don't count, since an office may share an address. */
 export const signInsFrom = (address: string): Limit[] => fromNetwork(address, 'address', 100, 10 * MINUTES)
 
-/** Guesses from one address at one account. */
+/** Wrong sign-ins from one address to one account. */
 export const signInsBy = (address: string, email: string): Limit => ({
   name: 'pair',
   subject: pairOf(address, email),
@@ -21,7 +21,7 @@ export const signInsBy = (address: string, email: string): Limit => ({
   seconds: 15 * MINUTES,
 })
 
-/** Guesses at one account from addresses where nobody has signed in to it: its owner is not locked out. */
+/** Wrong sign-ins to one account from addresses unknown to it. The owner's known addresses are not limited by it. */
 export const strangersAt = (email: string): Limit => ({
   name: 'account',
   subject: email.toLowerCase(),
@@ -31,10 +31,10 @@ export const strangersAt = (email: string): Limit => ({
 
 export const signUpsFrom = (address: string): Limit[] => fromNetwork(address, 'sign-up', 100, HOURS)
 
-/** Mails that one address asks for, to whomever. */
+/** Mails requested from one address, to anybody. */
 export const mailsFrom = (address: string): Limit[] => fromNetwork(address, 'mails', 20, HOURS)
 
-/** Mails to one person that one address asks for. */
+/** Mails requested from one address, to one person. */
 export const mailsBy = (address: string, email: string): Limit => ({
   name: 'mail-pair',
   subject: pairOf(address, email),
@@ -42,7 +42,7 @@ export const mailsBy = (address: string, email: string): Limit => ({
   seconds: HOURS,
 })
 
-/** Mails to one person from addresses where they have not signed in: no mailbox is filled by strangers. */
+/** Mails to one person requested from addresses unknown to them, so that strangers cannot flood a mailbox. */
 export const strangersMailsTo = (email: string): Limit => ({
   name: 'mail',
   subject: email.toLowerCase(),
@@ -50,7 +50,7 @@ export const strangersMailsTo = (email: string): Limit => ({
   seconds: HOURS,
 })
 
-/** Invitations to one person, whichever accounts send them. */
+/** Invitations to one person, from all accounts. */
 export const invitationsTo = (email: string): Limit => ({
   name: 'invitation',
   subject: email.toLowerCase(),
@@ -58,7 +58,7 @@ export const invitationsTo = (email: string): Limit => ({
   seconds: HOURS,
 })
 
-/** Mails that ask whether somebody wants alerts, which one account causes. */
+/** Confirmation mails for alert addresses, caused by one account. */
 export const alertQuestionsBy = (accountId: string): Limit => ({
   name: 'alert-question',
   subject: accountId,
@@ -66,7 +66,7 @@ export const alertQuestionsBy = (accountId: string): Limit => ({
   seconds: HOURS,
 })
 
-/** The same to one address, whichever accounts ask. */
+/** Confirmation mails to one alert address, from all accounts. */
 export const alertQuestionsTo = (email: string): Limit[] =>
   (
     [
@@ -78,7 +78,7 @@ export const alertQuestionsTo = (email: string): Limit[] =>
     ...{ max, seconds },
   }))
 
-/** How often one invitation is sent again. */
+/** Repeated mails of one invitation. */
 export const resendsOf = (invitationId: string): Limit => ({
   name: 'invitation-resend',
   subject: invitationId,
@@ -86,7 +86,7 @@ export const resendsOf = (invitationId: string): Limit => ({
   seconds: HOURS,
 })
 
-/** Mails that confirm another address, which one person asks for. */
+/** Confirmation mails for new sign-in addresses, requested by one person. */
 export const addressMailsBy = (userId: string): Limit => ({
   name: 'address-mail',
   subject: userId,
@@ -94,7 +94,7 @@ export const addressMailsBy = (userId: string): Limit => ({
   seconds: HOURS,
 })
 
-/** The same to one address, whoever asks. */
+/** Confirmation mails to one new sign-in address, from all persons. */
 export const addressMailsTo = (email: string): Limit => ({
   name: 'address-mail-to',
   subject: email.toLowerCase(),
@@ -104,13 +104,13 @@ export const addressMailsTo = (email: string): Limit => ({
 
 export const tokensFrom = (address: string): Limit[] => fromNetwork(address, 'token', 30, 10 * MINUTES)
 
-/** Keys that one address says were found in public, and that all say together: an answer costs a look-up, and may cost mails. */
+/** Reports of leaked keys, from one address and in total: each costs a look-up, and may cause mails. */
 export const keyReportsFrom = (address: string): Limit[] => [
   ...fromNetwork(address, 'key-report', 10, HOURS),
   { name: 'key-reports', subject: 'all', max: 300, seconds: HOURS },
 ]
 
-/** Passwords and codes asked for again of somebody who is signed in. */
+/** Repeated password and code prompts for a signed-in person. */
 export const confirmationsBy = (userId: string): Limit => ({
   name: 'confirm',
   subject: userId,
@@ -118,7 +118,7 @@ export const confirmationsBy = (userId: string): Limit => ({
   seconds: 15 * MINUTES,
 })
 
-/** A person's changes, sign-ins included: each may need the audit log, whose writers wait for each other. */
+/** A person's changes, including sign-ins: each may need the audit log, which is written serially. */
 export const changesBy = (userId: string): Limit => ({
   name: 'changes',
   subject: userId,
@@ -126,7 +126,7 @@ export const changesBy = (userId: string): Limit => ({
   seconds: MINUTES,
 })
 
-/** What one management key changes: 60 a minute. */
+/** Changes by one management key: 60 a minute. */
 export const changesWith = (managementKeyId: string): Limit => ({
   name: 'key-changes',
   subject: managementKeyId,
@@ -134,7 +134,7 @@ export const changesWith = (managementKeyId: string): Limit => ({
   seconds: MINUTES,
 })
 
-/** The same of all people and management keys of an account together. */
+/** Changes by all people and management keys of an account together. */
 export const changesAt = (accountId: string): Limit => ({
   name: 'account-changes',
   subject: accountId,
@@ -142,7 +142,7 @@ export const changesAt = (accountId: string): Limit => ({
   seconds: MINUTES,
 })
 
-/** Guesses from one browser at one account to which it has signed in before, wherever it is now. */
+/** Wrong sign-ins from one browser to one account that it has signed in to before, at whatever address. */
 export const signInsWith = (device: string, email: string): Limit => ({
   name: 'device-pair',
   subject: devicePairOf(device, email),
@@ -150,10 +150,10 @@ export const signInsWith = (device: string, email: string): Limit => ({
   seconds: 15 * MINUTES,
 })
 
-/** As many networks of one site, which may all be one person's, are counted like this many. */
+/** All networks of one site, which may belong to one person, together count like this many. */
 const NETWORKS_OF_A_SITE = 4
 
-/** A limit of one network, and of its site where it may have many. */
+/** The limits of a network, and of its site if a site may have many networks. */
 function fromNetwork(address: string, name: string, max: number, seconds: number): Limit[] {
   const site = siteOf(address)
   const limit = { name, subject: networkOf(address), max, seconds }

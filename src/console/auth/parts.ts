@@ -1,4 +1,4 @@
-/** What the flows of sign-in share: the library, the tables, the throttle, the mail and the settings. */
+/** Shared by all sign-in flows: library, tables, throttle, mail and settings. */
 import type { MailDesk } from '@/accounts/mails/outbox'
 import type { Database } from '@/db/client'
 import type { Logger } from '@/lib/logger'
@@ -7,32 +7,31 @@ import type { Library } from './library'
 import type { Throttle } from './throttle'
 
 export type SignInSettings = {
-  /** Whether anybody may create an account. */
   signUp: 'open' | 'closed'
   /** Seconds without a request after which a session ends. */
   sessionIdleSeconds: number
-  /** Seconds after which a session ends in any case. */
+  /** Maximal length of a session in seconds. */
   sessionMaxSeconds: number
 }
 
 export type AuthParts = {
   settings: SignInSettings
-  /** The address people open; undefined: where the request was sent to. */
+  /** The dashboard's address; undefined: taken from the request. */
   publicUrl: string | undefined
   database: Database
   throttle: Throttle
   /** Undefined if no mail can be sent. */
   mails: MailDesk | undefined
-  /** Whether an address has to be verified before its user may sign in. */
+  /** Whether an address must be confirmed before its user may sign in. */
   requiresVerification: boolean
   logger: Logger
   library(): Promise<Library>
 }
 
-/** An answer and the cookies that go with it, each the text of a Set-Cookie header. */
+/** A response body with its cookies, each the text of a Set-Cookie header. */
 export type Answer<T> = { body: T; cookies: string[] }
 
-/** Calls the library; its refusals become ours. */
+/** Calls the library and maps its errors to ours. */
 export async function ask<T>(
   parts: AuthParts,
   call: (library: Library) => Promise<{ response: T; headers: Headers }>,

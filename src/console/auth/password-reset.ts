@@ -1,4 +1,4 @@
-/** Passwords: changed with the old one, reset with a mailed link. All sessions end but a new one. */
+/** Password changes, with the old password or a mailed link. All sessions end, except a new one. */
 import { eq } from 'drizzle-orm'
 import { inOwnLine } from '@/accounts/passwords'
 import { GatewayError } from '@/chat/error'
@@ -16,7 +16,7 @@ import { headersOf, linkFor, type Visitor } from './visitor'
 
 const ANSWER_MS = 300
 
-/** Changes the password of somebody who is signed in; they get a new session, and every session there was ends. */
+/** Changes a signed-in person's password. They get a new session; all others end. */
 export async function changePassword(
   parts: AuthParts,
   visitor: Visitor,
@@ -43,7 +43,7 @@ export async function changePassword(
   return { body: null, cookies }
 }
 
-/** Mails a link to choose a new password; the answer is the same for an address that nobody has. */
+/** Mails a link for a new password. The response is the same for an unknown address. */
 export async function forgotPassword(parts: AuthParts, visitor: Visitor, address: string): Promise<void> {
   const { mails } = parts
   if (!mails) throw mailNotConfigured('Ask its operator for a new password.')
@@ -58,7 +58,7 @@ export async function forgotPassword(parts: AuthParts, visitor: Visitor, address
   })
 }
 
-/** Sets a new password with the token of a mail, which proves the address as well. Every session ends. */
+/** Sets a new password with a mailed token, which also confirms the address. All sessions end. */
 export async function resetPassword(
   parts: AuthParts,
   visitor: Visitor,

@@ -1,4 +1,4 @@
-/** What signed-in people see and change of themselves. */
+/** What signed-in people can see and change about themselves. */
 import { eq } from 'drizzle-orm'
 import { accountsOf, type OwnAccount } from '@/accounts/members/memberships'
 import { type Permission, permissionsOf } from '@/accounts/members/permissions'
@@ -10,9 +10,9 @@ import type { AuthParts } from './parts'
 import type { Viewer } from './viewer'
 
 type Profile = Omit<Viewer, 'ownAccountId'> & {
-  /** The account that the person was given. */
+  /** The account that the person was created with. */
   accountId: string
-  /** All that they are a member of. */
+  /** All accounts that they are a member of. */
   accounts: (OwnAccount & { may: Permission[] })[]
   isEmailVerified: boolean
   isTotpEnabled: boolean
@@ -20,7 +20,6 @@ type Profile = Omit<Viewer, 'ownAccountId'> & {
   createdAt: string
 }
 
-/** Everything about the person who is signed in. */
 export async function readProfile(parts: AuthParts, viewer: Viewer): Promise<Profile> {
   const { database } = parts
   const [[user], accounts] = await Promise.all([
@@ -39,7 +38,7 @@ export async function readProfile(parts: AuthParts, viewer: Viewer): Promise<Pro
   }
 }
 
-/** Changes the name of the person who is signed in. `name` has 1 to 100 characters. */
+/** Changes the person's name. `name` has 1 to 100 characters. */
 export async function renameUser(parts: AuthParts, viewer: Viewer, name: string): Promise<void> {
   await parts.database.db
     .update(users)
@@ -47,7 +46,7 @@ export async function renameUser(parts: AuthParts, viewer: Viewer, name: string)
     .where(eq(users.id, viewer.userId))
 }
 
-/** Refuses a password that is easy to guess from `known` (the person's address and name). Its length is the schema's business. */
+/** Refuses a password that is easily guessed from `known` (the person's address and name). The schema checks its length. */
 export function checkNewPassword(password: string, known: readonly string[], param = 'password'): void {
   if (!isWeakPassword(password, known)) return
   throw new GatewayError('invalid_request', 'This password is easy to guess. Choose another one.', {

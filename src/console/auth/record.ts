@@ -1,4 +1,4 @@
-/** Notes changes of credentials in the audit log, and mails the person, who may not have made them. */
+/** Records changes of credentials in the audit log, and mails the person about them. */
 import { type AuditEntry, recordAudit } from '@/accounts/audit'
 import { writeMails } from '@/accounts/mails/outbox'
 import type { NewMail } from '@/accounts/mails/templates'
@@ -16,7 +16,7 @@ type SignInChange =
 
 type ChangedUser = { userId: string; email: string; ownAccountId: string | null }
 
-/** Records that `user` did `action` to themselves, and writes the mail that says so in the same transaction. */
+/** Records that `user` did `action` to themselves; the mail about it is written in the same transaction. */
 export async function record(
   parts: AuthParts,
   visitor: Visitor,
@@ -32,7 +32,7 @@ export async function record(
   })
 }
 
-/** The mail for a change that affects signing in; none for others. */
+/** The mail for a change that affects signing in; undefined for others. */
 function mailOf(action: SignInChange, where: { address: string; at: string }): NewMail | undefined {
   switch (action) {
     case 'user.change_password':
@@ -50,7 +50,7 @@ function mailOf(action: SignInChange, where: { address: string; at: string }): N
   }
 }
 
-/** The part of an audit entry that says who, and from where. */
+/** Actor and origin of an audit entry. */
 export function originOf({ address, requestId }: Visitor, actor: AuditEntry['actor']) {
   return { actor, ip: address, ...(requestId !== undefined && { requestId }) }
 }

@@ -1,4 +1,4 @@
-/** The secret that signs cookies and encrypts second factors: given by the environment, or made once and kept in the history. */
+/** The secret that signs cookies and encrypts second factors: from the environment, or generated once and stored in Postgres. */
 
 import { signInSecret } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
@@ -9,12 +9,12 @@ import type { Secrets } from '@/lib/secrets'
 /** 258 bits. */
 const SECRET_LENGTH = 43
 
-/** The secrets of the environment, or the one stored in the database. */
+/** The environment's secrets, or else the stored one. */
 export async function secretsOf(given: Secrets | undefined, database: Database): Promise<Secrets> {
   return given ?? [await readOrCreateSecret(database)]
 }
 
-/** The secret kept in the database, which all its gateways share; the first of them makes it. */
+/** The secret stored in the database, which all gateways share. The first gateway generates it. */
 export async function readOrCreateSecret({ db }: Database): Promise<string> {
   const [kept] = await db.select().from(signInSecret)
   if (kept) return kept.secret

@@ -1,4 +1,4 @@
-/** The sessions a person holds, in which browsers and since when, and ending them. */
+/** A person's sessions: their browsers and times, and ending them. */
 import { and, desc, eq, gt, ne } from 'drizzle-orm'
 import { GatewayError } from '@/chat/error'
 import { sessions } from '@/db/auth-schema'
@@ -8,7 +8,7 @@ import type { Viewer } from './viewer'
 type SessionInfo = {
   sessionId: string
   isCurrent: boolean
-  /** As the browser named itself: shown as text, never trusted. */
+  /** As sent by the browser; shown as text, never trusted. */
   userAgent: string
   address: string
   createdAt: Date
@@ -17,7 +17,7 @@ type SessionInfo = {
 
 const MAX_LISTED = 100
 
-/** The live sessions of `viewer`, the one used last first. */
+/** The live sessions of `viewer`, most recently used first. */
 export async function listSessions(parts: AuthParts, viewer: Viewer): Promise<SessionInfo[]> {
   const now = Date.now()
   const idleSince = new Date(now - parts.settings.sessionIdleSeconds * 1000)
@@ -39,7 +39,7 @@ export async function listSessions(parts: AuthParts, viewer: Viewer): Promise<Se
   }))
 }
 
-/** Ends one session of `viewer`. Throws 404 for a session of somebody else. */
+/** Ends one session of `viewer`. Throws 404 for another person's session. */
 export async function endSession(parts: AuthParts, viewer: Viewer, sessionId: string): Promise<void> {
   const ended = await parts.database.db
     .delete(sessions)
@@ -48,7 +48,7 @@ export async function endSession(parts: AuthParts, viewer: Viewer, sessionId: st
   if (ended.length === 0) throw new GatewayError('not_found', 'There is no such session.', { param: 'sessionId' })
 }
 
-/** Ends every session of `viewer` but the current one, and returns how many there were. */
+/** Ends all sessions of `viewer` except the current one; returns their number. */
 export async function endOtherSessions(parts: AuthParts, viewer: Viewer): Promise<number> {
   const ended = await parts.database.db
     .delete(sessions)

@@ -1,4 +1,4 @@
-/** Signing in, with a second step where one is set up, and out. */
+/** Signing in, with a second step if set up, and signing out. */
 
 import { and, eq, inArray, lt } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
@@ -34,10 +34,10 @@ const DEVICE_CHARS = 32
 export type SignInResult = { status: 'signed_in' | 'totp_required' }
 export type Credentials = { email: string; password: string }
 
-/** Longer than any refusal takes, so that its time does not mention whether the address is known. */
+/** Longer than any refusal takes, so that the response time does not reveal whether the address is known. */
 const REFUSAL_MS = 200
 
-/** Signs in by password and ends an earlier session. Throws `wrong_credentials`, `email_not_verified`, `too_many_attempts`. */
+/** Signs in by password and ends the browser's earlier session. Throws `wrong_credentials`, `email_not_verified`, `too_many_attempts`. */
 export async function signIn(parts: AuthParts, visitor: Visitor, input: Credentials): Promise<Answer<SignInResult>> {
   const { throttle } = parts
   const { address } = visitor
@@ -62,12 +62,12 @@ export async function signIn(parts: AuthParts, visitor: Visitor, input: Credenti
   return { body: { status: 'signed_in' }, cookies: [...cookies, device] }
 }
 
-/** People who have signed in before do not wait behind guesses. */
+/** Known people don't queue behind strangers' guesses. */
 function askInLine<T>(parts: AuthParts, isKnown: boolean, call: Parameters<typeof ask<T>>[1]): Promise<Answer<T>> {
   return isKnown ? inOwnLine(() => ask(parts, call)) : ask(parts, call)
 }
 
-/** The second step: a code of the authenticator app, or a backup code, which is used up. */
+/** The second step: a code of the authenticator app, or a backup code, which works once. */
 export async function finishSignIn(
   parts: AuthParts,
   visitor: Visitor,
@@ -92,7 +92,7 @@ export async function finishSignIn(
   return { body: { status: 'signed_in' }, cookies: [...cookies, device] }
 }
 
-/** Ends the session of a request, on the server as well as in the browser. */
+/** Ends the session of a request, on the server and in the browser. */
 export async function signOut(parts: AuthParts, visitor: Visitor): Promise<Answer<null>> {
   const { cookies } = await ask(parts, (library) =>
     library.api.signOut({ headers: headersOf(visitor), returnHeaders: true }),
@@ -100,7 +100,7 @@ export async function signOut(parts: AuthParts, visitor: Visitor): Promise<Answe
   return { body: null, cookies }
 }
 
-/** After every sign-in: audit entry, old sessions end, address and browser are known, and an account exists. */
+/** Runs after every sign-in: writes the audit entry, ends the old session, remembers address and browser, ensures an account. */
 export async function welcome(
   parts: AuthParts,
   visitor: Visitor,
@@ -143,7 +143,7 @@ export async function welcome(
   return rememberVisitor(parts, visitor, user.email)
 }
 
-/** How a visitor is known as somebody who has signed in with `email` before; undefined if they are not. */
+/** How a visitor is known to have signed in with `email` before; undefined if they are not. */
 async function knownBy(
   { throttle }: Pick<AuthParts, 'throttle'>,
   visitor: Visitor,
@@ -160,7 +160,7 @@ async function isDeviceKnown({ throttle }: AuthParts, visitor: Visitor, email: s
   return device !== undefined && throttle.isRemembered('device', devicePairOf(device, email))
 }
 
-/** The first sign-in of all is not reported. */
+/** Mails about a new device, except at a person's first sign-in. */
 async function tellOfNewDevice(
   transaction: Transaction,
   { request, address }: Visitor,
@@ -175,7 +175,7 @@ async function tellOfNewDevice(
 
 const MAX_BROWSER_CHARS = 300
 
-/** From now on the address and the browser are known. Returns the cookie that says so. */
+/** Remembers the address and the browser. Returns the browser's cookie. */
 export async function rememberVisitor(
   { throttle, publicUrl }: Pick<AuthParts, 'throttle' | 'publicUrl'>,
   visitor: Visitor,

@@ -1,4 +1,4 @@
-/** Creating an account, and proving that its address is one's own. */
+/** Sign-up, and the confirmation of its address. */
 import { eq, sql } from 'drizzle-orm'
 import { isKept } from '@/accounts/email-addresses'
 import { writeMails } from '@/accounts/mails/outbox'
@@ -22,10 +22,10 @@ import { headersWithoutSession, linkFor, type Visitor } from './visitor'
 type SignUpResult = { status: 'signed_in' | 'verification_sent' }
 type NewPerson = Credentials & { name: string }
 
-/** Longer than the work of any of these, so that its time does not mention whether the address is known. */
+/** Longer than the work, so that the response time does not reveal whether the address is known. */
 const ANSWER_MS = 300
 
-/** Creates a person. Where addresses are verified it sends a mail, and answers the same for an address in use. */
+/** Creates a person. If addresses must be confirmed, it sends a mail, and responds the same for an address in use. */
 export async function signUp(parts: AuthParts, visitor: Visitor, input: NewPerson): Promise<Answer<SignUpResult>> {
   if (parts.settings.signUp === 'closed') {
     throw new GatewayError('forbidden', 'Sign-up is closed. Ask the operator of this service for an account.', {
@@ -41,7 +41,7 @@ export async function signUp(parts: AuthParts, visitor: Visitor, input: NewPerso
     : signUpAtOnce(parts, visitor, person)
 }
 
-/** Proves an address with the token of a mail and the password chosen at sign-up, and signs in. */
+/** Confirms an address with the mailed token and the password chosen at sign-up, and signs in. */
 export async function verifyEmail(
   parts: AuthParts,
   visitor: Visitor,
@@ -53,7 +53,7 @@ export async function verifyEmail(
   const [user] = userId === undefined ? [] : await db.select().from(users).where(eq(users.id, userId))
   if (!user) throw invalidLink()
   await parts.throttle.attempt(confirmationsBy(user.id))
-  // Without the password, somebody could sign up with a stranger's address and own the account once the stranger confirms it.
+  // Without the password, an attacker could sign up with a stranger's address, and own the account once the stranger confirms it.
   const [credential] = await db.select().from(credentials).where(eq(credentials.userId, user.id))
   const isRight = credential?.password ? await verifyPassword(input.password, credential.password) : false
   if (!isRight) throw wrongPassword()
@@ -63,13 +63,13 @@ export async function verifyEmail(
   return signIn(parts, visitor, { email: user.email, password: input.password })
 }
 
-/** Counts a mail, before anything is looked up: by who asks, and by whose box it would land in. Throws `too_many_attempts`. */
+/** Counts a mail before any look-up: per requester and per recipient. Throws `too_many_attempts`. */
 export async function countMail(throttle: Throttle, address: string, email: string): Promise<void> {
   const isKnown = await throttle.isRemembered('known', pairOf(address, email))
   await throttle.attempt(...mailsFrom(address), mailsBy(address, email), ...(isKnown ? [] : [strangersMailsTo(email)]))
 }
 
-/** Sends the mail again; the answer is the same for an address that nobody has or that is verified. */
+/** Sends the confirmation mail again. The response is the same for an unknown or confirmed address. */
 export async function resendVerification(parts: AuthParts, visitor: Visitor, address: string): Promise<void> {
   const email = address.toLowerCase()
   await countMail(parts.throttle, visitor.address, email)
@@ -79,7 +79,7 @@ export async function resendVerification(parts: AuthParts, visitor: Visitor, add
   })
 }
 
-/** Notes that an address is its user's own, who now gets the account that an operator may have created for it. */
+/** Marks an address as confirmed. Its user now gets the account that an operator may have created for it. */
 export async function markVerified(parts: AuthParts, userId: string): Promise<void> {
   await parts.database.db.transaction(async (transaction) => {
     await transaction.update(users).set({ emailVerified: true, updatedAt: new Date() }).where(eq(users.id, userId))
@@ -110,7 +110,7 @@ async function signUpUnverified(parts: AuthParts, visitor: Visitor, person: NewP
 
 async function signUpAtOnce(parts: AuthParts, visitor: Visitor, person: NewPerson): Promise<Answer<SignUpResult>> {
   const { db } = parts.database
-  // An account that an operator has created for this address is given to nobody who can't prove that the address is theirs.
+  // An account that an operator created for this address needs proof of the address, so sign-up must be able to send mail.
   const reserved = await findRow(db, accounts, eq(sql`lower(${accounts.email})`, person.email))
   if (reserved && !parts.mails) throw emailTaken()
   const { body, cookies } = await ask(parts, (library) => callSignUp(library, visitor, person))
@@ -123,7 +123,7 @@ async function signUpAtOnce(parts: AuthParts, visitor: Visitor, person: NewPerso
   return { body: { status: 'signed_in' }, cookies: [...cookies, device] }
 }
 
-/** Only what is named here reaches the library: whatever else a body held, such as a role, does not. */
+/** Passes only these fields to the library, so that a body cannot set a role, for instance. */
 function callSignUp(library: Awaited<ReturnType<AuthParts['library']>>, visitor: Visitor, person: NewPerson) {
   const { name, email, password } = person
   return library.api.signUpEmail({
@@ -142,7 +142,7 @@ async function sendVerification(
   await post(parts, user.email, 'verify_email', linkFor(visitor, token))
 }
 
-/** The token exists by then; if the gateway dies before the mail is a row, the person asks for another. */
+/** The token already exists. If the gateway dies before the mail is stored, the person must request another. */
 async function post(
   { mails, database }: AuthParts,
   to: string,

@@ -1,33 +1,32 @@
-/** Counts attempts at passwords, codes and changes in the shared store. */
+/** Counts attempts (passwords, codes, changes) in the shared Redis. */
 import { createHmac } from 'node:crypto'
 import { GatewayError } from '@/chat/error'
 import { runText } from '@/ledger/run-text'
 import type { RedisClient } from '@/ledger/store/connection'
 import script from './throttle.lua' with { type: 'text' }
 
-/** At most `max` attempts of `subject` in `seconds`; `name` tells what is attempted. */
+/** At most `max` attempts of `subject` in `seconds`; `name` is the kind of attempt. */
 export type Limit = { name: string; subject: string; max: number; seconds: number }
 
 export interface Throttle {
-  /** Counts an attempt. Throws `rate_limited` above a limit, `overloaded` where the store can't be asked. */
+  /** Counts an attempt. Throws `rate_limited` above a limit, `overloaded` if Redis is unreachable. */
   attempt(...limits: Limit[]): Promise<void>
-  /** Takes one attempt back, which was right: those that were not stay counted. */
+  /** Uncounts one attempt, because it was successful. */
   giveBack(...limits: Limit[]): Promise<void>
-  /** Forgets the attempts, after one that was right. */
+  /** Resets the counts after a successful attempt. */
   forgive(...limits: Limit[]): Promise<void>
-  /** Remembers `subject` for `seconds`. */
   remember(name: string, subject: string, seconds: number): Promise<void>
-  /** Whether `subject` is remembered; false if the store can't be asked. */
+  /** Whether `subject` is remembered; false if Redis is unreachable. */
   isRemembered(name: string, subject: string): Promise<boolean>
-  /** Takes what may be used once: false if it was taken in the last `seconds`. */
+  /** Marks a single-use subject as used: false if it was used in the last `seconds`. */
   takeOnce(name: string, subject: string, seconds: number): Promise<boolean>
 }
 
 const RETRY_AFTER_SECONDS = 2
-/** In the place of the seconds that a count lives. */
+/** Passed instead of a count's lifetime. */
 const TAKE_BACK = 0
 
-/** `secret` keeps addresses out of the names in the store, and the counts of several installations apart. */
+/** `secret` keys the hashes in Redis names, so that these reveal no addresses and installations don't share counts. */
 export function createThrottle(redis: RedisClient, secret: () => Promise<string>): Throttle {
   async function keyOf({ name, subject }: Pick<Limit, 'name' | 'subject'>): Promise<string> {
     const digest = createHmac('sha256', await secret())

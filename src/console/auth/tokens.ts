@@ -1,4 +1,4 @@
-/** Tokens in mails: 190 bits, kept as a hash only, good once and for a while. */
+/** Tokens in mails: 190 bits, stored as a hash, with a limited lifetime and a single use. */
 import { eq } from 'drizzle-orm'
 import { voidPending } from '@/accounts/email-addresses'
 import { verifications } from '@/db/auth-schema'
@@ -6,13 +6,13 @@ import type { Database, Transaction } from '@/db/client'
 import { randomBase62 } from '@/lib/ids'
 import type { AuthParts } from './parts'
 
-/** The library's own name of reset tokens, which its `resetPassword` looks for. */
+/** `reset-password` is the library's own name, which its `resetPassword` looks for. */
 type TokenPurpose = 'reset-password' | 'verify-email'
 
 const TOKEN_LENGTH = 32
 const LIFE_SECONDS: Record<TokenPurpose, number> = { 'reset-password': 3600, 'verify-email': 24 * 3600 }
 
-/** Makes a token that stands for `userId`. */
+/** Makes a token for `userId`. */
 export async function createToken(parts: AuthParts, purpose: TokenPurpose, userId: string): Promise<string> {
   const token = randomBase62(TOKEN_LENGTH)
   const { internalAdapter } = await (await parts.library()).$context
@@ -24,7 +24,7 @@ export async function createToken(parts: AuthParts, purpose: TokenPurpose, userI
   return token
 }
 
-/** Whom a token stands for; undefined if it is unknown, used or too old. Does not use it up. */
+/** The token's user id; undefined if it is unknown, used or expired. Does not use it up. */
 export async function readToken(parts: AuthParts, purpose: TokenPurpose, token: string): Promise<string | undefined> {
   const { internalAdapter } = await (await parts.library()).$context
   const found = await internalAdapter.findVerificationValue(`${purpose}:${token}`)
@@ -32,15 +32,15 @@ export async function readToken(parts: AuthParts, purpose: TokenPurpose, token: 
 }
 
 /**
- * Voids every half-finished sign-in of a person, and every link but those that put an earlier address back: what was sent before a new
- * password or address must not outlive it.
+ * Voids a person's unfinished sign-ins and mailed links, except links that restore an earlier address. They must not outlive a change of
+ * password or address.
  */
 export async function voidTokens(db: Database['db'] | Transaction, userId: string): Promise<void> {
   await db.delete(verifications).where(eq(verifications.value, userId))
   await voidPending(db, userId)
 }
 
-/** Uses a token up, and says whether it was still good. */
+/** Uses a token up. Returns whether it was valid. */
 export async function spendToken(parts: AuthParts, purpose: TokenPurpose, token: string): Promise<boolean> {
   const { internalAdapter } = await (await parts.library()).$context
   return (await internalAdapter.consumeVerificationValue(`${purpose}:${token}`)) !== null

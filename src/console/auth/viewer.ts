@@ -1,20 +1,20 @@
-/** The signed-in person of a request. Their session ends when it is idle for too long, or too old. */
+/** The signed-in person of a request. A session ends when idle for too long, or too old. */
 import { eq } from 'drizzle-orm'
 import { type AccountRole, sessions, type UserRole } from '@/db/auth-schema'
 import { type AuthParts, ask } from './parts'
 
-/** A signed-in person: of accounts only the one that they were given. */
+/** A signed-in person, not yet bound to the account of a request. */
 export type Viewer = {
   userId: string
-  /** The account that the person was given; which one a request is about says its path, and `Member` whether it may be. */
+  /** The account that the person was created with. A request's account is in its path; see `Member`. */
   ownAccountId: string
   email: string
   name: string
   role: UserRole
   sessionId: string
-  /** Whether signing in asks for a code. Without it the role of an administrator opens nothing. */
+  /** Whether signing in requires a code. Without it, administrators have no access. */
   isTotpEnabled: boolean
-  /** When this session last saw a password or a code, in milliseconds since 1970. */
+  /** When this session last checked a password or code, in milliseconds since 1970. */
   provedAtMs: number
 }
 
@@ -23,21 +23,21 @@ export type Member = Viewer & {
   /** The account of the request's path. */
   accountId: string
   accountRole: AccountRole
-  /** Whether they see all usage of the account, or what their own keys did. */
+  /** Whether they see all usage of the account, or only that of their own keys. */
   seesAllUsage: boolean
-  /** The management key by which they ask, in the place of a session. */
+  /** The management key that sent the request, instead of a session. */
   managementKeyId?: string
-  /** What that key may. */
+  /** The scopes of that key. */
   managementScopes?: readonly string[]
 }
 
-/** Finds the person behind a request's session cookie; undefined if there is none, or the session has ended. */
+/** Finds the person of a request's session cookie; undefined if there is no valid session. */
 export type IdentifyViewer = (request: Request) => Promise<Viewer | undefined>
 
-/** A session that is used all the time is written down as used only this often. */
+/** The time of last use is written at most this often. */
 const TOUCH_SECONDS = 60
 
-/** Identifies people by the library's sessions. The role and the account are read anew each time. */
+/** Identifies people by the library's sessions. Reads role and account anew each time. */
 export function createIdentifyViewer(parts: AuthParts): IdentifyViewer {
   const { db } = parts.database
   return async function identifyViewer(request) {

@@ -1,18 +1,18 @@
-/** Who sends a request to the flows of sign-in, before it is known who that is. */
+/** The sender of a request to the sign-in flows, who may not be identified yet. */
 
 export type Visitor = {
   request: Request
-  /** The client's network address: the peer of the connection, or what a trusted proxy says. */
+  /** The client's network address: the connection's peer, or as a trusted proxy reports it. */
   address: string
   /** For the audit log. */
   requestId?: string
 }
 
-/** The header in which the client's address is handed to the library: set by us, never taken from a request. */
+/** Passes the client's address to the library. Always set by us, never copied from a request. */
 export const ADDRESS_HEADER = 'x-client-address'
 const USER_AGENT_MAX_CHARS = 300
 
-/** The headers of a visitor's request that the library may see. */
+/** The request headers that the library may see. */
 export function headersOf({ request, address }: Visitor): Headers {
   const headers = new Headers({ [ADDRESS_HEADER]: address })
   const cookie = request.headers.get('cookie')
@@ -21,7 +21,7 @@ export function headersOf({ request, address }: Visitor): Headers {
   return headers
 }
 
-/** The same without the cookie of a session, for steps that have to start from nothing. */
+/** The same without the session cookie. */
 export function headersWithoutSession(visitor: Visitor): Headers {
   const headers = headersOf(visitor)
   const cookies = (headers.get('cookie') ?? '').split(';').filter((cookie) => !SESSION_COOKIE.test(cookie))
@@ -29,12 +29,12 @@ export function headersWithoutSession(visitor: Visitor): Headers {
   return headers
 }
 
-/** What a mail's link is made of: its token, and where to, if no address is configured. */
+/** The parts of a mailed link: its token, and the request's origin in case no address is configured. */
 export function linkFor({ request }: Pick<Visitor, 'request'>, token: string): { token: string; origin: string } {
   return { token, origin: new URL(request.url).origin }
 }
 
-/** What the names of all cookies begin with. `__Host-` binds one to this very host; browsers accept it with https only. */
+/** Prefix of all cookie names. `__Host-` binds a cookie to this exact host; browsers accept it only with https. */
 export function cookiePrefix(publicUrl: string | undefined): string {
   return publicUrl?.startsWith('https://') ? '__Host-gateway' : 'gateway'
 }

@@ -1,4 +1,4 @@
-/** Account statements, page by page and as a file: the account's own routes, and what those of administrators share with them. */
+/** Account statements, as pages and as a file: the account's own routes, and functions shared with the administrators' routes. */
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
@@ -60,14 +60,13 @@ export const StatementQuery = Type.Object({
 })
 
 const DEFAULT_PAGE_SIZE = 100
-/** Movements of one file. */
 const MAX_FILE_LINES = 20_000
 
 type Statements = Pick<UsageViews, 'statement'>
-/** Whose statement, and who reads it: references are the operator's own words. */
+/** Whose statement it is, and who reads it: only administrators see references, which are internal. */
 type Reader = { accountId: string; isAdministrator: boolean }
 
-/** One page of a statement. Throws 400 for days that make no period, and 404 where there is no such account. */
+/** One page of a statement. Throws 400 for an invalid period, and 404 for an unknown account. */
 export async function readStatementPage(
   usage: Statements,
   reader: Reader,
@@ -88,7 +87,7 @@ export async function readStatementPage(
   }
 }
 
-/** A whole period as a file. Throws as {@link readStatementPage} does, and 400 where it would be too long. */
+/** A whole period as a file. Throws like {@link readStatementPage}, and 400 if it would be too long. */
 export async function statementFile(
   usage: Statements,
   reader: Reader,
@@ -156,7 +155,7 @@ function movementBody(movement: Movement, { isAdministrator }: Reader): Static<t
 
 function periodOf({ from, to }: Static<typeof PeriodQuery>, accountId: string): StatementPeriod {
   for (const [param, text] of Object.entries({ from, to })) {
-    // The thirty-first of a month that has thirty is the first of the next one to some readers of dates.
+    // JavaScript reads 31 June as 1 July, so such days are refused.
     if (text !== undefined && dayOf(Date.parse(text)) !== text) throw invalidRequest(`${param}: is no day.`, param)
   }
   const first = from ?? `${(to ?? new Date().toISOString()).slice(0, 'yyyy-mm'.length)}-01`
@@ -180,7 +179,6 @@ function placeOf(cursor: string | undefined): StatementPlace | undefined {
   return { day: ofDay, rank, atMicros, entryId }
 }
 
-/** Mounts `/dashboard/api/a/:accountId/statement`. */
 export function accountStatementRoutes(deps: GuardDeps & { usage: UsageViews }) {
   const { usage } = deps
   return guarded(deps, 'account-statement-routes', `${ACCOUNT_PREFIX}/statement`)

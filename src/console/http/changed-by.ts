@@ -1,15 +1,15 @@
-/** Who changes something of an account, as the audit log names them. */
+/** The person or key that changes something in an account, as the audit log names them. */
 import type { ChangedBy } from '@/accounts/audit'
 import type { Member, Viewer } from '@/console/auth/viewer'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 
-/** Who asks, by which request, and how the audit log names them. */
+/** The acting member, their request, and their name in the audit log. */
 export type Caller = { viewer: Member; request: Request; by: ReturnType<typeof changedBy> }
 
 type Changer = Pick<Viewer, 'userId' | 'email'> & Pick<Member, 'managementKeyId'>
 
-/** The person, or the management key in whose maker's name it happens, from where and by which request. */
+/** The person, or the management key on behalf of its maker, with network address and request id. */
 export function changedBy(
   { trustedProxyHops }: { trustedProxyHops: number },
   { userId, email, managementKeyId }: Changer,

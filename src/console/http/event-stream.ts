@@ -1,29 +1,29 @@
-/** Server-sent events to one open page: heartbeats, checks of the session, and a clean end. */
+/** A server-sent event stream to one open page, with heartbeats, session checks and a clean end. */
 import { type Frame, formatSse } from '@/lib/streams/sse'
 
 type EventStreamOptions = {
-  /** Starts the events: `send` writes one. Returns what stops them. */
+  /** Starts the events; `send` writes one. Returns a function that stops them. */
   begin(send: (frame: Frame) => void): () => void
-  /** Whether the page may still listen. A rejection counts as yes: a store that is away ends no session. */
+  /** Whether the page may still listen. A rejection counts as yes, so that a store's outage ends no stream. */
   isAllowed(): Promise<boolean>
-  /** Ends the stream, e.g. the request's own. */
+  /** Ends the stream, such as the request's own signal. */
   signal: AbortSignal
   heartbeatMs?: number
   checkMs?: number
   maxAgeMs?: number
 }
 
-/** Less than any proxy's idle timeout. */
+/** Shorter than any proxy's idle timeout. */
 const HEARTBEAT_MS = 15_000
 const CHECK_MS = 15_000
-/** Pages reconnect by themselves; a limit keeps connections from outliving releases and forgotten tabs from living for ever. */
+/** Pages reconnect by themselves. The limit ends streams of forgotten tabs and old releases. */
 const MAX_AGE_MS = 3_600_000
-/** How long a page waits before it connects again. */
+/** How long a page waits before it reconnects. */
 const RECONNECT_MS = 2_000
-/** A page that has left so many events unread is gone or asleep. */
+/** A page with this many unread events is gone or asleep. */
 const MAX_UNREAD = 256
 
-/** An answer that stays open. */
+/** A response that stays open. */
 export function eventStream(options: EventStreamOptions): Response {
   const { begin, isAllowed, signal, heartbeatMs = HEARTBEAT_MS, checkMs = CHECK_MS, maxAgeMs = MAX_AGE_MS } = options
   const encoder = new TextEncoder()
@@ -61,7 +61,7 @@ export function eventStream(options: EventStreamOptions): Response {
           try {
             controller.close()
           } catch {
-            // Cancelled already.
+            // Already cancelled.
           }
         }
         signal.addEventListener('abort', end)

@@ -1,4 +1,4 @@
-/** The route of live events for open pages: the balance as it changes, and a tick when new requests were charged. */
+/** The route of live events for open pages: balance changes, and new usage records. */
 import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
@@ -11,13 +11,12 @@ import { inUsd } from './wire'
 
 export type EventsDeps = GuardDeps & {
   liveAccounts: LiveAccounts
-  /** Milliseconds between two looks at whether the session still lasts. */
+  /** Milliseconds between two checks of the session. */
   sessionCheckMs?: number
 }
 
 const RETRY_SECONDS = 30
 
-/** Mounts `/dashboard/api/a/:accountId/events`. */
 export function eventsRoutes(deps: EventsDeps) {
   return guarded(deps, 'events-routes', `${ACCOUNT_PREFIX}/events`).get(
     '/',
@@ -64,7 +63,7 @@ function listen(deps: EventsDeps, viewer: Member, request: Request): Response {
   })
 }
 
-/** Whether the session lasts and its person is still a member of a role that may. */
+/** Whether the session is valid, and the person is still a member with the permission. */
 async function mayStillListen(deps: EventsDeps, viewer: Member, request: Request): Promise<boolean> {
   const now = await deps.identifyViewer(request)
   if (now?.sessionId !== viewer.sessionId) return false

@@ -1,4 +1,4 @@
-/** Failed requests, as a list and one by one: the account's own routes, and what that of administrators shares with them. */
+/** Failed requests, as a list and individually: the account's own routes, and functions shared with the administrators' routes. */
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError } from '@/chat/error'
 import type { FailureSearch, FoundFailure } from '@/console/usage-views/failures/failure-search'
@@ -52,12 +52,12 @@ export const FailureQuery = Type.Object({
   ...PAGE,
 })
 
-/** What both routes say of themselves. */
+/** Description of both routes in the API document. */
 export const FAILURES_DESCRIPTION =
   'Of the last 30 days, newest first. At most 10,000 of a day are listed; `sums` counts them all. A request ' +
   'without a valid key (401) is in nobody’s list, and one whose client hung up did not fail.'
 
-/** One page with its sums, of what a member sees or of the account that an administrator looks at. */
+/** One page with its sums, of what a member may see, or of an account for administrators. */
 export async function readFailurePage(
   usage: Pick<UsageViews, 'failures' | 'failureSums'>,
   sight: Sight,
@@ -69,12 +69,10 @@ export async function readFailurePage(
   return { items: items.map(failureBody), nextCursor, sums }
 }
 
-/** One failed request. */
 function failureBody({ atMs, ...failure }: FoundFailure): Static<typeof FailureBody> {
   return { ...failure, at: new Date(atMs).toISOString() }
 }
 
-/** Mounts `/dashboard/api/a/:accountId/failures`. */
 export function failureRoutes(deps: GuardDeps & { usage: UsageViews }) {
   const { usage } = deps
   return guarded(deps, 'failure-routes', `${ACCOUNT_PREFIX}/failures`)

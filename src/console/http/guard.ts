@@ -1,4 +1,4 @@
-/** What every dashboard route shares, in order: origin, session, rate of changes, body within a limit. */
+/** The checks that all dashboard routes share, in order: origin, session, rate of changes, body size. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Membership } from '@/accounts/members/memberships'
@@ -24,15 +24,15 @@ import type { Reads } from './reads'
 
 export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
-  /** A person's role in an account; undefined without membership. */
+  /** A person's role in an account; undefined if they are no member. */
   membershipIn(accountId: string, userId: string): Promise<Membership | undefined>
   countChange: Auth['countChange']
-  /** The address people open, without trailing slash; undefined: the one a request was sent to. */
+  /** The dashboard's address, without trailing slash; undefined: the request's own. */
   publicUrl: string | undefined
   trustedProxyHops: number
-  /** The turns of reads. */
+  /** Queues reads by account. */
   reads: Reads
-  /** The store of answers to changes for repetitions; undefined if none may be stored. */
+  /** Stores responses to changes for repeated requests; undefined if that is disabled. */
   idempotency: HttpDeps['idempotency']
 }
 
@@ -42,13 +42,13 @@ const SESSION_PREFIX = '/dashboard/api/session'
 /** The session's token in a Cookie header. */
 const SESSION_TOKEN = /session_token=([^;]+)/
 
-/** What a form needs. */
+/** Body size for forms. */
 const FORM_BYTES = 16 * 1024
 
-/** Whether a route is for such people; an object says as well how large its bodies may be, where that is more than a form. */
+/** Whether a route admits these people; an object also allows bodies larger than a form. */
 type Admission = boolean | { maxBodyBytes: number }
 
-/** The permission that the route needs. `isProved` also asks for a fresh proof of identity (403). */
+/** The permission that the route needs. `isProved` also requires a recent re-authentication (403). */
 type Required = Permission | { permission: Permission; maxBodyBytes?: number; isProved?: true }
 
 /**
@@ -57,19 +57,19 @@ type Required = Permission | { permission: Permission; maxBodyBytes?: number; is
  */
 export const PERMISSION = 'x-permission'
 
-/** Where the routes of an account are: their first parameter is the account. */
+/** Prefix of an account's routes. Its parameter is the account. */
 export const ACCOUNT_PREFIX = '/dashboard/api/a/:accountId'
 
-/** That parameter, as a field of a route's parameters. */
+/** That parameter, for a route's schema. */
 export const IN_ACCOUNT = { accountId: Type.String({ description: 'An account that one is a member of' }) }
 
 /**
- * A plugin to `use` in each group of dashboard routes. Its options for a route: `signedIn: true` hands `viewer`, and `by` for the
- * audit log, to the handler or answers 401; `may: '<permission>'` is for routes below {@link ACCOUNT_PREFIX}: only with it has the viewer an account, which
- * is that of the path, where they are a member (404 otherwise) whose role allows it (403 otherwise); `administrator: true` does the same for administrators only, and answers 404 to all others,
- * who need not know what there is, and 403 to an administrator without an authenticator app; `movesMoney: true` asks an
- * administrator for a fresh proof as well (403); `sameOrigin: true` is for routes that need no session. All of them refuse
- * requests that change something and were sent by another site's page (403). Nothing of a body is read before that.
+ * A plugin for each group of dashboard routes. It adds these options to routes. `signedIn: true` gives the handler `viewer`, and `by` for
+ * the audit log, or answers 401. `may: '<permission>'` is for routes below {@link ACCOUNT_PREFIX}: the viewer then has the path's account,
+ * must be its member (404 otherwise) and have a role with the permission (403 otherwise). `administrator: true` admits only administrators;
+ * it answers 404 to all others, and 403 to administrators without an authenticator app. `movesMoney: true` also requires a recent
+ * re-authentication (403). `sameOrigin: true` is for routes without a session. All of them refuse changes that another site's page sent
+ * (403). No body is read before these checks.
  */
 export function guard(deps: GuardDeps) {
   const safety = { ...NO_SNIFFING, ...transportSecurity(deps.publicUrl) }
@@ -90,7 +90,7 @@ export function guard(deps: GuardDeps) {
         deps.reads.end(request)
         return freePress(request)
       })
-      // However it ended.
+      // Also after errors.
       .onAfterResponse({ as: 'scoped' }, ({ request }) => deps.reads.end(request))
       .macro({
         signedIn: (admission: Admission) => ({ ...admitting(deps, admission, requireViewer), detail: BY_A_PERSON }),
@@ -122,7 +122,7 @@ export function guard(deps: GuardDeps) {
   )
 }
 
-/** A group of routes below `prefix`, each behind the {@link guard}. */
+/** A group of routes below `prefix`, each protected by the {@link guard}. */
 export function guarded<const Prefix extends string>(
   deps: GuardDeps,
   name: string,
@@ -132,7 +132,7 @@ export function guarded<const Prefix extends string>(
   return new Elysia({ name, prefix, tags: [tag] }).use(guard(deps))
 }
 
-/** The documentation of guarded routes: their callers and their refusals. */
+/** API documentation of guarded routes: authentication and possible errors. */
 const BY_ANYBODY = { security: [], [ERRORS]: [403, 500, 503] } as object
 const BY_A_PERSON = { security: BY_SESSION, [ERRORS]: [401, 403, 404, 429, 500, 503] } as object
 const BY_AN_ADMINISTRATOR = { ...BY_A_PERSON, [ERRORS]: [401, 403, 404, 500, 503] } as object
@@ -140,11 +140,11 @@ const BY_AN_ADMINISTRATOR = { ...BY_A_PERSON, [ERRORS]: [401, 403, 404, 500, 503
 type Arrival = {
   request: Request
   params: Readonly<Record<string, string | undefined>>
-  /** The path of the route that was found. */
+  /** The path pattern of the matched route. */
   route: string
 }
 
-/** The framework parses before it transforms, and parses nothing if there can be no body: whichever comes first admits. */
+/** Elysia parses before it transforms, but doesn't parse requests without a body. So both hooks call this, and the first call checks. */
 function admitting<Admitted extends Viewer>(
   deps: GuardDeps,
   admission: Admission,
@@ -169,14 +169,14 @@ function admitting<Admitted extends Viewer>(
   }
 }
 
-/** The viewer of each request, before its input is checked or logged. */
+/** The viewer of each request, known before its input is validated or logged. */
 const viewers = new WeakMap<Request, Viewer>()
 
 async function admit(deps: GuardDeps, request: Request, admitting: Promise<Viewer | Member>): Promise<void> {
   const viewer = await admitting
   viewers.set(request, viewer)
   knowCaller(request)
-  // Of their own account where a page is of none.
+  // A page without an account counts for the person's own account.
   const whose = 'accountId' in viewer ? viewer.accountId : viewer.ownAccountId
   if (SAFE_METHODS.has(request.method)) await deps.reads.begin(request, whose)
 }
@@ -187,12 +187,12 @@ function admitted(request: Request): Viewer {
   return viewer
 }
 
-/** Changes under way that were sent with a request key. */
+/** Changes in progress that were sent with a request key. */
 const presses = new WeakMap<Request, Exclude<Awaited<ReturnType<typeof openChange>>, Response>>()
 
 /**
- * The pages send a key with each change, and the same key again if the answer was lost: the change happens once. Sessions have rules of
- * their own, and their cookies are not kept.
+ * Pages send a key with each change, and repeat it if the response was lost, so that the change happens once. Session routes are excluded:
+ * their cookies are not stored.
  */
 async function openPress(
   deps: GuardDeps,
@@ -211,7 +211,7 @@ async function openPress(
     ...{ accountId: `person ${userId}`, sender: userId, secret, name, request },
   })
   if (opened instanceof Response) {
-    // Set as a value, so that it passes the route's schema like the first answer.
+    // Set as a value, so that it passes the route's schema like the first response.
     set.status = opened.status
     set.headers['idempotent-replayed'] = 'true'
     return await opened.json()
@@ -220,7 +220,7 @@ async function openPress(
   return undefined
 }
 
-/** Keeps an answer of JSON. An answer that streams is none of a change. */
+/** Stores a JSON response. Streams never answer changes. */
 async function endPress(request: Request, value: unknown, status: number | string | undefined): Promise<void> {
   const press = presses.get(request)
   if (!press) return
@@ -237,7 +237,7 @@ async function freePress(request: Request): Promise<void> {
 }
 
 async function readBody(deps: GuardDeps, request: Request, maxBytes: number): Promise<JsonObject | null> {
-  // What is to be deleted is named by the path; browsers send neither a body nor its type then.
+  // A DELETE has no body: the path names what to delete.
   if (request.method === 'DELETE' && request.body === null) return null
   const limits = { ...deps, maxBodyBytes: Math.min(deps.maxBodyBytes, maxBytes) }
   const { json } = await readJsonBody(request, limits)
@@ -261,15 +261,15 @@ async function requireSession(deps: GuardDeps, request: Request): Promise<Viewer
   return viewer
 }
 
-/** Requests that a management key sends, of which its own door has found out all but what an admin may. */
+/** Requests of management keys, already authorised with the rights of an admin. */
 const managed = new WeakMap<Request, { member: Member; path: string }>()
 
-/** Lets `request` through to the route of `path` for a management key that was let in, and to no other. */
+/** Admits `request` of a management key to the route of `path`, and to no other. */
 export function admitManaged(request: Request, member: Member, path: string): void {
   managed.set(request, { member, path })
 }
 
-/** For somebody else's account the answer is the same as for one that does not exist. */
+/** The response for another person's account is the same as for one that does not exist. */
 async function requireMember(
   deps: GuardDeps,
   { request, params, route }: Arrival,
@@ -292,7 +292,7 @@ async function requireMember(
   return { ...viewer, accountId, accountRole, seesAllUsage }
 }
 
-/** For members whose role is too low for what they ask. */
+/** For members whose role doesn't allow the request. */
 export function notPermitted(message = 'Your role in this account does not allow this.', param?: string): GatewayError {
   return new GatewayError('forbidden', message, { code: 'not_permitted', ...(param !== undefined && { param }) })
 }
@@ -306,7 +306,7 @@ async function requireAdministrator(deps: GuardDeps, arrival: Arrival): Promise<
   })
 }
 
-/** Asks for a fresh proof, so that an open browser or a stolen session cannot move money. */
+/** Requires a recent re-authentication, so that an unattended browser or a stolen session cannot move money. */
 async function requireProvenAdministrator(deps: GuardDeps, arrival: Arrival): Promise<Viewer> {
   const viewer = await requireAdministrator(deps, arrival)
   requireProof(viewer)
@@ -320,10 +320,10 @@ function requireProof({ provedAtMs }: Viewer): void {
   })
 }
 
-/** How long a proof of who one is opens what moves money, or hands out power over an account. */
+/** How long a re-authentication is valid for moving money and granting access. */
 const PROOF_LIFE_MS = 5 * 60_000
 
-/** A cookie travels with requests that other sites cause; their origin gives them away. Browsers always send it with a POST. */
+/** Cookies are also sent with requests caused by other sites. The Origin header, which browsers send with every POST, reveals those. */
 function checkOrigin(deps: GuardDeps, request: Request): void {
   if (SAFE_METHODS.has(request.method)) return
   const own = new URL(deps.publicUrl ?? request.url).origin
@@ -335,10 +335,10 @@ function checkOrigin(deps: GuardDeps, request: Request): void {
 
 const CONVERSIONS: ReadonlySet<string> = new Set(['toString', 'valueOf'])
 
-/** Throws `invalid_request` for a body with such a name at any depth; the reader has bounded the depth. */
+/** Throws `invalid_request` for a body with such a field name at any depth; the reader has limited the depth. */
 function refuseConversions(value: JsonValue | undefined): void {
   if (typeof value !== 'object' || value === null) return
-  // The names of an array are numbers.
+  // An array's keys are numbers.
   for (const [name, item] of Object.entries(value)) {
     if (CONVERSIONS.has(name)) throw invalidRequest(`The body must not hold a field of the name ${name}.`, name)
     refuseConversions(item)
@@ -347,7 +347,7 @@ function refuseConversions(value: JsonValue | undefined): void {
 
 const NUL = String.fromCharCode(0)
 
-/** Throws `invalid_request` for a body with a NUL in any text or name. The reader has bounded its depth. */
+/** Throws `invalid_request` for a body with a NUL in any text or name. The reader has limited its depth. */
 function refuseNul(body: JsonObject): void {
   for (const [name, value] of Object.entries(body)) {
     if (!hasNul(name) && !hasNul(value)) continue
@@ -356,7 +356,7 @@ function refuseNul(body: JsonObject): void {
   }
 }
 
-/** Likewise for an address and its query. */
+/** The same check for a URL. */
 function refuseNulIn(url: string): void {
   if (!url.includes('%00')) return
   const [field] = [...new URL(url).searchParams].find((parameter) => hasNul(parameter)) ?? []

@@ -1,17 +1,16 @@
-/** The bare address: browsers are redirected to the dashboard, programs get a list of addresses. */
+/** The route `/`: browsers are redirected to the dashboard, programs get a list of URLs. */
 import { Elysia } from 'elysia'
 import { NO_SNIFFING, transportSecurity } from '@/http/pages'
 import { PRODUCT } from '@/http/product'
 
 type HomeDeps = {
-  /** The address people open, without trailing slash; undefined: the one a request was sent to. */
+  /** The dashboard's address, without trailing slash; undefined: the request's own. */
   publicUrl: string | undefined
 }
 
-/** Browsers ask for pages by this type; no client library does. */
+/** Browsers accept this type; client libraries don't ask for it. */
 const PAGE_TYPE = /\btext\/html\b/
 
-/** Mounts `GET /`. */
 export function homeRoutes({ publicUrl }: HomeDeps) {
   const headers = { vary: 'accept', 'cache-control': 'no-cache', ...NO_SNIFFING, ...transportSecurity(publicUrl) }
   return new Elysia({ name: 'home-routes' }).get('/', ({ request }) => answer(request), { detail: { hide: true } })

@@ -1,4 +1,4 @@
-/** The routes of the models page: what can be called and what it costs, the whole catalogue, made once for each. */
+/** The route of the models page: all models with their prices, computed once per catalogue. */
 
 import { type Static, Type } from '@sinclair/typebox'
 import { type CatalogSource, perCatalog } from '@/catalog/reload/live-catalog'
@@ -59,7 +59,6 @@ export type TierBody = Static<typeof TierBody>
 
 const ModelCatalogue = Type.Object({ models: Type.Array(ModelBody), tiers: Type.Array(TierBody) })
 
-/** Mounts `/dashboard/api/models`. */
 export function modelRoutes(deps: GuardDeps & { catalog: CatalogSource }) {
   const catalogue = perCatalog(deps.catalog, ({ models, tiers }) => ({
     models: [...models.values()].map(modelBody),

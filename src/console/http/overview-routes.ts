@@ -1,4 +1,4 @@
-/** The overview page's route: money, spending, speed, and what to do next. */
+/** The overview page's route: balance, spending, latency, and next steps. */
 import { Type } from '@sinclair/typebox'
 import { GatewayError } from '@/chat/error'
 import type { UsageViews } from '@/console/usage-views/usage-views'
@@ -51,7 +51,6 @@ const OverviewBody = Type.Object({
   }),
 })
 
-/** Mounts `/dashboard/api/a/:accountId/overview`. */
 export function overviewRoutes(deps: OverviewDeps) {
   return guarded(deps, 'overview-routes', `${ACCOUNT_PREFIX}/overview`).get(
     '/',

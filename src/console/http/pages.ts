@@ -1,4 +1,4 @@
-/** Lists that come page by page: what their queries say, and the pages of one that is short enough to be read whole. */
+/** Paginated lists: query parameters, and pages of a list that is short enough to be read as a whole. */
 import { Type } from '@sinclair/typebox'
 import type { ListedMember } from '@/accounts/members/change-members'
 import { invalidRequest } from '@/chat/error'
@@ -6,13 +6,13 @@ import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import { cutPage, MAX_PAGE_SIZE, type Page, type PageRequest, pageSize, readCursor, textLike } from '@/db/paging'
 import { orNull } from '@/lib/schemas'
 
-/** How large a number may be, both ends included, and what it is where nothing is said. */
+/** Limits of a number, inclusive, and its default. */
 type Range = { minimum: number; maximum: number; default?: number }
 
-/** The parameter `name` of a query, a whole number. The framework's own does not say which parameter is wrong. */
+/** The whole-number query parameter `name`. The framework's own error would not name the parameter. */
 export function wholeNumber(name: string, range: Range) {
   const { minimum, maximum } = range
-  // A query says it as a text, and the document as what it stands for.
+  // A query contains it as text; the API document describes it as a number.
   return Type.Transform(Type.Any({ type: 'integer', ...range }))
     .Decode((said: unknown) => {
       const number = said === '' ? Number.NaN : Number(said)
@@ -22,7 +22,6 @@ export function wholeNumber(name: string, range: Range) {
     .Encode((number) => number)
 }
 
-/** Fields of a query. */
 export const PAGE = {
   cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before' })),
   limit: Type.Optional(wholeNumber('limit', { minimum: 1, maximum: MAX_PAGE_SIZE, default: 50 })),
@@ -30,10 +29,9 @@ export const PAGE = {
 
 export const PageQuery = Type.Object(PAGE)
 
-/** A day of a query. */
 export const DayText = Type.String({ maxLength: 10, examples: ['2026-03-01'], description: 'A day (UTC), included' })
 
-/** The first moment of a day, in milliseconds since 1970. Throws `invalid_request` for anything else. */
+/** The start of a day in milliseconds since 1970. Throws `invalid_request` for an invalid day. */
 export function readDay(text: string, param: string): number {
   const atMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   if (Number.isNaN(atMs)) throw invalidRequest(`${param}: must be a day such as 2026-03-01.`, param)
@@ -42,7 +40,7 @@ export function readDay(text: string, param: string): number {
 
 export const NextCursor = orNull(Type.String(), { description: '`cursor` of the next page; null on the last' })
 
-/** The position of a row: by group, then by order, then by id, which is unique. */
+/** The sort key of a row: group, then order, then the unique id. */
 export type Place = readonly [group: number, order: number, id: string]
 
 /** Newest first, without groups. */
@@ -50,7 +48,7 @@ export function newestFirst(createdAt: Date, id: string): Place {
   return [0, -createdAt.getTime(), id]
 }
 
-/** Owners first, and of each role who came first. */
+/** Owners first; within each role, the oldest membership first. */
 export function placeOfMember({ role, createdAt, userId }: ListedMember): Place {
   return [ACCOUNT_ROLES.indexOf(role), createdAt.getTime(), userId]
 }
@@ -58,7 +56,7 @@ export function placeOfMember({ role, createdAt, userId }: ListedMember): Place 
 const isOrder = (value: unknown): value is number => Number.isSafeInteger(value)
 const isId = textLike(/^[\w-]{1,100}$/)
 
-/** A page of `rows`, in whichever order they come. Throws `invalid_request` for a cursor that no page has handed out. */
+/** A page of `rows` in any order. Throws `invalid_request` for an invalid cursor. */
 export function pageOf<Row>(rows: readonly Row[], request: PageRequest, placeOf: (row: Row) => Place): Page<Row> {
   const after = readCursor(request.cursor, [isOrder, isOrder, isId])
   const ordered = rows.toSorted((one, other) => compare(placeOf(one), placeOf(other)))

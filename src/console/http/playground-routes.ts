@@ -1,4 +1,4 @@
-/** The playground's route: a chat completion like any other, under a key of its own that people can switch off. */
+/** The playground's route: a normal chat completion, with the account's playground key, which can be switched off. */
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
@@ -14,7 +14,6 @@ import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
 
 type PlaygroundDeps = GuardDeps & Pick<KeyRouteDeps, 'apiKeys' | 'readMemberKeyPolicy'> & { chat: HttpDeps }
 
-/** Mounts `/dashboard/api/a/:accountId/playground`. */
 export function playgroundRoutes(deps: PlaygroundDeps) {
   const { chat } = deps
   const endpoint: ChatEndpoint = {
@@ -24,7 +23,7 @@ export function playgroundRoutes(deps: PlaygroundDeps) {
   }
   return (
     new Elysia({ name: 'playground-routes', prefix: `${ACCOUNT_PREFIX}/playground`, tags: ['Dashboard'] })
-      // Before the guard's parser, which would leave nothing for the use case to read and to measure.
+      // Must precede the guard's parser: the handler reads and measures the body itself.
       .onParse(() => LEFT_UNREAD)
       .use(guard(deps))
       .post(
@@ -46,7 +45,7 @@ export function playgroundRoutes(deps: PlaygroundDeps) {
   )
 }
 
-/** The schemas of chat completions for the documentation. The use case reads the body itself. */
+/** The schemas of chat completions, for documentation only, since the handler reads the body itself. */
 function playgroundBodies({ requestSchema, answerSchema, eventSchema }: Format) {
   const content = { 'application/json': { schema: answerSchema }, 'text/event-stream': { schema: eventSchema } }
   return {
@@ -62,10 +61,10 @@ async function playgroundPayer({ apiKeys, chat, readMemberKeyPolicy }: Playgroun
   const { accountId, userId, email } = viewer
   const keyId = await apiKeys.playgroundKey(accountId, { actor: { userId, email } })
   const key = await chat.ledger.readKey({ accountId, keyId })
-  // The key is the account's: the member acts, and their budgets and policy come with them.
+  // The key is the account's; the acting member's budgets and policy apply too.
   if (key?.status === 'active')
     return { accountId, keyId, memberId: userId, bounds: await readMemberKeyPolicy({ accountId, userId }) }
-  // Not a 401, which would say that the session has ended.
+  // A 401 would mean that the session has ended.
   const message = 'The playground is switched off for this account. Activate its key under API keys.'
   throw new GatewayError('forbidden', message, { code: 'playground_deactivated' })
 }

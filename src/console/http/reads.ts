@@ -1,12 +1,12 @@
-/** Reads of one account take turns: pages and programs that ask without end leave other accounts theirs. */
+/** Limits concurrent reads per account, so that one account's pages and programs don't block others. */
 import { GatewayError } from '@/chat/error'
 import { createBudget, type Lease } from '@/lib/quota/budget'
 import { SHARED } from '@/limits/shared-resources'
 
 export interface Reads {
-  /** Waits for the turn of a read. Throws `overloaded` where it doesn't come in time. */
+  /** Waits for a slot. Throws `overloaded` if none is free in time. */
   begin(request: Request, accountId: string): Promise<void>
-  /** It was answered, well or not. More than once does no harm. */
+  /** Frees the slot. Repeated calls are harmless. */
   end(request: Request): void
 }
 
@@ -15,7 +15,7 @@ const MAX_WAITING = 1_000
 const MAX_WAITING_EACH = 100
 const RETRY_AFTER_SECONDS = 2
 
-/** The turns of one process. */
+/** The slots of one process. */
 export function createReads(): Reads {
   const turns = createBudget({
     perSubject: SHARED.reads.perAccount,

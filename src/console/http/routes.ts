@@ -1,4 +1,4 @@
-/** Every route behind the dashboard's pages, as one application: the browser's typed client is derived from it. */
+/** All dashboard routes as one application, from which the browser's typed client is derived. */
 import { Elysia } from 'elysia'
 import { cookiePrefix } from '@/console/auth/visitor'
 import { adminAccountHistoryRoutes } from '@/console/http/administration/account-history-routes'
@@ -37,7 +37,6 @@ import { overviewRoutes } from './overview-routes'
 import { playgroundRoutes } from './playground-routes'
 import { type StoredResponseDeps, storedResponseViewRoutes } from './stored-response-routes'
 
-/** What the routes of the dashboard need. */
 export type DashboardDeps = AdminDeps &
   OrderRouteDeps &
   GuardDeps &
@@ -57,12 +56,12 @@ export type DashboardDeps = AdminDeps &
   StoredResponseDeps &
   EventsDeps
 
-/** The cookie that signs a person in at the address `publicUrl`. */
+/** Name of the session cookie for the address `publicUrl`. */
 export function sessionCookieName(publicUrl: string | undefined): string {
   return `${cookiePrefix(publicUrl)}.session_token`
 }
 
-/** Mounts `/dashboard/api`, each group behind its own guard; `chat` is what the playground answers with. */
+/** Mounts `/dashboard/api`, each group with its own guard. `chat` has the dependencies of the playground. */
 export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
   return new Elysia({ name: 'dashboard-routes' })
     .use(sessionRoutes(deps))
@@ -80,7 +79,7 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
     .use(adminRoutes(deps))
 }
 
-/** In groups, since the compiler follows a chain of routes only so far. */
+/** Grouped, since the compiler limits the length of a chain of routes. */
 function allKeyRoutes(deps: DashboardDeps) {
   return new Elysia({ name: 'all-key-routes' })
     .use(keyRoutes(deps))
@@ -104,7 +103,7 @@ function allMemberRoutes(deps: DashboardDeps) {
     .use(accountAuditRoutes(deps))
 }
 
-/** Routes for administrators; a 404 for everybody else. */
+/** Routes for administrators; others get a 404. */
 function adminRoutes(deps: AdminDeps) {
   return new Elysia({ name: 'admin-routes' })
     .use(adminAccountRoutes(deps))
@@ -117,5 +116,5 @@ function adminRoutes(deps: AdminDeps) {
     .use(adminBillRoutes(deps))
 }
 
-/** What the typed client of the pages knows of the server. */
+/** The server's type for the pages' typed client. */
 export type DashboardApi = ReturnType<typeof dashboardRoutes>

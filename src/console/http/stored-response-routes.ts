@@ -1,4 +1,4 @@
-/** The routes of an account's stored answers: their size, their lifetime, and their deletion. */
+/** Routes of an account's stored answers: their size, lifetime and deletion. */
 import { Type } from '@sinclair/typebox'
 import type { ChangedBy } from '@/accounts/audit'
 import { MAX_STORED_HOURS } from '@/accounts/stored-hours'
@@ -9,7 +9,7 @@ import { exactly } from './wire'
 
 export type StoredResponseDeps = GuardDeps & {
   storedResponses: Pick<StoredResponses, 'standing'>
-  /** Changes how long the account's answers are kept; null = as long as the operator keeps any. */
+  /** Sets how long the account's answers are kept; null: the operator's maximum. */
   keepResponsesFor(accountId: string, hours: number | null, by: ChangedBy): Promise<void>
 }
 
@@ -24,7 +24,6 @@ const Choice = exactly({
   hours: Type.Integer({ minimum: 0, maximum: MAX_STORED_HOURS, description: '0 deletes what there is' }),
 })
 
-/** Mounts `/dashboard/api/a/:accountId/stored-responses`. */
 export function storedResponseViewRoutes(deps: StoredResponseDeps) {
   const { storedResponses } = deps
   return guarded(deps, 'stored-response-view-routes', `${ACCOUNT_PREFIX}/stored-responses`)

@@ -1,4 +1,4 @@
-/** What the answers of many routes have in common: pages of a list, moments, amounts, and files. */
+/** Shared by response bodies: pages, times, amounts and files. */
 import { type ArrayOptions, type ObjectOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { Page } from '@/db/paging'
 import { formatUsd, type Nano } from '@/lib/money'
@@ -8,17 +8,16 @@ import { NextCursor } from './pages'
 export const NullableText = orNull(Type.String())
 export const DecimalUsd = Type.String({ description: 'Decimal USD' })
 
-/** An amount that needs a description. */
+/** An amount with a description. */
 export function exactUsd(description: string) {
   return Type.String({ description: `${description}, USD as exact decimal text` })
 }
 
-/** A body of exactly these fields. The framework leaves out what a schema forbids, and says nothing; what fits no schema it refuses. */
+/** A body of exactly these fields. With a plain schema, Elysia would silently remove additional fields instead of refusing them. */
 export function exactly<Fields extends TProperties>(fields: Fields, options: ObjectOptions = {}) {
   return Type.Object(fields, { additionalProperties: Type.Never(), ...options })
 }
 
-/** The schema of a body without fields. */
 export const NoFields = exactly({})
 
 /** One page of a list. */
@@ -26,7 +25,7 @@ export function listOf<Item extends TSchema>(item: Item, options: ArrayOptions =
   return Type.Object({ items: Type.Array(item, options), nextCursor: NextCursor })
 }
 
-/** A page with its items as they are sent. */
+/** A page with its items converted. */
 export function mapPage<Item, Body>(page: Page<Item>, toBody: (item: Item) => Body): Page<Body> {
   return { ...page, items: page.items.map((item) => toBody(item)) }
 }
@@ -35,7 +34,7 @@ type IsoMoments<Row> = {
   [Name in keyof Row]: Row[Name] extends Date ? string : Row[Name] extends Date | null ? string | null : Row[Name]
 }
 
-/** The same fields, those that are moments as ISO 8601 in UTC. */
+/** The same fields, with dates as ISO 8601 in UTC. */
 export function isoMoments<Row extends object>(row: Row): IsoMoments<Row> {
   const fields = Object.entries(row).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
   return Object.fromEntries(fields) as IsoMoments<Row>
@@ -47,17 +46,16 @@ export function inUsd<Name extends string>(amounts: Record<Name, Nano>): Record<
   return Object.fromEntries(fields) as Record<Name, string>
 }
 
-/** How the documentation tells of a {@link csvFile}. */
+/** The documentation of a {@link csvFile}. */
 export const CSV_FILE = {
   200: { description: 'CSV with a header row', content: { 'text/csv': { schema: { type: 'string' } } } },
 } as const
 
-/** A CSV file of this name. */
 export function csvFile(name: string, text: string): Response {
   return fileAnswer(name, 'text/csv', text)
 }
 
-/** An answer of the media type `type` that browsers save as a file of this name. */
+/** A response of media type `type` that browsers save as a file. */
 export function fileAnswer(name: string, type: string, text: string | ReadableStream<Uint8Array>): Response {
   return new Response(text, {
     headers: {

@@ -1,4 +1,4 @@
-/** Tells in time that credit is running out: how many days it lasts at the spending rate of the last week. */
+/** Warns before credit runs out: how many days it lasts at the last week's spending rate. */
 
 import { MS_PER_DAY } from '@/lib/clock'
 import { NANO_PER_USD, type Nano } from '@/lib/money'
@@ -6,28 +6,27 @@ import { NANO_PER_USD, type Nano } from '@/lib/money'
 /** `empty`: nothing left; `critical` and `low`: few days left, or little money. */
 export type BalanceHint = {
   level: 'ok' | 'low' | 'critical' | 'empty'
-  /** Days until the balance is spent at the present rate; null if nothing was spent lately. */
+  /** Days until the balance is spent at the current rate; null if nothing was spent recently. */
   daysLeft: number | null
 }
 
-/** The spending rate is that of this many days, today included; of a younger account, of the days since its first request. */
+/** The spending rate covers this many days including today, or fewer if the account is younger. */
 export const RATE_DAYS = 7
 export const LOW_DAYS = 7
 export const CRITICAL_DAYS = 2
-/** Below this, a balance counts as low even where nothing is being spent. */
+/** Below this, a balance counts as low even if nothing is being spent. */
 export const LOW_BALANCE_NANO = NANO_PER_USD
 
 type HintFacts = {
-  /** Available and held. */
+  /** Available plus held. */
   balance: Nano
   /** nano-USD spent on the last {@link RATE_DAYS} days, today included. */
   spentInWindow: number
-  /** The first day of those on which anything was spent; null if none. */
+  /** The first day with spending; null if none. */
   firstDayMs: number | null
   nowMs: number
 }
 
-/** The hint for one account. */
 export function hintOf({ balance, spentInWindow, firstDayMs, nowMs }: HintFacts): BalanceHint {
   if (balance <= 0) return { level: 'empty', daysLeft: null }
   const daysLeft = firstDayMs === null || spentInWindow <= 0 ? null : balance / perDay(spentInWindow, firstDayMs, nowMs)
@@ -36,7 +35,7 @@ export function hintOf({ balance, spentInWindow, firstDayMs, nowMs }: HintFacts)
   return { level: 'ok', daysLeft }
 }
 
-/** A day that has only begun counts as a whole one as long as it is the only one: an hour says little about a day. */
+/** A single day that has just begun counts as a whole one, since an hour says little about a day. */
 function perDay(spent: number, firstDayMs: number, nowMs: number): number {
   const days = Math.min(RATE_DAYS, Math.max(1, (nowMs - firstDayMs) / MS_PER_DAY))
   return spent / days

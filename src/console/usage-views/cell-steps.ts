@@ -1,4 +1,4 @@
-/** Finds records of one key or model by the daily sums, whose cells say where matches are and how many. */
+/** Finds records of one key or model through the daily sums, which show the days with matches and their number. */
 import { plainArray, textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { MS_PER_DAY, utcDayOf } from '@/lib/clock'
@@ -23,11 +23,11 @@ import { createWindowSteps } from './window-steps'
 /** A day's matches by key and model. `requests` may be 0 if only a correction fell on the day. */
 type Cell = { day: string; key_id: string; model: string; requests: number }
 
-/** Cells read at once from the daily sums, and cells probed by one statement. */
+/** Daily sums read at once, and sums whose records one statement looks up. */
 const CELLS_READ = 2_000
 const MAX_PROBES = 64
 
-/** Steps through the days that contain matches, several at a time where each has few. */
+/** Steps through the days with matches, several at a time if each has few. */
 export function createCellSteps(database: Database, filter: UsageFilter, windowSize: number): TakeStep {
   let known: Cell[] = []
   let isLast = false
@@ -38,7 +38,7 @@ export function createCellSteps(database: Database, filter: UsageFilter, windowS
     if (known.length === 0 && !isLast) {
       known = await readCells(database, filter, latest)
       isLast = known.length < CELLS_READ
-      // A day that may not have been read whole is left for the next reading, unless it is the only one.
+      // The oldest day may be incomplete, so it is left for the next read, unless it is the only one.
       const oldest = known.at(-1)?.day
       if (!isLast && known[0]?.day !== oldest) known = known.filter((cell) => cell.day !== oldest)
     }
@@ -66,7 +66,7 @@ async function readCells({ sql }: Database, filter: UsageFilter, latest: string)
     GROUP BY usage_daily.day, key_id, model ORDER BY usage_daily.day DESC LIMIT ${CELLS_READ}`
 }
 
-/** Whole days, newest first, until they hold enough matches or are too many to probe at once; at least one. */
+/** Whole days, newest first, until they have enough matches or are too many for one statement; at least one. */
 function takeDays(cells: readonly Cell[], wanted: number): Cell[] {
   const taken: Cell[] = []
   let requests = 0
@@ -106,7 +106,7 @@ async function probe(
   return { rows: [...rows], rest: rows.length === wanted && last ? positionOf(last) : null }
 }
 
-/** The filter, cut down to whole days. */
+/** The filter, limited to whole days. */
 function spanOf(filter: UsageFilter, oldest: string, newest: string): UsageFilter {
   return {
     ...filter,
@@ -115,7 +115,7 @@ function spanOf(filter: UsageFilter, oldest: string, newest: string): UsageFilte
   }
 }
 
-/** Behind everything of the day, and before everything earlier. */
+/** The position after all records of the day, and before all earlier ones. */
 function beforeDay(day: string): RecordPosition {
   return { atMicros: Date.parse(day) * 1000 - 1, seq: Number.MAX_SAFE_INTEGER, recordId: '' }
 }

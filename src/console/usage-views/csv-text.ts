@@ -1,10 +1,10 @@
-/** The usage export as comma-separated values (RFC 4180) that no spreadsheet takes for a formula. */
+/** CSV for the usage export (RFC 4180), safe against spreadsheet formulas. */
 
-/** What a spreadsheet may run when a cell begins with it. */
+/** Characters with which a spreadsheet formula can begin. */
 const FORMULA_START = /^[=+\-@\t\r]/
 const NEEDS_QUOTES = /[",\r\n]/
 
-/** A number, also as exact decimal text, is written as it is; another text is made harmless. Null is an empty cell. */
+/** Numbers, also as exact decimal text, are written unchanged; other texts are made harmless. Null is an empty cell. */
 export type CsvCell = string | number | boolean | null | { decimal: string }
 
 /** One row with its line end. */

@@ -1,4 +1,4 @@
-/** An account's records as a file of any length, CSV or JSON lines: read page by page as fast as the client takes it, in constant memory. */
+/** Exports an account's records as CSV or JSON lines of any length, page by page as fast as the client reads, in constant memory. */
 import type { SeenName } from '@/db/usage-columns'
 import { toolsCost } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
@@ -14,16 +14,16 @@ import {
 } from './listed-record'
 import type { SearchOptions, SearchPage } from './record-search'
 
-/** Records per page: some hundred kilobytes of text. No connection is held between pages, however slow the client. */
+/** Records per page: some hundred kilobytes of text. No connection is used between pages, however slow the client is. */
 const PAGE_SIZE = 1_000
 
-/** Whether a file begins with a row of headings, and how it tells a record. */
+/** An export format: its header, and the row of a record. */
 type RecordFormat = { start: string; rowOf(record: ListedRecord): string }
 
 /**
- * The file's bytes. Nothing is read before the stream is. `onEnd` is called once: when the
- * file has ended, with the failure where one ended it, when the client goes away, or when it has taken nothing for a minute, or `unreadMs`. A
- * failure in the middle breaks the stream off, so that the client sees that the file isn't whole.
+ * The file as a stream; nothing is read before the client reads. `onEnd` is called once: at the end, with the error if it failed, when the
+ * client disconnects, or when it has read nothing for `unreadMs` (a minute). An error breaks the stream off, so that the client sees that
+ * the file is incomplete.
  */
 export function exportRecords(
   readPage: (page: SearchOptions) => Promise<SearchPage>,
@@ -52,7 +52,7 @@ export function exportRecords(
     }, unreadMs)
   }
 
-  /** Reads on until there is something to send: a stream is asked for more only after it got something. */
+  /** Reads until there is something to send: a stream is only asked for more after it got something. */
   async function readOn(): Promise<{ isWhole: boolean }> {
     do {
       const page = await readPage({ after: position, limit: PAGE_SIZE })
@@ -107,7 +107,7 @@ function cellOf(kind: SeenKind, told: ToldRecord[SeenName]): CsvCell {
   return kind === 'amount' ? { decimal: String(told) } : told
 }
 
-/** The names are the headings of the CSV; money is decimal text here, too. */
+/** Fields have the names of the CSV's columns; money is decimal text, too. */
 function toJsonLine(record: ListedRecord): string {
   const told = tellRecord(record)
   const fields = COLUMNS.map(({ heading, property }) => [heading, told[property]])
@@ -119,7 +119,6 @@ function toJsonLine(record: ListedRecord): string {
   })}\n`
 }
 
-/** What an export can be written as. */
 export const EXPORT_FORMATS = {
   csv: { start: csvRow(HEADINGS), rowOf: toCsvRow },
   jsonl: { start: '', rowOf: toJsonLine },

@@ -1,29 +1,28 @@
-/** The choices for filters of an account's usage, from its keys and models and its latest requests. */
+/** Values to choose from in usage filters: the account's keys, models and members, and its latest tags and apps. */
 import type { Database } from '@/db/client'
 import { madeByCondition, type Sight } from './usage-filter'
 
 type FilterChoices = {
-  /** Every key, deleted ones too, newest first. */
+  /** All keys, newest first, including deleted ones. */
   keys: { keyId: string; name: string }[]
-  /** Every model that answered lately, by id. */
+  /** Recently used models, by id. */
   models: string[]
   /** Everybody who has a key or made a request, by name. */
   members: { memberId: string; name: string }[]
-  /** Of the latest requests, in order. */
+  /** Tags of the latest requests, sorted. */
   tags: string[]
   apps: string[]
 }
 
-/** How far back a model must have answered to be offered. */
+/** A model is listed if it was used in this time. */
 const MODEL_DAYS = 400
 const MAX_KEYS = 1_000
-/** So many records are looked at for tags and apps, and so many of each are offered. */
+/** Number of records searched for tags and apps, and the most values of each. */
 const LATEST_RECORDS = 20_000
 const MAX_LABELS = 500
 
 type LabelRow = { kind: 'tag' | 'app'; label: string }
 
-/** Reads the choices. */
 export async function readChoices({ sql }: Database, sight: Sight): Promise<FilterChoices> {
   const { accountId, madeBy } = sight
   const isSeen =

@@ -1,4 +1,4 @@
-/** One usage record as it is shown and exported, and the columns it is read from. */
+/** A usage record as shown and exported, and the columns it is read from. */
 import type { Sql } from 'postgres'
 import { inputTokens, type Usage } from '@/chat/usage'
 import { countUpTo, formatCursor, readCursor, textLike } from '@/db/paging'
@@ -8,29 +8,26 @@ import { LATEST_MS, type ToolCharge } from '@/ledger/usage-record'
 import { formatUsd, type Nano, nano } from '@/lib/money'
 import type { Fragment } from './usage-filter'
 
-/** A place in an account's records, which are ordered by time, number and id, newest first. */
+/** A position in an account's records, which are sorted by time, number and id, newest first. */
 export type RecordPosition = { atMicros: number; seq: number; recordId: string }
 
 const isMoment = countUpTo(LATEST_MS * 1000)
 const isSequence = countUpTo(Number.MAX_SAFE_INTEGER)
 const isRecordId = textLike(/^[\x21-\x7e]{0,300}$/)
 
-/** A place in the list as opaque text. */
+/** A position as an opaque cursor. */
 export function toCursor({ atMicros, seq, recordId }: RecordPosition): string {
   return formatCursor([atMicros, seq, recordId])
 }
 
-/** Reads a cursor of {@link toCursor}. Throws `invalid_request` for anything else. */
+/** Parses a cursor of {@link toCursor}. Throws `invalid_request` for an invalid one. */
 export function fromCursor(cursor: string | undefined): RecordPosition | undefined {
   const place = readCursor(cursor, [isMoment, isSequence, isRecordId])
   return place && { atMicros: place[0], seq: place[1], recordId: place[2] }
 }
 
 type Stored = (typeof usageRecords)['$inferSelect']
-/**
- * The fields of a record that an account may see. Times are milliseconds since 1970, with a fraction for the database's
- * precision.
- */
+/** The fields of a record that an account may see. Times are milliseconds since 1970, with a fraction for the database's precision. */
 type SeenRecord = { [Name in SeenName]: Stored[Name] extends Date ? number : Stored[Name] }
 
 /** A row of {@link recordColumns}. */
@@ -45,23 +42,23 @@ export type RecordRow = Omit<SeenRecord, 'flags' | 'tags'> & {
 /** The rows of one step and the position to continue from; `rest` is null at the end. */
 export type SearchStep = { rows: RecordRow[]; rest: RecordPosition | null }
 
-/** Looks behind `from` (undefined: at the newest) for at most `wanted` records, 1 or more. */
+/** Reads at most `wanted` (≥ 1) records after `from` (undefined: from the newest). */
 export type TakeStep = (from: RecordPosition | undefined, wanted: number) => Promise<SearchStep>
 
 export type ListedRecord = SeenRecord & {
-  /** The key's name; null if the key is not known any more. */
+  /** The key's name; null if the key is unknown. */
   keyName: string | null
   position: RecordPosition
   usage: Usage
   inputTokens: number
-  /** What of the cost was for tools that ran at the provider. */
+  /** The part of the cost for provider-run tools. */
   tools: readonly ToolCharge[]
 }
 
-/** How the value of a column is shown: `amount` is nano-USD, `moment` and `duration` are milliseconds. */
+/** How a column's value is displayed: `amount` is nano-USD, `moment` and `duration` are milliseconds. */
 export type SeenKind = 'text' | 'count' | 'boolean' | 'amount' | 'moment' | 'duration' | 'words'
 
-/** The columns that an account may see, in the order of the export. */
+/** The columns that an account may see, in the export's order. */
 export const SEEN_COLUMNS = usageColumns.flatMap(({ property, name, type, seen, isNullable }) =>
   seen ? [{ property: property as SeenName, name, seen, kind: kindOf(property, type), isNullable }] : [],
 )
@@ -83,12 +80,12 @@ function expressionOf(name: string, kind: SeenKind): string {
   return kind === 'amount' || kind === 'count' ? `${name}::bigint` : name
 }
 
-/** The columns of a {@link RecordRow}, of `usage_records`. The position's time is whole microseconds, so that it is exact. */
+/** The columns of a {@link RecordRow} in `usage_records`. The position's time is in whole microseconds, so it is exact. */
 export function recordColumns(sql: Sql): Fragment {
   return sql`${sql.unsafe(READ)}, seq, (extract(epoch FROM settled_at) * 1000000)::bigint AS "atMicros", tool_charges AS "toolCharges"`
 }
 
-/** ` AND … `: only what lies behind `position`, or nothing if there is none. The plain bound on the time is what an index can use. */
+/** ` AND … `: only rows after `position`; empty if undefined. The separate condition on the time lets an index be used. */
 export function afterCondition(sql: Sql, position: RecordPosition | undefined): Fragment {
   if (!position) return sql``
   const { atMicros, seq, recordId } = position
@@ -96,12 +93,11 @@ export function afterCondition(sql: Sql, position: RecordPosition | undefined): 
   return sql`AND settled_at <= ${at} AND (settled_at, seq, event_id) < (${at}, ${seq}::text::bigint, ${recordId}::text)`
 }
 
-/** The position of a row. */
 export function positionOf({ atMicros, seq, recordId }: RecordPosition): RecordPosition {
   return { atMicros, seq, recordId }
 }
 
-/** Makes rows presentable; `keyNames` by key id. */
+/** Converts rows for display; `keyNames` by key id. */
 export function toListed(
   { seq, atMicros, toolCharges, ...row }: RecordRow,
   keyNames: ReadonlyMap<string, string>,
@@ -127,10 +123,10 @@ export function toListed(
 }
 
 type Told<Value> = Value extends Date | Nano ? string : Value
-/** A record in words: money as exact decimal text in USD, moments in ISO 8601, UTC. */
+/** A record for display: money as exact decimal USD, times as ISO 8601 in UTC. */
 export type ToldRecord = { [Name in SeenName]: Told<Stored[Name]> }
 
-/** What an account sees of a record. */
+/** The fields of a record that an account may see, formatted. */
 export function tellRecord(record: SeenRecord): ToldRecord {
   return Object.fromEntries(
     SEEN_COLUMNS.map(({ property, kind }) => [property, tell(kind, record[property])]),

@@ -1,4 +1,4 @@
-/** Tells open pages of changed balances and usage: one watcher per process asks the ledger once a second. */
+/** Sends changes of balance and usage to open pages: one watcher per process asks the ledger once a second. */
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
 import type { AccountBalance } from '@/ledger/outcomes'
@@ -9,17 +9,17 @@ import { createWorkerLoop } from '@/lib/worker-loop'
 
 export type LiveEvent =
   | { type: 'balance'; balance: Nano; available: Nano; held: Nano; spentThisMonth: Nano }
-  /** New usage records have reached the lists and charts; `pending` more are on their way. */
+  /** New usage records are in Postgres; `pending` more will follow. */
   | { type: 'usage'; seq: number; pending: number }
 
 export type Watch = { end(): void }
 
 export interface LiveAccounts {
-  /** Calls `listener` with what is known and each change of it until `end`; undefined beyond {@link MAX_WATCHERS} watchers. */
+  /** Calls `listener` with the current state and each change until `end`; undefined if the account has {@link MAX_WATCHERS} already. */
   watch(accountId: string, listener: (event: LiveEvent) => void): Watch | undefined
-  /** Accounts watched now. */
+  /** Number of watched accounts. */
   accountCount(): number
-  /** Ends all looking, for ever. */
+  /** Stops all watching permanently. */
   stop(): void
 }
 
@@ -27,7 +27,7 @@ type LiveAccountsDeps = {
   ledger: Ledger
   database: Database
   logger: Logger
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two polls. */
   intervalMs?: number
 }
 
@@ -36,7 +36,6 @@ export const MAX_WATCHERS = 20
 const INTERVAL_MS = 1_000
 const LOOK_TIMEOUT_MS = 5_000
 
-/** Creates the watchers of one process. */
 export function createLiveAccounts(deps: LiveAccountsDeps): LiveAccounts {
   const accounts = new Map<string, AccountWatcher>()
   let isStopped = false
@@ -46,7 +45,7 @@ export function createLiveAccounts(deps: LiveAccountsDeps): LiveAccounts {
       const watcher = accounts.get(accountId) ?? createAccountWatcher(deps, accountId)
       if (watcher.listeners.size >= MAX_WATCHERS) return undefined
       accounts.set(accountId, watcher)
-      // Each connection has an identity of its own, even where two hand in the same function.
+      // Wrapped, so that each connection is distinct even if two pass the same function.
       const own = (event: LiveEvent) => listener(event)
       watcher.add(own)
       return {
@@ -77,7 +76,7 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
   const { ledger, database, logger, intervalMs = INTERVAL_MS } = deps
   const listeners = new Set<(event: LiveEvent) => void>()
   let balanceTold: Extract<LiveEvent, { type: 'balance' }> | undefined
-  /** Nothing of an account without usage records. */
+  /** Undefined for an account without usage records. */
   let usageTold: Extract<LiveEvent, { type: 'usage' }> | undefined
   const loop = createWorkerLoop({
     async round() {
@@ -103,8 +102,8 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
   }
 
   /**
-   * A page asks for a record as soon as it hears of it, so it hears only of records in the history. The first look reports
-   * present records too: the page may have loaded earlier.
+   * Reports usage only once its records are in Postgres, because a page requests them at once. The first poll also reports existing
+   * records, since the page may have loaded earlier.
    */
   async function lookForUsage(ledgerSeq: number): Promise<void> {
     const seq = await readHistorySeq(database, accountId)

@@ -1,12 +1,12 @@
-/** Finds charges that look like the same request once more: of one key and model, with the same input and cost, minutes apart. */
+/** Finds charges that may be duplicates: same key, model, input size and cost, minutes apart. */
 import { plainArray, textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import type { ListedRecord } from './listed-record'
 
-/** Bodies are kept nowhere, not even as digests: nothing surer is known of two requests. */
+/** Request bodies are not stored, not even as digests, so duplicates cannot be found exactly. */
 const MINUTES_APART = 10
 
-/** The request id of the nearest such charge by record id; a record without one is left out. */
+/** The request id of the nearest such charge, by record id; records without one are omitted. */
 export async function findLookAlikes(
   { sql }: Database,
   accountId: string,

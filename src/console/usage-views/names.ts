@@ -1,10 +1,10 @@
-/** The names of API keys and people, also of those that are gone: old usage keeps the name of its key. */
+/** Names of API keys and people, including deleted ones: old usage keeps its key's name. */
 import { and, eq, inArray } from 'drizzle-orm'
 import { users } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { apiKeys } from '@/db/schema'
 
-/** Names by key id, of those keys among `keyIds` that belong to the account. */
+/** Names by key id, for those of `keyIds` that belong to the account. */
 export async function readKeyNames(
   { db }: Database,
   accountId: string,
@@ -19,7 +19,7 @@ export async function readKeyNames(
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** Names by member id; unknown members have none. `memberIds` come from an account's own records. */
+/** Names by member id; unknown members are missing. `memberIds` come from the account's own records. */
 export async function readMemberNames({ db }: Database, memberIds: readonly string[]): Promise<Map<string, string>> {
   const ids = memberIds.filter((id) => id !== '')
   if (ids.length === 0) return new Map()

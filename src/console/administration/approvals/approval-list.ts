@@ -1,4 +1,4 @@
-/** The approvals as administrators see them: what would be done, who asked, who decided. */
+/** The approvals as administrators see them: the operation, who asked, who decided. */
 import { and, eq, sql } from 'drizzle-orm'
 import { BY_VALUE_AND_ID } from '@/console/administration/keyset'
 import type { OrdersDeps } from '@/console/orders/orders'
@@ -16,7 +16,6 @@ type ApprovalSearch = PageRequest & {
 export type Approval = {
   approvalId: string
   operation: Operation
-  /** The account it concerns, by id and name. */
   account: { accountId: string; name: string; email: string } | null
   amount: Nano
   reason: string

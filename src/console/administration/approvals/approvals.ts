@@ -1,8 +1,7 @@
 /**
- * Approvals: one administrator asks for an operation, and a second one must agree.
- * **pending**: nothing has happened yet. A different administrator approves it: the stored operation runs (**executed**, or
- * **failed** if it is no longer possible). Or they reject it (**rejected**). The one who asked may take it back
- * (**withdrawn**). After seven days it ends (**expired**). All but **pending** are final.
+ * Approvals: one administrator asks for an operation, and another one must agree. **pending**: waits for a decision. Another administrator
+ * approves it, which runs the stored operation (**executed**, or **failed** if it is no longer possible), or rejects it (**rejected**). The
+ * asking one may withdraw it (**withdrawn**). After seven days it is **expired**. All states except **pending** are final.
  */
 import { and, eq, lte, sql } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
@@ -26,18 +25,18 @@ export type Decision = 'approve' | 'reject' | 'withdraw'
 export type DecideOutcome =
   | { kind: 'decided'; status: ApprovalStatus }
   | { kind: 'not_found' }
-  /** Somebody decided it before, or it has expired. */
+  /** It was decided before, or has expired. */
   | { kind: 'not_pending'; status: ApprovalStatus }
   /** The deciding administrator is the one who asked. */
   | { kind: 'own_request' }
-  /** Nobody decides on money for the account they pay with themselves. */
+  /** Administrators cannot decide about their own account. */
   | { kind: 'own_account' }
-  /** Only who asked may withdraw. */
+  /** Only the asking administrator may withdraw. */
   | { kind: 'not_own_request' }
-  /** It could not be done any more; the approval has failed. */
+  /** The operation was no longer possible. */
   | { kind: 'failed'; message: string }
 
-/** Decides an approval once, however many try at the same time. `note` has at most 500 characters. */
+/** Decides an approval, once even if called concurrently. `note` has at most 500 characters. */
 export async function decideApproval(
   deps: OrdersDeps,
   administrator: Administrator,
@@ -73,7 +72,7 @@ export async function decideApproval(
   })
 }
 
-/** Ends the wait of approvals that are overdue. Called before approvals are looked at or decided. */
+/** Marks overdue approvals as expired. Called before approvals are listed or decided. */
 export async function expireApprovals({ database, clock }: Pick<OrdersDeps, 'database' | 'clock'>): Promise<number> {
   const now = new Date(clock.now())
   const isDue = and(eq(approvals.status, 'pending'), lte(approvals.expiresAt, now))
@@ -89,7 +88,7 @@ export async function expireApprovals({ database, clock }: Pick<OrdersDeps, 'dat
   })
 }
 
-/** In a savepoint: what a refusal has begun is undone, and the approval can still be closed. */
+/** Runs in a savepoint: a refused operation is rolled back, and the approval can still be closed. */
 async function execute(
   transaction: Transaction,
   deps: OrdersDeps,
@@ -139,7 +138,7 @@ async function close(
   await audit(transaction, auditOrigin(administrator), row, status, note)
 }
 
-/** A line that waited is credited, or free to be imported again. */
+/** If the approval was for a statement's line: the line is now credited, or can be imported again. */
 async function freeStatementLine(transaction: Transaction, row: ApprovalRow, status: ApprovalStatus): Promise<void> {
   await transaction
     .update(statementLines)

@@ -1,4 +1,4 @@
-/** The frame of everything that moves money: one transaction, undone where it was refused, and the ledger told after it. */
+/** The frame for all money movements: one transaction, rolled back if refused; afterwards the ledger is informed. */
 
 import { endWithheld } from '@/accounts/debits'
 import type { OrdersDeps } from '@/console/orders/orders'
@@ -11,10 +11,10 @@ import { tellLedger } from './orders-within'
 /** Adds to `credits` every credit to report to the ledger after the commit. Withholds debits at once through `ledger`. */
 type MoneyWork<Outcome> = (transaction: Transaction, credits: Credit[], ledger: Ledger) => Promise<Outcome>
 
-/** A transaction that lost against another one (a deadlock, say) left nothing behind and is run again. */
+/** After a conflict with another transaction (such as a deadlock) the transaction is repeated. */
 const MAX_ATTEMPTS = 3
 
-/** Runs `work`. If the outcome is refused and nothing of it is to be kept, the transaction is undone. */
+/** Runs `work`. The transaction is rolled back if the outcome is a refusal without `isKept`. */
 export async function moveMoney<Outcome extends { kind: string; isKept?: boolean }>(
   deps: OrdersDeps,
   work: MoneyWork<Outcome>,
@@ -57,7 +57,7 @@ async function moveOnce<Outcome extends { kind: string; isKept?: boolean }>(
   return outcome
 }
 
-/** Notes what is withheld. How that ends is known after the transaction, and is not decided before. */
+/** Records withheld debits, because they can only be ended after the transaction. */
 function ledgerWithin(ledger: Ledger, withheld: Withheld[]): Ledger {
   return {
     ...ledger,

@@ -1,4 +1,7 @@
-/** The two-person rule: a day's sum of what one administrator moves, over all accounts, credit and debit alike; and nothing for accounts of their own. */
+/**
+ * The two-person rule: limits what one administrator moves in a day, credits plus debits over all accounts. For their own accounts they
+ * always need a second one.
+ */
 import { and, eq, gt, ne, sql } from 'drizzle-orm'
 import { roleIn } from '@/accounts/members/memberships'
 import type { Administrator } from '@/console/administration/administrator'
@@ -12,14 +15,14 @@ type Movement = {
   userId: string
   accountId: string
   kind: string
-  /** A magnitude: positive. */
+  /** The absolute amount. */
   amount: Nano
 }
 
-/** `within`: it may be done at once, and counts from now on. `above`: a second administrator has to agree. */
+/** `within`: allowed, and now counted. `above`: a second administrator must agree. */
 type MovementVerdict = 'within' | 'above'
 
-/** Counts `movement` unless that would exceed `limit`. Movements of one administrator take turns until they commit. */
+/** Counts `movement` unless it would exceed `limit`. Calls for the same administrator run one at a time until they commit. */
 export async function countMovement(
   transaction: Transaction,
   movement: Movement,
@@ -33,7 +36,7 @@ export async function countMovement(
     .where(
       and(
         eq(unapprovedMovements.userId, userId),
-        // A repetition of the same request counts once.
+        // A repeated request counts once.
         ne(unapprovedMovements.requestId, requestId),
         gt(unapprovedMovements.createdAt, sql`now() - interval '24 hours'`),
       ),
@@ -43,12 +46,12 @@ export async function countMovement(
   return 'within'
 }
 
-/** Takes back a movement that was counted and then refused. */
+/** Uncounts a movement that was refused afterwards. */
 export async function forgetMovement(transaction: Transaction, requestId: string): Promise<void> {
   await transaction.delete(unapprovedMovements).where(eq(unapprovedMovements.requestId, requestId))
 }
 
-/** True if the administrator is a member of the account, in whatever role. */
+/** Whether the administrator is a member of the account, in any role. */
 export async function isTheirs(
   transaction: Transaction,
   accountId: string | null,

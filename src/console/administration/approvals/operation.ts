@@ -1,4 +1,4 @@
-/** What moves money by an administrator's word: stored as it is where a second administrator has to agree. */
+/** Operations by which administrators move money. Stored if a second administrator must agree. */
 import { sha256Hex } from '@/lib/ids'
 import { type Nano, nano } from '@/lib/money'
 
@@ -10,24 +10,24 @@ export type Operation =
   | { kind: 'payment.credit'; paymentId: string; orderId: string; creditCents: number }
   | StatementCredit
 
-/** One line of a bank statement, for the order it names. */
+/** A line of a bank statement that pays an order. */
 export type StatementCredit = {
   kind: 'statement.credit'
   importId: string
   line: number
   lineKey: string
   orderId: string
-  /** The order's reference, and the text that named it. */
+  /** The order's reference, and the text that contained it. */
   reference: string
   text: string
   amountCents: number
   currency: string
   bookedOn: string
-  /** The sender of the money. Requests that wait for a second person store this name. */
+  /** The sender of the money. Stored approvals use this name. */
   payer: string
 }
 
-/** An operation together with why, and the identity that makes it happen once. */
+/** An operation with its reason and its idempotency id. */
 export type OperationRequest = {
   operation: Operation
   /** 1 to `MAX_REASON_CHARS` characters. */
@@ -36,12 +36,12 @@ export type OperationRequest = {
   requestId: string
 }
 
-/** Names a request by who asks and their key (8 to 60 characters), in 40 hexadecimal characters: repeated it is the same. */
+/** An idempotent id of 40 hexadecimal characters, from the asking user and their key (8 to 60 characters). */
 export function requestIdOf(userId: string, key: string): string {
   return sha256Hex(JSON.stringify([userId, key])).slice(0, REQUEST_ID_CHARS)
 }
 
-/** Tells whether a request that comes with a known id asks for the same thing as before. */
+/** Detects whether a request with a known id asks for the same operation. */
 export function digestOf(operation: Operation): string {
   return sha256Hex(JSON.stringify(Object.entries(operation).sort(([one], [other]) => (one < other ? -1 : 1))))
 }
@@ -50,7 +50,7 @@ const REQUEST_ID_CHARS = 40
 
 const NANO_PER_CENT = 10_000_000
 
-/** The most orders and payments hold fits an account's range. */
+/** The result is within an account's range for the amounts of all orders and payments. */
 export function centsToNano(cents: number): Nano {
   return nano(cents * NANO_PER_CENT)
 }

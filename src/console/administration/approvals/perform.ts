@@ -1,4 +1,4 @@
-/** Does what an operation says, inside the transaction of the decision; the ledger in Redis is changed after the commit. */
+/** Performs an operation inside the transaction of the decision. Redis is changed after the commit. */
 import { eq } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { newEntryId, type RecordCreditOutcome, recordCredit } from '@/accounts/credits'
@@ -15,10 +15,10 @@ import type { Operation, OperationRequest } from './operation'
 import { orderRefusal } from './order-refusal'
 import { ordersWithin } from './orders-within'
 
-/** `refused` with `isKept`: the transaction holds a payment that must be committed all the same. */
+/** `refused` with `isKept`: the transaction contains a payment, so it must be committed. */
 export type PerformOutcome = { kind: 'done'; credits: Credit[] } | { kind: 'refused'; message: string; isKept: boolean }
 
-/** Performs `request` in the name of `administrator`. Repeating one that was done changes nothing. */
+/** Performs `request` in the name of `administrator`. Repeating a completed one changes nothing. */
 export async function perform(
   transaction: Transaction,
   deps: OrdersDeps,
@@ -67,7 +67,7 @@ async function adjust(
   return { kind: 'done', credits: [{ accountId, entryId, amount }] }
 }
 
-/** What requests hold at this moment counts as gone. */
+/** The message if credit is insufficient; credit in open holds is not available. */
 function uncovered(refusal: DebitRefusal): string {
   const reason =
     refusal.kind === 'reversible'

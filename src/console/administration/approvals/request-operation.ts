@@ -1,4 +1,4 @@
-/** An administrator asks for money to be moved: done at once within the limit, left to a second administrator above it. */
+/** Handles an administrator's request to move money: done at once within the limit, else left to a second administrator. */
 import { eq, sql } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { type Administrator, auditOrigin } from '@/console/administration/administrator'
@@ -18,12 +18,12 @@ import { perform } from './perform'
 
 type MovedMoney = {
   accountId: string
-  /** A magnitude: positive. */
+  /** The absolute amount. */
   amount: Nano
 }
 
 export type MoneyDeps = OrdersDeps & {
-  /** What one administrator may move in a day without a second one, for all accounts together; for their own, nothing. */
+  /** What one administrator may move in a day, over all accounts, without a second one. Nothing for their own accounts. */
   approvalLimit: Nano
 }
 
@@ -34,7 +34,6 @@ type RequestOutcome =
   /** Nothing was done, or (`isKept`) only the step in `message`. */
   | { kind: 'refused'; message: string; isKept: boolean }
 
-/** How long a second administrator has time. */
 const APPROVAL_LIFETIME_DAYS = 7
 const DAY_MS = 24 * 3_600_000
 const REUSED_KEY: RequestOutcome = {
@@ -43,7 +42,7 @@ const REUSED_KEY: RequestOutcome = {
   isKept: false,
 }
 
-/** Asks for `request`; sending it again changes nothing and is answered alike. */
+/** Handles `request`. A repeated call changes nothing and gets the same answer. */
 export async function requestOperation(
   deps: MoneyDeps,
   administrator: Administrator,
@@ -117,7 +116,7 @@ async function store(
   return id
 }
 
-/** The operation without what the entry says elsewhere. */
+/** The operation's facts, without those stored elsewhere in the entry. */
 function factsOf(operation: Operation): AuditDetails {
   const { kind, ...rest } = operation
   if (!('amountNano' in rest)) return { operation: kind, ...rest }

@@ -1,18 +1,18 @@
 /**
- * Amounts and dates of bank statements. Amounts: decimal comma or point, thousands apart or not, signs in front, behind or as brackets.
- * Dates: ISO, with points, and with slashes where the column shows which part is the day.
+ * Parses amounts and dates of bank statements. Amounts: decimal comma or point, with or without thousands separators; sign in front, behind
+ * or as brackets. Dates: ISO, with points, or with slashes if the column shows which part is the day.
  */
 
 type AmountsResult =
-  /** In cents of the statement's currency; negative for money that left. `undefined`: that text is no amount. */
+  /** In cents of the statement's currency; negative for outgoing money. `undefined`: not an amount. */
   | { kind: 'read'; cents: (number | undefined)[] }
-  /** `1,50` and `1.50` in one column: what `1,500` means there is unknown. */
+  /** `1,50` and `1.50` occur in one column, so `1,500` would be ambiguous. */
   | { kind: 'mixed_decimal_signs' }
 
-/** The largest amount of a line: far above any order, far below what a number counts exactly. */
+/** The largest accepted amount: far above any order, and exactly countable. */
 const MAX_CENTS = 1_000_000_000_00
 
-/** Reads a whole column: `1.500` is thousands where another text shows a decimal comma, and nothing if none does. */
+/** Reads a whole column: `1.500` has a thousands separator if another text shows a decimal comma, and is undefined if none does. */
 export function readAmounts(texts: readonly string[]): AmountsResult {
   const shapes = texts.map(shapeOf)
   const signs = new Set(shapes.flatMap((shape) => (shape?.decimalSign ? [shape.decimalSign] : [])))
@@ -26,7 +26,7 @@ type Shape = {
   isNegative: boolean
   /** Digits and separators only. */
   digits: string
-  /** Where the text itself shows it. */
+  /** The decimal sign, if the text itself shows it. */
   decimalSign: Sign | undefined
 }
 
@@ -48,7 +48,7 @@ function shapeOf(text: string): Shape | undefined {
   return { isNegative: isBracketed || before === '-' || after === '-', digits, decimalSign: shownSign(digits) }
 }
 
-/** `1,5` and `1.234,50` show that the comma is the sign, and so does `1.234.567`; `1.234` shows nothing. */
+/** `1,5`, `1.234,50` and `1.234.567` all show that the comma is the decimal sign; `1.234` shows nothing. */
 function shownSign(digits: string): Sign | undefined {
   const decimals = DECIMALS.exec(digits)?.[1]
   if (decimals === '.' || decimals === ',') return decimals
@@ -61,7 +61,7 @@ function centsOf({ isNegative, digits }: Shape, decimalSign: Sign | undefined): 
   const hasSeparator = /[.,]/.test(digits)
   if (hasSeparator && decimalSign === undefined) return undefined
   const [whole = '', fraction = ''] = decimalSign === undefined ? [digits] : digits.split(decimalSign)
-  // Three digits after the decimal sign: a price per litre perhaps, no amount of money.
+  // Three digits after the decimal sign are no amount of money.
   if (fraction.length > 2 || (decimalSign && digits.split(decimalSign).length > 2)) return undefined
   const separator = decimalSign === '.' ? ',' : '.'
   const magnitude = Number(whole.replaceAll(separator, '')) * 100 + Number(fraction.padEnd(2, '0'))
@@ -69,13 +69,13 @@ function centsOf({ isNegative, digits }: Shape, decimalSign: Sign | undefined): 
   return isNegative && magnitude > 0 ? -magnitude : magnitude
 }
 
-/** How dates with slashes are to be read; `detect` reads them where the column leaves no doubt. */
+/** How to read dates with slashes; `detect` reads them only if the column is unambiguous. */
 export type DateOrder = 'detect' | 'day-first' | 'month-first'
 
 export type DatesResult =
-  /** As yyyy-mm-dd. `undefined`: that text is no date. */
+  /** As yyyy-mm-dd. `undefined`: not a date. */
   | { kind: 'read'; dates: (string | undefined)[] }
-  /** `03/04/2026` might be March or April, and no other line tells. */
+  /** `03/04/2026` may be in March or April, and no other line decides it. */
   | { kind: 'ambiguous' }
 
 const ISO = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ].*)?$/
@@ -84,7 +84,7 @@ const POINTS = /^(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})$/
 const SLASHES = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/
 const YEAR_FIRST_SLASHES = /^(\d{4})\/(\d{1,2})\/(\d{1,2})$/
 
-/** Reads a whole column, because one date with slashes may be ambiguous. Times of day after an ISO date are ignored. */
+/** Reads a whole column, because a single date with slashes may be ambiguous. Times after an ISO date are ignored. */
 export function readDates(texts: readonly string[], order: DateOrder): DatesResult {
   const trimmed = texts.map((text) => text.trim())
   const found = order === 'detect' ? detectOrder(trimmed) : order
@@ -119,7 +119,7 @@ function readDate(text: string, order: 'day-first' | 'month-first'): string | un
   return order === 'day-first' ? calendarDate(year, second, first) : calendarDate(year, first, second)
 }
 
-/** Refuses days that no calendar has, such as 30 February. */
+/** Rejects impossible days such as 30 February. */
 function calendarDate(year = '', month = '', day = ''): string | undefined {
   const fullYear = year.length === 2 ? `20${year}` : year
   const text = `${fullYear}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`

@@ -2,19 +2,19 @@
 
 export type StatementColumns = {
   date: number
-  /** Signed, or without sign where `debitOrCredit` says the direction. */
+  /** Signed; or unsigned if `debitOrCredit` has the direction. */
   amount: number | undefined
-  /** Banks that keep two columns: money that came and money that left. */
+  /** For banks with separate columns of incoming and outgoing money. */
   credit: number | undefined
   debit: number | undefined
   debitOrCredit: number | undefined
   currency: number | undefined
-  /** Everything that may hold a reference, in the order of the file. */
+  /** All columns that may contain a reference, in file order. */
   references: number[]
   counterparty: number | undefined
 }
 
-/** In the order of preference: `booking date` rather than `value date`. */
+/** Headers in order of preference: `booking date` before `value date`. */
 const HEADERS = {
   date: [
     'booking date',
@@ -125,7 +125,7 @@ const HEADERS = {
   ],
 } as const satisfies Record<keyof StatementColumns, readonly string[]>
 
-/** The columns that a row of headers names, or undefined if it lacks a date, an amount or a reference. */
+/** The columns of a header row; undefined if date, amount or reference is missing. */
 export function findColumns(headers: readonly string[]): StatementColumns | undefined {
   const names = headers.map(normalise)
   const first = (wanted: readonly string[]): number | undefined => {

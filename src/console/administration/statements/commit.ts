@@ -1,4 +1,4 @@
-/** The commit of a previewed bank statement: exactly its lines, each once, however often it is sent. */
+/** Commits a previewed bank statement: exactly its lines, each once, even if committed repeatedly. */
 import { and, asc, count, eq, inArray } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { type Administrator, auditOrigin } from '@/console/administration/administrator'
@@ -18,15 +18,14 @@ type CommittedLine = { line: number; result: LineResult }
 type CommitOutcome =
   | { kind: 'committed'; lines: CommittedLine[] }
   | { kind: 'not_found' }
-  /** The digest is not that of the preview: something else was looked at. */
+  /** The digest is not that of the preview. */
   | { kind: 'other_preview' }
 
 type LineRow = typeof statementLines.$inferSelect
 
 /**
- * Credits the lines that the preview said would be credited (those above the limit wait for a second administrator), and keeps
- * the payments that name an order they don't fit. Only who made the preview may commit it. A commit that broke off half-way is
- * taken up again by sending it again.
+ * Credits the lines marked so in the preview (above the limit, a second administrator must agree), and keeps payments that name an order
+ * but don't match it. Only the preview's author may commit it. A repeated commit continues an interrupted one.
  */
 export async function commitStatement(
   deps: MoneyDeps,
@@ -78,7 +77,7 @@ async function operationOf({ database }: MoneyDeps, line: LineRow): Promise<Stat
   return { kind: 'statement.credit', ...facts, ...text }
 }
 
-/** A payment that doesn't fit is only kept: should it fit by now, which nothing in the life of an order allows, nothing is done. */
+/** Keeps a payment that doesn't match its order. If it should match by now, which cannot happen, nothing is done. */
 async function keepPayment(
   deps: MoneyDeps,
   administrator: Administrator,
@@ -102,7 +101,7 @@ async function keepPayment(
   return outcome.kind === 'done'
 }
 
-/** The index over results sees to it that one line is never credited, kept or waiting in two imports. */
+/** A unique index on results prevents that a line is credited, kept or waiting in two imports. */
 async function note(
   { database }: MoneyDeps,
   { importId, line }: LineRow,

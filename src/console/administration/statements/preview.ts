@@ -1,4 +1,4 @@
-/** The preview of a bank statement: what each line would do, stored so that a commit does exactly that, and nothing changed. */
+/** The preview of a bank statement: what each line would do, stored so that a commit does exactly that. Nothing else changes. */
 import { and, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { Administrator } from '@/console/administration/administrator'
 import { expireApprovals } from '@/console/administration/approvals/approvals'
@@ -14,13 +14,13 @@ import { type JudgedLine, judgeLines, type KnownOrder } from './verdict'
 
 export type PreviewOutcome =
   | { kind: 'previewed'; importId: string; digest: string; lines: JudgedLine[] }
-  /** None of it is used. Sentences for the person who uploaded it. */
+  /** The statement is rejected; `faults` are sentences for the person who uploaded it. */
   | { kind: 'faulty'; faults: string[] }
 
-/** Rows of one INSERT stay far below the protocol's limit of parameters. */
+/** Keeps one INSERT far below the limit of parameters. */
 const INSERT_BATCH = 1000
 
-/** Reads and judges a statement. Only the preview itself is stored; those of yesterday that were not committed are cleared away. */
+/** Reads a statement and decides each line. Only the preview is stored; uncommitted previews are deleted after a day. */
 export async function previewStatement(
   deps: OrdersDeps,
   administrator: Administrator,
@@ -53,7 +53,7 @@ export async function previewStatement(
   return { kind: 'previewed', importId, digest, lines }
 }
 
-/** Every line with its verdict: a commit that names this digest has seen them all. */
+/** A digest of all lines with their verdicts: a commit must send it. */
 function digestOfLines(lines: readonly JudgedLine[]): string {
   return sha256Hex(JSON.stringify(lines.map((line) => [line.lineKey, line.verdict, line.order?.orderId ?? null])))
 }
@@ -76,7 +76,7 @@ async function findOrders({ database, clock }: OrdersDeps, lines: readonly State
   )
 }
 
-/** Which of these lines are payments already, or wait for a second administrator. */
+/** The lines that already are payments or wait for a second administrator. */
 async function findImported({ db }: Database, lineKeys: readonly string[]): Promise<Set<string>> {
   const keys = [...lineKeys]
   const [known, waiting] = await Promise.all([
@@ -104,7 +104,7 @@ async function clearOldPreviews(transaction: Transaction): Promise<void> {
     .limit(INSERT_BATCH)
   const ids = old.map((row) => row.id)
   if (ids.length === 0) return
-  // A preview whose commit broke off half-way has results, and stays.
+  // A preview with an interrupted commit has results, and is not deleted.
   const kept = await transaction
     .selectDistinct({ id: statementLines.importId })
     .from(statementLines)

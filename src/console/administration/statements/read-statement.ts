@@ -1,17 +1,17 @@
-/** Reads the CSV text of a bank statement into lines with exact amounts, or says what is wrong with it. */
+/** Parses the CSV text of a bank statement into lines with exact amounts, or reports its faults. */
 import { parse } from 'csv-parse/sync'
 import { sha256Hex } from '@/lib/ids'
 import { type DateOrder, readAmounts, readDates } from './cells'
 import { findColumns, type StatementColumns } from './columns'
 
 export type StatementLine = {
-  /** The line's number among the statement's bookings, from 1. */
+  /** Number of the line among the statement's bookings, from 1. */
   line: number
-  /** The same for the same booking in every statement that holds it. */
+  /** The same for the same booking in every statement. */
   lineKey: string
   /** yyyy-mm-dd. */
   bookedOn: string
-  /** Negative for money that left. */
+  /** Negative for outgoing money. */
   amountCents: number
   /** ISO 4217, upper case. */
   currency: string
@@ -21,22 +21,22 @@ export type StatementLine = {
 
 export type StatementOptions = {
   dateOrder: DateOrder
-  /** Of statements that don't say. ISO 4217. */
+  /** For statements without a currency. ISO 4217. */
   currency: string | undefined
 }
 
-/** `faults` are sentences for the person who uploaded the statement; nothing of a faulty statement is used. */
+/** `faults` are sentences for the person who uploaded the statement; a faulty statement is not used at all. */
 type ReadStatementResult = { kind: 'read'; lines: StatementLine[] } | { kind: 'faulty'; faults: string[] }
 
 export const MAX_STATEMENT_CHARS = 2_000_000
 export const MAX_STATEMENT_LINES = 5_000
-/** Banks put the account and the period above the header. */
+/** Banks put account and period above the header. */
 const MAX_LINES_ABOVE_HEADER = 30
 const MAX_FIELD_CHARS = 1_000
 const MAX_FAULTS = 20
 const DELIMITERS = [';', ',', '\t'] as const
 
-/** Reads `text`, at most {@link MAX_STATEMENT_CHARS} characters and {@link MAX_STATEMENT_LINES} bookings. */
+/** Parses `text` of at most {@link MAX_STATEMENT_CHARS} characters and {@link MAX_STATEMENT_LINES} bookings. */
 export function readStatement(text: string, options: StatementOptions): ReadStatementResult {
   if (text.length > MAX_STATEMENT_CHARS)
     return faulty(`The statement is longer than ${MAX_STATEMENT_CHARS} characters.`)
@@ -73,7 +73,7 @@ function parseCsv(text: string, delimiter: string): string[][] | undefined {
       relax_quotes: true,
       skip_empty_lines: true,
       trim: true,
-      // One more than is accepted, and what may stand above: enough to see that there are too many.
+      // One line more than accepted, plus those above the header: enough to detect too many.
       to: MAX_STATEMENT_LINES + MAX_LINES_ABOVE_HEADER + 1,
     })
   } catch {
@@ -111,7 +111,7 @@ function readRows(rows: string[][], columns: StatementColumns, options: Statemen
   return faults.length > 0 ? { kind: 'faulty', faults } : { kind: 'read', lines }
 }
 
-/** One column with signs, one with a word for the direction, or two columns. Undefined where decimal signs are mixed. */
+/** Amounts from one signed column, a column with a direction, or two columns. Undefined if decimal signs are mixed. */
 function readSignedAmounts(rows: string[][], columns: StatementColumns): (number | undefined)[] | undefined {
   if (columns.amount !== undefined) {
     const read = readAmounts(pick(rows, columns.amount))
@@ -138,7 +138,7 @@ function directed(cents: number | undefined, word: string | undefined): number |
   if (cents === undefined || word === undefined) return cents
   const direction = word.toLowerCase()
   if (DEBIT_WORDS.has(direction)) return cents > 0 ? -cents : cents
-  // A negative amount in a column of credits is a correction: money that left again.
+  // A negative amount in a credit column is a reversal.
   return CREDIT_WORDS.has(direction) ? cents : undefined
 }
 
@@ -175,7 +175,7 @@ function pick(rows: readonly string[][], column: number | undefined): string[] {
 
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}]+/gu
 
-/** One line of text that any store takes. */
+/** Normalises a field to one line without invalid characters. */
 function clean(field: string | undefined): string {
   return (field ?? '')
     .toWellFormed()

@@ -1,4 +1,4 @@
-/** Decides what a line of a bank statement will do: a pure function of the line and the present state. */
+/** Decides what a line of a bank statement will do: a pure function of the line and the current state. */
 
 import { findReferences } from '@/console/orders/reference'
 import type { LineVerdict } from '@/db/administration-schema'
@@ -13,7 +13,7 @@ export type KnownOrder = {
   method: 'bank_transfer' | 'deposit'
   amountCents: number
   currency: string
-  /** Pending, and its time not over. */
+  /** Pending and not expired. */
   isOpen: boolean
 }
 
@@ -26,7 +26,7 @@ type KnownFacts = {
 
 export type JudgedLine = StatementLine & { verdict: LineVerdict; order: KnownOrder | undefined }
 
-/** Verdicts whose payment is real and names an order: a commit keeps it among the unmatched ones. */
+/** Verdicts for real payments that name an order: a commit keeps them as unmatched payments. */
 export const KEPT_VERDICTS: ReadonlySet<LineVerdict> = new Set([
   'amount_differs',
   'order_not_open',
@@ -34,7 +34,7 @@ export const KEPT_VERDICTS: ReadonlySet<LineVerdict> = new Set([
   'second_for_order',
 ])
 
-/** Judges every line in turn: of two lines for one order the first pays it. */
+/** Decides all lines in order: of two lines for one order, the first pays it. */
 export function judgeLines(lines: readonly StatementLine[], facts: KnownFacts): JudgedLine[] {
   const paid = new Set<string>()
   return lines.map((line) => {

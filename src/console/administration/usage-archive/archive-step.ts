@@ -1,32 +1,32 @@
-/** The common parts of each archiving step: rights, one run at a time, and locks that end before others wait long. */
+/** Shared by all archiving steps: rights, mutual exclusion, and short locks. */
 import { sql } from 'drizzle-orm'
 import type { ChangedBy } from '@/accounts/audit'
 import { BRIEF_LOCK_MS } from '@/db/brief-locks'
 import type { Database, Transaction } from '@/db/client'
 import { databaseFailure } from '@/db/failure'
 
-/** Why nothing was done, or nothing more; the message is for the operator. */
+/** The reason why a step was refused or stopped; the message is for the operator. */
 export class ArchiveRefusal extends Error {
   override readonly name = 'ArchiveRefusal'
 }
 
 export type StepDeps = {
-  /** Connections of the role that owns the tables. Statements may take as long as they need. */
+  /** Connections of the role that owns the tables, without statement timeout. */
   owner: Database
   by: ChangedBy
-  /** Told after each step that is done for good, whatever becomes of the next one. */
+  /** Called after each completed step; a later failure does not undo it. */
   onStep?: (step: 'closed' | 'sealed' | 'archived' | 'restored' | 'dropped', month: string) => void
 }
 
-/** Any number that nothing else in this database uses. */
+/** An advisory lock id that nothing else in this database uses. */
 const ARCHIVE_LOCK = 5_811_206
-/** The work itself changes the catalogue only. */
+/** The work itself only changes Postgres' catalogue. */
 const STATEMENT_TIMEOUT_MS = 5_000
 const MAX_ATTEMPTS = 10
 /** Longer than any request waits for Postgres, so that waiting requests are served before the next attempt. */
 const PAUSE_MS = 3_500
 
-/** Runs `work` in one transaction that waits 1.2 s at most for a lock, again and again; else throws {@link ArchiveRefusal}. */
+/** Runs `work` in one transaction that waits at most 1.2 s for a lock, with repeated attempts; finally throws {@link ArchiveRefusal}. */
 export async function withBriefLocks<T>(
   { owner }: StepDeps,
   work: (transaction: Transaction) => Promise<T>,
@@ -51,7 +51,7 @@ export async function withBriefLocks<T>(
   }
 }
 
-/** Refuses where another command of this kind is at work. */
+/** Refuses if another archiving command is running. */
 export async function takeTurn(transaction: Transaction): Promise<void> {
   const [row] = await transaction.execute<{ mine: boolean }>(
     sql`SELECT pg_try_advisory_xact_lock(${ARCHIVE_LOCK}) AS mine`,
@@ -59,7 +59,7 @@ export async function takeTurn(transaction: Transaction): Promise<void> {
   if (!row?.mine) throw new ArchiveRefusal('another archive, restore or drop of usage is at work')
 }
 
-/** Refuses where these connections may not change the tables. */
+/** Refuses if this role may not change the tables. */
 export async function requireOwner({ owner }: StepDeps): Promise<void> {
   const [row] = await owner.sql<{ role: string; owner: string; owns: boolean }[]>`
     SELECT current_user AS role, relowner::regrole::text AS owner, pg_has_role(current_user, relowner, 'MEMBER') AS owns
@@ -70,7 +70,7 @@ export async function requireOwner({ owner }: StepDeps): Promise<void> {
   )
 }
 
-/** The blocking clients, by their own names. */
+/** The blocking clients, by application name. */
 async function readersOf(owner: Database): Promise<string> {
   const rows = await owner.sql<{ name: string }[]>`
     SELECT DISTINCT format('%s, process %s', coalesce(nullif(application_name, ''), 'unnamed'), a.pid) AS name

@@ -1,9 +1,9 @@
-/** Months of usage records: what they and their tables are called, and where each is. */
+/** Months of usage records: their names, their tables and their state. */
 import type { Database } from '@/db/client'
 
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/
 
-/** Where the records of a month are. `sealed`: still among the live ones, but nothing can be added. */
+/** State of a month's records. `sealed`: still in the live table, but read-only. */
 type ArchivedState = 'sealed' | 'archived' | 'dropped'
 
 export type ArchivedMonth = {
@@ -12,54 +12,51 @@ export type ArchivedMonth = {
   state: ArchivedState
   records: number
   accounts: number
-  /** Exact decimal text: a sum over all accounts may be beyond what one account can hold. */
+  /** An exact decimal text: a sum over all accounts may exceed one account's range. */
   chargedUsd: string
   digest: string
   /** Null if the records are not in this database. */
   table: string | null
-  /** Of the table with its indexes. */
+  /** Size of the table with its indexes. */
   bytes: number | null
   archivedAt: Date | null
   droppedAt: Date | null
 }
 
-/** Whether `text` is a month, yyyy-mm. */
 export function isMonth(text: string): boolean {
   return MONTH.test(text)
 }
 
-/** The first moment of a month, milliseconds since 1970. */
+/** The start of a month, milliseconds since 1970. */
 export function startOf(month: string): number {
   return Date.parse(`${month}-01T00:00:00Z`)
 }
 
-/** The month after. */
 export function monthAfter(month: string): string {
   const start = new Date(startOf(month))
   return monthOf(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1))
 }
 
-/** The month of a moment. */
 export function monthOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7)
 }
 
-/** The table of a month among the live records. */
+/** Name of a month's live table. */
 export function liveTable(month: string): string {
   return `usage_records_${month.replace('-', '')}`
 }
 
-/** The table of a month among the archived ones. */
+/** Name of a month's archived table. */
 export function archivedTable(month: string): string {
   return `archived_usage_records_${month.replace('-', '')}`
 }
 
-/** `FOR VALUES …` of a month's table. */
+/** The `FOR VALUES …` clause of a month's partition. */
 export function bounds(month: string): string {
   return `FOR VALUES FROM ('${month}-01 00:00:00+00') TO ('${monthAfter(month)}-01 00:00:00+00')`
 }
 
-/** Every month that has checkpoints, oldest first. */
+/** Every month with checkpoints, oldest first. */
 export async function listArchive({ sql }: Pick<Database, 'sql'>): Promise<ArchivedMonth[]> {
   const rows = await sql<MonthRow[]>`
     SELECT to_char(month, 'YYYY-MM') AS month, records, accounts, trim_scale(charges_nano * 0.000000001)::text AS "chargedUsd",
@@ -82,7 +79,7 @@ type MonthRow = Omit<ArchivedMonth, 'state' | 'archivedAt' | 'droppedAt'> & {
   droppedMs: number | null
 }
 
-/** Months among the live records that nothing can be added to, oldest first. */
+/** Closed months that are still live, oldest first. */
 export async function closedMonths({ sql }: Pick<Database, 'sql'>): Promise<string[]> {
   const rows = await sql<{ month: string }[]>`
     SELECT DISTINCT to_char(to_date(right(relname, 6), 'YYYYMM'), 'YYYY-MM') AS month
@@ -92,7 +89,7 @@ export async function closedMonths({ sql }: Pick<Database, 'sql'>): Promise<stri
   return rows.map(({ month }) => month)
 }
 
-/** Months among the live records that begin before `before`, oldest first; those included that have only waited for a table so far. */
+/** Live months before `before`, oldest first, including those whose table is still missing (their records are in the default partition). */
 export async function liveMonths({ sql }: Pick<Database, 'sql'>, before: string): Promise<string[]> {
   const rows = await sql<{ month: string }[]>`
     SELECT to_char(to_date(right(relname, 6), 'YYYYMM'), 'YYYY-MM') AS month FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid

@@ -1,4 +1,4 @@
-/** Moves a month's table out of the live records and back: the catalogue changes, no record does. One transaction, with its audit entry. */
+/** Moves a month's table out of the live records and back. Only Postgres' catalogue changes, in one transaction with its audit entry. */
 import { sql } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import type { Transaction } from '@/db/client'
@@ -6,7 +6,7 @@ import { type StepDeps, withBriefLocks } from './archive-step'
 import { archivedTable, bounds, listArchive, liveTable, monthAfter } from './months'
 import { firstDay } from './seal-month'
 
-/** Takes a sealed month out of the live records. */
+/** Moves a sealed month out of the live records. */
 export async function detachMonth(deps: StepDeps, month: string): Promise<void> {
   const [live, archived] = [liveTable(month), archivedTable(month)]
   const details = await detailsOf(deps, month)
@@ -22,7 +22,7 @@ export async function detachMonth(deps: StepDeps, month: string): Promise<void> 
   deps.onStep?.('archived', month)
 }
 
-/** Puts an archived month back among the live records, as if it had never left. It must be the newest one that is archived. */
+/** Moves an archived month back into the live records. It must be the newest archived month. */
 export async function reattachMonth(deps: StepDeps, month: string, isFirst: boolean): Promise<void> {
   const [live, archived] = [liveTable(month), archivedTable(month)]
   const details = await detailsOf(deps, month)
@@ -39,7 +39,7 @@ export async function reattachMonth(deps: StepDeps, month: string, isFirst: bool
   deps.onStep?.('restored', month)
 }
 
-/** Opens a month again that was closed, and perhaps sealed, but has not left the live records. */
+/** Reopens a month that was closed, and perhaps sealed, but not yet archived. */
 export async function reopenMonth(deps: StepDeps, month: string): Promise<void> {
   await withBriefLocks(deps, async (transaction) => {
     await open(transaction, liveTable(month))
@@ -53,7 +53,7 @@ async function open(transaction: Transaction, table: string): Promise<void> {
   await run(transaction, `DROP TRIGGER IF EXISTS closed_month_whole ON ${table}`)
 }
 
-/** Drops the records of an archived month for good; its checkpoints stay. */
+/** Permanently deletes an archived month's records; its checkpoints stay. */
 export async function dropMonth(deps: StepDeps, month: string): Promise<void> {
   const details = await detailsOf(deps, month)
   await withBriefLocks(deps, async (transaction) => {
@@ -64,12 +64,12 @@ export async function dropMonth(deps: StepDeps, month: string): Promise<void> {
   deps.onStep?.('dropped', month)
 }
 
-/** In the order in which readers of both lock them. */
+/** Locks in the same order as readers of both tables. */
 async function lock(transaction: Transaction): Promise<void> {
   await run(transaction, 'LOCK TABLE ONLY usage_records IN ACCESS EXCLUSIVE MODE')
 }
 
-/** Makes the default partition refuse records of archived months, also from gateways that do not know of the archive. */
+/** Makes the default partition refuse records of archived months, also from gateways that don't know about the archive. */
 async function refuseBefore(transaction: Transaction, month: string | undefined): Promise<void> {
   await run(transaction, 'ALTER TABLE usage_records_default DROP CONSTRAINT IF EXISTS usage_records_not_archived')
   if (month === undefined) return
@@ -79,7 +79,7 @@ async function refuseBefore(transaction: Transaction, month: string | undefined)
   )
 }
 
-/** What is live again speaks for itself. */
+/** Deletes a month's checkpoints, since its records are live again. */
 async function forgetCheckpoints(transaction: Transaction, month: string): Promise<void> {
   await run(transaction, 'ALTER TABLE usage_checkpoints DISABLE TRIGGER usage_checkpoints_append_only')
   await transaction.execute(sql`DELETE FROM usage_checkpoints WHERE month = ${firstDay(month)}`)

@@ -1,4 +1,4 @@
-/** Closes a month and writes its checkpoints: from then on it is known what the month was, wherever its records are. */
+/** Closes a month and writes its checkpoints, which stay valid wherever its records are moved. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '@/db/client'
 import { CHECKPOINTS_DIGEST, dayDigestsQuery, daySumsQuery, recordSumsQuery } from '@/db/usage-archive'
@@ -7,7 +7,7 @@ import { liveTable, monthAfter } from './months'
 
 const BOUNDS = 'usage_month_bounds'
 
-/** Lets nothing be added to, changed in or taken out of the month's records. May be repeated. */
+/** Makes the month's records read-only. May be repeated. */
 export async function closeMonth(deps: StepDeps, month: string): Promise<void> {
   const table = liveTable(month)
   await withBriefLocks(deps, async (transaction) => {
@@ -23,7 +23,7 @@ export async function closeMonth(deps: StepDeps, month: string): Promise<void> {
     const [known] = await transaction.execute(
       sql`SELECT FROM pg_constraint WHERE conrelid = ${table}::text::regclass AND conname = ${BOUNDS}`,
     )
-    // Attaching a table reads all of it, unless it is known already that every row belongs there.
+    // Attaching a table scans it, unless a constraint shows that every row belongs there.
     if (!known) {
       await transaction.execute(
         sql.raw(`ALTER TABLE ${table} ADD CONSTRAINT ${BOUNDS}
@@ -35,7 +35,7 @@ export async function closeMonth(deps: StepDeps, month: string): Promise<void> {
   deps.onStep?.('closed', month)
 }
 
-/** Writes the checkpoints of a closed month. Throws {@link ArchiveRefusal} where records and daily sums differ. */
+/** Writes the checkpoints of a closed month. Throws {@link ArchiveRefusal} if records and daily sums differ. */
 export async function sealMonth(deps: StepDeps, month: string): Promise<void> {
   const isNew = await deps.owner.db.transaction(
     async (transaction) => {
@@ -77,7 +77,7 @@ async function writeCheckpoints(transaction: Transaction, month: string): Promis
   )
 }
 
-/** As Postgres keeps a month. */
+/** A month as a Postgres date. */
 export function firstDay(month: string): SQL {
   return sql`${`${month}-01`}::text::date`
 }

@@ -1,4 +1,4 @@
-/** Takes whole months of usage records out of the live ones, lists them, and puts them back; the books add up at any moment of it. */
+/** Archives whole months of usage records, lists and restores them. All checks of the books hold at every step. */
 import { ARCHIVE_MIN_AGE_DAYS, recordSumsQuery } from '@/db/usage-archive'
 import { countUnsettledBefore } from '@/ledger/check/unsettled-before'
 import type { RedisClient } from '@/ledger/store/connection'
@@ -9,10 +9,10 @@ import { closeMonth, sealMonth } from './seal-month'
 
 export type ArchiveDeps = StepDeps & { redis: RedisClient }
 
-/** A month that would be archived, by its daily sums. */
+/** A month that would be archived, with its daily sums added up. */
 type DueMonth = { month: string; requests: number; chargedUsd: string; bytes: number | null }
 
-/** What {@link archiveUsage} would do. Throws an {@link ArchiveRefusal} where it would. */
+/** The months that {@link archiveUsage} would archive. Throws the same {@link ArchiveRefusal}. */
 export async function planArchive(deps: ArchiveDeps, before: string): Promise<DueMonth[]> {
   await requireOwner(deps)
   await requireFinished(deps, before)
@@ -21,8 +21,8 @@ export async function planArchive(deps: ArchiveDeps, before: string): Promise<Du
 }
 
 /**
- * Archives every month before `before` (yyyy-mm), oldest first, one after another. A month is closed, sealed and detached, each of which
- * is for good: after an interruption it is called again. Throws an {@link ArchiveRefusal}.
+ * Archives every month before `before` (yyyy-mm), oldest first. A month is closed, sealed and detached; after an interruption, call it
+ * again to continue. Throws an {@link ArchiveRefusal}.
  */
 export async function archiveUsage(deps: ArchiveDeps, before: string): Promise<ArchivedMonth[]> {
   await requireOwner(deps)
@@ -37,8 +37,9 @@ export async function archiveUsage(deps: ArchiveDeps, before: string): Promise<A
 }
 
 /**
- * Puts the archived months from `from` (yyyy-mm) on back, newest first, after comparing their records with their checkpoints; what an
- * interrupted archiving has closed is open again. Returns the months, oldest first. Throws an {@link ArchiveRefusal}, before anything is moved, where one is not here or not what it was.
+ * Restores the archived months from `from` (yyyy-mm) on, newest first, after comparing their records with their checkpoints. Reopens months
+ * closed by an interrupted archiving. Returns the months, oldest first. Throws an {@link ArchiveRefusal}, before anything is moved, if a
+ * month is missing or altered.
  */
 export async function restoreUsage(deps: StepDeps, from: string): Promise<ArchivedMonth[]> {
   await requireOwner(deps)
@@ -56,7 +57,7 @@ export async function restoreUsage(deps: StepDeps, from: string): Promise<Archiv
   return months
 }
 
-/** Drops the records of the archived months before `before`, whose checkpoints stay. Returns which. */
+/** Deletes the records of the archived months before `before`; their checkpoints stay. Returns the months. */
 export async function dropUsage(deps: StepDeps, before: string): Promise<ArchivedMonth[]> {
   await requireOwner(deps)
   const months = (await listArchive(deps.owner)).filter(({ month, state }) => state === 'archived' && month < before)
@@ -87,7 +88,7 @@ async function requireUnaltered({ owner }: StepDeps, month: string): Promise<voi
 
 const MS_PER_DAY = 86_400_000
 
-/** Throws an {@link ArchiveRefusal} where something before `before` (yyyy-mm) may still change. */
+/** Throws an {@link ArchiveRefusal} if records before `before` (yyyy-mm) may still change. */
 async function requireFinished({ owner, redis }: StepDeps & { redis: RedisClient }, before: string): Promise<void> {
   const [clock] = await owner.sql<{ now_ms: number }[]>`SELECT (extract(epoch FROM now()) * 1000)::bigint AS now_ms`
   const latest = monthOf((clock?.now_ms ?? 0) - ARCHIVE_MIN_AGE_DAYS * MS_PER_DAY)

@@ -1,4 +1,4 @@
-/** Asking for another address to sign in by: a link is mailed to it, and until that is used nothing changes. */
+/** Requests a change of the sign-in address: a link is mailed to the new address, and nothing changes until it is used. */
 import { and, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
 import { isTaken, voidPending } from '@/accounts/email-addresses'
 import { CONFIRM_HOURS } from '@/accounts/mails/address-templates'
@@ -20,13 +20,13 @@ export type PendingAddress = { email: string; expiresAt: Date }
 /** 190 bits. */
 export const TOKEN_LENGTH = 32
 const HOUR_MS = 3_600_000
-/** Longer than the work, so that its time does not mention whether the address is somebody's. */
+/** Longer than the work, so that the response time does not reveal whether the address is in use. */
 const ANSWER_MS = 300
 
-/** What signing in takes for an address: one of another form would lock its person out. */
+/** The form that sign-in accepts: a person with another address would be locked out. */
 const SIGN_IN_ADDRESS = /^(?:[\w'+-]+\.)*[\w'+-]*[\w+-]@(?:[a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/
 
-/** The address that waits for its confirmation. */
+/** The unconfirmed new address. */
 export async function readPending(
   { database: { db } }: Pick<AuthParts, 'database'>,
   { userId }: Pick<Viewer, 'userId'>,
@@ -37,8 +37,8 @@ export async function readPending(
 }
 
 /**
- * Mails the link, in the place of an earlier one. The answer is the same for an address that is somebody else's, who gets a mail that says so.
- * Throws `same_address`, `invalid_email`, what a wrong proof throws, `too_many_attempts` and `mail_not_configured`.
+ * Mails the link, which replaces an earlier one. The response is the same if the address belongs to somebody else, who gets a mail about
+ * it. Throws `same_address`, `invalid_email`, `too_many_attempts`, `mail_not_configured` and the errors of a wrong password or code.
  */
 export async function askForAddress(
   parts: AuthParts,
@@ -57,7 +57,7 @@ export async function askForAddress(
   return await sendLink(parts, mails, visitor, viewer, email)
 }
 
-/** Mails another link to the address that waits, in the place of the last. Throws `none_pending`. */
+/** Mails another link to the unconfirmed address, which replaces the last. Throws `none_pending`. */
 export async function askAgain(parts: AuthParts, visitor: Visitor, viewer: Viewer): Promise<PendingAddress> {
   const mails = deskOf(parts)
   const pending = await readPending(parts, viewer)
@@ -69,7 +69,7 @@ export async function askAgain(parts: AuthParts, visitor: Visitor, viewer: Viewe
   return await sendLink(parts, mails, visitor, viewer, pending.email)
 }
 
-/** Voids the link that was mailed. */
+/** Voids the mailed link. */
 export async function cancelChange({ database }: AuthParts, { userId }: Viewer): Promise<void> {
   await voidPending(database.db, userId)
 }
@@ -92,7 +92,7 @@ async function sendLink(
   const expiresAt = new Date(Date.now() + CONFIRM_HOURS * HOUR_MS)
   return await alwaysAtLeast(ANSWER_MS, async () => {
     await database.db.transaction(async (transaction) => {
-      // Of two that come at once the second waits, and replaces the first.
+      // Two simultaneous requests run one after the other, and the second replaces the first.
       await transaction.select({ id: users.id }).from(users).where(eq(users.id, userId)).for('update')
       const isOver = or(isNull(addressChanges.undoUntil), lte(addressChanges.undoUntil, sql`now()`))
       await transaction.delete(addressChanges).where(and(eq(addressChanges.userId, userId), isOver))

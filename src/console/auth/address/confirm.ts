@@ -1,4 +1,4 @@
-/** Confirming another address to sign in by, with the link that was mailed to it: it changes, and the former one is told. */
+/** Confirms a new sign-in address with the link mailed to it: the address changes, and the former one gets a mail. */
 import { and, eq, gt, gte, isNull, ne, sql } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { giveAddress, isAddressViolation, isTaken, lockPerson } from '@/accounts/email-addresses'
@@ -23,9 +23,9 @@ import { deskOf, TOKEN_LENGTH } from './ask'
 const DAY_MS = 86_400_000
 
 /**
- * Makes the address of the link its person's, who proves by the password that the link is not a stranger's who wants theirs. All sessions end but
- * that of this browser, and links that were mailed before. Throws `invalid_link`, `wrong_password`, `too_many_attempts`, and `email_taken` where
- * somebody else was first.
+ * Gives the link's address to its person. They must enter their password, in case the link belongs to a stranger who wants to take over the
+ * address. All sessions except this browser's end, and earlier links. Throws `invalid_link`, `wrong_password`, `too_many_attempts`, and
+ * `email_taken` if somebody else was first.
  */
 export async function confirmAddress(
   parts: AuthParts,
@@ -68,7 +68,7 @@ async function change(
   const { id, newEmail } = found
   if (await isTaken(transaction, newEmail, userId)) throw takenMeanwhile()
   const isBack = await goBack(transaction, userId, newEmail)
-  // Nobody has shown that an address without confirmation is theirs: it gets no mail and cannot be put back.
+  // An unconfirmed former address may not be the person's: it gets no mail, and the change cannot be undone.
   const undo = isBack || !user.emailVerified ? undefined : randomBase62(TOKEN_LENGTH)
   await giveAddress(transaction, user, newEmail)
   const undoing = undo && { undoHash: sha256Hex(undo), undoUntil: new Date(Date.now() + UNDO_DAYS * DAY_MS) }
@@ -88,7 +88,7 @@ async function change(
   })
 }
 
-/** Whether the person left `email` so lately that it is reserved for them. If so, everything that followed is undone. */
+/** Whether `email` is a former address still reserved for the person. If so, all later changes are undone. */
 async function goBack(transaction: Transaction, userId: string, email: string): Promise<boolean> {
   const isLive = gt(addressChanges.undoUntil, sql`now()`)
   const isOwn = and(eq(addressChanges.userId, userId), eq(addressChanges.oldEmail, email))
@@ -97,7 +97,7 @@ async function goBack(transaction: Transaction, userId: string, email: string): 
   return left !== undefined
 }
 
-/** Voids the link that undoes `change`, and those that undo later ones. */
+/** Voids the links that undo `change` and later changes. */
 export async function endUndoing(
   transaction: Transaction,
   { userId, confirmedAt }: Pick<Change, 'userId' | 'confirmedAt'>,

@@ -1,4 +1,4 @@
-/** Sets up and removes an authenticator app; needs the password, and later the second step too. */
+/** Sets up and removes an authenticator app. Needs the password, and once it is set up, the second step too. */
 import { and, eq, ne } from 'drizzle-orm'
 import { inOwnLine } from '@/accounts/passwords'
 import { hashSessionToken } from '@/console/auth/hashed-sessions'
@@ -12,15 +12,15 @@ import { proveByPassword, proveBySecondStep } from './step-up'
 import { takeCode } from './used-codes'
 
 type TotpSetup = {
-  /** `otpauth://totp/…`, for an app to scan. */
+  /** An `otpauth://totp/…` address to scan. */
   uri: string
   /** The secret in base32, for typing. */
   secret: string
-  /** Each opens the account once where the app is lost. Shown only now. */
+  /** Each can replace the app once. Shown only now. */
   backupCodes: string[]
 }
 
-/** Prepares a second step; it is in force only once a code was confirmed. */
+/** Prepares a second step, which becomes active when a code is confirmed. */
 export async function enableTotp(
   parts: AuthParts,
   visitor: Visitor,
@@ -41,7 +41,7 @@ export async function enableTotp(
   return { uri: body.totpURI, secret, backupCodes: body.backupCodes }
 }
 
-/** Confirms the second step with a first code: a new session, and all others end. */
+/** Activates the second step with a first code. The person gets a new session; all others end. */
 export async function confirmTotp(
   parts: AuthParts,
   visitor: Visitor,
@@ -49,7 +49,7 @@ export async function confirmTotp(
   code: string,
 ): Promise<Answer<null>> {
   const { cookies } = await confirmed(parts, viewer, async () => {
-    // Taken before it is looked at: of two that come at once, one is late, and no sign-in can use it again.
+    // Marked as used before it is checked: of two simultaneous requests one fails, and no sign-in can use the code again.
     await takeCode(parts, viewer.userId, code)
     return ask(parts, (library) =>
       library.api.verifyTOTP({ body: { code }, headers: headersOf(visitor), returnHeaders: true }),
@@ -62,7 +62,7 @@ export async function confirmTotp(
   return { body: null, cookies }
 }
 
-/** Takes the second step away; `code` is one of the app, or a backup code. The session is replaced by a new one. */
+/** Removes the second step; `code` is from the app or a backup code. The session is replaced by a new one. */
 export async function disableTotp(
   parts: AuthParts,
   visitor: Visitor,
@@ -79,7 +79,7 @@ export async function disableTotp(
   return { body: null, cookies }
 }
 
-/** New backup codes; the old ones are void, `code` among them if it was one. */
+/** Makes new backup codes and voids all old ones. */
 export async function renewBackupCodes(
   parts: AuthParts,
   visitor: Visitor,
@@ -98,13 +98,13 @@ export async function renewBackupCodes(
 
 type BothSteps = { password: string; code: string }
 
-/** The password first: a wrong one uses up no code. */
+/** Checks the password first, so that a wrong one uses up no code. */
 async function proveBothSteps(parts: AuthParts, visitor: Visitor, viewer: Viewer, proof: BothSteps): Promise<void> {
   await proveByPassword(parts, viewer, proof.password)
   await proveBySecondStep(parts, visitor, viewer, proof.code)
 }
 
-/** A stolen session must not be the place where the password is guessed. */
+/** Limits attempts, so that a stolen session cannot be used to guess the password. */
 async function confirmed<T>(parts: AuthParts, viewer: Viewer, work: () => Promise<T>): Promise<T> {
   await parts.throttle.attempt(confirmationsBy(viewer.userId))
   const result = await inOwnLine(work)
@@ -112,7 +112,7 @@ async function confirmed<T>(parts: AuthParts, viewer: Viewer, work: () => Promis
   return result
 }
 
-/** The token of the session that an answer opens: the part of its cookie before the signature. */
+/** The token of the session that a response opens: its cookie's value before the signature. */
 function sessionTokenIn(cookies: readonly string[]): string {
   const cookie = cookies.find((text) => text.includes('session_token=')) ?? ''
   const value = decodeURIComponent(/session_token=([^;]*)/.exec(cookie)?.[1] ?? '')

@@ -1,4 +1,4 @@
-/** Proving again who one is, in a session that is open already: what moves money asks for it every few minutes. */
+/** Re-authentication in an open session, which actions that move money require every few minutes. */
 import { eq } from 'drizzle-orm'
 import { inOwnLine, verifyPassword } from '@/accounts/passwords'
 import { GatewayError } from '@/chat/error'
@@ -14,7 +14,7 @@ import { takeCode } from './used-codes'
 /** A code of the authenticator app, or the password. */
 type Proof = { kind: 'code'; code: string } | { kind: 'password'; password: string }
 
-/** Notes in the session that its person is there. Throws `wrong_code`, `wrong_password` or `too_many_attempts`. */
+/** Records in the session that its person re-authenticated. Throws `wrong_code`, `wrong_password` or `too_many_attempts`. */
 export async function stepUp(parts: AuthParts, visitor: Visitor, viewer: Viewer, proof: Proof): Promise<void> {
   await parts.throttle.attempt(confirmationsBy(viewer.userId))
   if (proof.kind === 'code') await proveBySecondStep(parts, visitor, viewer, proof.code)
@@ -24,7 +24,7 @@ export async function stepUp(parts: AuthParts, visitor: Visitor, viewer: Viewer,
   await record(parts, visitor, viewer, 'user.step_up')
 }
 
-/** By the password, then by the second step where there is one. Throws `wrong_password`, `wrong_code` or `too_many_attempts`. */
+/** Checks the password, then the second step if there is one. Throws `wrong_password`, `wrong_code` or `too_many_attempts`. */
 export async function proveByAll(
   parts: AuthParts,
   visitor: Visitor,
@@ -40,14 +40,14 @@ export async function proveByAll(
   await parts.throttle.forgive(confirmationsBy(viewer.userId))
 }
 
-/** By a code of the authenticator app; if it has another form, by a backup code, which is used up. Throws `wrong_code`. */
+/** Checks an app's code, or else a backup code, which is used up. Throws `wrong_code`. */
 export async function proveBySecondStep(
   parts: AuthParts,
   visitor: Visitor,
   viewer: Viewer,
   code: string,
 ): Promise<void> {
-  // Of an app that is only being set up, a first code would put it in force.
+  // If the app is not active yet, this check would activate it.
   if (!viewer.isTotpEnabled) {
     throw new GatewayError('conflict', 'No authenticator app is set up.', { code: 'totp_not_enabled' })
   }
@@ -59,7 +59,7 @@ export async function proveBySecondStep(
 
 const APP_CODE = /^\d{6}$/
 
-/** By the password. Throws `wrong_password`. */
+/** Checks the password. Throws `wrong_password`. */
 export async function proveByPassword(
   { database }: AuthParts,
   { userId }: Pick<Viewer, 'userId'>,

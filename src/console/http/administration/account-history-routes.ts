@@ -1,4 +1,4 @@
-/** The routes of what an account sees of itself, for administrators: its failed requests, and its statement. */
+/** Administrators' routes for an account's failed requests and statement. */
 import { Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import {
@@ -52,7 +52,6 @@ const RequestPage = Type.Object({
   nextCursor: NullableText,
 })
 
-/** Mounts `/dashboard/api/admin/accounts/:accountId/failures`, `…/requests` and `…/statement`. */
 export function adminAccountHistoryRoutes(deps: AdminDeps) {
   const { usage } = deps
   return guarded(deps, 'admin-account-history-routes', `${ADMIN_PREFIX}/accounts`, 'Administration')

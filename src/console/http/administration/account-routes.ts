@@ -1,4 +1,4 @@
-/** The routes of accounts for administrators: found, looked at, suspended and activated, their credit adjusted. */
+/** Administrators' routes for accounts: search, show, suspend, activate, adjust credit. */
 import { type Static, Type } from '@sinclair/typebox'
 import { MAX_KEY_LIMIT } from '@/accounts/api-keys'
 import { GatewayError, invalidRequest } from '@/chat/error'
@@ -40,7 +40,7 @@ const AccountList = listOf(
   ]),
 )
 
-/** What all keys of an account may do together; null = the catalogue's. */
+/** Limits of all keys of an account together; null: the catalogue's. */
 const Limit = orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_LIMIT }))
 const LIMITS = { requestsPerMinute: Limit, tokensPerMinute: Limit, concurrency: Limit }
 
@@ -95,7 +95,6 @@ const AdjustmentBody = exactly({
   key: RepetitionKey,
 })
 
-/** Mounts `/dashboard/api/admin/accounts`. */
 export function adminAccountRoutes(deps: AdminDeps) {
   const { administration } = deps
   return guarded(deps, 'admin-account-routes', `${ADMIN_PREFIX}/accounts`, 'Administration')

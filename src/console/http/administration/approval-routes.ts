@@ -1,4 +1,4 @@
-/** The routes of approvals: what one administrator has asked for and a second one agrees to. */
+/** Administrators' routes for approvals, by which a second administrator agrees to an operation. */
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError } from '@/chat/error'
 import type { Approval } from '@/console/administration/approvals/approval-list'
@@ -47,7 +47,6 @@ const DecisionBody = exactly({ note: Type.String({ maxLength: 500 }) })
 const DecidedBody = Type.Object({ status: StatusName })
 const ApprovalParams = Type.Object({ approvalId: Id })
 
-/** Mounts `/dashboard/api/admin/approvals`. */
 export function adminApprovalRoutes(deps: AdminDeps) {
   const { administration } = deps
   const decide = (decision: Decision) => async (context: DecisionContext) => {

@@ -1,4 +1,4 @@
-/** The common parts of administration routes: dependencies, the acting person, and shared schemas. */
+/** Shared by administration routes: dependencies, the acting person, and schemas. */
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Administration, MoneyRequest } from '@/console/administration/administration'
@@ -20,7 +20,7 @@ export type AdminDeps = GuardDeps & {
 
 export const ADMIN_PREFIX = '/dashboard/api/admin'
 
-/** The administrator behind a request, for the audit log. */
+/** The administrator of a request, for the audit log. */
 export function administratorOf({ actor, ip, requestId }: Caller['by']): Administrator {
   return { ...actor, ip, requestId }
 }
@@ -32,7 +32,7 @@ export const Reason = Type.String({
   description: 'Why; kept in the audit log.',
 })
 
-/** The identity of a request, chosen by its sender. */
+/** An idempotency key, chosen by the sender. */
 export const RepetitionKey = Type.String({
   minLength: 8,
   maxLength: 60,
@@ -44,7 +44,7 @@ export const Id = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z
 export const Usd = Type.String({ title: 'Usd', description: 'Decimal USD', examples: ['12.5'] })
 export const UsdInput = Type.String({ minLength: 1, maxLength: 20, examples: ['12.5'], description: 'Decimal USD' })
 
-/** The answer to a request that moves money. */
+/** The response to a request that moves money. */
 export const MoneyAnswer = Type.Object({
   status: oneOf(['done', 'awaiting_approval'], {
     description: '`awaiting_approval`: above the limit, a second administrator has to agree.',
@@ -52,7 +52,7 @@ export const MoneyAnswer = Type.Object({
   approvalId: NullableText,
 })
 
-/** Asks for an operation in the name of the caller. Throws 404 for what does not exist, and 409 for what is refused. */
+/** Requests an operation for the caller. Throws 404 if its subject does not exist, and 409 if it is refused. */
 export async function requestMoney(
   deps: AdminDeps,
   by: Caller['by'],
@@ -73,7 +73,7 @@ export async function requestMoney(
 
 const NANO_PER_CENT = 10_000_000
 
-/** An amount of whole cents above zero. Throws `invalid_request` for anything else. */
+/** Parses a positive amount of whole cents. Throws `invalid_request`. */
 export function readCents(text: string, param: string, maximumCents: number): number {
   const amount = parseUsd(text)
   const cents = amount === undefined ? Number.NaN : amount / NANO_PER_CENT
@@ -82,7 +82,7 @@ export function readCents(text: string, param: string, maximumCents: number): nu
   throw invalidRequest(`${param}: must be an amount such as 12.50, above zero, at most ${maximum} USD.`, param)
 }
 
-/** Whole cents as decimal text. */
+/** Cents as USD text. */
 export function centsText(cents: number): string {
   return formatUsd(nano(cents * NANO_PER_CENT))
 }

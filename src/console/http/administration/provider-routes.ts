@@ -1,4 +1,4 @@
-/** The routes of providers: what works at one, margins by model and day, and the records whose counts differ from ours. */
+/** Administrators' routes for providers: test calls, margins by model and day, and records whose counts differ from ours. */
 import { Type } from '@sinclair/typebox'
 import { ProviderNameSchema } from '@/catalog/schema'
 import { GatewayError } from '@/chat/error'
@@ -56,7 +56,6 @@ const GapQuery = Type.Object({
   ...PAGE,
 })
 
-/** Mounts `/dashboard/api/admin/margins` and `/dashboard/api/admin/count-gaps`. */
 export function adminBillRoutes(deps: AdminDeps) {
   const { administration } = deps
   return guarded(deps, 'admin-bill-routes', ADMIN_PREFIX, 'Administration')
@@ -113,7 +112,6 @@ const TrialsBody = Type.Object({
   ),
 })
 
-/** Mounts `/dashboard/api/admin/providers/:provider/test`. */
 export function adminProviderRoutes(deps: AdminDeps) {
   return guarded(deps, 'admin-provider-routes', `${ADMIN_PREFIX}/providers`, 'Administration').post(
     '/:provider/test',

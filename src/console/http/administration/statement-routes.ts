@@ -1,4 +1,4 @@
-/** The routes of bank statements for administrators: a preview that changes nothing, and its commit. */
+/** Administrators' routes for bank statements: a preview, and its commit. */
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError } from '@/chat/error'
 import type { PreviewOutcome } from '@/console/administration/statements/preview'
@@ -42,10 +42,9 @@ const CommittedBody = Type.Object({
   lines: Type.Array(Type.Object({ line: Type.Integer(), result: oneOf(LINE_RESULTS) })),
 })
 
-/** A statement's characters in UTF-8, each perhaps escaped in JSON, and the few fields beside them. */
+/** For a statement's characters in UTF-8, some escaped in JSON, and the other fields. */
 const MAX_PREVIEW_BYTES = 3 * MAX_STATEMENT_CHARS + 1024
 
-/** Mounts `/dashboard/api/admin/statements`. */
 export function adminStatementRoutes(deps: AdminDeps) {
   const { administration } = deps
   return guarded(deps, 'admin-statement-routes', `${ADMIN_PREFIX}/statements`, 'Administration')
@@ -122,7 +121,7 @@ function orderBody({ orderId, accountId, accountName, reference, amountCents }: 
   return { orderId, accountId, accountName, reference, amount: centsText(amountCents) }
 }
 
-/** Statements hold amounts far beyond what an account may. */
+/** Formats amounts that may exceed an account's range. */
 function lineAmount(cents: number): string {
   const magnitude = Math.abs(cents)
   const text = `${Math.floor(magnitude / 100)}.${String(magnitude % 100).padStart(2, '0')}`

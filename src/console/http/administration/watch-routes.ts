@@ -1,4 +1,4 @@
-/** The routes of what administrators watch: providers and targets with their health, and the audit log. */
+/** Administrators' monitoring routes: health of providers and targets, tiers, and the audit log. */
 import { type Static, Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import type { AuditRow } from '@/console/administration/audit-search'
@@ -110,10 +110,9 @@ const TiersBody = Type.Object({
     }),
   ),
 })
-/** As long as feedback can come. */
+/** Feedback is accepted for this time. */
 const TIER_DAYS = 30
 
-/** Mounts `/dashboard/api/admin/health`, `/dashboard/api/admin/tiers` and `/dashboard/api/admin/audit`. */
 export function adminWatchRoutes(deps: AdminDeps) {
   const { administration } = deps
   return guarded(deps, 'admin-watch-routes', ADMIN_PREFIX, 'Administration')

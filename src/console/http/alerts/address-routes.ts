@@ -1,4 +1,4 @@
-/** Asking further addresses whether they want an account's alerts, and the routes of the links that they are mailed. */
+/** Adds further alert addresses to an account, and serves their mailed confirmation links. */
 import { Type } from '@sinclair/typebox'
 import {
   type AlertQuestion,
@@ -31,17 +31,17 @@ export type AddressDeps = SessionDeps & {
 
 type Caller = { viewer: Member; by: ChangedBy; request: Request }
 
-/** Adds an address and mails it the question. Throws what refuses it. */
+/** Adds an address and mails it a confirmation link. Throws if refused. */
 export async function addAddress(deps: AddressDeps, caller: Caller, email: string): Promise<void> {
   await askCounted(deps, caller, email, deps.alertAddresses.add)
 }
 
-/** Mails the question once more. Throws what refuses it. */
+/** Mails the confirmation link again. Throws if refused. */
 export async function askAgain(deps: AddressDeps, caller: Caller, email: string): Promise<void> {
   await askCounted(deps, caller, email, deps.alertAddresses.askAgain)
 }
 
-/** Only what was sent counts. */
+/** Counts a mail against the limits; refused requests are uncounted. */
 async function askCounted(
   { auth }: AddressDeps,
   { viewer: { accountId, name }, by, request }: Caller,
@@ -94,7 +94,7 @@ const Question = Type.Object({
   askedBy: orNull(Type.String(), { description: 'The name of whoever asked; null: an operator' }),
 })
 
-/** Mounts `/dashboard/api/alert-addresses`: what the link of a mail asks, and the answer. Neither needs a session. */
+/** The routes for a confirmation link's page and its answer. They need no session. */
 export function alertQuestionRoutes(deps: AddressDeps) {
   const { alertAddresses, auth } = deps
   const body = exactly({ token: Token })

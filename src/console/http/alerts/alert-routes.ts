@@ -1,4 +1,4 @@
-/** The routes of an account's alerts: thresholds and addresses for those who may, and for everybody which mails they get. */
+/** Routes of an account's alerts: thresholds and addresses for permitted roles, and every member's own choice of mails. */
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { type AlertAddress, MAX_ALERT_ADDRESSES } from '@/accounts/alerts/addresses'
@@ -27,10 +27,10 @@ export type AlertRouteDeps = GuardDeps &
       removeAddress(accountId: string, email: string, by: ChangedBy): Promise<void>
       change(change: { accountId: string; by: ChangedBy } & Partial<AlertSettings>): Promise<ChangeAlertsOutcome>
       choices(accountId: string, email: string): Promise<Record<AlertKind, boolean>>
-      /** Which of the scheduled mails an address gets. */
+      /** The scheduled mails that an address gets. */
       scheduled(accountId: string, email: string): Promise<Record<ScheduledKind, boolean>>
       choose(choice: Parameters<typeof chooseMails>[1]): Promise<void>
-      /** Whether mails are sent here at all. */
+      /** Whether mails can be sent. */
       isPossible: boolean
     }
   }
@@ -84,7 +84,7 @@ const ChangedBody = Type.Composite([
 const AddressBody = exactly({ email: Email })
 const ChoiceBody = exactly({ kind: oneOf(OPTIONAL_KINDS), isWanted: Type.Boolean() })
 
-/** Mounts `/dashboard/api/a/:accountId/alerts`, the routes of confirmation links, and the page that turns alerts off. */
+/** All alert routes: settings, confirmation links, and unsubscribing. */
 export function alertRoutes(deps: AlertRouteDeps) {
   return new Elysia({ name: 'alert-routes' })
     .use(accountRoutes(deps))

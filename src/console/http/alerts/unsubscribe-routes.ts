@@ -1,4 +1,4 @@
-/** The page, and the address for mail programs (RFC 8058), by which somebody turns a kind of mails off without signing in. */
+/** Unsubscribing from a kind of mails without signing in: a page, and a one-click route for mail programs (RFC 8058). */
 import { Elysia } from 'elysia'
 import { readUnsubscribeToken, UNSUBSCRIBE_PATH, type Unsubscription } from '@/accounts/alerts/unsubscribe'
 import { createPlainPage } from '@/console/http/plain-page'
@@ -8,12 +8,12 @@ import { escapeHtml } from '@/lib/html/escape'
 import type { Secrets } from '@/lib/secrets'
 
 export type UnsubscribeDeps = {
-  /** What links are sealed by. */
+  /** The secrets that encrypt links. */
   mailSecrets(): Promise<Secrets>
   turnOff(unsubscription: Unsubscription): Promise<void>
 }
 
-/** Mounts the page. Looking at it changes nothing: programs that check links look at all of them. */
+/** GET changes nothing, because link scanners open all links. */
 export function unsubscribeRoutes(deps: UnsubscribeDeps) {
   const read = async ({ url }: Request) =>
     readUnsubscribeToken(await deps.mailSecrets(), new URLSearchParams(queryOf(url)).get('token') ?? '')
@@ -34,7 +34,7 @@ export function unsubscribeRoutes(deps: UnsubscribeDeps) {
         await deps.turnOff(asked)
         return respond(DONE(asked), 200)
       },
-      // A mail program's body is ignored: the link has everything.
+      // The body is ignored: the link contains everything.
       { parse: () => null, detail: { hide: true } },
     )
 }

@@ -1,8 +1,8 @@
-/** The pages' files as they are served: hashed names, compressed beforehand, held in memory. */
+/** The pages' files as served: with hashed names, compressed in advance, kept in memory. */
 import type { Asset } from '@/http/asset'
 
-/** Everything a browser loads: hashed `files`, `page` of the dashboard, `docsPage`, and the name of both's `icon`. */
+/** Everything a browser loads: hashed `files`, the pages of dashboard and documentation, and the name of their `icon`. */
 export type DashboardAssets = { page: string; docsPage: string; icon: string; files: ReadonlyMap<string, Asset> }
 
-/** Hands out the files, waiting for them where they are still being built; rejects if they can't be. */
+/** Returns the files, after their build has finished; rejects if it failed. */
 export type LoadAssets = () => Promise<DashboardAssets>

@@ -1,4 +1,4 @@
-/** Serves the pages to browsers: the dashboard's one document, that of the documentation, and the files they load. */
+/** Serves the HTML pages of dashboard and documentation, and the files they load. */
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import { type Asset, assetResponse } from '@/http/asset'
@@ -6,7 +6,7 @@ import { transportSecurity } from '@/http/pages'
 import type { Logger } from '@/lib/logger'
 import type { DashboardAssets, LoadAssets } from './assets'
 
-/** Scripts only from our own files; the component library styles elements from scripts, which needs inline styles. */
+/** Scripts only from our own files. The component library sets element styles from scripts, which needs inline styles. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -21,9 +21,9 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** A year; a file with another content has another name. */
+/** A year: changed content gets another file name. */
 const IMMUTABLE = 'public, max-age=31536000, immutable'
-/** For what keeps its name. */
+/** For files with a constant name. */
 const A_DAY = 'public, max-age=86400'
 const HIDDEN = { detail: { hide: true } }
 
@@ -33,7 +33,7 @@ export type AssetDeps = {
   logger: Logger
 }
 
-/** Mounts `GET /dashboard`, every page below it, `GET /docs`, `/dashboard/assets`, and the icon that browsers ask every address for. */
+/** Mounts `GET /dashboard` and its pages, `GET /docs`, `/dashboard/assets`, and the favicon. */
 export function assetRoutes(deps: AssetDeps) {
   return new Elysia({ name: 'asset-routes' })
     .get('/dashboard/assets/:name', ({ params, request }) => file(deps, params.name, request), HIDDEN)

@@ -1,4 +1,4 @@
-/** Budgets as they are sent: what a scope may spend in each window, what it has spent, and when that begins anew. */
+/** The JSON form of budgets: limit, amount spent and reset time of each window of a scope. */
 import { type Static, Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import { exactly, DecimalUsd as Usd } from '@/console/http/wire'
@@ -37,7 +37,7 @@ const amount = (window: string) =>
     }),
   )
 
-/** Names of the windows in bodies. */
+/** Field names of the windows. */
 const FIELDS = { day: 'dayUsd', week: 'weekUsd', month: 'monthUsd', total: 'totalUsd' } as const
 
 export const LimitsBody = exactly(
@@ -60,7 +60,7 @@ export const GrantBody = exactly({
   usd: Type.String({ maxLength: 20, description: 'Decimal USD above 0', examples: ['25'] }),
 })
 
-/** Reads limits. Throws `invalid_request` for what is no amount. */
+/** Parses limits. Throws `invalid_request` for invalid amounts. */
 export function readLimits(body: Static<typeof LimitsBody>): Partial<Record<BudgetWindow, Nano | null>> {
   const limits: Partial<Record<BudgetWindow, Nano | null>> = {}
   for (const window of BUDGET_WINDOWS) {
@@ -70,14 +70,14 @@ export function readLimits(body: Static<typeof LimitsBody>): Partial<Record<Budg
   return limits
 }
 
-/** Reads an amount from 0 (or from a nano-USD, for a grant). Throws `invalid_request`. */
+/** Parses an amount of at least `least`. Throws `invalid_request`. */
 export function readUsd(text: string, field: string, least = 0): Nano {
   const value = parseUsd(text)
   if (value !== undefined && value >= least) return value
   throw invalidRequest('The budget must be an amount of USD such as 25 or 25.50.', field)
 }
 
-/** The field of a window, for what is refused of it. */
+/** A window's field name, for errors. */
 export function fieldOf(window: BudgetWindow): string {
   return FIELDS[window]
 }
@@ -89,7 +89,7 @@ export type Known = {
   held: number
 }
 
-/** The windows, those without a limit too where `isWhole`. `now` has the number of each. */
+/** The windows of a budget; with `isWhole` also those without a limit. `now` has each window's current number. */
 export function budgetBody(
   of: Pick<BudgetBody, 'scope' | 'scopeId' | 'name'>,
   { limits, spent, held }: Known,

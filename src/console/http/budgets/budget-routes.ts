@@ -1,4 +1,4 @@
-/** The routes of an account's budgets: its own, its members' and its keys'; developers see what binds themselves. */
+/** Routes of budgets: the account's, its members' and its keys'. Developers see only those that limit themselves. */
 import { Type } from '@sinclair/typebox'
 import type { ApiKeys } from '@/accounts/api-keys'
 import type { BudgetOf, Budgets, ChangeBudgetOutcome } from '@/accounts/budgets/budgets'
@@ -42,7 +42,6 @@ const BudgetList = listOf(BudgetBody, {
   description: 'Those that there are; developers see their own and those of their keys',
 })
 
-/** Mounts `/dashboard/api/a/:accountId/budgets`. */
 export function budgetRoutes(deps: BudgetRouteDeps) {
   return guarded(deps, 'budget-routes', `${ACCOUNT_PREFIX}/budgets`)
     .get('', ({ viewer, query }) => list(deps, viewer, query), {
@@ -151,7 +150,7 @@ function bodyOf(of: Parameters<typeof budgetBody>[0], known: Known, isWhole: boo
 
 const fieldIn = (scope: string, scopeId: string) => (scope === 'account' ? scope : `${scope}:${scopeId}`)
 
-/** The counts of the ledger; empty for an unknown scope. */
+/** The ledger's amounts; empty for an unknown scope. */
 function countedOf(
   now: Awaited<ReturnType<Ledger['readBudgets']>>,
   scope: string,

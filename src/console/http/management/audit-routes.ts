@@ -1,4 +1,4 @@
-/** The route of what was changed in an account, for its owners and admins, and for programs that watch it. */
+/** The route of an account's audit log, for its owners and admins, and for their programs. */
 import { Type } from '@sinclair/typebox'
 import type { Administration } from '@/console/administration/administration'
 import type { AuditRow } from '@/console/administration/audit-search'
@@ -42,7 +42,6 @@ const AuditQuery = Type.Object({
   ...PAGE,
 })
 
-/** Mounts `/dashboard/api/a/:accountId/audit`. */
 export function accountAuditRoutes(deps: AuditRouteDeps) {
   return guarded(deps, 'account-audit-routes', ACCOUNT_PREFIX).get(
     '/audit',
@@ -73,7 +72,7 @@ async function read(
   return mapPage(page, (row) => told(row, own))
 }
 
-/** Those who run the service act under names that are no business of a customer's. */
+/** Operators' names are hidden from customers. */
 function told(
   { seq, at, actorId, actorEmail, action, subject, details, ip, requestId }: AuditRow,
   own: ReadonlySet<string>,

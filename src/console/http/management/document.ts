@@ -1,4 +1,4 @@
-/** An operation of the management API as the OpenAPI document tells it: in the words and schemas of the dashboard's route. */
+/** Documents an operation of the management API in OpenAPI, from the texts and schemas of the dashboard's route. */
 import type { TSchema } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
@@ -10,10 +10,10 @@ import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
 import type { ManagementOperation } from './operations'
 
-/** A route of the application, as far as it is looked into. */
+/** A route of the application; only the parts used here. */
 export type MountedRoute = { method: string; path: string; hooks: object }
 
-/** What the dashboard's route of an operation takes and answers. */
+/** The schemas of a dashboard route. */
 type RouteHooks = {
   body?: TSchema
   response?: TSchema
@@ -25,7 +25,7 @@ type RouteHooks = {
 const READS = [400, 401, 403, 404, 429, 500, 503]
 const WRITES = [400, 401, 403, 404, 409, 413, 415, 429, 500, 503]
 
-/** The dashboard's route of an operation. Asserts that it is among `routes`. */
+/** The dashboard's route for an operation. Asserts that it exists. */
 export function routeOf({ method, path }: ManagementOperation, routes: readonly MountedRoute[]): RouteHooks {
   const place = ACCOUNT_PREFIX + path
   const route = routes.find((one) => one.method === method && one.path.replace(/\/$/, '') === place)
@@ -47,7 +47,7 @@ export function documentOperation(
       ...parametersOf('query', query),
       ...(method === 'GET' ? [] : [IDEMPOTENCY_PARAMETER]),
     ],
-    // A body without required fields is not documented here.
+    // A body without required fields is not documented.
     ...(body && body !== NoFields && { requestSchema: body }),
     ...(response && { responseSchema: JSON.parse(JSON.stringify(response), withoutClosing) }),
     errors: method === 'GET' ? READS : WRITES,

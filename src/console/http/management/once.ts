@@ -1,7 +1,6 @@
 /**
- * Performs a change with an idempotency key once: a repetition gets the first answer. The management API and the dashboard
- * share it. docs/decisions/0036-kept-answers-are-read-by-their-senders.md says which answers are stored, and how they stay
- * secret.
+ * Makes changes idempotent: a repeated request with the same idempotency key gets the first response. Used by the management API and the
+ * dashboard. docs/decisions/0036-kept-answers-are-read-by-their-senders.md says which responses are stored, and how they are kept secret.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { Manager } from '@/accounts/management/management-keys'
@@ -11,32 +10,32 @@ import type { RequestName } from '@/http/idempotency/header'
 import { requestIdOf } from '@/http/request-id'
 import { assert } from '@/lib/assert'
 
-/** No change takes longer: one that is still open was started by a gateway that has died. */
+/** Longer than any change takes: a change still open then belongs to a gateway that died. */
 const OPEN_MS = 60_000
 const RETRY_AFTER_SECONDS = 1
 
 type Change = {
-  /** Whose keys these are: an account, or a person. */
+  /** The account or person whose keys these are. */
   accountId: string
-  /** Keeps the keys of different senders apart. */
+  /** Separates the keys of different senders. */
   sender: string
-  /** The text of the sender's credential, which nobody keeps but its holder. */
+  /** The sender's credential, which only they have. It encrypts the stored response. */
   secret: string
   name: RequestName
   request: Request
 }
 
-/** A change that is the first with its key. */
+/** The first change with its key. */
 type OpenChange = {
-  /** Keeps its answer, or frees the key if the answer is a refusal. Returns the same answer. */
+  /** Stores the response, or frees the key if the response is a refusal. Returns the same response. */
   end(response: Response): Promise<Response>
-  /** Frees the key: nothing was changed. */
+  /** Frees the key, as nothing was changed. */
   free(): Promise<void>
 }
 
 /**
- * Claims the key of a change. Returns the answer of an earlier request with the key instead, if there is one. Throws `conflict` (409) if
- * the key has another request, or one whose answer is not there, and `rate_limited` for too many keys.
+ * Claims the key of a change. If an earlier request used the key, returns its response. Throws `conflict` (409) if the key belongs to a
+ * different request, or the response is missing, and `rate_limited` for too many keys.
  */
 export async function openChange(
   { claims }: Pick<NonNullable<HttpDeps['idempotency']>, 'claims'>,
@@ -45,7 +44,7 @@ export async function openChange(
   const { fingerprint, key } = name
   const claimant = {
     ...{ accountId, keyId: sender, fingerprint, requestId: requestIdOf(request) },
-    // Apart from the keys of paid requests.
+    // Distinct from the keys of paid requests.
     idempotencyKey: `change ${sender} ${key}`,
   }
   const seal = sealOf(secret, key)
@@ -55,7 +54,7 @@ export async function openChange(
     free: () => claims.free(claimant),
     async end(response) {
       const { status } = response
-      // A refusal has changed nothing, and a failure is no answer: either may be sent again.
+      // Refused and failed requests changed nothing, so they may be repeated.
       if (status >= 400) {
         await claims.free(claimant)
         return response
@@ -68,7 +67,7 @@ export async function openChange(
   }
 }
 
-/** Does `change` once for the key of `manager`'s request, as {@link openChange} says. */
+/** Runs `change` once for the key of `manager`'s request, see {@link openChange}. */
 export async function changeOnce(
   { idempotency }: Pick<HttpDeps, 'idempotency'>,
   { manager, ...rest }: Omit<Change, 'accountId' | 'sender'> & { manager: Pick<Manager, 'accountId' | 'keyId'> },
@@ -136,7 +135,7 @@ const KEY_BYTES = 32
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** Only who sends the same management key and the same idempotency key reads again what was closed with them. */
+/** Decryption needs the same management key and the same idempotency key. */
 function sealOf(secret: string, idempotencyKey: string): Seal {
   const key = Buffer.from(hkdfSync('sha256', secret, idempotencyKey, 'kept answer of the management API', KEY_BYTES))
   return {

@@ -1,10 +1,10 @@
-/** What the management API offers: routes of the dashboard under another path, each with the scope that a key needs for it. */
+/** The operations of the management API: dashboard routes under another path, with the scope that a key needs. */
 import type { Scope } from '@/accounts/management/scopes'
 
-/** `path` stands below `/v1`, and below the account in the dashboard. */
+/** `path` is relative to `/v1`, and to the account's prefix in the dashboard. */
 export type ManagementOperation = { method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string; scope: Scope }
 
-/** Nothing of management keys themselves is among them: a key makes none, and changes nothing of its own. */
+/** No operation concerns management keys: a key cannot make one or change itself. */
 export const OPERATIONS: readonly ManagementOperation[] = [
   { method: 'GET', path: '/keys', scope: 'keys:read' },
   { method: 'POST', path: '/keys', scope: 'keys:write' },

@@ -1,6 +1,6 @@
 /**
- * The management API: programs that have a management key do what owners and admins do in the dashboard, by the dashboard's own routes.
- * A request is let in here, by key, scope and rate, and is then handed to the route of its operation in the name of the key.
+ * The management API: programs with a management key use the dashboard's routes of owners and admins. A request is checked here (key,
+ * scope, rate), then passed to its operation's route in the name of the key.
  */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
@@ -35,9 +35,9 @@ type ManagementDeps = ManagerDeps &
   Pick<HttpDeps, 'idempotency'> & {
     auth: Pick<Auth, 'parts'>
     members: Pick<Members, 'findKind'>
-    /** The routes of the dashboard, by which operations are documented. */
+    /** The dashboard's routes, from which operations are documented. */
     routes: readonly MountedRoute[]
-    /** Has the application answer a request. */
+    /** Makes the application answer a request. */
     dispatch(request: Request): Promise<Response>
   }
 
@@ -104,7 +104,7 @@ async function perform(deps: ManagementDeps, offered: ManagementOperation, reque
 
 const NOTHING = new TextEncoder().encode('{}')
 
-/** Reads the body; an operation without required fields may come without one. */
+/** Reads the body, which is optional if the operation has no required fields. */
 async function readBody(
   deps: ManagementDeps,
   method: ManagementOperation['method'],
@@ -121,7 +121,7 @@ async function readBody(
   return bytes
 }
 
-/** The same request to the dashboard's route, with nothing of its headers but where it comes from. */
+/** The request for the dashboard's route, with only those headers that name its origin. */
 function inDashboard(
   { method, path }: ManagementOperation,
   request: Request,
@@ -150,7 +150,7 @@ function inDashboard(
   return inner
 }
 
-/** A key may what an admin may, within its scopes; its maker is named for what it does. */
+/** A key has the rights of an admin within its scopes; its actions are recorded under its maker's name. */
 function memberOf({ keyId, accountId, scopes, createdBy: { userId, name, email } }: Manager): Member {
   return {
     ...{ userId, name, email, accountId, ownAccountId: accountId, accountRole: 'admin' },

@@ -1,4 +1,4 @@
-/** The routes of invitations: those of an account, sent by its members, and what the invited person answers. */
+/** Routes of invitations: sending and managing them for members, answering them for the invited person. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { MailDesk } from '@/accounts/mails/outbox'
@@ -51,7 +51,6 @@ const Offer = Type.Object({
   invitedBy: Type.String({ description: 'The name of the sender' }),
 })
 
-/** Mounts `/dashboard/api/a/:accountId/invitations` and `/dashboard/api/invitations`. */
 export function invitationRoutes(deps: InvitationRouteDeps) {
   return new Elysia({ name: 'invitation-routes' }).use(accountRoutes(deps)).use(answerRoutes(deps))
 }
@@ -186,10 +185,7 @@ function requireMails({ auth }: InvitationRouteDeps): MailDesk {
   })
 }
 
-/**
- * The inviting person and the mail of the invitation. The mail counts among those of its recipient. A refused invitation sends
- * none.
- */
+/** The inviting person and the invitation's mail, which counts against the recipient's limit. A refused invitation sends no mail. */
 function inviting({ auth }: InvitationRouteDeps, mails: MailDesk, { viewer, request, by }: Caller) {
   return {
     accountId: viewer.accountId,

@@ -1,4 +1,4 @@
-/** The routes of an account's members: the list, another role, the end of a membership, and becoming an organisation. */
+/** Routes of an account's members: list them, change roles, remove them, and become an organisation. */
 import { Type } from '@sinclair/typebox'
 import { MAX_MEMBERS } from '@/accounts/members/admission'
 import type { ListedMember } from '@/accounts/members/change-members'
@@ -70,7 +70,6 @@ const CredentialBody = titled('Credential', {
 })
 const Revoked = Type.Array(CredentialBody, { description: 'What ended with it' })
 
-/** Mounts `/dashboard/api/a/:accountId/members`. */
 export function memberRoutes(deps: MemberRouteDeps) {
   return guarded(deps, 'member-routes', ACCOUNT_PREFIX)
     .get('/members', ({ viewer, query }) => list(deps, viewer, query), {
@@ -141,7 +140,6 @@ export function memberRoutes(deps: MemberRouteDeps) {
     )
 }
 
-/** Mounts `/dashboard/api/a/:accountId/organisation`. */
 export function organisationRoutes(deps: MemberRouteDeps) {
   return guarded(deps, 'organisation-routes', ACCOUNT_PREFIX)
     .post(

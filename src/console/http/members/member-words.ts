@@ -1,4 +1,4 @@
-/** What the routes of members and of invitations share: roles, and refusals in words. */
+/** Shared by routes of members and invitations: role schemas, and messages of refusals. */
 import type { AnswerRefusal } from '@/accounts/members/answer-invitation'
 import type { MemberRefusal } from '@/accounts/members/change-members'
 import type { InvitationRefusal } from '@/accounts/members/invitations'
@@ -10,7 +10,7 @@ import { oneOf } from '@/lib/schemas'
 
 export const Role = oneOf(ACCOUNT_ROLES)
 
-/** Why nothing was changed, for the caller. */
+/** The error for a refusal. */
 export function refusalOf(refusal: MemberRefusal | InvitationRefusal | AnswerRefusal): GatewayError {
   switch (refusal.kind) {
     case 'not_organisation':

@@ -1,4 +1,4 @@
-/** The routes of what holds for the members of an account beyond their roles: whether developers see all usage. */
+/** Routes of the rules for all members of an account: whether developers see all usage. */
 import { Type } from '@sinclair/typebox'
 import type { ChangedBy } from '@/accounts/audit'
 import type { MemberPolicy } from '@/accounts/policies/member-policy'
@@ -17,7 +17,6 @@ const PolicyBody = exactly({
   }),
 })
 
-/** Mounts `/dashboard/api/a/:accountId/member-policy`. */
 export function memberPolicyRoutes(deps: MemberPolicyDeps) {
   return guarded(deps, 'member-policy-routes', `${ACCOUNT_PREFIX}/member-policy`)
     .get('', ({ viewer }) => show(deps, viewer.accountId), {

@@ -1,4 +1,4 @@
-/** The routes of changing the address by which one signs in: asked for in the settings, confirmed and undone with links from mails. */
+/** Routes for changing the sign-in address: requested in the settings, confirmed and undone with mailed links. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import {
@@ -15,7 +15,6 @@ import { exactly } from '@/console/http/wire'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
 import { Done, NewAddress, Password, PendingAddress, Token } from './schemas'
 
-/** Mounts `/dashboard/api/session/address`. */
 export function addressRoutes(deps: SessionDeps) {
   return new Elysia({ name: 'session-address-routes' }).use(askRoutes(deps)).use(linkRoutes(deps))
 }

@@ -1,4 +1,4 @@
-/** What the routes of sign-in share: their dependencies, the visitor behind a request, and passing cookies on. */
+/** Shared by sign-in routes: dependencies, the visitor of a request, and cookies. */
 import type { Auth } from '@/console/auth/auth'
 import type { Answer, AuthParts } from '@/console/auth/parts'
 import type { Visitor } from '@/console/auth/visitor'
@@ -8,29 +8,29 @@ import { requestIdOf } from '@/http/request-id'
 
 export type SessionDeps = GuardDeps & { auth: Auth }
 
-/** Everything under this prefix is about the person who asks. */
+/** All routes below this prefix concern the requesting person. */
 export const SESSION_PREFIX = '/dashboard/api/session'
 
-/** Who sends `request`, and from where. */
+/** The sender of `request`. */
 export function visitorOf({ trustedProxyHops, auth }: SessionDeps, request: Request): Visitor {
   if (trustedProxyHops === 0 && request.headers.has('x-forwarded-for')) warnOfProxy(auth.parts)
   return { request, address: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
 }
 
-/** Puts an answer's cookies on the response, and returns its body. */
+/** Sets an answer's cookies on the response, and returns its body. */
 export function withCookies<T>(set: { headers: Record<string, unknown> }, { body, cookies }: Answer<T>): T {
   if (cookies.length > 0) set.headers['set-cookie'] = cookies
   return body
 }
 
-/** The body of an answer that has nothing to say. */
+/** The body of a response without content. */
 export const DONE_BODY = { done: true } as const
 
 /** When each was last logged, so that the header cannot fill the log. */
 const warnedAtMs = new WeakMap<AuthParts, number>()
 const WARNING_INTERVAL_MS = 3_600_000
 
-/** A client makes the header up, or a proxy is in front and all of its clients count as one address: an operator has to know. */
+/** The client made the header up, or an undeclared proxy makes all its clients count as one address. Operators must know. */
 function warnOfProxy(parts: AuthParts): void {
   const nowMs = performance.now()
   if (nowMs - (warnedAtMs.get(parts) ?? Number.NEGATIVE_INFINITY) < WARNING_INTERVAL_MS) return

@@ -1,11 +1,10 @@
-/** The routes of passwords: changed with the old one, reset with a link from a mail. */
+/** Routes of passwords: changed with the old one, reset with a mailed link. */
 import { changePassword, forgotPassword, resetPassword } from '@/console/auth/password-reset'
 import { guarded } from '@/console/http/guard'
 import { exactly } from '@/console/http/wire'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
 import { Done, Email, NewPassword, Password, Token } from './schemas'
 
-/** Mounts `/dashboard/api/session/password`. */
 export function passwordRoutes(deps: SessionDeps) {
   const { parts } = deps.auth
   return guarded(deps, 'session-password-routes', `${SESSION_PREFIX}/password`)

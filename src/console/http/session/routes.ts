@@ -1,4 +1,4 @@
-/** The routes of signing up, in and out, and of who one is. */
+/** Routes for signing up, in and out, and for the person's profile. */
 
 import { Elysia } from 'elysia'
 import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
@@ -27,7 +27,6 @@ import {
 } from './schemas'
 import { settingsRoutes } from './settings-routes'
 
-/** Mounts `/dashboard/api/session`. */
 export function sessionRoutes(deps: SessionDeps) {
   return new Elysia({ name: 'session-routes' })
     .use(accessRoutes(deps))
@@ -162,7 +161,7 @@ function verificationRoutes(deps: SessionDeps) {
     )
 }
 
-/** The sign-in options for pages without a session. */
+/** The sign-in options, for pages without a session. */
 function signInOptions({ settings, mails, requiresVerification }: AuthParts) {
   return {
     signUp: settings.signUp,

@@ -1,4 +1,4 @@
-/** What the routes of sign-in take and give, as schemas that check and document it. */
+/** Request and response schemas of the sign-in routes. */
 import { Type } from '@sinclair/typebox'
 import { PERMISSIONS, type Permission } from '@/accounts/members/permissions'
 import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
@@ -21,7 +21,7 @@ export const PersonName = Type.String({
   description: 'How the person is called: 1 to 100 characters.',
 })
 
-/** A password as it is, which may be older than today's rules. */
+/** An existing password, to which today's rules may not apply. */
 export const Password = Type.String({
   minLength: 1,
   maxLength: PASSWORD_MAX_CHARS,
@@ -34,7 +34,7 @@ export const NewPassword = Type.String({
   description: `A new password: ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters, none of them cut off; not one of the commonest.`,
 })
 
-/** Of any form: a link that was cut or mistyped is answered as one that is no longer good. */
+/** Any text: a truncated or mistyped link gets the same error as an expired one. */
 export const Token = Type.String({ description: 'The token of the link in the mail.' })
 
 export const TotpCode = Type.String({
@@ -53,14 +53,14 @@ const EitherCode = Type.Union([TotpCode, BackupCode], {
   description: 'A code of the authenticator app, or a backup code, which is used up.',
 })
 
-/** An address, and what proves who asks for it. */
+/** A new address, with proof of the requester's identity. */
 export const NewAddress = exactly({
   email: Email,
   password: Password,
   code: Type.Optional(EitherCode),
 })
 
-/** What proves both steps of signing in at once. */
+/** Proof of both sign-in steps. */
 export const BothSteps = exactly({
   password: Password,
   code: EitherCode,

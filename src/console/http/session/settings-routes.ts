@@ -1,4 +1,4 @@
-/** The routes of the settings page: a person's name, the second step of signing in, and the sessions they hold. */
+/** Routes of the settings page: name, second step and sessions of a person. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { renameUser } from '@/console/auth/profile'
@@ -10,7 +10,6 @@ import { exactly } from '@/console/http/wire'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
 import { BothSteps, Done, Password, PersonName, SessionList, TotpCode, TotpSetup } from './schemas'
 
-/** Mounts profile, `totp` and `sessions`. */
 export function settingsRoutes(deps: SessionDeps) {
   return new Elysia({ name: 'session-settings-routes' })
     .use(stepUpRoutes(deps))

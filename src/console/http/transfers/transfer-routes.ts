@@ -1,4 +1,4 @@
-/** The routes by which an owner of two accounts moves credit between them. */
+/** Routes by which an owner of two accounts moves credit between them. */
 import { Type } from '@sinclair/typebox'
 import type { OwnAccount } from '@/accounts/members/memberships'
 import { mayDo } from '@/accounts/members/permissions'
@@ -15,7 +15,7 @@ import { formatUsd, type Nano, parseUsd } from '@/lib/money'
 
 export type TransferRouteDeps = GuardDeps & {
   moveCredit(transfer: NewTransfer): Promise<TransferOutcome>
-  /** What can be moved out of an account now, and later. */
+  /** The credit that can be moved out of an account, now and later. */
   readMovable(accountId: string): Promise<MovableCredit>
   /** The accounts that a person is a member of. */
   accountsOf(userId: string): Promise<OwnAccount[]>
@@ -48,7 +48,6 @@ const TransferBody = Type.Object({
   isNew: Type.Boolean({ description: 'False where the same transfer had been made before' }),
 })
 
-/** Mounts `/dashboard/api/a/:accountId/transfers`. */
 export function transferRoutes(deps: TransferRouteDeps) {
   return guarded(deps, 'transfer-routes', `${ACCOUNT_PREFIX}/transfers`)
     .get('/options', ({ viewer }) => options(deps, viewer), {

@@ -1,4 +1,4 @@
-/** What the usage routes answer: records, sums and charts, with money as decimal text and moments as ISO 8601. */
+/** Response bodies of the usage routes: records, sums and charts, with money as decimal text and times as ISO 8601. */
 import { type Static, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import { exactUsd as usd } from '@/console/http/wire'
 import {
@@ -53,7 +53,7 @@ export const UsageItem = Type.Object({
   inputTokens: Type.Integer({ description: 'Cached or not' }),
 })
 
-/** The list has no room for these, the page of a request has. */
+/** Shown on the page of a request, but not in the list. */
 const UNLISTED = [
   'attempts',
   'uncachedTokens',
@@ -107,7 +107,6 @@ export const SeriesBody = Type.Object({
   archivedBefore: archivedBefore('Not null where requests before this moment are archived, and not in this chart'),
 })
 
-/** A page of records. */
 export function toUsagePage({ records, next, searchedToMs, archivedBeforeMs }: SearchPage): Static<typeof UsagePage> {
   return {
     items: records.map(toUsageItem),
@@ -117,19 +116,16 @@ export function toUsagePage({ records, next, searchedToMs, archivedBeforeMs }: S
   }
 }
 
-/** One record. */
 export function toUsageItem(record: ListedRecord): Static<typeof UsageItem> {
   const { settledAt: at, ...told } = tellRecord(record)
   return { at, ...told, keyName: record.keyName, inputTokens: record.inputTokens }
 }
 
-/** Sums. */
 export function toTotalsBody({ archivedBeforeMs, ...totals }: RecordTotals): Static<typeof TotalsBody> {
   const archivedBefore = archivedBeforeMs === null ? null : toIso(archivedBeforeMs)
   return { ...totals, cost: formatUsd(totals.cost), archivedBefore }
 }
 
-/** A chart. */
 export function toSeriesBody({
   step,
   points,
@@ -146,7 +142,6 @@ export function toSeriesBody({
   }
 }
 
-/** A moment as ISO 8601 in UTC. */
 export function toIso(atMs: number): string {
   return new Date(atMs).toISOString()
 }

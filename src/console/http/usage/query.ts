@@ -1,4 +1,4 @@
-/** The usage filter as it stands in an address: checked, and turned into what the history is asked. */
+/** Usage filters in query parameters: validated, and converted for the database query. */
 import { type Static, Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import { PAGE, wholeNumber } from '@/console/http/pages'
@@ -12,7 +12,7 @@ const moment = (description: string) => Type.Optional(Type.String({ pattern: MOM
 const word = (description: string) =>
   Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', maxLength: 200, description }))
 
-/** What narrows the records down; everything is optional. */
+/** Filter criteria, all optional. */
 export const FilterQuery = Type.Object({
   from: moment('Settled at or after this moment, ISO 8601 in UTC. Without it: 30 days before `to`.'),
   to: moment('Settled before this moment, ISO 8601 in UTC. Without it: now.'),
@@ -52,10 +52,10 @@ export const ExportQuery = Type.Composite([
 export type ExportQuery = Static<typeof ExportQuery>
 
 const DEFAULT_RANGE_MS = 30 * 86_400_000
-/** Requests that are settled while the answer is on its way belong to it, whatever the clocks say. */
+/** Includes requests settled while the response is prepared, despite clock differences. */
 const AHEAD_MS = 60_000
 
-/** The part of the query that `sight` allows. Throws 400 if the times do not fit together. */
+/** The query's filter, limited to what `sight` allows. Throws 400 for inconsistent times. */
 export function filterOf(query: FilterQuery, sight: Sight, nowMs = Date.now()): UsageFilter {
   const toMs = query.to === undefined ? nowMs + AHEAD_MS : momentOf(query.to, 'to')
   const fromMs = query.from === undefined ? toMs - DEFAULT_RANGE_MS : momentOf(query.from, 'from')

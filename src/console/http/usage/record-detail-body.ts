@@ -1,4 +1,4 @@
-/** One usage record in full as the dashboard's route answers it, in plain words. */
+/** The response body of one usage record in full, with explanations. */
 import { type Static, Type } from '@sinclair/typebox'
 import { type ListedRecord, SEEN_COLUMNS, tellRecord } from '@/console/usage-views/listed-record'
 import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
@@ -54,7 +54,6 @@ export const RecordDetailBody = Type.Composite([
 const NO_LINES =
   "Today's prices do not add up to this cost: the price has changed since, the model is no longer offered, or the rule below decided the amount. What was charged stands."
 
-/** The record in its wire shape. */
 export function toRecordDetailBody(detail: RecordDetail): Static<typeof RecordDetailBody> {
   const { record, lines, cost, rule, flags } = detail
   const { recordId, kind: _, rule: __, flags: ___, cost: ____, ...item } = toUsageItem(record)
@@ -78,7 +77,7 @@ export function toRecordDetailBody(detail: RecordDetail): Static<typeof RecordDe
   }
 }
 
-/** The lines of its page; what was not said has none. */
+/** The labelled lines of the record's page; empty values are omitted. */
 function factsOf(record: ListedRecord) {
   const told = tellRecord(record)
   return SEEN_COLUMNS.flatMap(({ property, seen: { label }, kind }) => {

@@ -1,4 +1,4 @@
-/** The usage page's routes: the list of charged requests, their sums and chart, each usage record in full, and the export. */
+/** Routes of the usage page: list of charged requests, sums, chart, single records and export. */
 
 import { Type } from '@sinclair/typebox'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
@@ -33,7 +33,6 @@ const ChoicesBody = Type.Object({
   flags: Type.Array(Explained),
 })
 
-/** Mounts `/dashboard/api/a/:accountId/usage`. */
 export function dashboardUsageRoutes(deps: DashboardUsageDeps) {
   const { usage } = deps
   return guarded(deps, 'dashboard-usage-routes', `${ACCOUNT_PREFIX}/usage`)

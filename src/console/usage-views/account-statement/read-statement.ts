@@ -1,6 +1,6 @@
 /**
- * An account statement: every movement of money of a period with the balance after it. Usage is one movement a day (UTC), from the
- * daily sums; everything else is an entry of the ledger. It is read by one statement, so that its sums are those of one moment.
+ * An account statement: all movements of money in a period with the balance after each. Usage is one movement a day (UTC), from the daily
+ * sums; all others are ledger entries. One statement reads it all, so that its sums are consistent.
  */
 import type { Database } from '@/db/client'
 import type { Logger } from '@/lib/logger'
@@ -8,9 +8,9 @@ import { type Nano, nano } from '@/lib/money'
 import { type StatementPeriod, type StatementPlace, statementQuery } from './statement-query'
 
 /**
- * `payment`: credit bought; `refund`: of an order, by an administrator or at the provider; `chargeback`: taken back by the payer's
- * bank; `reinstatement`: one of these was undone; `adjustment`: by an administrator; `transfer`: from or to another account of an owner;
- * `credit` and `correction`: by the operator.
+ * `payment`: bought credit; `refund`: of an order, by an administrator or the provider; `chargeback`: taken back by the payer's bank;
+ * `reinstatement`: one of these was undone; `adjustment`: by an administrator; `transfer`: from or to another account of an owner; `credit`
+ * and `correction`: by the operator.
  */
 export const MOVEMENT_KINDS = [
   ...(['usage', 'payment', 'refund', 'chargeback', 'reinstatement'] as const),
@@ -20,13 +20,13 @@ type MovementKind = (typeof MOVEMENT_KINDS)[number]
 
 export type Movement = StatementPlace & {
   kind: MovementKind
-  /** Positive: credited; negative: taken. */
+  /** Positive: credited; negative: debited. */
   amount: Nano
-  /** After it. */
+  /** The balance after the movement. */
   balance: Nano
-  /** How many requests the day's usage is made of; null for an entry. */
+  /** Number of requests in the day's usage; null for an entry. */
   requests: number | null
-  /** What the entry was recorded by; null for usage. */
+  /** The entry's reference; null for usage. */
   reference: string | null
   /** The order that it belongs to. */
   orderId: string | null
@@ -34,19 +34,19 @@ export type Movement = StatementPlace & {
 }
 
 export type StatementPart = {
-  /** Before the period, and after it. */
+  /** The balances before and after the period. */
   opening: Nano
   closing: Nano
-  /** What of the period was credited, taken back, and spent; the last two are positive. */
+  /** Totals of the period: credited, taken back and spent; the last two are positive. */
   credited: Nano
   takenBack: Nano
   spent: Nano
-  /** All movements of the period. */
+  /** Number of all movements in the period. */
   count: number
   movements: Movement[]
-  /** Whether there are more after these. */
+  /** Whether more movements follow. */
   hasMore: boolean
-  /** The balance that the history keeps beside its movements; equal to `closing` where the period is open. */
+  /** The stored balance of the account; equals `closing` if the period has no end. */
   historyBalance: Nano
 }
 
@@ -62,7 +62,7 @@ type SumRow = {
 
 export type StatementPage = { after?: StatementPlace | undefined; limit: number }
 
-/** At most `limit` movements after `after`, oldest first. Logs where they do not add up to the balance. */
+/** At most `limit` movements after `after`, oldest first. Logs if they don't add up to the balance. */
 export async function readStatement(
   database: Pick<Database, 'sql'>,
   logger: Logger,

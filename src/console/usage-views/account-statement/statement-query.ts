@@ -1,15 +1,15 @@
-/** The SQL of an account statement: one statement, so that it sees one moment. */
+/** The SQL of an account statement: a single statement, so one snapshot. */
 
 import type { Sql } from 'postgres'
 import type { Fragment } from '@/console/usage-views/usage-filter'
 
-/** The position of a movement: by day, entries before usage, then by time and id. */
+/** The sort key of a movement: day, entries before usage, then time and id. */
 export type StatementPlace = { day: string; rank: number; atMicros: number; entryId: string }
 
-/** Days are UTC, yyyy-mm-dd, both included. Without `to` the period reaches to the latest movement there is. */
+/** Days are UTC, yyyy-mm-dd, inclusive. Without `to`, the period ends with the latest movement. */
 export type StatementPeriod = { accountId: string; from: string; to?: string | undefined }
 
-/** One row of sums, with at most `limit` movements after `after` as JSON; none if there is no such account. */
+/** Selects one row of sums, with at most `limit` movements after `after` as JSON; no row if there is no such account. */
 export function statementQuery(
   sql: Sql,
   { accountId, from, to }: StatementPeriod,
@@ -55,7 +55,7 @@ function startOf(sql: Sql, day: string): Fragment {
   return sql`(${day}::text::timestamp AT TIME ZONE 'UTC')`
 }
 
-/** Days are UTC, both included. The columns are those of a line of the statement. */
+/** Days are UTC, inclusive. The columns are those of a statement line. */
 function entryLines(
   sql: Sql,
   { accountId, from, to }: { accountId: string; from: string; to?: string | undefined },
@@ -75,7 +75,7 @@ function entryLines(
     WHERE e.account_id = ${accountId} AND e.created_at >= (${from}::text::timestamp AT TIME ZONE 'UTC') ${before}`
 }
 
-/** An operator's own reference may look like anything: an entry belongs to an order only where the order knows it. */
+/** References of operators are arbitrary, so an entry belongs to an order only if the order names it. */
 function kindOf(sql: Sql): Fragment {
   return sql`CASE
     WHEN p.id IS NOT NULL THEN 'payment'

@@ -1,4 +1,4 @@
-/** An account's requests that were not answered, of the last thirty days: one by one, newest first, and how many there were of each kind. */
+/** An account's failed requests of the last thirty days: individually, newest first, and counted by kind. */
 import type { Sql } from 'postgres'
 import { readKeyNames } from '@/console/usage-views/names'
 import type { Fragment, Sight } from '@/console/usage-views/usage-filter'
@@ -6,13 +6,13 @@ import type { Database } from '@/db/client'
 import { oldestFailureMs } from '@/db/failure-schema'
 import { countUpTo, type Page, type PageRequest, page, textLike } from '@/db/paging'
 
-/** Everything left out matches all. */
+/** Missing criteria match everything. */
 export type FailureFilter = Sight & { keyId?: string; status?: number; code?: string }
 
 export type FoundFailure = {
   requestId: string
   keyId: string
-  /** Null if the key is not known any more. */
+  /** Null if the key is unknown. */
   keyName: string | null
   /** Milliseconds since 1970. */
   atMs: number
@@ -22,25 +22,25 @@ export type FoundFailure = {
   code: string
   param: string | null
   words: string
-  /** The provider's id; null if no provider was asked, or it sent none. */
+  /** The provider's id; null if no provider was called, or it sent none. */
   providerRequestId: string | null
 }
 
-/** All that there were of a kind; `kept` of them are in the list. */
+/** Number of requests of one kind; `kept` of them are in the list. */
 type FailureSum = { status: number; code: string; requests: number; kept: number }
 
 export type FailureSearch = FailureFilter & PageRequest
 
 type FailureRow = Omit<FoundFailure, 'keyName'>
 
-/** One page of the list. Throws `invalid_request` for a cursor that it has not handed out. */
+/** One page of the list. Throws `invalid_request` for an invalid cursor. */
 export async function searchFailures(
   database: Database,
   search: FailureSearch,
   nowMs: number,
 ): Promise<Page<FoundFailure>> {
   const { sql } = database
-  // The index alone says which they are; only those of the page are read.
+  // The page is found by the index alone; only its rows are read.
   const { items, nextCursor } = await page(search, {
     checks: PLACE,
     read: (after, limit) => sql<
@@ -55,7 +55,7 @@ export async function searchFailures(
   return { items: await named(database, search.accountId, items), nextCursor }
 }
 
-/** The one of this id, ours or else the provider's (the last with it); undefined if the account has none, or it was not kept. */
+/** The failed request with this id, ours or the provider's (the latest match); undefined if there is none or it was not stored. */
 export async function findFailure(
   database: Database,
   sight: Sight,
@@ -69,14 +69,14 @@ export async function findFailure(
   return (await named(database, sight.accountId, rows))[0]
 }
 
-/** Whose the one of this id was, for operators; undefined if none was kept. */
+/** The account of the failed request with this id, for operators; undefined if none was stored. */
 export async function findFailureOwner({ sql }: Database, requestId: string): Promise<string | undefined> {
   const [row] = await sql<{ account_id: string }[]>`
     SELECT account_id FROM failed_requests WHERE ${isCalled(sql, requestId)} ${nearestFirst(sql, requestId)}`
   return row?.account_id
 }
 
-/** How many there were of each kind, the most first. */
+/** Number of requests by kind, most frequent first. */
 export async function sumFailures({ sql }: Database, filter: FailureFilter, nowMs: number): Promise<FailureSum[]> {
   const rows = await sql<FailureSum[]>`SELECT status, code, sum(requests)::bigint AS requests,
       sum(kept)::bigint AS kept FROM failed_request_counts
@@ -110,14 +110,14 @@ function kindConditions(sql: Sql, filter: FailureFilter): Fragment {
     ${code === undefined ? sql`` : sql`AND code = ${code}`}`
 }
 
-/** The oldest time to show; the deleting job runs once an hour. */
+/** The oldest time to show, since the deleting job runs only once an hour. */
 function oldest(nowMs: number): string {
   return new Date(oldestFailureMs(nowMs)).toISOString()
 }
 
 /** The last millisecond of the year 9999. */
 const LATEST_MS = 253_402_300_799_999
-/** Checks of a place: a moment in milliseconds, and the id of a request. */
+/** Schema of a cursor: a time in milliseconds, and a request id. */
 const PLACE = [countUpTo(LATEST_MS), textLike(/^[\x21-\x7e]{1,200}$/)] satisfies [unknown, unknown]
 
 function comesAfter(sql: Sql, place: [atMs: number, requestId: string] | undefined): Fragment {
