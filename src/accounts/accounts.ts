@@ -1,4 +1,4 @@
-/** Accounts, which pay for requests. They are created and suspended here; their balance belongs to the ledger. */
+/** Accounts: they pay for all requests. They are created and suspended here; their balance belongs to the ledger. */
 import { desc, eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { accounts } from '@/db/schema'

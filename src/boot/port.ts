@@ -1,5 +1,5 @@
 /**
- * The gateway's address and port. The port is tested before a start creates anything: a later failure would leave a demo account whose
+ * The address and port the gateway listens on. The port is tested before a start creates anything: a later failure would leave a demo account whose
  * secrets nobody saw.
  */
 import { FFIType } from 'bun:ffi'

@@ -1,5 +1,5 @@
 /**
- * Limits unread request bodies. The server must still receive them, which blocks its event loop for about a millisecond per 4 MiB. Each
+ * Limits the bytes of unread request bodies. The server must still receive them, which blocks its event loop for about a millisecond per 4 MiB. Each
  * address may send a number of such bytes per minute; beyond that, the answer closes the connection.
  */
 import type { Config } from '@/config/config'
@@ -15,6 +15,7 @@ export type UnreadBodies = { isTooMuch(request: Request, response: Response): bo
 
 const TOO_LARGE = 413
 
+/** Creates the count of one process. */
 export function createUnreadBodies(
   { maxBodyBytes, signIn: { trustedProxyHops } }: Pick<Config, 'maxBodyBytes' | 'signIn'>,
   { monotonic }: Pick<Clock, 'monotonic'> = systemClock,

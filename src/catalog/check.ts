@@ -16,6 +16,7 @@ export interface FaultList {
   readonly warnings: Fault[]
 }
 
+/** Creates an empty list of faults. */
 export function createFaultList(): FaultList {
   const all: Fault[] = []
   const warnings: Fault[] = []

@@ -9,6 +9,7 @@ export type InputSizes = Prompt & { knownTokens: number }
 /** Tokens that providers may add to each text. */
 const TEXT_OVERHEAD_TOKENS = 4
 
+/** Measures all inputs. */
 export function measureInputs(inputs: readonly EmbeddingInput[]): InputSizes {
   const texts: string[] = []
   let knownTokens = 0

@@ -1,4 +1,4 @@
-/** The tokenizer's thread. It loads the vocabulary and counts tokens for one request at a time, without blocking the server. */
+/** The thread of the tokenizer: it loads the vocabulary and counts tokens for one request at a time, without blocking the server. */
 import { parentPort } from 'node:worker_threads'
 import type { Counted } from './count-within-budget'
 

@@ -1,4 +1,4 @@
-/** Names of the wire formats. */
+/** The names of all wire formats. */
 
 /** Family 1 (OpenAI), 2 (Anthropic), 3 (Gemini) and 4 (OpenAI's Responses). */
 export const FORMAT_NAMES = ['chat-completions', 'messages', 'generate-content', 'responses'] as const

@@ -47,10 +47,12 @@ type StoreCommand = {
   prepare(values: Values, surroundings: Surroundings): CommandWork | Promise<CommandWork>
 }
 
+/** A required option. */
 export function required(value: string, help: string): Option {
   return { value, isRequired: true, help }
 }
 
+/** An optional option. */
 export function optional(value: string, help: string): Option {
   return { value, isRequired: false, help }
 }

@@ -5,6 +5,7 @@ export class CommandFailure extends Error {
   override readonly name = 'CommandFailure'
 }
 
+/** Ends the command with `message`. */
 export function fail(message: string): never {
   throw new CommandFailure(message)
 }

@@ -54,6 +54,7 @@ export function shownOrder(order: Order) {
   }
 }
 
+/** Cents as dollars with two decimals. */
 export function usdOfCents(cents: number): string {
   return (cents / 100).toFixed(2)
 }

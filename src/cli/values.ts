@@ -32,6 +32,7 @@ export function readChoice<Word extends string>(
 /** Roles of people. */
 export const ROLES = ['member', 'admin'] as const
 
+/** A valid e-mail address. */
 export function readEmail(values: Values, name: string): string {
   const text = (values[name] ?? '').trim()
   if (!EMAIL.test(text) || text.length > MAX_EMAIL_CHARS) fail(`--${name} must be an e-mail address`)

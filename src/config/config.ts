@@ -137,6 +137,7 @@ export function catalogPathOf({ CATALOG: path }: Environment): string {
   return path || DEFAULT_CATALOG
 }
 
+/** The environment of this process. */
 export function processEnvironment(): Environment {
   return process.env
 }

@@ -70,6 +70,7 @@ function secretsIn(text: string | undefined): Secrets | undefined {
   return current === undefined ? undefined : [current, ...former]
 }
 
+/** The sign-in settings from validated variables. */
 export function toSignIn(
   values: Static<TObject<typeof SIGN_IN_VARIABLES>> & { NODE_ENV?: string | undefined },
   situation: Situation,

@@ -58,6 +58,7 @@ export const TELEMETRY_VARIABLES = {
   TRACE_CONTEXT_TO_PROVIDERS: optional(oneOf(TO_PROVIDERS, { description: TO_PROVIDERS.join(' or ') })),
 }
 
+/** Faults of the OpenTelemetry settings. */
 export function telemetryFaults(values: Record<string, unknown>): Fault[] {
   return readTelemetry(values).faults
 }

@@ -12,10 +12,12 @@ export function secret(pattern: string, description: string) {
   return Type.String({ pattern, description, writeOnly: true })
 }
 
+/** A text of one line. */
 export function line(maxLength: number, description: string) {
   return Type.String({ pattern: '^[^\\x00-\\x1f]+$', maxLength, description })
 }
 
+/** A variable that may be unset. */
 export function optional<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(schema)
 }

@@ -1,13 +1,12 @@
 /**
- * The account that the pages show: that of the address. A document shows one for as long as it lives, so that nothing of another account
- * is in its memory; another account loads the pages anew.
+ * The account that the pages show, taken from the URL. Changing the account reloads the document, so that no other account's data stay in
+ * memory.
  */
 import { api } from './client'
 import { useViewer, type Viewer } from './session'
 
 type OwnAccount = Viewer['accounts'][number]
 export type Permission = OwnAccount['may'][number]
-/** The routes of one account. */
 export type AccountApi = ReturnType<typeof api.a>
 
 const LAST_KEY = 'svc-account'
@@ -15,7 +14,7 @@ const ACCOUNT_PATH = /^\/a\/([^/]+)/
 
 let shown: string | undefined
 
-/** Which account a page is about, its path below `/dashboard`: that of the path, else the one looked at last, else the person's own. */
+/** The account for a path below `/dashboard`: the path's, else the one shown last, else the person's own. */
 export function accountAt(path: string, { accounts, accountId }: Viewer): string {
   const named = ACCOUNT_PATH.exec(path)?.[1]
   if (named !== undefined) return named
@@ -24,7 +23,7 @@ export function accountAt(path: string, { accounts, accountId }: Viewer): string
   return candidates.find(isOwn) ?? accounts[0]?.accountId ?? accountId
 }
 
-/** Has the pages show this account from now on. False if they show another, and are being loaded anew. */
+/** Shows this account. Returns false if another one is shown: then the document reloads. */
 export function showAccount(accountId: string): boolean {
   if (shown !== undefined && shown !== accountId) {
     window.location.reload()
@@ -34,12 +33,12 @@ export function showAccount(accountId: string): boolean {
   return true
 }
 
-/** Remembers, in this browser, what was looked at last: only for where to begin next time. */
+/** Remembers the account in this browser, as the start for the next visit. */
 export function rememberAccount(accountId: string): void {
   try {
     window.localStorage.setItem(LAST_KEY, accountId)
   } catch {
-    // A browser that keeps nothing begins with the person's own.
+    // Storage is disabled: the next visit starts with the person's own account.
   }
 }
 
@@ -51,17 +50,17 @@ function readLast(): string | undefined {
   }
 }
 
-/** The routes of the account that is shown. */
+/** The routes of the shown account. */
 export function accountApi(): AccountApi {
   return api.a({ accountId: shown ?? '' })
 }
 
-/** The address of such a route, for what the typed client doesn't ask: downloads and streams. */
+/** The URL of such a route, for downloads and streams, which don't use the typed client. */
 export function accountPath(path: string): string {
   return `/dashboard/api/a/${encodeURIComponent(shown ?? '')}/${path}`
 }
 
-/** Says whether the person may do something in the account that is shown. */
+/** Whether the person has a permission in the shown account. */
 export function useMay(): (permission: Permission) => boolean {
   const account = useViewer().data?.accounts.find(({ accountId }) => accountId === shown)
   return (permission) => account?.may.includes(permission) ?? false

@@ -1,4 +1,4 @@
-/** Chooses the page for an address, and sends people who are not signed in to where they can. */
+/** Chooses the page for a URL, and redirects people who are not signed in. */
 import { Center, Loader } from '@mantine/core'
 import { Suspense, useEffect, useState } from 'react'
 import { Redirect, Route, Switch, useLocation } from 'wouter'
@@ -46,7 +46,7 @@ function SignedIn() {
   const viewer = useViewer()
   const [location] = useLocation()
   if (viewer.isPending) return <Spinner />
-  // Where it can't be asked again, what is shown stays, and what was typed into it.
+  // If the request fails, the page stays as it is, with everything typed into it.
   if (viewer.data === undefined) return <ErrorState error={viewer.error} retry={viewer.refetch} />
   if (viewer.data === null) return <Redirect to={`/sign-in${backTo(location)}`} replace />
   const accountId = accountAt(location, viewer.data)
@@ -86,14 +86,14 @@ function Pages({ viewer, accountId }: { viewer: Viewer; accountId: string }) {
   )
 }
 
-/** The addresses of before accounts stood in them, of bookmarks and mails. */
+/** Redirects URLs without an account, from bookmarks and mails. */
 function ToAccount({ accountId }: { accountId: string }) {
   const [location] = useLocation()
   const path = location === '/' ? '' : location
   return <Redirect to={`/a/${accountId}${path}${window.location.search}`} replace />
 }
 
-/** Of an account that the person is no member of there is nothing to see, and no menu. */
+/** People who are not members of the account see an error without a menu. */
 function AccountPages({ viewer, accountId }: { viewer: Viewer; accountId: string }) {
   const may = useMay()
   const isOwn = viewer.accounts.some((account) => account.accountId === accountId)
@@ -113,9 +113,9 @@ function AccountPages({ viewer, accountId }: { viewer: Viewer; accountId: string
   )
 }
 
-/** Administration opens once an authenticator app is set up. */
+/** Administration pages, which require an authenticator app. */
 function AdministratorPages({ needsApp }: { needsApp: boolean }) {
-  // Kept until its last step: the app is in force before its owner has seen the backup codes.
+  // Stays set until the last step: the app becomes active before its backup codes are shown.
   const [isGated, setGated] = useState(needsApp)
   if (isGated) return <AdministratorGate onDone={() => setGated(false)} />
   return (
@@ -146,7 +146,7 @@ function Spinner() {
   )
 }
 
-/** The overview is where people end up anyway. */
+/** No `next` for the overview, which is the default page. */
 function backTo(location: string): string {
   return location === '/' ? '' : `?next=${encodeURIComponent(location + window.location.search)}`
 }

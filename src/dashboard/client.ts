@@ -1,24 +1,24 @@
-/** The typed client of the dashboard's routes, derived from the server's own definition of them. */
+/** The typed client of the dashboard's routes, derived from the server's types. */
 import { treaty } from '@elysiajs/eden'
 import type { DashboardApi } from '@/console/http/routes'
 import { textOf } from '@/lib/json'
 
-/** Every route below `/dashboard/api`; wrap each call in {@link answer}. Moments stay texts. */
+/** All routes below `/dashboard/api`; wrap each call in {@link answer}. Dates stay texts. */
 export const api = treaty<DashboardApi>(window.location.origin, {
   parseDate: false,
   fetcher: fetchOnce as typeof fetch,
 }).dashboard.api
 
-/** Changes by method, address and body whose answer is not known: the same change sent again has the same request key. */
+/** Changes (by method, URL and body) without a known response. Repeating such a change uses the same request key. */
 const unanswered = new Map<string, { key: string; reply?: Promise<Response> }>()
 
 /**
- * Sends a change with a request key, so that the server makes it once: sent again after a lost answer, it gets the first one. A second
- * press while the first is under way waits for its answer.
+ * Sends a change with a request key, so that the server makes it once. If it is sent again after a lost response, it gets the first
+ * response. A second press during the first waits for its response.
  */
 async function fetchOnce(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const { method = 'GET', body } = init
-  // Passwords are not kept, and the routes of sessions take no key.
+  // Passwords must not be stored here, and session routes have no request keys.
   const isSession = String(input).includes('/dashboard/api/session')
   if (method === 'GET' || isSession || (body !== undefined && typeof body !== 'string')) return fetch(input, init)
   const change = `${method} ${input} ${body ?? ''}`
@@ -37,7 +37,7 @@ async function fetchOnce(input: string | URL | Request, init: RequestInit = {}):
   }
 }
 
-/** What the server refused, in its words: `message` is for the person, `param` names the field, `code` is for programs. */
+/** An error response: `message` is for the person, `param` names the field, `code` is for programs. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   constructor(
@@ -50,7 +50,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What a call of the client is answered. */
+/** The response type of a client call. */
 export type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = NonNullable<
   Awaited<ReturnType<Call>>['data']
 >
@@ -58,14 +58,14 @@ export type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>
 type Reply<Data> = { data: Data; error: unknown; status: number }
 const UNREACHABLE = 'The service could not be reached. Check your connection and try again.'
 
-/** The data of a reply; throws an {@link ApiError} where the server refused or could not be reached. */
+/** The data of a response; throws an {@link ApiError} if the server refused or was unreachable. */
 export async function answer<Data>(reply: Promise<Reply<Data>>): Promise<NonNullable<Data>> {
   const { data, error, status } = await reply.catch(() => ({ data: null, error: UNREACHABLE, status: 0 }))
   if (error) throw toApiError(error, status)
   return data as NonNullable<Data>
 }
 
-/** The error of a reply of another origin than the typed client, e.g. of a stream. */
+/** Turns an error response, also one received without the typed client, into an {@link ApiError}. */
 export function toApiError(error: unknown, status: number): ApiError {
   const value = typeof error === 'object' && error !== null && 'value' in error ? error.value : error
   const told = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined
@@ -76,7 +76,7 @@ export function toApiError(error: unknown, status: number): ApiError {
 
 const FIRST_SERVER_ERROR = 500
 
-/** Whether a response says the outcome of a change. A gateway that failed may have made it, or be making it still. */
+/** Whether a response reveals the outcome of a change. After a server error the change may have been made, or still be in progress. */
 async function isAnswer(response: Response): Promise<boolean> {
   if (response.status !== 409) return response.status < FIRST_SERVER_ERROR
   return toApiError(await response.json().catch(() => undefined), 409).code !== 'idempotency_key_in_use'
@@ -84,9 +84,9 @@ async function isAnswer(response: Response): Promise<boolean> {
 
 const KEY_BYTES = 16
 
-/** A name for a request that is to happen once, however often it is sent. */
+/** A random key for a request that must happen only once. */
 export function newRequestKey(): string {
-  // There is no randomUUID where the page was not loaded over a secure connection.
+  // `randomUUID` only exists on pages loaded over a secure connection.
   const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

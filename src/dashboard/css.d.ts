@@ -1,2 +1,2 @@
-/** Lets TypeScript know that components import styles, for the bundler's sake. */
+/** Types the style imports of components, which only the bundler uses. */
 declare module '*.css'

@@ -1,14 +1,12 @@
-/**
- * Amounts, counts and moments as people read them on the pages. Amounts are decimal texts and are never computed with.
- */
+/** Formats amounts, counts and times for the pages. Amounts are decimal texts, never computed with. */
 
 const GROUPS = /\B(?=(\d{3})+(?!\d))/g
 const MIN_DECIMALS = 2
-/** Shown of an amount below a dollar: what one request costs is distinguished there. The exact amount is in the title. */
+/** Decimals of amounts below a dollar, so that the costs of single requests differ. The exact amount is in the tooltip. */
 const SMALL_DECIMALS = 4
 const SMALL_DIGITS = 3
 
-/** `"1234.5"` → `"$1,234.50"`. `isExact`: all digits; else cents, more below a dollar; or `decimals`. */
+/** `"1234.5"` → `"$1,234.50"`. `isExact`: all digits. Default: cents, more below a dollar, or `decimals`. */
 export function formatMoney(usd: string, { isExact = false, decimals }: MoneyFormat = {}): string {
   const isNegative = usd.startsWith('-')
   const [whole = '0', fraction = ''] = usd.replace('-', '').split('.')
@@ -18,7 +16,7 @@ export function formatMoney(usd: string, { isExact = false, decimals }: MoneyFor
 
 type MoneyFormat = { isExact?: boolean; decimals?: number | undefined }
 
-/** How many decimals the amounts of one column have, so that their digits stand under each other: as many as the finest needs. */
+/** Number of decimals for a column of amounts, so that their digits align: as many as the finest needs. */
 export function decimalsOf(amounts: readonly string[], { isExact = false } = {}): number {
   const needed = amounts.map((usd) => formatMoney(usd, { isExact }).split('.')[1]?.length ?? 0)
   return Math.max(MIN_DECIMALS, ...needed)
@@ -35,7 +33,7 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en-US')
 }
 
-/** Below this, a count is as easily read with all its digits, and stands beside others that have theirs. */
+/** Smaller counts are shown with all digits. */
 const COMPACT_FROM = 1_000_000
 
 /** `1234567` → `"1.23M"`; `123456` → `"123,456"`. */
@@ -62,14 +60,14 @@ export function formatDuration(milliseconds: number): string {
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`
 }
 
-/** A moment (ISO 8601) in the viewer's zone, e.g. `"21 Nov 2026, 14:05"`; `"…, 14:05:09"` where seconds matter. */
+/** A time (ISO 8601) in the viewer's zone, such as `"21 Nov 2026, 14:05"`, with seconds `"…, 14:05:09"`. */
 export function formatMoment(iso: string, { hasSeconds = false } = {}): string {
   return new Date(iso).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: hasSeconds ? 'medium' : 'short' })
 }
 
 const DAY_CHARS = 'yyyy-mm-dd'.length
 
-/** A day, e.g. `"21 Nov 2026"`: of `yyyy-mm-dd` that very day wherever the viewer is, of a moment the viewer's. */
+/** A day such as `"21 Nov 2026"`: `yyyy-mm-dd` is formatted as that day anywhere, a time as the viewer's day. */
 export function formatDay(iso: string): string {
   const zone = iso.length === DAY_CHARS ? { timeZone: 'UTC' } : {}
   return new Date(iso).toLocaleDateString('en-GB', { dateStyle: 'medium', ...zone })
@@ -81,7 +79,7 @@ const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60_000],
 ]
 
-/** How long ago or ahead a moment is, e.g. `"5 minutes ago"`. */
+/** A time relative to now, such as `"5 minutes ago"`. */
 export function formatRelative(iso: string, nowMs = Date.now()): string {
   const difference = new Date(iso).getTime() - nowMs
   const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
@@ -91,13 +89,13 @@ export function formatRelative(iso: string, nowMs = Date.now()): string {
   return 'just now'
 }
 
-/** A tool that runs at the provider, by its name: `web_search` as `Web search`. */
+/** A provider-run tool's display name: `web_search` becomes `Web search`. */
 export function toolLabel(name: string): string {
   const words = name.replaceAll('_', ' ')
   return capitalise(words)
 }
 
-/** With its first letter in upper case. */
+/** The text with its first letter in upper case. */
 export function capitalise(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -1,19 +1,19 @@
-/** The invitation that somebody has opened before they could sign in: kept in this browser until it is answered. */
+/** Keeps an invitation's token in this browser until it is answered, as its person may have to sign up first. */
 
 const KEY = 'svc-invitation'
 
 export const INVITATION_PATH = '/invitation'
 
-/** Keeps the token of a mailed link: signing up leads through another mail, and so through another tab. */
+/** Stores a mailed link's token: sign-up continues with another mail, and so in another tab. */
 export function rememberInvitation(token: string): void {
   try {
     window.localStorage.setItem(KEY, token)
   } catch {
-    // A browser that keeps nothing: the link of the mail works again once its person is signed in.
+    // Storage is disabled: the mailed link works again after signing in.
   }
 }
 
-/** The token that was kept; '' if none. */
+/** The stored token; '' if there is none. */
 export function rememberedInvitation(): string {
   try {
     return window.localStorage.getItem(KEY) ?? ''
@@ -22,11 +22,11 @@ export function rememberedInvitation(): string {
   }
 }
 
-/** Forgets it, once it is answered or void. */
+/** Deletes the token, once the invitation is answered or void. */
 export function forgetInvitation(): void {
   try {
     window.localStorage.removeItem(KEY)
   } catch {
-    // Nothing was kept.
+    // Storage is disabled, so there is nothing to delete.
   }
 }

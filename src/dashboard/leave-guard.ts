@@ -1,10 +1,10 @@
-/** Asks before a person leaves a form that they have changed: by a link, by the browser's buttons, or with the tab. */
+/** Warns before a changed form is left: by a link, by the browser's buttons, or by closing the tab. */
 import { useEffect } from 'react'
 
-/** Of each form on the page: whether leaving it would lose something. */
+/** For each form on the page: whether leaving would lose changes. */
 const forms = new Set<() => boolean>()
 
-/** Has `wouldLose` asked before its page is left. */
+/** Registers `wouldLose`, which is called before the page is left. */
 export function useUnsaved(wouldLose: () => boolean): void {
   useEffect(() => {
     forms.add(wouldLose)
@@ -12,10 +12,10 @@ export function useUnsaved(wouldLose: () => boolean): void {
   }, [wouldLose])
 }
 
-/** Shows the question. `leave` goes where the person wanted to go. */
+/** Shows the warning. `leave` continues to the chosen page. */
 type Ask = (leave: () => Promise<void>) => void
 
-/** Asks while the component that calls it is shown. A browser without the Navigation API asks for the tab alone. */
+/** Warns while the calling component is shown. Browsers without the Navigation API only warn when the tab closes. */
 export function useLeaveGuard(ask: Ask): void {
   useEffect(() => {
     const navigation = 'navigation' in window ? window.navigation : undefined
@@ -38,7 +38,7 @@ function onUnload(event: BeforeUnloadEvent): void {
 function askFirst(event: NavigateEvent, ask: Ask): void {
   const { destination, navigationType } = event
   const target = new URL(destination.url)
-  // Filters and tabs change the query alone. Another document is asked about by the browser itself.
+  // Filters and tabs only change the query. For other documents the browser itself warns.
   const isSamePage = target.origin === location.origin && target.pathname === location.pathname
   if (!event.cancelable || !destination.sameDocument || isSamePage || !wouldLoseAny()) return
   event.preventDefault()

@@ -1,4 +1,4 @@
-/** What happens on the account while a page is open: one connection per tab, and only while the tab is looked at. */
+/** Live events of the account: one connection per tab, only while the tab is visible. */
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { accountPath, useMay } from './account'
@@ -9,9 +9,9 @@ import { VIEWER_KEY } from './session'
 type LiveBalance = { balance: string; available: string; held: string; spentThisMonth: string }
 
 const BALANCE_KEY = ['live', 'balance'] as const
-/** The browser reconnects by itself after a break, but not after a refusal. */
+/** The browser reconnects by itself after an interruption, but not after a refusal. */
 const RETRY_MS = 15_000
-/** Under steady traffic, pages hear of new requests this often at most. */
+/** The shortest interval between two usage events under steady traffic. */
 const USAGE_INTERVAL_MS = 3_000
 
 const usageListeners = new Set<() => void>()
@@ -21,7 +21,10 @@ let retryTimer: Timer | undefined
 let usageTimer: Timer | undefined
 let isUsageWaiting = false
 
-/** Receives the account's live events while the page is shown, for those who may see the balance; `onUsage` when there are new requests. */
+/**
+ * Receives the account's live events while the component is mounted, if the person may see the balance. `onUsage` is called for new
+ * requests.
+ */
 export function useLiveEvents(onUsage?: () => void): void {
   const isAllowed = useMay()('billing.read')
   useEffect(() => {
@@ -42,13 +45,13 @@ export function useLiveEvents(onUsage?: () => void): void {
   }, [onUsage])
 }
 
-/** The balance as last told; undefined before the first event, and after a refusal. */
+/** The last balance received; undefined before the first event and after a refusal. */
 export function useLiveBalance(): LiveBalance | undefined {
   const { data } = useQuery<LiveBalance>({ queryKey: BALANCE_KEY, enabled: false, staleTime: Number.POSITIVE_INFINITY })
   return data
 }
 
-/** Connects or disconnects, as it should be now. */
+/** Connects or disconnects as needed. */
 function follow(): void {
   const isWanted = users > 0 && document.visibilityState === 'visible'
   if (isWanted && !source) connect()
@@ -70,7 +73,7 @@ function connect(): void {
   opened.addEventListener('error', () => {
     if (opened.readyState !== EventSource.CLOSED) return
     disconnect()
-    // Nobody tells of its changes any more: what the pages ask for themselves is newer.
+    // No more updates will come, so pages must use the balance they query themselves.
     void queryClient.resetQueries({ queryKey: BALANCE_KEY })
     retryTimer = setTimeout(follow, RETRY_MS)
   })
@@ -82,7 +85,7 @@ function disconnect(): void {
   source = undefined
 }
 
-/** Notifies at once, then waits: later events are reported together. */
+/** Notifies at once; further events within the interval are combined. */
 function announceUsage(): void {
   if (usageTimer !== undefined) {
     isUsageWaiting = true

@@ -1,17 +1,17 @@
-/** Loads the file of a page at its first visit. An upgrade replaces these files, so a tab that was open before may lack one. */
+/** Loads a page's file at its first visit. An upgrade replaces these files, so a tab that was open before may miss one. */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 
-/** In the session's storage while a reload for a missing file is under way, so that it happens once. */
+/** Set in the session storage while the page reloads for a missing file, to prevent a second reload. */
 const RELOADED = 'svc-reloaded-for-a-file'
 
-/** The file of a page could not be fetched, also not after a reload. The browser keeps that result: only a reload fetches again. */
+/** A page's file could not be loaded, even after a reload. The browser caches the failure, so only another reload loads it again. */
 export class MissingFileError extends Error {
   override readonly name = 'MissingFileError'
 }
 
 /**
- * A component whose file is fetched when it is first shown. If that fails, the whole page is reloaded once, which also fetches the names of
- * the files of a newer version. If it fails again, throws a {@link MissingFileError} while drawing.
+ * A component whose file loads when it is first rendered. If that fails, the document reloads once, to get the file names of a newer
+ * version. If it fails again, rendering throws a {@link MissingFileError}.
  */
 export function lazyPage<Props>(load: () => Promise<ComponentType<Props>>): LazyExoticComponent<ComponentType<Props>> {
   return lazy(async () => {
@@ -23,7 +23,7 @@ export function lazyPage<Props>(load: () => Promise<ComponentType<Props>>): Lazy
       if (sessionStorage.getItem(RELOADED) === null) {
         sessionStorage.setItem(RELOADED, 'once')
         location.reload()
-        // The page ends with the reload; until then it keeps its spinner.
+        // Never resolves: the spinner stays until the document reloads.
         return await new Promise<never>(() => {})
       }
       throw new MissingFileError(
@@ -34,7 +34,7 @@ export function lazyPage<Props>(load: () => Promise<ComponentType<Props>>): Lazy
   })
 }
 
-/** Fetches everything again, with another reload allowed if a file is missing still. */
+/** Reloads the document, and allows another reload for a missing file. */
 export function reloadPage(): void {
   sessionStorage.removeItem(RELOADED)
   location.reload()

@@ -1,4 +1,4 @@
-/** The browser's entry to the dashboard: providers around the pages. */
+/** The browser's entry to the dashboard: context providers around the pages. */
 import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
 import './dashboard.css'

@@ -1,20 +1,20 @@
-/** Every page: its path below /dashboard, who may see it, and the file it is loaded from when it is first opened. */
+/** All pages: path below /dashboard, audience, and the file loaded at the first visit. */
 import type { ComponentType } from 'react'
 import type { Permission } from './account'
 import { lazyPage } from './load-page'
 
 export type PageRoute = {
-  /** A wouter pattern, e.g. `/keys/:keyId`; a page of an account has it below `/a/:accountId`. */
+  /** A wouter pattern, such as `/keys/:keyId`; account pages have it below `/a/:accountId`. */
   path: string
   /**
-   * `public`: without the shell, for people who are not signed in; `person`: for whoever is; `administrator`: for role admin; else what a
-   * member must be allowed to do in the account.
+   * `public`: without the menu, for people who are not signed in; `person`: anybody signed in; `administrator`: role admin; else the
+   * permission needed in the account.
    */
   audience: 'public' | 'person' | 'administrator' | Permission
   component: ComponentType
 }
 
-/** Routes in the order in which they are tried. */
+/** Tried in this order. */
 export const PAGES: readonly PageRoute[] = [
   page('/', 'billing.read', () => import('./pages/overview/overview-page').then((module) => module.OverviewPage)),
   page('/keys', 'usage.read', () => import('./pages/keys/keys-page').then((module) => module.KeysPage)),

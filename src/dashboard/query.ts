@@ -1,8 +1,8 @@
-/** How the pages ask the server: cached, repeated where it may help, and told what failed. */
+/** How pages query the server: with a cache, with retries if useful, and with error messages. */
 import { keepPreviousData, QueryClient, type QueryFilters, useInfiniteQuery } from '@tanstack/react-query'
 import { ApiError } from './client'
 
-/** Answers are shown again at once for this long; live events make them stale sooner. */
+/** Cached results are used this long without a new query; live events end this sooner. */
 const FRESH_MS = 10_000
 const MAX_RETRIES = 2
 const CLIENT_ERROR = { from: 400, to: 499 } as const
@@ -17,14 +17,14 @@ export const queryClient = new QueryClient({
   },
 })
 
-/** Asking again can't help where the server understood and said no. */
+/** After a refusal, a retry can't help. */
 function isRefusal(error: Error): boolean {
   return error instanceof ApiError && error.status >= CLIENT_ERROR.from && error.status <= CLIENT_ERROR.to
 }
 
 /**
- * After something has changed: what is shown of it is asked again. An answer under way may be from before the change, so that the next
- * question waits for it; to cut it off instead would show nothing for as long as changes are faster than answers.
+ * Reloads queries after a change. A response in progress may be older than the change, so the reload waits for it. Cancelling it instead
+ * would show nothing while changes are faster than responses.
  */
 export async function askAgain(filters: QueryFilters = {}): Promise<void> {
   const queries = queryClient.getQueryCache().findAll(filters)
@@ -36,10 +36,7 @@ export async function askAgain(filters: QueryFilters = {}): Promise<void> {
   )
 }
 
-/**
- * A list that comes page by page. `ask` is given the part of its query that leads to a page, which is empty for the first. What was
- * shown stays until the answer to another question is there.
- */
+/** A paginated list. `ask` gets the query parameters of the page, empty for the first. The old list stays until the new one has loaded. */
 export function usePages<Page extends { nextCursor: string | null }>(
   queryKey: readonly unknown[],
   ask: (page: { cursor?: string }) => Promise<Page>,
@@ -53,7 +50,7 @@ export function usePages<Page extends { nextCursor: string | null }>(
   })
 }
 
-/** A list that is short enough to be shown whole, from all of its pages. What the first says beside its items stays. */
+/** All pages of a short list, joined. Other fields are those of the first page. */
 export async function allPages<Page extends { items: unknown[]; nextCursor: string | null }>(
   ask: (page: { cursor?: string }) => Promise<Page>,
 ): Promise<Page> {

@@ -1,13 +1,13 @@
-/** Who is signed in, as the pages of the dashboard know it. */
+/** The signed-in person, as the pages know it. */
 import { useQuery } from '@tanstack/react-query'
 import { ApiError, answer, api, type DataOf } from './client'
 import { askAgain, queryClient } from './query'
 
-/** The key under which the signed-in person is cached. */
+/** The query key of the signed-in person. */
 export const VIEWER_KEY = ['viewer'] as const
 
 export type Viewer = DataOf<typeof api.session.me.get> & {
-  /** The session ended while the person used the pages: they stay, behind a dialog to sign in again. */
+  /** Set if the session ended while the pages were in use: they stay, behind a sign-in dialog. */
   hasEnded?: true
 }
 
@@ -26,12 +26,12 @@ async function askViewer(): Promise<Viewer | null> {
   }
 }
 
-/** Whether the server refused a request because no session came with it. */
+/** Whether the server refused a request for lack of a session. */
 function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'not_signed_in'
 }
 
-/** Does `act`. If the session has ended, waits until the person has signed in again, and then does it again. */
+/** Runs `act`. If the session has ended, waits until the person has signed in again, then repeats it. */
 export async function withSession<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()
@@ -61,14 +61,14 @@ function signedInAgain(userId: string, refusal: unknown): Promise<void> {
   })
 }
 
-/** After signing in or out: forgets everything that was shown to the person before. */
+/** Clears all cached data of the previous person after signing in or out. */
 export async function viewerChanged(): Promise<void> {
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== VIEWER_KEY[0] })
-  // Emptied rather than removed, so that its observers are notified.
+  // Reset instead of removed, so that its observers are notified.
   await queryClient.resetQueries({ queryKey: VIEWER_KEY })
 }
 
-/** Ends the session on the server, then forgets it here. */
+/** Ends the session on the server, then clears its data here. */
 export async function signOut(): Promise<void> {
   await answer(api.session['sign-out'].post({}))
   await viewerChanged()

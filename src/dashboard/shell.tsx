@@ -1,4 +1,4 @@
-/** The frame around every page of a signed-in person: the menu, the balance, and the person. */
+/** The frame around a signed-in person's pages: menu, balance, person. */
 import {
   ActionIcon,
   AppShell,
@@ -54,7 +54,7 @@ import { signOut, type Viewer } from './session'
 
 type NavigationItem = { path: string; label: string; icon: ComponentType<{ size?: number; stroke?: number }> }
 
-/** Those of an account, for members who may do that. */
+/** Items of an account, shown to members with the permission. */
 const ACCOUNT_ITEMS: readonly (NavigationItem & { may: Permission })[] = [
   { path: '/', label: 'Overview', icon: IconLayoutDashboard, may: 'billing.read' },
   { path: '/keys', label: 'API keys', icon: IconKey, may: 'usage.read' },
@@ -70,7 +70,7 @@ const ACCOUNT_ITEMS: readonly (NavigationItem & { may: Permission })[] = [
   { path: '/settings', label: 'Account settings', icon: IconAdjustments, may: 'limits.raise' },
 ]
 
-/** For administrators. */
+/** Items for administrators. */
 const ADMINISTRATOR_ITEMS: readonly NavigationItem[] = [
   { path: '/admin/orders', label: 'Orders', icon: IconReceipt },
   { path: '/admin/statements', label: 'Bank statements', icon: IconFileImport },
@@ -159,7 +159,7 @@ function askToLeave(leave: () => Promise<void>): void {
 
 type ItemsProps = {
   items: readonly NavigationItem[]
-  /** What their paths are below. */
+  /** Prefix of the items' paths. */
   base?: string
   location: string
   label: string
@@ -215,7 +215,7 @@ function PersonMenu({ viewer }: { viewer: ShellViewer }) {
 
 type AccountSwitcherProps = { accounts: Viewer['accounts']; accountId: string }
 
-/** Nothing if there is one account alone. Going on to another loads the pages anew. */
+/** Hidden if there is only one account. Choosing another account reloads the pages. */
 function AccountSwitcher({ accounts, accountId }: AccountSwitcherProps) {
   if (accounts.length < 2) return null
   const shown = accounts.find((account) => account.accountId === accountId)

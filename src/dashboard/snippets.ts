@@ -1,11 +1,11 @@
-/** The same call in several languages, ready to paste: curl, and the client libraries of all four formats. */
+/** The same API call in several languages: curl, and the client libraries of all four formats. */
 
 export type SnippetCall = {
   /** The service's address without trailing slash. */
   origin: string
   key: string
   model: string
-  /** Left out where empty. */
+  /** Omitted if empty. */
   system: string
   turns: readonly { role: 'user' | 'assistant'; text: string }[]
   temperature: number | undefined
@@ -18,12 +18,12 @@ type Snippet = {
   code: string
 }
 
-/** Stands for a key that is not shown. */
+/** Placeholder for the key. */
 export const KEY_PLACEHOLDER = 'YOUR_API_KEY'
-/** The messages format asks for a limit; this one serves most answers. */
+/** The messages format requires a limit; this one is enough for most answers. */
 const DEFAULT_MAX_TOKENS = 1_024
 
-/** Every snippet, in the order in which they are offered. */
+/** All snippets, in display order. */
 export function snippetsOf(call: SnippetCall): Snippet[] {
   return [
     { id: 'curl', label: 'curl', code: curl(call) },
@@ -87,7 +87,7 @@ function anthropic({ origin, key, model, system, turns, temperature, maxTokens }
     max_tokens: maxTokens ?? DEFAULT_MAX_TOKENS,
     ...(system !== '' && { system }),
     messages: turns.map(({ role, text: content }) => ({ role, content })),
-    // This format's own range ends at 1.
+    // This format's range ends at 1.
     ...(temperature !== undefined && { temperature: Math.min(temperature, 1) }),
   }
   return `import Anthropic from '@anthropic-ai/sdk'
@@ -156,7 +156,7 @@ function chatBody({ model, system, turns, temperature, maxTokens }: SnippetCall)
   }
 }
 
-/** A string literal in single quotes, as TypeScript and Python read it. */
+/** A string literal in single quotes, valid in TypeScript and Python. */
 function text(value: string): string {
   const inner = JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
   return `'${inner}'`

@@ -1,4 +1,4 @@
-/** How the dashboard looks: colours, type and corners, in both schemes, with contrasts that WCAG AA asks for. */
+/** The dashboard's appearance: colours, fonts and corners, in both colour schemes, with the contrast that WCAG AA requires. */
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 
 const BRAND: MantineColorsTuple = [
@@ -14,7 +14,7 @@ const BRAND: MantineColorsTuple = [
   '#312e81',
 ]
 
-/** From text to the page's ground, in the dark scheme. */
+/** From text to background, in the dark scheme. */
 const DARK: MantineColorsTuple = [
   '#d7dae3',
   '#bdc2cf',
@@ -45,19 +45,19 @@ export const theme = createTheme({
     Modal: {
       defaultProps: {
         closeButtonProps: { 'aria-label': 'Close' },
-        // Gone at once: while it faded, a second press of its button would send its form again.
+        // No fade-out: during it, a second press of the button would send the form again.
         transitionProps: { transition: 'fade-down', duration: 200, exitDuration: 0 },
       },
     },
     ModalTitle: { defaultProps: { fw: 650 } },
     DrawerTitle: { defaultProps: { fw: 650 } },
-    // A header element outside of any section counts as the page's own, of which there is one already.
+    // A header element outside a section would count as a second page header.
     ModalHeader: { defaultProps: { component: 'div' } },
     DrawerHeader: { defaultProps: { component: 'div' } },
   },
 })
 
-/** Colours of text on a tint of themselves, which badges and alerts use; the library's own are too pale to read. */
+/** Text colours on a tint of the same colour, for badges and alerts; the library's own have too little contrast. */
 const TINTED = ['brand', 'red', 'green', 'yellow', 'orange', 'blue', 'gray', 'teal']
 
 export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
@@ -76,7 +76,7 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
   },
 })
 
-/** Deep enough for small text on a pale tint. */
+/** Dark enough for small text on a light tint. */
 const DEEP: Readonly<Record<string, string>> = {
   red: '#9f1d14',
   green: '#14612d',

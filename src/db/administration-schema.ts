@@ -2,7 +2,7 @@
 import { bigint, date, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { amount, moment } from './columns'
 
-/** Facts of an audit entry: flat, so that their canonical text is easily told. */
+/** Facts of an audit entry: flat, so that they have a simple canonical text. */
 export type AuditDetails = Record<string, string | number | boolean | null>
 
 export const auditEntries = pgTable('audit_entries', {
@@ -54,7 +54,7 @@ export const unapprovedMovements = pgTable('unapproved_movements', {
   userId: text('user_id').notNull(),
   accountId: text('account_id').notNull(),
   kind: text('kind').notNull(),
-  /** A magnitude: credit given and credit taken back both count. */
+  /** The absolute amount, for credits and debits alike. */
   amount: amount('amount_nano').notNull(),
   createdAt: moment('created_at').notNull().defaultNow(),
 })
@@ -83,7 +83,9 @@ export const LINE_VERDICTS = [
 ] as const
 export type LineVerdict = (typeof LINE_VERDICTS)[number]
 
-/** The outcome of a line at the commit: `kept` waits for an administrator; `refused` was imported since; `rejected` may come again. */
+/**
+ * The result of a line at the commit: `kept` waits for an administrator; `refused` was imported since; `rejected` may be imported again.
+ */
 export const LINE_RESULTS = ['credited', 'awaiting_approval', 'kept', 'refused', 'rejected'] as const
 export type LineResult = (typeof LINE_RESULTS)[number]
 

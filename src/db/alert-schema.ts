@@ -8,7 +8,7 @@ import { amount, moment } from './columns'
 export const ALERT_KINDS = ['balance', 'budget', 'spend', 'key_expiry'] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
-/** Kinds of mails that each member can ask for, one at the end of each period. */
+/** Kinds of mails that each member can subscribe to, one at the end of each period. */
 export const SCHEDULED_KINDS = [
   ...(['digest_weekly', 'digest_monthly'] as const),
   ...(['export_daily', 'export_weekly', 'export_monthly'] as const),
@@ -32,7 +32,7 @@ export const alertAddresses = pgTable(
     accountId: text('account_id').notNull(),
     /** In lower case. */
     email: text('email').notNull(),
-    /** The person who asked last; null: an operator. */
+    /** The person who last sent the link; null: an operator. */
     askedBy: text('asked_by'),
     /** Null once confirmed. */
     tokenHash: text('token_hash').unique(),
@@ -65,10 +65,10 @@ export const alertStates = pgTable(
   {
     accountId: text('account_id').notNull(),
     name: text('name').notNull(),
-    /** The threshold, the window or the moment of the alert. */
+    /** The threshold, budget window or time that the alert is about. */
     mark: bigint('mark', { mode: 'number' }).notNull(),
     level: integer('level').notNull().default(0),
-    /** A crossing that came too soon after the last mail. */
+    /** A crossing too soon after the last mail, to be mailed later. */
     isPending: boolean('is_pending').notNull().default(false),
     firedAt: moment('fired_at').notNull().defaultNow(),
   },
@@ -84,7 +84,7 @@ export const scheduledMails = pgTable(
     accountId: text('account_id').notNull(),
     userId: text('user_id').notNull(),
     kind: text('kind').$type<ScheduledKind>().notNull(),
-    /** The first day, yyyy-mm-dd, of the latest period that was told of, or passed over. */
+    /** First day, yyyy-mm-dd, of the latest period that was mailed or skipped. */
     toldFrom: date('told_from').notNull(),
   },
   (table) => [
@@ -95,7 +95,7 @@ export const scheduledMails = pgTable(
 
 export const workerTurns = pgTable('worker_turns', {
   worker: text('worker').primaryKey(),
-  /** The process whose turn it is until then. */
+  /** The process that has the lease until then. */
   holder: text('holder').notNull(),
   endsAt: moment('ends_at').notNull(),
 })

@@ -1,4 +1,4 @@
-/** The tables of archived usage and of thrown-away calls, for typed queries (src/db/migrations/0004_usage.sql). */
+/** The tables of archived usage and of abandoned calls, for typed queries (src/db/migrations/0004_usage.sql). */
 import { bigint, date, index, numeric, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { amount, moment, tokens } from './columns'
 import { usageColumnTypes } from './usage-columns'
@@ -13,12 +13,12 @@ export const archivedMonths = pgTable('archived_months', {
   records: bigint('records', { mode: 'number' }).notNull(),
   accounts: bigint('accounts', { mode: 'number' }).notNull(),
   charges: numeric('charges_nano').notNull(),
-  /** Over the month's checkpoints; the audit log has it, too. */
+  /** A hash over the month's checkpoints, which the audit log also contains. */
   digest: text('digest').notNull(),
   sealedAt: moment('sealed_at').notNull().defaultNow(),
-  /** Null as long as the records are still among the live ones. */
+  /** Null while the records are still live. */
   archivedAt: moment('archived_at'),
-  /** Since when the records are meant to be elsewhere. */
+  /** When the records were dropped from this database. */
   droppedAt: moment('dropped_at'),
 })
 
@@ -43,7 +43,7 @@ export const usageCheckpoints = pgTable(
   ],
 )
 
-/** Calls that were started and abandoned, for operators. */
+/** Provider calls that were started and abandoned, for operators. */
 export const thrownAwayDaily = pgTable(
   'thrown_away_daily',
   {

@@ -5,7 +5,7 @@ export function plainArray(values: readonly (number | boolean | null)[]): string
   return `{${values.map((value) => (value === null ? 'NULL' : value)).join(',')}}`
 }
 
-/** `{"a","b",NULL}`, escaped. NUL characters, which Postgres can't store in text, are left out. */
+/** `{"a","b",NULL}`, escaped. NUL characters, which Postgres can't store in text, are removed. */
 export function textArray(values: readonly (string | null)[]): string {
   return `{${values.map((value) => (value === null ? 'NULL' : quote(value))).join(',')}}`
 }

@@ -1,11 +1,10 @@
-/** The tables of people, for typed queries (src/db/migrations/0001_people.sql). Properties have the names that Better Auth asks for. */
+/** The tables of people, for typed queries (src/db/migrations/0001_people.sql). Properties have the names that Better Auth requires. */
 import { sql } from 'drizzle-orm'
 import { boolean, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
 import { moment } from './columns'
 
 export type UserRole = 'member' | 'admin'
 
-/** People. */
 export const users = pgTable(
   'users',
   {
@@ -16,10 +15,10 @@ export const users = pgTable(
     emailVerified: boolean('email_verified').notNull().default(false),
     image: text('image'),
     role: text('role').$type<UserRole>().notNull().default('member'),
-    /** The account that the person was given; null until the address is verified where an operator has created an account for it. */
+    /** The account that the person was created with. Null until the address is confirmed, if an operator has created an account for it. */
     accountId: text('account_id'),
     twoFactorEnabled: boolean('two_factor_enabled').notNull().default(false),
-    /** When an operator disabled the person; null = may sign in. */
+    /** When an operator disabled the person; null: enabled. */
     disabledAt: moment('disabled_at'),
     createdAt: moment('created_at').notNull().defaultNow(),
     updatedAt: moment('updated_at').notNull().defaultNow(),
@@ -27,11 +26,11 @@ export const users = pgTable(
   (table) => [uniqueIndex('users_email_key').on(table.email), index('users_account_index').on(table.accountId)],
 )
 
-/** What a person may do in an account; see `PERMISSIONS`. */
+/** Roles in an account; see `PERMISSIONS`. */
 export const ACCOUNT_ROLES = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const
 export type AccountRole = (typeof ACCOUNT_ROLES)[number]
 
-/** A trigger makes a person who gets an account its owner; another keeps the last owner while there are members. */
+/** Triggers make a person with a new account its owner, and keep the last owner while there are members. */
 export const memberships = pgTable(
   'memberships',
   {
@@ -39,7 +38,7 @@ export const memberships = pgTable(
     userId: text('user_id').notNull(),
     role: text('role').$type<AccountRole>().notNull(),
     createdAt: moment('created_at').notNull().defaultNow(),
-    /** What all of the member's keys may call, and who may answer them; null = every one. */
+    /** Models that the member's keys may call, and providers that may answer them; null: all. */
     allowedModels: text('allowed_models').array(),
     allowedProviders: text('allowed_providers').array(),
   },
@@ -51,7 +50,7 @@ export const memberships = pgTable(
 
 export type InvitationState = 'pending' | 'accepted' | 'declined' | 'revoked'
 
-/** Invitations to accounts; one that is pending may have expired. */
+/** Invitations to accounts. A pending one may have expired. */
 export const invitations = pgTable(
   'invitations',
   {
@@ -60,9 +59,9 @@ export const invitations = pgTable(
     /** In lower case. */
     email: text('email').notNull(),
     role: text('role').$type<AccountRole>().notNull(),
-    /** SHA-256, in hexadecimal, of the token that the mail holds. */
+    /** SHA-256 of the mailed token, in hexadecimal. */
     tokenHash: text('token_hash').notNull().unique(),
-    /** Whose role says whether the invitation may be accepted. */
+    /** The sender, whose current role decides whether the invitation may be accepted. */
     invitedBy: text('invited_by').notNull(),
     state: text('state').$type<InvitationState>().notNull().default('pending'),
     createdAt: moment('created_at').notNull().defaultNow(),
@@ -90,12 +89,12 @@ export const credentials = pgTable(
   (table) => [unique().on(table.providerId, table.accountId), index('credentials_user_index').on(table.userId)],
 )
 
-/** Sessions; `expiresAt` never moves, `updatedAt` is the last use. */
+/** Sessions; `expiresAt` never changes, `updatedAt` is the last use. */
 export const sessions = pgTable(
   'sessions',
   {
     id: text('id').primaryKey(),
-    /** The token's SHA-256; the token itself is in the browser only. */
+    /** The token's SHA-256; only the browser has the token itself. */
     token: text('token').notNull().unique(),
     userId: text('user_id').notNull(),
     expiresAt: moment('expires_at').notNull(),
@@ -103,7 +102,7 @@ export const sessions = pgTable(
     userAgent: text('user_agent'),
     createdAt: moment('created_at').notNull().defaultNow(),
     updatedAt: moment('updated_at').notNull().defaultNow(),
-    /** When the person last proved who they are, by a password or a code. */
+    /** When the person last proved their identity by a password or a code. */
     provedAt: moment('proved_at').notNull().defaultNow(),
   },
   (table) => [index('sessions_user_index').on(table.userId), index('sessions_expiry_index').on(table.expiresAt)],
@@ -135,22 +134,22 @@ export const twoFactors = pgTable('two_factors', {
   lockedUntil: moment('locked_until'),
 })
 
-/** Changes of the address by which a person signs in; those of which nothing can come any more go with the next one. */
+/** Changes of sign-in addresses. Finished ones are deleted with the person's next change. */
 export const addressChanges = pgTable(
   'address_changes',
   {
     id: text('id').primaryKey(),
     userId: text('user_id').notNull(),
-    /** In lower case, as `oldEmail`. */
+    /** In lower case, like `oldEmail`. */
     newEmail: text('new_email').notNull(),
-    /** SHA-256, in hexadecimal, of the token in the mail to the new address; `undoHash` likewise of the one to the old. */
+    /** SHA-256, in hexadecimal, of the token mailed to the new address; `undoHash`: of the token mailed to the old one. */
     confirmHash: text('confirm_hash').notNull().unique(),
     confirmUntil: moment('confirm_until').notNull(),
-    /** null while it waits. */
+    /** null while unconfirmed. */
     confirmedAt: moment('confirmed_at'),
-    /** Kept from others until `undoUntil`; null while the change waits. */
+    /** Reserved until `undoUntil`; null while unconfirmed. */
     oldEmail: text('old_email'),
-    /** null if it can't be undone, or was. */
+    /** null if the change can't be undone, or was undone. */
     undoHash: text('undo_hash').unique(),
     undoUntil: moment('undo_until'),
   },
@@ -161,7 +160,7 @@ export const addressChanges = pgTable(
   ],
 )
 
-/** One row at most. */
+/** At most one row. */
 export const signInSecret = pgTable('sign_in_secret', {
   id: integer('id').primaryKey(),
   secret: text('secret').notNull(),

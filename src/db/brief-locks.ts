@@ -1,4 +1,4 @@
-/** How long anything of ours waits for a lock that others would then wait behind. */
+/** The longest wait for a lock that other statements would then queue behind. */
 
-/** Milliseconds: more than an automatic vacuum needs to step aside, less than a paid request waits. */
+/** Longer than autovacuum needs to give way, shorter than a paid request waits. In milliseconds. */
 export const BRIEF_LOCK_MS = 1_200

@@ -1,4 +1,4 @@
-/** The connection to Postgres: one pool with limits on everything, as SQL and as drizzle. */
+/** The connection to Postgres: one pool with all limits, for SQL and for drizzle. */
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres, { type Options, type PostgresType, type Sql } from 'postgres'
 import * as alertSchema from './alert-schema'
@@ -9,7 +9,7 @@ import * as managementSchema from './management-schema'
 import * as ordersSchema from './orders-schema'
 import * as historySchema from './schema'
 
-/** Every table. */
+/** All tables. */
 const schema = {
   ...historySchema,
   ...archiveSchema,
@@ -21,29 +21,29 @@ const schema = {
 }
 
 type DatabaseOptions = {
-  /** Connections of this pool; opened when they are needed. */
+  /** Connections of this pool, opened when needed. */
   maxConnections?: number
-  /** The server ends a statement after this time; 0 = never. */
+  /** The server cancels a statement after this time; 0 = never. */
   statementTimeoutMs?: number
-  /** The longest that opening one connection may take. A machine that has much to do takes seconds. */
+  /** Timeout of opening a connection. On a busy machine that takes seconds. */
   connectTimeoutMs?: number
   /** Shown in pg_stat_activity. */
   applicationName?: string
-  /** Told of every statement that has ended: how long its caller waited, a connection included, in milliseconds, and why it failed. */
+  /** Called after every statement: with the milliseconds that its caller waited (including for a connection), and the error. */
   onStatement?: StatementListener
 }
 
-/** `error` is undefined if the statement did what was asked. Must not throw. */
+/** `error` is undefined if the statement succeeded. Must not throw. */
 type StatementListener = (milliseconds: number, error: unknown) => void
 
-/** What a pool is doing now. */
+/** The state of a pool. */
 export type PoolState = {
-  /** Connections with a statement or a transaction under way. */
+  /** Connections with a running statement or transaction. */
   busy: number
-  /** Connections that are open and have nothing to do. */
+  /** Open connections without work. */
   idle: number
   connecting: number
-  /** Statements that no connection has taken yet. */
+  /** Statements that wait for a connection. */
   waiting: number
 }
 
@@ -56,20 +56,20 @@ const DEFAULTS = {
 
 /** How long `close` waits for running statements before it cuts their connections, in seconds. */
 const CLOSE_TIMEOUT_SECONDS = 5
-/** A lost connection is opened again after 50 to 250 ms: the driver's own pause grows to 20 s, long after the server is back. */
+/** A lost connection is reopened after 50 to 250 ms. The driver's default pause grows to 20 s, long after the server is back. */
 const RECONNECT_MIN_SECONDS = 0.05
 const RECONNECT_SPREAD_SECONDS = 0.2
-/** A transaction whose client hangs must not hold its locks for ever. */
+/** Keeps a transaction whose client hangs from holding its locks for ever. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000
 
 export type Database = ReturnType<typeof connectDatabase>
-/** What drizzle hands to the body of a transaction; it reads and writes as `db` does. */
+/** Drizzle's transaction object, used like `db`. */
 export type Transaction = Parameters<Parameters<Database['db']['transaction']>[0]>[0]
 
 /**
- * Opens a pool; no connection is made before the first statement. Amounts (`bigint`) are read as numbers and asserted to be
- * exact, dates as text where the statement asks for text. Statements reject while Postgres is unreachable: callers that may
- * not wait for a hung server use `withDatabaseDeadline`.
+ * Opens a pool; connections are made when the first statement runs. Amounts (`bigint`) are read as numbers and asserted to be exact; dates
+ * are read as text if the statement selects text. Statements reject while Postgres is unreachable. Callers that must not wait for a hung
+ * server use `withDatabaseDeadline`.
  */
 export function connectDatabase(url: string, options: DatabaseOptions = {}) {
   const { maxConnections, statementTimeoutMs, connectTimeoutMs, applicationName } = { ...DEFAULTS, ...options }
@@ -82,7 +82,7 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}) {
     fetch_types: false,
     onnotice: () => {},
     onclose: () => void closedConnections++,
-    // Our patch of the driver calls it.
+    // Called by our patch of the driver.
     ...(options.onStatement && { onquery: timed(options.onStatement) }),
     connection: {
       application_name: applicationName,
@@ -93,12 +93,12 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}) {
     types: { bigint: SAFE_BIGINT },
   } as Options<{ bigint: PostgresType<number> }>) as unknown as Sql
   return {
-    /** postgres.js: tagged templates, parameters always bound. */
+    /** postgres.js: tagged templates with bound parameters. */
     sql,
     db: drizzle(sql, { schema }),
-    /** Connections and statements of this moment. */
+    /** The current state of the pool. */
     pool: (): PoolState => (sql as unknown as { pool(): PoolState }).pool(),
-    /** Connections that have ended since this pool was opened, be it that they were lost or had nothing to do. */
+    /** Connections closed since this pool was opened, after errors or for lack of work. */
     closedCount: () => closedConnections,
     maxConnections,
     /** Ends the pool; running statements get {@link CLOSE_TIMEOUT_SECONDS} (or `timeoutSeconds`) and are then cut. */
@@ -106,10 +106,10 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}) {
   }
 }
 
-/** A statement of the driver, as far as it tells its caller how it went. */
+/** The parts of the driver's statement that report its outcome. */
 type Statement = { resolve(value: unknown): void; reject(error: unknown): void }
 
-/** Has `listener` told when a statement ends; to be called when one begins. */
+/** Returns a function to call when a statement begins; it calls `listener` when the statement ends. */
 function timed(listener: StatementListener): (statement: Statement) => void {
   return (statement) => {
     const startedMs = performance.now()

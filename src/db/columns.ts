@@ -1,4 +1,4 @@
-/** Column types that every schema file shares: money and token counts that stay exact, moments with a zone. */
+/** Column types shared by all schema files: exact money and token counts, and times with a time zone. */
 import { customType, timestamp } from 'drizzle-orm/pg-core'
 import { type Nano, nano } from '@/lib/money'
 
@@ -14,5 +14,5 @@ export const tokens = customType<{ data: number; driverData: number }>({
   fromDriver: (value) => Number(value),
 })
 
-/** A moment as a Date; microseconds are cut off. */
+/** A time as a Date; microseconds are cut off. */
 export const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' })

@@ -1,8 +1,8 @@
-/** The table of moved credit, for typed queries (src/db/migrations/0003_ledger.sql). */
+/** The table of credit transfers, for typed queries (src/db/migrations/0003_ledger.sql). */
 import { index, pgTable, text, unique } from 'drizzle-orm/pg-core'
 import { amount, moment } from './columns'
 
-/** Credit that was moved between two accounts of an owner. */
+/** Credit moved between two accounts of an owner. */
 export const creditTransfers = pgTable(
   'credit_transfers',
   {
@@ -13,7 +13,7 @@ export const creditTransfers = pgTable(
     debitEntryId: text('debit_entry_id').notNull(),
     creditEntryId: text('credit_entry_id').notNull(),
     movedBy: text('moved_by').notNull(),
-    /** What its form was sent with: the same form moves credit once. */
+    /** The form's idempotency key: a repeated form moves credit once. */
     requestKey: text('request_key').notNull(),
     createdAt: moment('created_at').notNull().defaultNow(),
   },

@@ -1,22 +1,22 @@
-/** The tables of requests that were not answered, as TypeScript sees them. */
+/** The tables of failed requests, for typed queries. */
 import { bigint, date, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { moment } from './columns'
 
-/** How many days (UTC) before the present one failed requests are kept, and shown. `keep_failure_partitions` has the same number. */
+/** Days (UTC) before today for which failed requests are kept and shown. The SQL function `keep_failure_partitions` has the same number. */
 const FAILURE_DAYS = 30
 const MS_PER_DAY = 86_400_000
 
-/** The beginning of the first day (UTC) that is kept at `nowMs`, both in milliseconds since 1970. */
+/** The start of the oldest kept day (UTC) at `nowMs`, in milliseconds since 1970. */
 export function oldestFailureMs(nowMs: number): number {
   return startOfDay(nowMs) - FAILURE_DAYS * MS_PER_DAY
 }
 
-/** The beginning of a moment's day (UTC), both in milliseconds since 1970. */
+/** The start of a time's day (UTC), in milliseconds since 1970. */
 export function startOfDay(atMs: number): number {
   return Math.floor(atMs / MS_PER_DAY) * MS_PER_DAY
 }
 
-/** In a partition for each day. */
+/** Partitioned by day. */
 export const failedRequests = pgTable(
   'failed_requests',
   {
@@ -29,12 +29,12 @@ export const failedRequests = pgTable(
     model: text('model'),
     status: integer('status').notNull(),
     code: text('code').notNull(),
-    /** The field at fault. */
+    /** The faulty field. */
     param: text('param'),
     words: text('words').notNull(),
-    /** What the provider called it. */
+    /** The provider's id of the request. */
     providerRequestId: text('provider_request_id'),
-    /** '' where no member made it. */
+    /** '' if no member made it. */
     memberId: text('member_id').notNull().default(''),
   },
   (table) => [
@@ -47,7 +47,7 @@ export const failedRequestCounts = pgTable(
   'failed_request_counts',
   {
     accountId: text('account_id').notNull(),
-    /** The beginning of the day (UTC). */
+    /** The start of the day (UTC). */
     day: moment('hour').notNull(),
     keyId: text('key_id').notNull(),
     status: integer('status').notNull(),
@@ -63,7 +63,7 @@ export const failedRequestCounts = pgTable(
   ],
 )
 
-/** How many of an account's day are in the list. */
+/** How many failed requests of an account and day are in the list. */
 export const failedRequestDays = pgTable(
   'failed_request_days',
   {

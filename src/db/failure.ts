@@ -1,17 +1,17 @@
-/** Sorts what a failed statement means: wait for the database, run it again, or look at the data. */
+/** Classifies a failed statement: wait for the database, retry at once, or fix the data. */
 import { AssertionError } from '@/lib/assert'
 import { messageOf } from '@/lib/error-text'
 import { DatabaseTimeoutError } from './deadline'
 
-/** `data`: never storable. `conflict`: worth an immediate retry. `unavailable`: everything else, wait and retry. */
+/** `data`: can never be stored. `conflict`: retry at once. `unavailable`: everything else, wait and retry. */
 type DatabaseFailure = 'data' | 'conflict' | 'unavailable'
 
-/** Classes 21 (a row twice in one statement), 22 (data exception) and 23 (integrity constraint) blame the values. */
+/** Classes 21 (a row twice in one statement), 22 (data exception) and 23 (integrity constraint) are caused by the values. */
 const DATA_STATE = /^2[123]/
 /** Serialization failure, deadlock, lock not available. */
 const CONFLICT_STATES: ReadonlySet<string> = new Set(['40001', '40P01', '55P03'])
 
-/** What `error`, thrown by a statement or while its parameters were built, means for a retry. */
+/** The class of `error`, thrown by a statement or while its parameters were built. */
 export function databaseFailure(error: unknown): DatabaseFailure {
   if (error instanceof AssertionError) return 'data'
   const state = sqlState(error)
@@ -20,19 +20,19 @@ export function databaseFailure(error: unknown): DatabaseFailure {
   return CONFLICT_STATES.has(state) ? 'conflict' : 'unavailable'
 }
 
-/** Whether `error` says that a unique constraint (of that name, where given) refused a row. */
+/** Whether `error` means that a unique constraint (named `constraint`, if given) refused a row. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   const source = causeWithCode(error)
   if (source?.code !== '23505') return false
   return constraint === undefined || source.constraint_name === constraint
 }
 
-/** Whether `error` says that a row names another one that doesn't exist. */
+/** Whether `error` means that a row refers to a missing one. */
 export function isForeignKeyViolation(error: unknown): boolean {
   return sqlState(error) === '23503'
 }
 
-/** No connection (08, and the driver's own words), no resources (53), or a server that stops or starts (57P). */
+/** No connection (08, and the driver's own codes), no resources (53), or a server that stops or starts (57P). */
 const AWAY = /^(?!.{5}$)|^(08|53|57P)/
 
 function isAway(error: unknown): boolean {
@@ -41,8 +41,8 @@ function isAway(error: unknown): boolean {
 }
 
 /**
- * Adds up what `task` gives for each of `items`, one after another. What fails for one of them holds up no other: the first failure
- * is thrown at the end. If the database is away it is thrown at once.
+ * Runs `task` for each item in turn and adds up the results. A failure doesn't stop the others: the first one is thrown at the end. If the
+ * database is unreachable, it is thrown at once.
  */
 export async function sumApart<T>(items: Iterable<T>, task: (item: T) => Promise<number>): Promise<number> {
   let sum = 0
@@ -59,7 +59,7 @@ export async function sumApart<T>(items: Iterable<T>, task: (item: T) => Promise
   return sum
 }
 
-/** A short text for status pages and logs: never the statement's parameters. */
+/** A short text for status pages and logs, without the statement's parameters. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown failure'
   const state = sqlState(error)
@@ -71,7 +71,7 @@ function sqlState(error: unknown): string | undefined {
   return causeWithCode(error)?.code
 }
 
-/** Drizzle wraps the driver's error in one whose message holds the parameters; the driver's own is its cause. */
+/** Drizzle wraps the driver's error in one whose message contains the parameters; the cause is the driver's error. */
 function causeWithCode(error: unknown): (Error & { code: string; constraint_name?: string }) | undefined {
   if (!(error instanceof Error)) return undefined
   if ('code' in error && typeof error.code === 'string') return error as Error & { code: string }

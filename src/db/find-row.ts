@@ -1,9 +1,9 @@
-/** The one row that a condition names. */
+/** Finds a single row by a condition. */
 import type { SQL } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Database, Transaction } from './client'
 
-/** A row of `table` for which `condition` holds; undefined if there is none. */
+/** A row of `table` for which `condition` is true; undefined if there is none. */
 export async function findRow<Table extends PgTable>(
   db: Database['db'] | Transaction,
   table: Table,

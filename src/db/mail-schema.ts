@@ -3,42 +3,42 @@ import { sql } from 'drizzle-orm'
 import { index, integer, jsonb, pgTable, text, unique } from 'drizzle-orm/pg-core'
 import { moment } from './columns'
 
-/** `failed`: given up after a refusal; `expired`: what it says was no longer worth anything. */
+/** `failed`: given up after a refusal; `expired`: outdated before it was sent. */
 export const MAIL_STATES = ['waiting', 'sent', 'failed', 'expired'] as const
 export type MailState = (typeof MAIL_STATES)[number]
 
-/** Rows of a name and a value. */
+/** Rows of name and value. */
 export type FactRows = [name: string, value: string][]
 
-/** Alerts that one mail tells of together: each with what a mail of its own would be made of. */
+/** Several alerts in one mail, each with the facts that its own mail would have. */
 export type FactAlerts = { kind: string; facts: Record<string, string | number> }[]
 
-/** What a mail is made of. Never secrets. */
+/** The facts from which a mail is written. Never secrets. */
 export type MailFacts = Record<string, string | number | FactRows | FactAlerts>
 
 export const mails = pgTable(
   'mails',
   {
     id: text('id').primaryKey(),
-    /** The event of the mail: once to each recipient. */
+    /** Id of the mail's event: once per recipient. */
     eventId: text('event_id').notNull(),
     /** In lower case. */
     recipient: text('recipient').notNull(),
     kind: text('kind').notNull(),
     facts: jsonb('facts').$type<MailFacts>().notNull(),
-    /** The token of its link, encrypted; null for mails without one, and once it has ended. */
+    /** The encrypted token of its link; null for mails without a link, and after the mail has ended. */
     sealedToken: text('sealed_token'),
     origin: text('origin'),
-    /** Whose share of the hour it counts in: an account or an address. */
+    /** The account or address whose hourly limit counts the mail. */
     owner: text('owner').notNull(),
-    /** The lower, the sooner. */
+    /** Lower ranks are sent first. */
     rank: integer('rank').notNull(),
     state: text('state').$type<MailState>().notNull().default('waiting'),
-    /** Refusals of a server that could be reached. */
+    /** Number of refusals by a reachable server. */
     tries: integer('tries').notNull().default(0),
     failure: text('failure'),
     createdAt: moment('created_at').notNull().defaultNow(),
-    /** The first moment at which it may be sent. */
+    /** The earliest time to send it. */
     dueAt: moment('due_at').notNull().defaultNow(),
     nextTryAt: moment('next_try_at').notNull().defaultNow(),
     expiresAt: moment('expires_at').notNull(),
@@ -52,7 +52,7 @@ export const mails = pgTable(
   ],
 )
 
-/** Addresses that a mail server has refused for good. */
+/** Addresses that a mail server has permanently refused. */
 export const refusedMailAddresses = pgTable('refused_mail_addresses', {
   email: text('email').primaryKey(),
   reason: text('reason').notNull(),

@@ -10,11 +10,11 @@ export const managementKeys = pgTable(
     id: text('id').primaryKey(),
     accountId: text('account_id').notNull(),
     name: text('name').notNull(),
-    /** SHA-256, in hexadecimal, of the whole text. */
+    /** SHA-256 of the whole text, in hexadecimal. */
     keyHash: text('key_hash').notNull().unique(),
     prefix: text('prefix').notNull(),
     lastFour: text('last_four').notNull(),
-    /** What it may; unknown ones are of a newer version. */
+    /** The key's scopes; unknown ones are from a newer version. */
     scopes: text('scopes').array().notNull(),
     createdBy: text('created_by').notNull(),
     createdAt: moment('created_at').notNull().defaultNow(),
@@ -28,16 +28,16 @@ export const managementKeys = pgTable(
   ],
 )
 
-/** Keys of either kind. */
+/** Reported keys of either kind. */
 export const leakedKeys = pgTable(
   'leaked_keys',
   {
-    /** SHA-256, in hexadecimal, of the token in the mailed link. */
+    /** SHA-256 of the mailed token, in hexadecimal. */
     tokenHash: text('token_hash').primaryKey(),
     accountId: text('account_id').notNull(),
     keyId: text('key_id').notNull(),
     isManagement: boolean('is_management').notNull(),
-    /** A day, UTC: once on each a key is told of. */
+    /** A day (UTC): a leaked key is reported at most once a day. */
     reportedOn: date('reported_on').notNull().default(sql`(now() AT TIME ZONE 'UTC')::date`),
     expiresAt: moment('expires_at').notNull(),
     usedAt: moment('used_at'),

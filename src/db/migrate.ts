@@ -1,4 +1,4 @@
-/** Brings a database to the newest schema: numbered SQL files, each in its own transaction, safe to start many at once. */
+/** Migrates a database to the newest schema: numbered SQL files, each in its own transaction, safe with concurrent starts. */
 import type { Sql } from 'postgres'
 import { sha256Hex } from '@/lib/ids'
 import { connectDatabase } from './client'
@@ -12,10 +12,10 @@ import storedResponses from './migrations/0006_stored_responses.sql' with { type
 import orders from './migrations/0007_orders.sql' with { type: 'text' }
 import mails from './migrations/0008_mails.sql' with { type: 'text' }
 
-/** One SQL file, unchanged once released. `isExpansion`: it only adds, so that gateways of the version before keep working. */
+/** One SQL file, unchanged once released. `isExpansion`: it only adds, so that gateways of the previous version still work. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
 
-/** A schema that this version can't use. The message says why, and what an operator can do. */
+/** A schema that this version can't use. The message tells the operator why, and what to do. */
 export class SchemaError extends Error {
   override readonly name = 'SchemaError'
 }
@@ -35,24 +35,24 @@ type MigrateOptions = {
   migrations?: readonly Migration[]
   /** Called for each migration that this call applied. */
   onApplied?: (migration: Migration) => void
-  /** Called with the names of migrations of a newer version that this version can work with. */
+  /** Called with the names of a newer version's migrations that this version can work with. */
   onNewer?: (names: string) => void
 }
 
-/** A row of the table `migrations`. `requires`: the newest migration that a gateway must know to use the schema after this one. */
+/** A row of the table `migrations`. `requires`: the newest migration that a gateway must know to use the schema. */
 type Applied = Pick<Migration, 'id' | 'name'> & { digest: string; requires: number }
 
-/** The advisory lock by which concurrent starts take turns. Any number that nothing else in this database uses. */
+/** An advisory lock id that nothing else in this database uses. It serialises concurrent starts. */
 const MIGRATION_LOCK = 5_811_204
-/** The name of the first migration of the versions before 1.0. */
+/** The name of the first migration in versions before 1.0. */
 const FIRST_BEFORE_1_0 = 'history'
 const INSUFFICIENT_PRIVILEGE = '42501'
 const MAX_LISTED = 5
 
 /**
- * Applies the migrations that the database lacks, in order. Any number of processes may call it at once.
- * Throws a {@link SchemaError} if the database is of a version before 1.0, if a newer version changed the schema beyond this version, or
- * if this role lacks the rights. Throws if an applied migration was changed since, or if one fails; a failed one leaves nothing behind.
+ * Applies missing migrations in order. Any number of processes may call it at once. Throws a {@link SchemaError} if the database is from
+ * before 1.0, if a newer version changed the schema incompatibly, or if this role lacks the rights. Also throws if an applied migration's
+ * file was changed, or if a migration fails, which is rolled back.
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<void> {
   const { migrations = MIGRATIONS, onApplied, onNewer } = options
@@ -73,14 +73,14 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
       })
       if (isApplied) onApplied?.(migration)
     }
-    // The tables of a newer version get their rights from that version.
+    // A newer version's tables get their rights from that version.
     if (migrations === MIGRATIONS && newer.length === 0) await grantRoles(database.sql)
   } finally {
     await database.close()
   }
 }
 
-/** Throws if this version can't use a schema with the `applied` migrations. Returns those that it doesn't know. */
+/** Throws if this version can't use a schema with the `applied` migrations. Returns the unknown ones. */
 function refuseUnusable(applied: readonly Applied[], migrations: readonly Migration[]): Applied[] {
   if (applied.some(({ name }) => name === FIRST_BEFORE_1_0)) {
     throw new SchemaError(
@@ -106,14 +106,14 @@ function notAllowed(missing: readonly Migration[], error: Error): SchemaError {
   )
 }
 
-/** For operators: `migrations 19 (stored_responses), 20 (archive)`. Of many, the first and the last. */
+/** For operators: `migrations 19 (stored_responses), 20 (archive)`, or only the first and last of many. */
 function listed(migrations: readonly Pick<Migration, 'id' | 'name'>[]): string {
   const names = migrations.map(({ id, name }) => `${id} (${name})`)
   if (names.length > MAX_LISTED) return `migrations ${names[0]} to ${names.at(-1)}`
   return `${names.length === 1 ? 'migration' : 'migrations'} ${names.join(', ')}`
 }
 
-/** Sets the rights of the other roles, if they exist and this role owns the tables. */
+/** Grants rights to the other roles, if they exist and this role owns the tables. */
 async function grantRoles(sql: Sql): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
@@ -143,7 +143,7 @@ function isForbidden(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === INSUFFICIENT_PRIVILEGE
 }
 
-/** Holds the lock for one transaction, so that it also works through a pooler that assigns connections by transaction. */
+/** Takes the lock per transaction, so that it also works through a transaction pooler. */
 async function applyOnce(sql: Sql, migration: Migration, migrations: readonly Migration[]): Promise<boolean> {
   const { id, name } = migration
   const digest = sha256Hex(migration.sql)

@@ -1,4 +1,4 @@
-/** The tables of how models answered for tiers, as TypeScript sees them. */
+/** The tables of model quality figures by tier, for typed queries. */
 import { bigint, date, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { moment } from './columns'
 
@@ -9,7 +9,7 @@ export const tierObservations = pgTable(
   {
     /** UTC, yyyy-mm-dd. */
     day: date('day').notNull(),
-    /** The requested tier, or a model whose customers gave feedback. */
+    /** The requested tier, or a model with customer feedback. */
     tier: text('tier').notNull(),
     model: text('model').notNull(),
     answers: count('answers'),

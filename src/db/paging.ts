@@ -1,4 +1,4 @@
-/** Pages of a list by the last row seen instead of by number: as fast on page 1,000 as on the first, and nothing is shown twice. */
+/** Keyset pagination: a page begins after the last row seen, so page 1,000 is as fast as page 1, and no row appears twice. */
 import { invalidRequest } from '@/chat/error'
 import { assert } from '@/lib/assert'
 import { parseJson } from '@/lib/json'
@@ -6,30 +6,30 @@ import { parseJson } from '@/lib/json'
 /** `nextCursor` is null on the last page. */
 export type Page<T> = { items: T[]; nextCursor: string | null }
 
-/** `cursor` from an earlier page; `limit` 1 to 100, 50 where left out. */
+/** `cursor` from an earlier page; `limit` from 1 to 100, default 50. */
 export type PageRequest = { cursor?: string; limit?: number }
 
-/** Whether a value that came from outside may stand at its place in a cursor. */
+/** Checks one value of a cursor that a client sent. */
 type PartCheck<T> = (value: unknown) => value is T
 
 const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 100
 const MAX_CURSOR_CHARS = 500
 
-/** A check for each value of a place. */
+/** One check for each value of a cursor. */
 type PlaceChecks<Place> = { [Part in keyof Place]: PartCheck<Place[Part]> }
 
-/** A list: what its order is, how it is read, and what a page shows of a row. */
+/** A list: its cursor, how it is read, and how rows are converted. */
 type Listing<Row, Item, Place> = {
   checks: PlaceChecks<Place>
-  /** Returns up to `limit` rows that come after the place `after`, in the list's order; without `after`, the first. */
+  /** Returns up to `limit` rows after the position `after`, in the list's order; without `after`, the first rows. */
   read: (after: Place | undefined, limit: number) => PromiseLike<readonly Row[]>
   /** The values that the list is ordered by. */
   placeOf: (row: Row) => Readonly<Place>
   toItem: (row: Row) => Item
 }
 
-/** One page. Throws `invalid_request` for a cursor that the list cannot have handed out. */
+/** One page. Throws `invalid_request` for an invalid cursor. */
 export async function page<Row, Item, Place extends (string | number)[] | []>(
   request: PageRequest,
   { checks, read, placeOf, toItem }: Listing<Row, Item, Place>,
@@ -44,7 +44,7 @@ export function pageSize({ limit = DEFAULT_PAGE_SIZE }: PageRequest): number {
   return limit
 }
 
-/** Cuts `rows`, of which one more than `size` was asked for, into a page. A place is what {@link formatCursor} takes. */
+/** Cuts `rows`, read with a limit of `size` + 1, into a page. A place is what {@link formatCursor} takes. */
 export function cutPage<Row, Item>(
   rows: readonly Row[],
   size: number,
@@ -57,12 +57,12 @@ export function cutPage<Row, Item>(
   return { items: shown.map(toItem), nextCursor: hasMore ? formatCursor(placeOf(last)) : null }
 }
 
-/** A place in a list, as the values the list is ordered by, as opaque text. */
+/** A position in a list, as opaque text: the values that the list is ordered by. */
 export function formatCursor(place: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url')
 }
 
-/** The place that `cursor` stands for, undefined without one. Throws `invalid_request` for a text that this list cannot have handed out. */
+/** The position in `cursor`; undefined without one. Throws `invalid_request` for an invalid cursor. */
 export function readCursor<Place extends unknown[] | []>(
   cursor: string | undefined,
   checks: PlaceChecks<Place>,

@@ -1,4 +1,4 @@
-/** The tables as TypeScript sees them; migrations/*.sql is what makes them, and a test compares the two. */
+/** The tables, for typed queries. migrations/*.sql creates them, and a test compares the two. */
 
 import { getTableColumns, sql } from 'drizzle-orm'
 import {
@@ -23,7 +23,7 @@ import { USAGE_COLUMNS, type UsageColumn, usageColumnTypes } from './usage-colum
 /** An organisation is an account that several people may share. */
 export type AccountKind = 'personal' | 'organisation'
 
-/** Who an organisation is: its country in two letters (ISO 3166), its VAT id as it was written, if any. */
+/** An organisation's legal data: country code (ISO 3166), and VAT id as written, if any. */
 export type Company = { name: string; country: string; vatId: string | null }
 
 export const accounts = pgTable(
@@ -33,11 +33,11 @@ export const accounts = pgTable(
     name: text('name').notNull(),
     email: text('email').notNull(),
     status: text('status').$type<AccountStatus>().notNull().default('active'),
-    /** What all keys together may do; null = the catalogue's limits. */
+    /** Limits of all keys together; null = the catalogue's limits. */
     requestsPerMinute: integer('requests_per_minute'),
     tokensPerMinute: bigint('tokens_per_minute', { mode: 'number' }),
     concurrency: integer('concurrency'),
-    /** How long stored answers are kept; 0 = none is, null = as long as the operator keeps any. */
+    /** How long stored answers are kept; 0 = not stored, null = the operator's maximum. */
     storedResponseHours: integer('stored_response_hours'),
     balance: amount('balance_nano').notNull().default(nano(0)),
     spent: amount('spent_nano').notNull().default(nano(0)),
@@ -47,17 +47,17 @@ export const accounts = pgTable(
     ledgerSeq: bigint('ledger_seq', { mode: 'number' }).notNull().default(0),
     createdAt: moment('created_at').notNull().defaultNow(),
     kind: text('kind').$type<AccountKind>().notNull().default('personal'),
-    /** Networks that its keys may be used from; null = everywhere. */
+    /** Networks from which its keys may be used; null = everywhere. */
     allowedAddresses: text('allowed_addresses').array(),
-    /** Models that its keys may call; null = every one. */
+    /** Models that its keys may call; null = all. */
     allowedModels: text('allowed_models').array(),
-    /** Providers that may answer them; null = every one. */
+    /** Providers that may answer them; null = all. */
     allowedProviders: text('allowed_providers').array(),
-    /** Days after which the text of a key ends; null = never. */
+    /** Days after which a key's secret expires; null = never. */
     maxKeyAgeDays: integer('max_key_age_days'),
-    /** Whether its developers see what all keys used, and not their own alone. */
+    /** Whether developers see the usage of all keys instead of only their own. */
     developersSeeAllUsage: boolean('developers_see_all_usage').notNull().default(false),
-    /** Of organisations alone. */
+    /** Only for organisations. */
     company: jsonb('company').$type<Company>(),
   },
   (table) => [
@@ -84,26 +84,26 @@ export const apiKeys = pgTable(
     concurrency: integer('concurrency'),
     monthlyBudget: amount('monthly_budget_nano'),
     expiresAt: moment('expires_at'),
-    /** null = every model. */
+    /** null = all models. */
     allowedModels: text('allowed_models').array(),
     allowedProviders: text('allowed_providers').array(),
-    /** Networks that it may be used from, of those that its account allows; null = all of these. */
+    /** Networks from which it may be used, among those of its account; null = all of these. */
     allowedAddresses: text('allowed_addresses').array(),
-    /** A key that the service made itself; null for one that a person made. */
+    /** A key that the service made; null for a key made by a person. */
     builtIn: text('built_in').$type<BuiltInKey>(),
     spentThisMonth: amount('spent_month_nano').notNull().default(nano(0)),
     spentMonth: integer('spent_month').notNull().default(197001),
     lastUsedAt: moment('last_used_at'),
     createdAt: moment('created_at').notNull().defaultNow(),
     deletedAt: moment('deleted_at'),
-    /** Whose key it is; null for those of the account as a whole, and for keys made before there were members. */
+    /** The key's member; null for the account's own keys. */
     createdBy: text('created_by'),
-    /** `name=value`, for all that it is used for; null = none. */
+    /** `name=value` tags of all its usage; null = none. */
     tags: text('tags').array(),
-    /** The number of the secret whose hash this is, and until when the one before works; null for a key that was never rotated. */
+    /** Number of the current secret, and the time until which the former one works; null for a key that was never rotated. */
     secretOrdinal: integer('secret_ordinal').notNull().default(1),
     formerSecretEndsAt: moment('former_secret_ends_at'),
-    /** Since when it has its text; null = since it was made. */
+    /** When its secret was last rotated; null = never. */
     secretSince: moment('secret_since'),
   },
   (table) => [
@@ -114,7 +114,7 @@ export const apiKeys = pgTable(
   ],
 )
 
-/** Secrets that a key had before the one it has; no more than one of a key works. */
+/** Former secrets of keys. At most one of a key still works. */
 export const keySecrets = pgTable(
   'key_secrets',
   {
@@ -153,9 +153,9 @@ export const creditOutbox = pgTable('credit_outbox', {
   amount: amount('amount_nano').notNull(),
   createdAt: moment('created_at').notNull().defaultNow(),
   appliedAt: moment('applied_at'),
-  /** When the ledger said for the second time that it has the credit. */
+  /** When the ledger confirmed for the second time that it has the credit. */
   confirmedAt: moment('confirmed_at'),
-  /** The entry of which the ledger has to hear before. */
+  /** The entry that must reach the ledger first. */
   afterEntryId: text('after_entry_id'),
 })
 
@@ -197,11 +197,11 @@ export const usageDaily = pgTable(
     outputTokens: tokens('output_tokens').notNull(),
     reasoningTokens: tokens('reasoning_tokens').notNull(),
     cost: amount('cost_nano').notNull(),
-    /** Sums; a mean is the sum by `requests`, of the first token by `firstTokenCount`. */
+    /** Sums: divided by `requests` they give means; `firstTokenMs` is divided by `firstTokenCount`. */
     durationMs: bigint('duration_ms', { mode: 'number' }).notNull(),
     firstTokenMs: bigint('first_token_ms', { mode: 'number' }).notNull(),
     firstTokenCount: bigint('first_token_count', { mode: 'number' }).notNull(),
-    /** What providers ask of us, and the part of `cost` for which that is known; both null if it is known of nothing. */
+    /** Provider costs, and the part of `cost` for which they are known; both null if none is known. */
     providerCost: bigint('provider_cost_nano', { mode: 'number' }),
     costed: bigint('costed_nano', { mode: 'number' }),
     /** '' for none. */
@@ -213,7 +213,7 @@ export const usageDaily = pgTable(
   ],
 )
 
-/** What each member's keys were charged, by day. */
+/** Charges of each member's keys, by day. */
 export const usageDailyMembers = pgTable(
   'usage_daily_members',
   {
@@ -241,7 +241,7 @@ export const usageDailyTags = pgTable(
   (table) => [primaryKey({ columns: [table.accountId, table.day, table.tags, table.model] })],
 )
 
-/** `new_member`: what members who join are given. */
+/** `new_member`: the budget that joining members get. */
 export type StoredBudgetScope = BudgetScope | 'new_member'
 
 export const budgets = pgTable(
@@ -266,7 +266,7 @@ export const budgets = pgTable(
   ],
 )
 
-/** Which idempotency keys were charged, for a day at least. */
+/** Idempotency keys of charged requests, kept for at least a day. */
 export const chargedIdempotencyKeys = pgTable(
   'charged_idempotency_keys',
   {
@@ -292,7 +292,7 @@ export const deadLetters = pgTable(
     accountId: text('account_id'),
     payload: text('payload').notNull(),
     error: text('error').notNull(),
-    /** Whether the charge is in usage_records all the same. */
+    /** Whether the charge is in usage_records anyway. */
     isBooked: boolean('is_booked').notNull(),
     createdAt: moment('created_at').notNull().defaultNow(),
   },

@@ -1,4 +1,4 @@
-/** Lets TypeScript know that `import text from './x.sql' with { type: 'text' }` is a string: SQL stays in SQL files. */
+/** Types imports of SQL files as text: `import text from './x.sql' with { type: 'text' }`. */
 declare module '*.sql' {
   const text: string
   export = text

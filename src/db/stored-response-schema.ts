@@ -1,4 +1,4 @@
-/** The tables of stored answers and of what each account has of them, as TypeScript sees them. */
+/** The tables of stored answers and of each account's totals, for typed queries. */
 import { bigint, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { moment } from './columns'
 
@@ -8,7 +8,7 @@ export const storedResponses = pgTable(
     accountId: text('account_id').notNull(),
     id: text('id').notNull(),
     keyId: text('key_id').notNull(),
-    /** The answer that the request built on. */
+    /** The answer that the request continued. */
     parentId: text('parent_id'),
     /** As the caller named it. */
     model: text('model').notNull(),
@@ -18,11 +18,11 @@ export const storedResponses = pgTable(
     answer: text('answer').notNull(),
     /** Of both texts. */
     bytes: integer('bytes').notNull(),
-    /** In both texts. */
+    /** Number of JSON values in both texts. */
     jsonValues: integer('json_values').notNull(),
-    /** That its provider counted of the whole prompt; null if it counted none. */
+    /** The provider's token count of the whole prompt; null if unknown. */
     tokens: integer('tokens'),
-    /** How many items the input has, and the answer. */
+    /** Number of items in the input, and in the answer. */
     inputItems: integer('input_items').notNull(),
     outputItems: integer('output_items').notNull(),
     createdAt: moment('created_at').notNull(),
@@ -41,9 +41,9 @@ export const storedResponseItems = pgTable(
     accountId: text('account_id').notNull(),
     itemId: text('item_id').notNull(),
     responseId: text('response_id').notNull(),
-    /** Of the item as JSON. */
+    /** Size of the item as JSON. */
     bytes: integer('bytes').notNull(),
-    /** Among the items of the input and then those of the answer. */
+    /** Index among the items of the input, then of the answer. */
     place: integer('place').notNull(),
   },
   (table) => [
@@ -54,7 +54,7 @@ export const storedResponseItems = pgTable(
 
 export const storedResponseTotals = pgTable('stored_response_totals', {
   accountId: text('account_id').primaryKey(),
-  /** How many answers. */
+  /** Number of answers. */
   kept: bigint('kept', { mode: 'number' }).notNull().default(0),
   bytes: bigint('bytes', { mode: 'number' }).notNull().default(0),
 })

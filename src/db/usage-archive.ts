@@ -1,11 +1,11 @@
-/** Archived usage: its end date, and how the checkpoints of a month are made from its records. */
+/** Archived usage: where it ends, and how a month's checkpoints are computed from its records. */
 import type { Sql, TransactionSql } from 'postgres'
 import { usageColumns } from './schema'
 
-/** Days after its end until a month may be archived: records may settle late (7 days) or be rated (30). */
+/** Days after a month's end until it may be archived, since records may settle 7 days and be rated 30 days later. */
 export const ARCHIVE_MIN_AGE_DAYS = 31
 
-/** The moment before which records are archived, milliseconds since 1970; null if none are. */
+/** The time before which records are archived, milliseconds since 1970; null if none are. */
 export async function archivedBeforeMs(sql: Sql | TransactionSql): Promise<number | null> {
   const [row] = await sql<{ before_ms: number | null }[]>`
     SELECT (extract(epoch FROM (max(month) + interval '1 month') AT TIME ZONE 'UTC') * 1000)::bigint AS before_ms
@@ -13,16 +13,16 @@ export async function archivedBeforeMs(sql: Sql | TransactionSql): Promise<numbe
   return row?.before_ms ?? null
 }
 
-/** As text that no setting of a session changes. */
+/** A column as text that doesn't depend on session settings. */
 function digestible({ name, type }: (typeof usageColumns)[number]): string {
   if (type.startsWith('timestamp')) return `extract(epoch FROM ${name})`
   return type === 'nano_usd' || type === 'token_count' ? `${name}::bigint` : name
 }
 
-/** The digested text of a record: every column. */
+/** The hashed text of a record: all columns. */
 export const RECORD_TEXT = `ROW(${usageColumns.map(digestible).join(', ')})::text`
 
-/** The digested text of the sums of a day. Counts of errors and durations are left out, because they are no matter of money. */
+/** The hashed text of a day's sums. Counts of errors and durations are omitted, since they don't affect money. */
 export const DAY_TEXT = `ROW(day - '1970-01-01'::date, key_id, model, member_id, requests, uncached_tokens::bigint,
   cache_read_tokens::bigint, cache_write_5m_tokens::bigint, cache_write_1h_tokens::bigint, output_tokens::bigint,
   reasoning_tokens::bigint, cost_nano::bigint, provider_cost_nano, costed_nano)::text`
@@ -34,8 +34,9 @@ const hashed = (text: string) => `sha256(convert_to(${text}, 'UTF8'))`
 const hashOfHashes = (hash: string, order: string) => `sha256(string_agg(${hash}, ''::bytea ORDER BY ${order}))`
 
 /**
- * A query for what the records of `table` add up to, by account and month: `account_id, month, records, requests, cost_nano, output_tokens,
- * provider_cost_nano, last_seq, last_id, records_digest`. Hashed hour by hour first: no hash may hold all hashes of a large account at once.
+ * A query for the totals of the records in `table`, by account and month: `account_id, month, records, requests, cost_nano, output_tokens,
+ * provider_cost_nano, last_seq, last_id, records_digest`. Hashes are combined hour by hour first, since a large account's hashes don't fit
+ * in one value.
  */
 export function recordSumsQuery(table: string): string {
   return `
@@ -55,7 +56,9 @@ export function recordSumsQuery(table: string): string {
     GROUP BY account_id, month`
 }
 
-/** A query for `account_id, month, requests, cost_nano, output_tokens, provider_cost_nano` of the daily sums that `condition` is true of. */
+/**
+ * A query for `account_id, month, requests, cost_nano, output_tokens, provider_cost_nano` of the daily sums for which `condition` is true.
+ */
 export function daySumsQuery(condition: string): string {
   return `
     SELECT account_id, ${MONTH_OF_DAY} AS month, sum(requests) AS requests, sum(cost_nano) AS cost_nano,
@@ -63,7 +66,7 @@ export function daySumsQuery(condition: string): string {
     FROM usage_daily WHERE ${condition} GROUP BY 1, 2`
 }
 
-/** A query for `account_id, month, days_digest` of the daily sums that `condition` is true of. */
+/** A query for `account_id, month, days_digest` of the daily sums for which `condition` is true. */
 export function dayDigestsQuery(condition: string): string {
   return `
     SELECT account_id, ${MONTH_OF_DAY} AS month,
@@ -74,6 +77,6 @@ export function dayDigestsQuery(condition: string): string {
 const MONTH_OF_RECORD = `date_trunc('month', settled_at AT TIME ZONE 'UTC')::date`
 const MONTH_OF_DAY = `date_trunc('month', day::timestamp)::date`
 
-/** An aggregate over the checkpoints of a month: the month's digest. That of none is the hash of nothing. */
+/** An aggregate over the checkpoints of a month: the month's digest. Without checkpoints it is the hash of an empty text. */
 export const CHECKPOINTS_DIGEST = `encode(sha256(coalesce(string_agg(${hashed(CHECKPOINT_TEXT)}, ''::bytea
   ORDER BY account_id COLLATE "C"), ''::bytea)), 'hex')`

@@ -17,24 +17,23 @@ import type { Nano } from '@/lib/money'
 import { textArray } from './array-literal'
 import { amount, moment, tokens } from './columns'
 
-/** What a record has in a column: a number, a boolean, or text as Postgres reads it; null or undefined: nothing. */
+/** A record's value in a column: a number, a boolean, or text as Postgres parses it; null or undefined: NULL. */
 export type Cell = string | number | boolean | null | undefined
 
 type Seen = {
   about: string
-  /** The heading in the export; else the column's own name. */
+  /** The heading in the export; default: the column's name. */
   heading?: string
-  /** On the page of one request, for what has no other place there. */
+  /** The label on the page of one request, for columns without their own place there. */
   label?: string
 }
 
-/** Of a record and its facts. */
 type WriteCell = (facts: RequestFacts, record: UsageRecord) => Cell
 
 export type UsageColumn<Type extends PgColumnBuilderBase = PgColumnBuilderBase> = {
   type: Type
   cell: WriteCell
-  /** There where the account may see it. */
+  /** Set if the account may see it. */
   seen?: Seen
 }
 
@@ -42,7 +41,7 @@ function column<Type extends PgColumnBuilderBase>(type: Type, cell: WriteCell) {
   return { type, cell } satisfies UsageColumn<Type>
 }
 
-/** An account may see it; `about` is said in the API, where the name does not say it. */
+/** A column that an account may see. `about` describes it in the API document, if its name is not enough. */
 function seen<Type extends PgColumnBuilderBase>(
   about: string,
   type: Type,
@@ -120,15 +119,15 @@ export const USAGE_COLUMNS = {
   endUser: seen('A hash of whom the body names', text('end_user'), (f) => f.labels?.endUser, {
     label: 'End user',
   }),
-  /** By which `GET /v1/generation` finds it, and which it tells. */
+  /** The id for `GET /v1/generation`. */
   answerId: column(text('answer_id'), (f) => f.answerId),
   finish: column(text('finish'), (f) => f.finish),
   seq: column(count('seq').notNull(), (_, r) => r.seq),
   holdId: column(text('hold_id').notNull(), (_, r) => r.holdId),
   accountId: column(text('account_id').notNull(), (_, r) => r.accountId),
-  /** What of the cost was for tools that ran at the provider; null if nothing was. */
+  /** The part of the cost for provider-run tools; null if there is none. */
   toolCharges: column(jsonb('tool_charges').$type<ToolCharge[]>(), (f) => f.tools && JSON.stringify(f.tools)),
-  /** What the provider asks of us; null = unknown. This and the rest are for operators only. */
+  /** The provider's cost; null = unknown. This and the following columns are for operators only. */
   providerCost: column(count('provider_cost_nano'), (_, r) => providerCostOf(r)),
   chargeBasis: column(text('charge_basis').$type<ChargeBasis>(), (_, r) => chargeBasis(r)),
   countGaps: column(
@@ -143,20 +142,20 @@ export const USAGE_COLUMNS = {
 
 type Columns = typeof USAGE_COLUMNS
 type SeenColumns = { [Name in keyof Columns as Columns[Name] extends { seen: Seen } ? Name : never]: Columns[Name] }
-/** What an account may see of its records. */
+/** Columns that an account may see. */
 export type SeenName = keyof SeenColumns
 
-/** Drizzle's side of the columns, for the live table and the archived one. */
+/** Drizzle's columns for the live table and the archived one. */
 export const usageColumnTypes = Object.fromEntries(
   Object.entries(USAGE_COLUMNS).map(([name, { type }]) => [name, type]),
 ) as { [Name in keyof Columns]: Columns[Name]['type'] }
 
-/** What a provider asks of us for a record; nothing for a late correction, whose expiry has it. */
+/** The provider's cost of a record; null for a late correction, because the expired hold's record contains it. */
 export function providerCostOf({ kind, facts }: UsageRecord): Nano | null {
   return kind === 'late' ? null : (facts.providerCost ?? null)
 }
 
-/** The event's own flags and the record's, each once. */
+/** The flags of facts and record, without duplicates. */
 function allFlags(record: UsageRecord): readonly string[] {
   const { flags, facts } = record
   return flags.length === 0 ? facts.flags : [...new Set([...facts.flags, ...flags])]
@@ -164,17 +163,17 @@ function allFlags(record: UsageRecord): readonly string[] {
 
 const MAX_INT4 = 2_147_483_647
 
-/** Facts that carry no money are bent into their column, so that an absurd clock can't keep a record out of the books. */
+/** Clamps facts without money to their column's range, so that a wrong clock can't keep a record out of the database. */
 function toInt4(value: number): number {
   return Number.isFinite(value) ? Math.max(0, Math.min(MAX_INT4, Math.round(value))) : 0
 }
 
-/** A moment that a date column can hold, in milliseconds since 1970. */
+/** A time within a date column's range, in milliseconds since 1970. */
 export function toMoment(atMs: number): number {
   return Math.max(0, Math.min(LATEST_MS, Math.round(atMs)))
 }
 
-/** Moments of a batch lie within a second or two: the part before the milliseconds is made once. */
+/** A batch's times lie within a second or two, so the text before the milliseconds is reused. */
 let lastSecond = -1
 let lastText = ''
 

@@ -1,17 +1,19 @@
-/** Which beta interfaces of messages each cloud takes, and by which name. The clouds refuse a request that names another one. */
+/** Which messages beta features each cloud supports, and their names there. A cloud refuses requests with other names. */
 import type { Beta } from '@/chat/protocol'
 
-/** Clouds that sell Claude; Anthropic itself takes all. `mantle` is Bedrock's own `/anthropic`. */
+/** Clouds that sell Claude; Anthropic itself accepts all betas. `mantle` is Bedrock's own `/anthropic`. */
 export type Cloud = 'bedrock' | 'mantle' | 'vertex' | 'foundry'
 
-/** `carried` by its own name, or the name that the cloud gives it; a cloud that is missing refuses it: it is left out and named. */
+/**
+ * For each cloud: `carried` (by its own name), or the cloud's name. A missing cloud would refuse the beta, so it is omitted and reported.
+ */
 type Row = Readonly<Partial<Record<Cloud, string>>>
 
 const carriedBy = (...clouds: Cloud[]): Row => Object.fromEntries(clouds.map((cloud) => [cloud, CARRIED]))
 const CARRIED = 'carried'
 const TOOL_SEARCH = 'tool-search-tool-2025-10-19'
 
-/** By name without date; compared with the publications of clouds and users on 2026-11-28. */
+/** By name without date; compared with publications of clouds and users on 2026-11-28. */
 export const BETAS: Readonly<Record<string, Row>> = {
   'advanced-tool-use': { ...carriedBy('foundry'), bedrock: TOOL_SEARCH, mantle: TOOL_SEARCH, vertex: TOOL_SEARCH },
   'cache-diagnosis': carriedBy(),
@@ -51,7 +53,7 @@ export const BETAS: Readonly<Record<string, Row>> = {
   'web-search': carriedBy('mantle', 'vertex', 'foundry'),
 }
 
-/** The cloud's name of a beta interface; undefined if it refuses a request that names it. */
+/** The cloud's name of a beta; undefined if the cloud doesn't support it. */
 export function betaNamesOf(cloud: Cloud): (beta: Beta) => string | undefined {
   return ({ name, family }) => {
     const told = Object.hasOwn(BETAS, family) ? BETAS[family]?.[cloud] : undefined
@@ -61,7 +63,7 @@ export function betaNamesOf(cloud: Cloud): (beta: Beta) => string | undefined {
 
 const BETA_HEADER = 'anthropic-beta'
 
-/** The betas that a body has to name where a cloud reads no header of them. */
+/** The betas to put into the body, for clouds that ignore the header. */
 export function headerBetas(headers: Readonly<Record<string, string>>): string[] {
   return headers[BETA_HEADER]?.split(',').flatMap((name) => name.trim() || []) ?? []
 }

@@ -1,4 +1,4 @@
-/** What a dialect is: how a format is reached at one provider, by its address and its credential. */
+/** A dialect: how to reach a format at one provider, with its address and credential. */
 import type { FormatName } from '@/chat/format-name'
 import type { Beta } from '@/chat/protocol'
 import type { ProviderError } from '@/chat/provider-error'
@@ -7,7 +7,7 @@ import type { Endpoint } from '@/formats/format'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import type { Authorizer } from './credentials/authorizer'
 
-/** The dialects that the catalogue may name. */
+/** Dialects that the catalogue may name. */
 export const DIALECT_NAMES = [
   'azure-openai',
   'bedrock-converse',
@@ -20,83 +20,83 @@ export const DIALECT_NAMES = [
 ] as const
 export type DialectName = (typeof DIALECT_NAMES)[number]
 
-/** A format's own endpoint is the dialect of all providers that are reached as its vendor publishes it. */
+/** How to reach a provider. For providers without a dialect, it is the format's own endpoint. */
 export type Dialect = Omit<Endpoint, 'credential'> & {
-  /** Missing where the catalogue names none. */
+  /** Missing if the catalogue names none. */
   readonly name?: DialectName
-  /** The header that carries a provider key; missing where calls have no key. */
+  /** The header for a provider key; missing if calls have no key. */
   readonly credential?: Endpoint['credential'] | undefined
-  /** Authorizes each call; missing where a key does, or nothing has to. */
+  /** Authorizes each call; missing if a key does, or nothing is needed. */
   readonly authorizer?: Authorizer
-  /** Secrets of the authorizer that no log may show. */
+  /** The authorizer's secrets, for the log redactor. */
   readonly secrets?: readonly string[]
   /**
-   * Replaces the format's `body`, which stays unchanged; undefined if the body is sent as it is. `headers`: those of the
-   * catalogue and the caller's protocol, in lower case. `family`: the catalogue's word for a model whose name is unclear.
-   * Throws `invalid_request` if omitting something would change the meaning.
+   * Converts the format's `body` without changing it; undefined if the body is sent unchanged. `headers`: the catalogue's and the caller's
+   * protocol headers, in lower case. `family`: the catalogue's name for a model whose own name is unclear. Throws `invalid_request` if an
+   * omission would change the meaning.
    */
   envelope?(body: JsonObject, headers: Readonly<Record<string, string>>, family?: string): Enveloped
-  /** As the format's `withoutProofs`, of a body in the envelope; left out if the format's own does for that. */
+  /** Like the format's `withoutProofs`, for a converted body; missing if the format's own works. */
   withoutProofs?(body: JsonObject): JsonObject | undefined
-  /**
-   * Embedding calls for a model of this name or family, if they differ from the format's. Then such a provider's models only
-   * embed.
-   */
+  /** Embedding calls for a model of this name or family, if they differ from the format's. Such a provider's models can only embed. */
   embeddings?(model: string): ProviderEmbeddings
-  /** Its name of a beta interface; undefined if it refuses a request that names it. Left out if all are taken by their names. */
+  /** The provider's name of a beta; undefined if it doesn't support it. Missing if all are accepted by name. */
   takenBeta?(beta: Beta): string | undefined
-  /** Which headers of the caller's protocol are sent; left out if all are. */
+  /** Filters the caller's protocol headers; missing if all are sent. */
   protocolHeaders?(headers: Readonly<Record<string, string>>): Record<string, string>
   /**
-   * How an answer with these headers becomes one of the format; undefined if it is one already. Left out if all are. `doubted` is told
-   * where the answer counts tokens twice, and differently.
+   * How to convert an answer with these headers to the format; undefined if it has the format already. Missing if all do. `doubted` is
+   * called if the answer contains two different token counts.
    */
   readAnswer?(headers: Headers, doubted?: (counts: CountsInDoubt) => void): AnswerReading | undefined
-  /** Decodes an error answer; undefined if it has the format's form. Never throws. */
+  /** Decodes an error response; undefined if it has the format's form. Never throws. */
   decodeError?(status: number, headers: Headers, body: JsonValue | undefined): ProviderError
 }
 
 /** The provider's side of embeddings. */
 export type ProviderEmbeddings = Omit<Embeddings, 'encodeResponse'>
 
-/** One body as a dialect sends it. */
+/** A converted body. */
 type Enveloped = {
   body: JsonObject
-  /** Fields of the format's body that the dialect has no word for. */
+  /** Fields of the format's body that the dialect lacks. */
   leftOut: readonly string[]
 }
 
-/** Counts of one answer, by the format's names: those that it is charged by, and those of the cloud around it. */
+/** Two counts of one answer, by the format's names: `told` is used for charging, `measured` is the cloud's own. */
 export type CountsInDoubt = { told: JsonObject; measured: JsonObject }
 
-/** Makes the format's own answer of a dialect's: a stream piece by piece, or what comes whole. */
+/** Converts a dialect's answer to the format: a stream piecewise, anything else as a whole. */
 export type AnswerReading =
   | {
       kind: 'stream'
-      /** The format's own event stream, as far as these bytes complete it. What is wrong with them is an error event, and the last. Never throws. */
+      /**
+       * The format's event stream, as far as these bytes complete it. Invalid bytes become an error event, after which nothing follows.
+       * Never throws.
+       */
       push(bytes: Uint8Array): string
-      /** What is left to say when no more bytes come. */
+      /** The text for the end of the stream. */
       end(): string
     }
   | {
       kind: 'whole'
-      /** The format's own answer; undefined where `json` is none. */
+      /** The format's own answer; undefined if `json` is not an answer. */
       read(json: JsonValue): JsonObject | undefined
     }
 
-/** One dialect, before a provider's entry is read. */
+/** A dialect, before a provider's settings are applied. */
 export type DialectKind = {
-  /** The formats that are reached by it. */
+  /** The formats that an entry with this dialect may name. */
   readonly formats: readonly FormatName[]
-  /** The one that it speaks whichever of them an entry names; left out if it is that. */
+  /** The format it really speaks, whichever of them an entry names; missing if that is the named one. */
   readonly spoken?: FormatName
-  /** Whether a provider's entry has to name a version. */
+  /** Whether a provider's entry must set an API version. */
   readonly needsVersion: boolean
-  /** The property that an entry with these settings lacks; left out if none can be missing. */
+  /** The property that is missing from these settings; the method is missing if none can be. */
   needs?(settings: DialectSettings): 'project' | 'location' | undefined
-  /** The address of providers whose entries name none; left out if they have to. */
+  /** The default address; missing if entries must set one. */
   baseUrl?(settings: DialectSettings): string
-  /** The dialect of a provider whose format's own endpoint is `endpoint`. */
+  /** The dialect of a provider; `endpoint` is its format's own. */
   create(format: FormatName, endpoint: Endpoint, settings: DialectSettings): Dialect
 }
 

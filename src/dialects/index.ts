@@ -1,4 +1,4 @@
-/** All dialects by name, and all that authorizes without keys: the only place that knows them all. */
+/** All dialects by name, and all keyless authorizers. No other file lists them. */
 
 import { vertex, vertexRaw } from '@/dialects/google/vertex'
 import { awsAuth } from './aws/aws-auth'

@@ -1,19 +1,19 @@
-/** Arguments of calls come as JSON in a text, which is parsed where a provider wants them as an object: how much of it a request may hold. */
+/** Limits the JSON text of tool-call arguments, which is parsed for providers that expect an object. */
 import { invalidRequest } from '@/chat/error'
 import { TEXT_BOUNDS } from '@/lib/json'
 import { inspectJson } from '@/lib/json-source/scan'
 
-/** What was read of one request's arguments so far. */
+/** Totals of one request's arguments so far. */
 export type ArgumentsRead = { chars: number; values: number }
 
-/** Throws `invalid_request` that names `field` where the text holds more than is parsed; `maxChars` is for all together. */
+/** Throws `invalid_request` for `field` if the text exceeds the limits; `maxChars` is for all arguments together. */
 export function checkArguments(text: string, field: string, read: ArgumentsRead, maxChars: number): string {
   read.chars += text.length
   if (read.chars > maxChars) {
     throw invalidRequest(`${field}: all arguments together exceed ${maxChars} characters`, field)
   }
   const { depth, values, names } = TEXT_BOUNDS
-  // Each level takes two brackets, each value a character and what parts it from the next.
+  // A level needs two brackets, and a value a character and a separator, so short texts can't exceed the limits.
   if (text.length <= 2 * depth && read.chars <= 2 * values) return text
   const found = inspectJson(text, TEXT_BOUNDS)
   read.values += found.values

@@ -1,4 +1,4 @@
-/** The allow-list of what a body may hold; fields on no list are left out (docs/decisions/0008-unlisted-fields-are-left-out.md). */
+/** The allow-list of body fields; fields on no list are omitted (docs/decisions/0008-unlisted-fields-are-left-out.md). */
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest, Feature, UnpricedField } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'
@@ -6,9 +6,9 @@ import { asWritten } from '@/lib/json-source/as-written'
 import type { InsideVerdict, NestedFields } from './nested-fields'
 
 /**
- * `hub`: the hub has a field for it and computes its cost. `passed`: it costs nothing beyond the answer's tokens. `values`: the
- * same for these values only. `kept`: it asks the provider to store the request or not; only the latter is passed on.
- * `unpriced`: it may cost more than the usage states, or read unseen data; `code` tells clients that know a way without it.
+ * `hub`: the hub has it and computes its cost. `passed`: it costs nothing beyond the answer's tokens. `values`: the same, only for these
+ * values. `kept`: asks the provider to store the request, or not to; only the latter is passed on. `unpriced`: may cost more than the usage
+ * reports, or read unseen data; `code` is for clients that know an alternative.
  */
 type FieldRule =
   | ({ kind: 'hub' } & Across & { isOurs?: true; isNative?: true })
@@ -18,53 +18,53 @@ type FieldRule =
   | { kind: 'unpriced'; because: string; code?: string }
 
 /**
- * `bound`: it constrains the answer, so it is not omitted without consent; `carriedBy` are other formats that can carry it in
- * answers of one piece, `word` its entry in a list with other meanings. Of the hub's fields, `isOurs` are used by the gateway
+ * `bound`: it constrains the answer, so it is not omitted without consent. `carriedBy`: other formats that can express it in answers that
+ * aren't streamed; `word`: its value in a list whose other values are harmless. Of the hub's fields, `isOurs` are used by the gateway
  * itself, and `isNative` only by the format's own providers.
  */
 type Across = { bound?: { carriedBy: ReadonlySet<FormatName>; word: string | undefined } }
 
 export type FieldTable = ReadonlyMap<string, FieldRule>
 
-/** All that a format says of the fields of its requests, and of what it has no word for. */
+/** A format's request fields, and the features it lacks. */
 export type RequestFields = {
   /** The fields inside these fields. */
   nested: NestedFields
-  /** By the name of the object that they stand in; the body itself is ''. */
+  /** By the name of the object that contains them; '' for the body. */
   tables: Readonly<Record<string, FieldTable>>
-  /** How its callers spell what they may ask for; absent where they can't. */
+  /** The callers' field names for each feature; missing if they can't request it. */
   spelling: Readonly<Partial<Record<Feature, readonly string[]>>>
-  /** What its providers have no word for, and are sent the request without. */
+  /** Features that its providers lack; they are omitted. */
   lacking: readonly Feature[]
-  /** Likewise, but that the answer would be another one: such a request is refused. */
+  /** Features that its providers lack and that would change the answer; such a request is refused. */
   refusing: readonly Feature[]
-  /** By a quirk of its providers: what these are sent the request without as well. */
+  /** By quirk of a provider: further features that are omitted. */
   lackingWith: Readonly<Record<string, readonly Feature[]>>
-  /** The fields that a model without a capability does nothing with. Left out by formats whose fields no list names. */
+  /** Fields without effect on a model that lacks the capability. Missing for formats that list no fields. */
   needs?: Readonly<Partial<Record<'tools' | 'reasoning', readonly string[]>>>
-  /** Likewise: the fields of a request for embeddings that providers get, and those of them that only the format's own know. */
+  /** Embeddings fields that providers get (`all`), and those among them that only the format's own support (`native`). */
   ofEmbeddings?: { all: ReadonlySet<string>; native: readonly string[] }
 }
 
 type Listed = {
   hub: readonly string[]
-  /** Those that the gateway heeds itself. */
+  /** Fields used by the gateway itself. */
   ours?: readonly string[]
-  /** Those that only the format's own providers can carry. */
+  /** Fields that only the format's own providers support. */
   native?: readonly string[]
-  /** Those that constrain the answer, with the other formats that can carry them in answers of one piece. */
+  /** Fields that constrain the answer, with the other formats that can express them in answers that aren't streamed. */
   bound?: Record<string, { carriedBy?: readonly FormatName[]; word?: string }>
-  /** By the reason. */
+  /** By reason. */
   passed: Record<string, readonly string[]>
   values?: Record<string, { values: readonly JsonValue[]; because: string }>
-  /** By the reason. */
+  /** By reason. */
   kept?: Record<string, readonly string[]>
-  /** By the reason. */
+  /** By reason. */
   unpriced: Record<string, readonly string[]>
   codes?: Record<string, string>
 }
 
-/** The table of a list. */
+/** Builds a field table from lists. */
 export function fieldTable({
   hub,
   passed,
@@ -109,12 +109,12 @@ function boundTo(field: string, { bound = {} }: Pick<Listed, 'bound'>): Pick<Fie
   return given ? { bound: { carriedBy: new Set(given.carriedBy), word: given.word } } : {}
 }
 
-/** The fields of a body that are refused, omitted or bound to some formats; absent in nearly every request. */
+/** The fields of a body that are refused, omitted or bound to some formats; missing in nearly every request. */
 export type FieldVerdict = Pick<ChatRequest, 'unlisted' | 'unpriced' | 'bound'>
 
 const NOTHING_FOUND: FieldVerdict = {}
 
-/** Judges each field of `body` by `table`; `prefix` is the path of an object inside a body. */
+/** Classifies each field of `body` by `table`; `prefix` is the path of an object inside a body. */
 export function judgeFields(body: JsonObject, table: FieldTable, format: FormatName, prefix = ''): FieldVerdict {
   let verdict = NOTHING_FOUND
   for (const field in body) {
@@ -141,18 +141,18 @@ function asksFor(value: JsonValue | undefined, word: string | undefined): boolea
   return value !== false && value !== 0 && !isEmpty(value)
 }
 
-/** Whether a field is there, and says nothing. */
+/** Whether a field is empty. */
 export function isEmpty(value: JsonValue | undefined): boolean {
   if (value === undefined || value === null || value === '') return true
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-/** The list, or undefined if nothing is in it. */
+/** The list; undefined if it is empty. */
 export function unlessEmpty<Item>(list: Item[]): Item[] | undefined {
   return list.length > 0 ? list : undefined
 }
 
-/** Both verdicts as one. */
+/** Joins two verdicts. */
 export function joinVerdicts(one: FieldVerdict, other: FieldVerdict): FieldVerdict {
   return {
     unlisted: unlessEmpty([...(one.unlisted ?? []), ...(other.unlisted ?? [])]),
@@ -161,13 +161,13 @@ export function joinVerdicts(one: FieldVerdict, other: FieldVerdict): FieldVerdi
   }
 }
 
-/** The verdict on a body with that of what stands inside it. */
+/** Adds the verdict on nested fields to the body's. */
 export function withInside(verdict: FieldVerdict, { unlisted, bound }: InsideVerdict): FieldVerdict {
   if (unlisted.length === 0 && bound.length === 0) return verdict
   return joinVerdicts(verdict, { unlisted: [...unlisted], bound: [...bound] })
 }
 
-/** Whether a field with such a rule is at this value as good as not there. */
+/** Whether a field with this rule has no effect at this value. */
 export function costsNothing(
   rule: Extract<FieldRule, { kind: 'values' | 'kept' | 'unpriced' }>,
   value: JsonValue | undefined,
@@ -177,17 +177,17 @@ export function costsNothing(
   return rule.kind === 'values' && rule.values.has(value)
 }
 
-/** The quirk of a provider whose extra charges the operator bears: there nothing is refused and nothing left out. */
+/** Quirk of a provider whose extra charges the operator bears: nothing is refused or omitted. */
 export const UNPRICED_EXTRAS = 'unpriced-extras'
 
-/** The quirk of a provider that reads `cache_control` although its format does not have it. */
+/** Quirk of a provider that supports `cache_control` although its format does not. */
 export const CACHE_CONTROL = 'cache-control'
-/** The name of the field at any place of a body. */
+/** The field's name, anywhere in a body. */
 export const CACHE_CONTROL_FIELD = 'cache_control'
 
 const NOTHING: readonly string[] = []
 
-/** Which fields of the caller's body a target of the caller's own format is not sent. */
+/** The fields of the caller's body that are not sent to a target of the same format. */
 export function leftOutFields(
   { unlisted, hasCacheControl }: Pick<ChatRequest, 'unlisted' | 'hasCacheControl'>,
   { quirks, passFields }: { quirks: ReadonlySet<string>; passFields?: ReadonlySet<string> },
@@ -199,9 +199,8 @@ export function leftOutFields(
 }
 
 /**
- * `body` for a provider of its own format: all as the caller wrote it, but the numbers that the gateway reads. Those are sent as
- * they were read, so that what was priced is what is executed. To be copied before it is changed. `nameOf` is the name of a
- * field in the table.
+ * `body` for a provider of the caller's format: unchanged, except that numbers read by the gateway are sent as they were read, so that the
+ * executed request is the one that was priced. Copy the result before changing it. `nameOf` maps a field to its name in the table.
  */
 export function relayedFields(body: JsonObject, table: FieldTable, nameOf = ownName): JsonObject {
   const relayed = asWritten(body)
@@ -220,7 +219,7 @@ function ownName(field: string): string {
 const MAX_NAMES = 8
 const MAX_NAME_CHARS = 64
 
-/** Names of fields for a header or a log. They are the caller's own words: few, short, and of plain characters. */
+/** Field names for a header or log. They come from the caller, so their number, length and characters are limited. */
 export function showFields(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_NAME_CHARS).replace(/[^\w.-]/g, '?'))
   return shown.join(', ') + (names.length > MAX_NAMES ? ', ...' : '')

@@ -1,6 +1,6 @@
-/** Lines that client software puts into a prompt for its own vendor, which are no instruction for any model. */
+/** Recognises lines that client software adds to prompts for its own vendor, and that are no instructions. */
 
-/** New with every version of the client: in a prompt for another vendor it means nothing and would spoil its cache. */
+/** It changes with every client version, so for another vendor it would only invalidate the prompt cache. */
 const BILLING_LINE = 'x-anthropic-billing-header:'
 
 /** Whether a text of the system prompt is such a line. */

@@ -1,10 +1,10 @@
-/** The fields of an answer's last usage that say its cost, where the caller asked for it. */
+/** The cost fields in an answer's last usage, if the caller asked for them. */
 import { Type } from '@sinclair/typebox'
 import type { CostPlace } from './format'
 
 const Usd = Type.Number({ minimum: 0 })
 
-/** Their schemas, by the format's names for the parts. */
+/** Their schemas, with the format's names for the parts. */
 export function costFields({ input, output }: CostPlace['parts']) {
   const details = {
     upstream_inference_cost: Type.Null({ description: 'The provider is paid by this service' }),

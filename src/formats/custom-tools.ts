@@ -1,8 +1,8 @@
-/** Custom tools, whose input is free text, as functions with one text argument for formats without them. */
+/** Represents custom tools, whose input is free text, as functions with one text argument, for formats without custom tools. */
 import type { ToolGrammar } from '@/chat/request'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
-/** What the hub has as the parameters of a custom tool. */
+/** The function parameters that represent a custom tool in the hub. */
 export const CUSTOM_PARAMETERS: JsonObject = {
   type: 'object',
   properties: { input: { type: 'string' } },
@@ -10,26 +10,26 @@ export const CUSTOM_PARAMETERS: JsonObject = {
   additionalProperties: false,
 }
 
-/** How arguments begin that keep to that form. */
+/** The expected beginning of the arguments. */
 const OPENING = /^\s*\{\s*"input"\s*:\s*"/
 
-/** Within so many characters that beginning must come, for a text to be streamed. */
+/** A text is streamed only if that beginning comes within this many characters. */
 const MAX_OPENING = 1_024
 
 const SPECIAL = /["\\]/g
 
-/** A whole escape; the first half of a pair of surrogates is whole with the second, or with what can't be it. */
+/** A complete escape sequence. The first half of a surrogate pair is complete only with the second, or with something that cannot be it. */
 const ESCAPE = /\\(?:[^u]|u(?:d[89ab][\da-f]{2}(?:\\u[\da-f]{4}|(?=[^\\]|\\[^u]))|(?!d[89ab])[\da-f]{4}))/giy
 
-/** What models write into strings as it is, and JSON does not know there. */
+/** Control characters that models write into strings unescaped, which JSON forbids. */
 const CONTROLS = /\p{Cc}/gu
 
-/** A custom tool's free text as the arguments of such a function. */
+/** A custom tool's free text as the function's arguments. */
 export function customArguments(input: string): string {
   return JSON.stringify({ input })
 }
 
-/** The free text out of such arguments; of a model that did not keep to their form, all that it wrote. */
+/** The free text in the function's arguments; the whole text if the model deviated from their form. */
 export function customInput(argumentsText: string): string {
   const value = parseJson(argumentsText)
   if (isJsonObject(value) && typeof value.input === 'string') return value.input
@@ -39,19 +39,19 @@ export function customInput(argumentsText: string): string {
   return cut.push(argumentsText) + cut.end()
 }
 
-/** The free text out of such arguments while they come. */
+/** Extracts the free text from streamed arguments. */
 export interface CustomInput {
-  /** The text that the next piece of the arguments adds: whole characters, or nothing yet. */
+  /** Returns the new text in the next piece: whole characters, or nothing yet. */
   push(piece: string): string
-  /** The rest of the text at the end. */
+  /** Returns the rest at the end. */
   end(): string
 }
 
-/** Reads one call's arguments. A text that does not begin in their form is sent whole at its end. */
+/** Reads one call's arguments. A text with an unexpected beginning is returned whole at the end. */
 export function createCustomInput(): CustomInput {
   let isInside = false
   let isClosed = false
-  /** Received text that was not sent yet. */
+  /** Received text that was not returned yet. */
   let rest = ''
 
   function push(piece: string): string {
@@ -73,9 +73,7 @@ export function createCustomInput(): CustomInput {
   return { push, end: () => (isInside ? decodeText(rest) : customInput(rest)) }
 }
 
-/**
- * The end of the last whole character in JSON's text of a string: its closing quote, or the place before an unfinished escape.
- */
+/** The end of the last complete character in a JSON string: its closing quote, or the start of an incomplete escape. */
 function endOfWhole(text: string): number {
   for (let at = 0; ; ) {
     SPECIAL.lastIndex = at
@@ -89,20 +87,18 @@ function endOfWhole(text: string): number {
   }
 }
 
-/** How the arguments begin, where they do in the form of a custom tool's. */
+/** The beginning of the arguments, if it is the expected one. */
 function openingOf(text: string): string | undefined {
   return OPENING.exec(text.slice(0, MAX_OPENING))?.[0]
 }
 
-/** The characters that JSON's text of a string stands for; as they are where it is no JSON. */
+/** Decodes the inside of a JSON string; invalid JSON is returned unchanged. */
 function decodeText(text: string): string {
   const value = parseJson(`"${text.replace(CONTROLS, (control) => JSON.stringify(control).slice(1, -1))}"`)
   return typeof value === 'string' ? value : text
 }
 
-/**
- * The description of a custom tool with the form of its text in words: only providers that know custom tools can enforce it.
- */
+/** The description of a custom tool including its grammar as text, since only providers with custom tools can enforce it. */
 export function describeCustom(description: string | undefined, grammar: ToolGrammar | undefined): string {
   const form = grammar && `The input must match this ${grammar.syntax ?? ''} grammar:\n${grammar.definition}`
   return [description, form].filter(Boolean).join('\n\n')

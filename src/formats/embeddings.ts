@@ -1,26 +1,26 @@
-/** The duties of a format that has embeddings as well as conversations. Other formats omit this part of the contract. */
+/** The embeddings part of a format's contract. Formats without embeddings omit it. */
 import type { EmbeddingAnswer, EmbeddingRequest, VectorEncoding } from '@/chat/embedding'
 import type { JsonObject } from '@/lib/json'
 
-/** One call of several that a request may take: the inputs from `start` up to `end`. */
+/** One of the calls for a request: the inputs from `start` (inclusive) to `end` (exclusive). */
 export type EmbeddingCall = {
   request: EmbeddingRequest
   start: number
   end: number
-  /** The caller's own body, where the caller speaks the provider's format. */
+  /** The caller's own body, if the caller uses the provider's format. */
   body: JsonObject | undefined
-  /** How the vectors are asked for, where a provider can be asked. */
+  /** The encoding of vectors to request, if the provider supports a choice. */
   encoding: VectorEncoding
 }
 
-/** What an answer is held against. */
+/** The properties that an answer must have. */
 export type ExpectedVectors = {
   count: number
-  /** The encoding in which the list of vectors may stay as the provider wrote it; undefined if it is to be read. */
+  /** The encoding in which the list of vectors may stay unparsed; undefined if it must be parsed. */
   written: VectorEncoding | undefined
 }
 
-/** What of a target the format's providers need to know, as for a conversation. */
+/** The properties of a target that the encoder needs. */
 export type EmbeddingTraits = { model: string; quirks: ReadonlySet<string>; passFields: ReadonlySet<string> }
 
 /** The content of an answer besides its vectors. */
@@ -28,20 +28,20 @@ export type ToldEmbedding = {
   request: Pick<EmbeddingRequest, 'isLone' | 'encoding'>
   /** The public model id. */
   model: string
-  /** The tokens that are charged. */
+  /** The tokens charged. */
   inputTokens: number
 }
 
 export interface Embeddings {
   /** The most inputs of one call. */
   readonly maxInputs: number
-  /** Whether its providers read tokens as well as texts. */
+  /** Whether providers accept tokens as well as texts. */
   readonly takesTokens: boolean
-  /** How a provider of the format is asked to write the vectors of a call. */
+  /** The encoding to request from a provider of the format. */
   askedEncoding(request: EmbeddingRequest, traits: EmbeddingTraits): VectorEncoding
   encodeRequest(call: EmbeddingCall, traits: EmbeddingTraits): JsonObject
-  /** Returns undefined where `bytes` is no answer of this format, or one to another number of inputs. */
+  /** Undefined if `bytes` is not an answer of this format, or has another number of vectors. */
   decodeResponse(bytes: Uint8Array, expected: ExpectedVectors): Promise<EmbeddingAnswer | undefined>
-  /** The answer in pieces: it can be too long for one text. */
+  /** The answer in pieces, since it may be too long for one string. */
   encodeResponse(answer: EmbeddingAnswer, told: ToldEmbedding): Iterable<string | Uint8Array>
 }

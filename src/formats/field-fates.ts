@@ -1,4 +1,4 @@
-/** The fate of each field of a request at a provider of each format. The documents are printed from this table. */
+/** What happens to each request field at a provider of each format. The documents are generated from this table. */
 import { isCarried } from '@/chat/features'
 import type { ChatRequest, Feature, Warning } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
@@ -7,14 +7,14 @@ import type { Format } from './format'
 import { addLosses, type NestedLoss } from './nested-fields'
 
 /**
- * `carried` the provider gets it as it is. `translated` it is expressed in the provider's format, as far as that goes.
- * `heeded` the gateway applies it, at any provider. `named` it is left out, and `x-svc-left-out` says so. `refused` a 400 names it.
+ * `carried`: sent unchanged. `translated`: expressed in the provider's format, as far as possible. `heeded`: applied by the gateway, for
+ * any provider. `named`: omitted and listed in `x-svc-left-out`. `refused`: a 400 names it.
  */
 export type Fate = 'carried' | 'translated' | 'heeded' | 'named' | 'refused'
 
 type Speaker = Pick<Format, 'name' | 'requestFields'>
 
-/** The fate of a field of a `client` at a `provider`, by its name in `x-svc-left-out`. */
+/** What happens to a field of a `client` at a `provider`. `name` is as in `x-svc-left-out`. */
 export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
   const isOwn = client.name === provider.name
   const { lacking, refusing } = provider.requestFields
@@ -24,7 +24,7 @@ export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
   if (rule?.kind === 'unpriced' || rule?.kind === 'values') return 'refused'
   if (rule?.kind === 'kept') return 'named'
   if (rule?.kind === 'hub' && rule.isOurs) return 'heeded'
-  // Services of a format that does not have it refuse it, but for those that the catalogue names.
+  // Most services of the format refuse the field, so it is omitted unless the catalogue says otherwise.
   if (isOwn) return name === CACHE_CONTROL_FIELD && lacking.includes('cacheHints') ? 'named' : 'carried'
   if (rule?.bound) return rule.bound.carriedBy.has(provider.name) ? 'translated' : 'refused'
   if (rule?.kind === 'passed') return 'named'
@@ -34,7 +34,7 @@ export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
   return lacking.some((feature) => spelling[feature]?.includes(name)) ? 'named' : 'translated'
 }
 
-/** Whether a field that is refused is left out and named where the caller takes the loss (`svc.lossy`). */
+/** Whether a refused field is omitted instead if the caller accepts losses (`svc.lossy`). */
 export function yieldsToLoss(name: string, client: Speaker): boolean {
   if (client.requestFields.nested.losses.get(name)?.isBound) return true
   const rule = ruleOf(name, client.requestFields.tables)
@@ -45,7 +45,7 @@ function isStop(name: string, { requestFields: { spelling } }: Speaker): boolean
   return spelling.stop?.includes(name) === true
 }
 
-/** The names of all fields of a format's requests, those that are known only inside others last. */
+/** Names of all fields of a format's requests; fields that only occur inside others come last. */
 export function listFields(client: Speaker): string[] {
   const { tables, spelling, nested } = client.requestFields
   const listed = Object.entries(tables).flatMap(([place, table]) =>
@@ -54,13 +54,13 @@ export function listFields(client: Speaker): string[] {
   return [...new Set([...listed, ...Object.values(spelling).flat(), ...nested.losses.keys()])]
 }
 
-/** The fate of a nested field at another format. */
+/** What happens to a nested field at another format. */
 function fateOfNested({ carriedBy, isBound }: NestedLoss, provider: Speaker): Fate {
   if (carriedBy.has(provider.name)) return 'translated'
   return isBound ? 'refused' : 'named'
 }
 
-/** The fields that a provider of another format was not sent, as the caller spells them; `warnings` are its encoder's. */
+/** The fields that a provider of another format was not sent, in the caller's spelling; `warnings` are the encoder's. */
 export function lostFields(
   request: ChatRequest,
   body: JsonObject,
@@ -85,14 +85,14 @@ export function lostFields(
     if (!isLost) continue
     const spelt = spelling[feature] ?? []
     const used = spelt.filter((name) => !isEmpty(body[name]))
-    // A nested field has one spelling, except cache hints, whose spelling the request shows.
+    // A nested field has one spelling, except cache hints, whose spelling depends on the request.
     const inside = request.hasCacheControl ? spelt[0] : spelt.at(-1)
     for (const name of used.length > 0 || inside === undefined ? used : [inside]) names.add(name)
   }
   return [...names]
 }
 
-/** What a dialect has left out of the body of `provider`'s format, as the caller spells it, where it has a name for it. */
+/** The fields that a dialect omitted from `provider`'s body, in the caller's spelling if there is one. */
 export function respelled(
   paths: readonly string[],
   body: JsonObject,
@@ -109,7 +109,7 @@ export function respelled(
   return [...new Set(names)]
 }
 
-/** Whether a field that the hub has no word for, or none for its value, says something that the provider is not told. */
+/** Whether a field that the hub lacks, or with an unsupported value, has a meaning that the provider doesn't get. */
 function isUnsaid(name: string, value: JsonValue | undefined, client: Speaker, provider: Speaker): boolean {
   const rule = ruleOf(name, client.requestFields.tables)
   if (!rule || isEmpty(value)) return false
@@ -118,7 +118,7 @@ function isUnsaid(name: string, value: JsonValue | undefined, client: Speaker, p
   return fateOf(name, client, provider) !== 'translated'
 }
 
-/** Objects and lists that the hub lacks are named one by one. */
+/** Objects and lists are not single values: their unsupported fields are reported individually. */
 function isWord(value: JsonValue | undefined): boolean {
   return typeof value !== 'object'
 }

@@ -1,6 +1,6 @@
-/** How an error names the field at fault, in the requests of every format. */
+/** How errors name the faulty field, in all formats. */
 
-/** A JSON pointer as a caller writes the place: `/messages/3/content` as `messages[3].content`; `prefix` is where it starts. */
+/** Converts a JSON pointer to the caller's notation: `/messages/3/content` becomes `messages[3].content`, after `prefix`. */
 export function fieldAt(pointer: string, prefix = ''): string {
   let path = prefix
   for (const escaped of pointer.split('/').slice(1)) {

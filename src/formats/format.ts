@@ -1,4 +1,4 @@
-/** What a wire format must do: decode (wire → hub), encode (hub → wire), parse (bytes → structure), format (structure → bytes). */
+/** The contract of a wire format: decode (wire → hub), encode (hub → wire), parse (bytes → structure), format (structure → bytes). */
 import type { TSchema } from '@sinclair/typebox'
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
@@ -15,275 +15,272 @@ import type { RequestFields } from './body-fields'
 import type { Embeddings } from './embeddings'
 import type { Repair } from './repairs'
 
-/** The path and query of a request. */
 export type RequestLine = {
-  /** The model id from the path, where the format puts it there (generate-content). */
+  /** The model id from the path, for formats that have it there (generate-content). */
   model?: string
-  /** Whether the path asks for a stream, where the format says it there (generate-content). */
+  /** Whether the path requests a stream, for formats that have this there (generate-content). */
   stream?: boolean
 }
 
-/** What the provider behind a target can and cannot take. Catalogue data, so that a new provider needs no code. */
+/** What the provider of a target supports. Comes from the catalogue, so that a new provider needs no code. */
 export type TargetTraits = {
-  /** The upstream's name of the model, to be written into the request. */
+  /** The upstream's name of the model, for the request. */
   model: string
-  /** The most output tokens the model can give; used where the format demands a limit and the caller set none. */
+  /** The model's maximum of output tokens; sent if the format requires a limit and the caller set none. */
   maxOutputTokens: number
-  /** Dialect switches, by name; each encoder documents the ones it reads. */
+  /** Names of deviations; each encoder documents those it supports. */
   quirks: ReadonlySet<string>
-  /** Whose request it is: what is given to a provider by a name of the caller's is kept apart from all other accounts'. */
+  /** The account of the request. Names that callers choose are made unique per account before they are sent to a provider. */
   accountId: string
-  /** How often each tool that runs at the provider may be used: what the hold was made for. */
+  /** The allowed uses of each provider-run tool, as covered by the hold. */
   toolLimits?: ReadonlyMap<string, number>
-  /** Where in the body tools stand that run at the provider and are not to be offered to it. */
+  /** Places in the body of provider-run tools to omit. */
   untakenTools?: ReadonlySet<string>
-  /** Fields beyond the format's list that the catalogue has passed on to the provider. */
+  /** Fields beyond the format's list that the catalogue allows to be sent. */
   passFields?: ReadonlySet<string>
-  /** Beta interfaces that it may be asked for; undefined = the usual ones. See {@link Protocol}. */
+  /** Beta features that may be requested; undefined: the default ones. See {@link Protocol}. */
   betas?: ReadonlySet<string> | undefined
-  /** The provider's own name of a beta interface; undefined if it refuses it. Left out if all are taken by their names. */
+  /** The provider's own name of a beta feature; undefined if it is not supported. Missing if all are accepted by name. */
   takenBeta?: ((beta: Beta) => string | undefined) | undefined
-  /** Betas that it has refused in this request, by the caller's names. */
+  /** Betas that the provider refused for this request, by the caller's names. */
   refusedBetas?: ReadonlySet<string> | undefined
-  /** The service tier to ask for beside the standard one, which has a price. */
+  /** The service tier to request besides standard; it has a price. */
   serviceTier?: string | undefined
-  /** What tools cost that run at the provider; missing where none may be used. */
+  /** Prices of provider-run tools; missing if none may be used. */
   toolPrices?: ReadonlyMap<string, unknown> | undefined
 }
 
 export type EncodedRequest = { body: JsonObject; warnings: Warning[] }
 
-/** The facts about an answer, besides its content, that an encoder needs. */
+/** Facts about an answer, besides its content, for the encoder. */
 export type AnswerContext = {
-  /** The id to give the answer, in the format's own style of id where the provider's own id is of another format. */
+  /** The id of the answer, in the format's own style if the provider uses another format. */
   id: string
-  /** The public model id, which is what every answer and chunk names. */
+  /** The public model id, for every answer and chunk. */
   model: string
   /** Unix seconds. */
   created: number
   /** chat-completions: whether the caller asked for the usage chunk. */
   wantsUsage: boolean
-  /** Whether the last usage is to say what the answer cost. */
+  /** Whether the last usage must include the cost. */
   wantsCost?: true | undefined
-  /** chat-completions: whether OpenRouter's own library reads it. */
+  /** chat-completions: whether the caller is OpenRouter's own library. */
   forOpenRouter?: true | undefined
-  /** chat-completions: whether the caller waits for the deprecated `function_call` in place of tool calls. */
+  /** chat-completions: whether the caller expects the deprecated `function_call` instead of tool calls. */
   wantsFunctionCall?: boolean
-  /** generate-content: the field of the answer's object that is the answer, where the caller wants a bare word. */
+  /** generate-content: the object field that contains the answer, if the caller wants a bare value. */
   answerField?: string
-  /** The caller's own names and kinds of tools, by the hub's names; absent where all are functions of that name. */
+  /** The caller's names and kinds of tools, by the hub's names; missing if all are functions with the same names. */
   toolOrigins?: ReadonlyMap<string, ToolOrigin>
-  /** responses: fields of the request that the answer repeats. */
+  /** responses: request fields that the answer repeats. */
   answerEcho?: JsonObject
-  /** responses: whether reasoning items carry `encrypted_content`. */
+  /** responses: whether reasoning items contain `encrypted_content`. */
   wantsEncryptedReasoning?: boolean
-  /** Whether the caller asked to read the model's reasoning. */
+  /** Whether the caller wants the model's reasoning. */
   wantsReasoning: boolean
-  /** Local estimate of the input tokens, for formats that state usage before the provider does (messages). */
+  /** Our estimate of the input tokens, for formats that send usage before the provider reports it (messages). */
   estimatedInputTokens: number
 }
 
-/** In what the events of one stream differ, beside their texts, without meaning anything else. */
+/** Fields in which a stream's events differ, besides their texts, without a different meaning. */
 export type RunningFields = {
-  /** Strings of an event that are not read. */
+  /** Strings of an event that are ignored. */
   padding: readonly string[]
-  /** Whole numbers of an event that only count the events. */
+  /** Integers of an event that only number the events. */
   numbering?: readonly string[]
-  /** The field of an event that holds its usage. */
+  /** The event field with its usage. */
   usageField: string
-  /** Counts in there, at any depth of objects. */
+  /** Names of counts inside the usage, at any depth. */
   counts: readonly string[]
 }
 
-/** Turns one upstream stream into events without I/O; never throws. A text must not change its state (gateway/attempt/repeats.ts). */
+/**
+ * Decodes one upstream stream into events, without I/O; never throws. Text events must not change its state (gateway/attempt/repeats.ts).
+ */
 export interface StreamDecoder {
-  /** Left out if the providers of the format send no such fields. */
+  /** Missing if the format's providers send no such fields. */
   readonly running?: RunningFields
-  /** The events of a usage object alone: the last ones of `push` for an event with this usage. */
+  /** The events for a usage object alone: the last ones that `push` would return for an event with this usage. */
   pushUsage?(usage: JsonObject): ChatEvent[]
   /** `json` is `event.data` parsed, or undefined if it is not JSON. */
   push(event: SseEvent, json: JsonValue | undefined): ChatEvent[]
-  /** Whether every choice that began has said why it stopped: what may follow is usage and the terminator. */
+  /** Whether every started choice has its finish reason, so that only usage and the terminator can follow. */
   isFinished(): boolean
-  /** The upstream closed. Closes open blocks; emits `end` only where the provider's own terminator (or finish) was seen. */
+  /** Called when the upstream closed. Closes open blocks; emits `end` only if the provider's terminator (or finish) was received. */
   end(): ChatEvent[]
 }
 
-/** A piece of text, which differs from the one before in what it says. */
+/** A text delta: it differs from its predecessor only in the text. */
 export type TextPiece = Extract<ChatEvent, { type: 'text-delta' | 'reasoning-delta' }>
 
-/** Turns events into one client's stream. Knows no I/O. A delta's text is written as JSON writes it, whatever it says. */
+/** Encodes events for one client, without I/O. The text of a delta is always written as plain JSON. */
 export interface StreamEncoder {
   push(event: ChatEvent): Frame[]
-  /** For formats that number their events: the field, the last number, and noting a repeated piece without {@link push}. */
+  /** For formats with numbered events: the field, the last number, and a method to record a repeated piece without {@link push}. */
   numbering?: { name: string; last(): number; repeat(piece: TextPiece): number }
-  /** The closing frames of a stream that ended well. */
+  /** The final frames of a stream that ended well. */
   end(): Frame[]
-  /** The frames of a broken stream, without a clean end. `eventsBefore`: numbered events that this encoder did not make. */
+  /** The final frames of an interrupted stream. `eventsBefore`: number of events that were not made by this encoder. */
   fail(error: GatewayError, requestId: string, eventsBefore?: number): Frame[]
 }
 
-/** How frames become bytes for one client. */
+/** How frames are written as bytes for one client. */
 export type Framing = {
   contentType: string
-  /** Sent before the first frame and after the last (the brackets of a JSON array); '' in event streams. */
+  /** Sent before the first frame and after the last (the brackets of a JSON array); '' for event streams. */
   open: string
   close: string
   format(frame: Frame, index: number): string
-  /** A block that keeps an idle connection open and means nothing; '' if the format has none. */
+  /** A block without meaning that keeps an idle connection open; '' if the format has none. */
   keepAlive: string
-  /** Whether clients can read this block of a provider's own stream; absent = whatever server-sent events may be, they can. */
+  /** Whether clients can parse this block of a provider's stream; missing: they can parse all server-sent events. */
   isReadable?(block: string): boolean
 }
 
 export type EncodedError = { status: number; body: JsonObject; headers: Record<string, string> }
 
-/** Questions of a passing answer to the gateway, and its reports. */
+/** The gateway's callbacks for a passed-through answer. */
 export type PassHooks = {
-  /** What is charged for the answer if it ends now. */
+  /** The usage charged if the answer ends now. */
   charged(): Usage
-  /** Whether the provider has said what the answer used, and no content came after that. */
+  /** Whether the provider has reported the usage, with no content afterwards. */
   isUsageStated(): boolean
-  /** A field was not as its format publishes it, and is now. May be called more than once for the same. */
+  /** Reports that a field deviated from the published format and was corrected. May be called repeatedly for the same repair. */
   repaired(repair: Repair): void
 }
 
-/** One stream on its way through. A text must not change how later events are treated (gateway/relay/stream-writer.ts). */
+/** One passed-through stream. Text events must not change how later events are treated (gateway/relay/stream-writer.ts). */
 export interface PassingStream {
-  /** Whether an event says why the answer ended, and with it what is charged where the provider says nothing. */
+  /** Whether an event has the finish reason, and therefore also needs the usage if the provider sends none. */
   closesWithUsage?(json: JsonValue | undefined): boolean
-  /** Frames that clients need before an event and the provider omitted; asked once, right before {@link event}. */
+  /** Frames that clients need before an event and the provider omitted; called once, right before {@link event}. */
   before?(json: JsonValue | undefined): Frame[]
-  /** The name that clients know an event by, in formats whose events have one: it is to stand on a line of its own. */
+  /** The name by which clients know an event, for formats with named events; it gets its own line. */
   nameOf?(json: JsonValue | undefined): string | undefined
-  /** The data of one event with the public model id, and corrected where it breaks the shape; undefined hides the event. */
+  /** One event's data with the public model id and with corrections; undefined drops the event. */
   event(data: string, json: JsonValue | undefined): string | undefined
-  /** What clients wait for at the end and the provider left out; its terminator too, unless `isTerminated`. */
+  /** Frames that clients expect at the end and the provider omitted, including its terminator unless `isTerminated`. */
   ending(isTerminated: boolean): Frame[]
 }
 
-/**
- * The changes that an answer in the same format needs on its way; all else stays, if it keeps the published shape that clients
- * rely on.
- */
+/** The changes to an answer in the same format; everything else stays as it is if it has the published shape. */
 export interface PassThrough {
-  /** Whether the answer goes by the gateway's id of it, whatever id its provider gives it. */
+  /** Whether the answer gets the gateway's id instead of the provider's. */
   readonly namesAnswer?: true
-  /** The caller's own body with the upstream's model (and what metering needs) put in. Never changes `body`. */
+  /** The caller's own body with the upstream's model and fields for metering. Never changes `body`. */
   request(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject
-  /** The provider's complete answer, with the public model id, and corrected where it breaks the shape. */
+  /** The provider's complete answer with the public model id and with corrections. */
   response(text: string, json: JsonObject, context: AnswerContext, hooks: PassHooks): string
   createStream(context: AnswerContext, hooks: PassHooks): PassingStream
 }
 
-/** One call at a provider, as far as its address depends on it. */
+/** The parts of a provider call that determine its URL. */
 export type EndpointCall = {
-  /** The provider's base address, without trailing slash. */
+  /** The provider's base URL, without trailing slash. */
   baseUrl: string
-  /** The version segment that the provider's entry names, where the format's paths have one. */
+  /** The version segment from the provider's entry, for formats with versioned paths. */
   apiVersion: string | undefined
   /** The upstream's name of the model. */
   model: string
   stream: boolean
 }
 
-/** Where the format's providers are called, and how the credential is sent. */
+/** A provider's URLs, and how its credential is sent. */
 export type Endpoint = {
-  /** The address of one call. What is part of the path is percent-encoded. */
+  /** The URL of a call, with percent-encoded path segments. */
   url(call: EndpointCall): string
-  /** The address of one call for embeddings. Left out by formats without. */
+  /** The URL of an embeddings call. Missing for formats without embeddings. */
   embeddingsUrl?(call: Omit<EndpointCall, 'stream'>): string
-  /** Which versions a provider's entry may name; left out if its addresses have none. */
+  /** Versions that a provider's entry may set; missing if its URLs have none. */
   versions?: { pattern: RegExp; example: string }
-  /** The header that carries the key, and what stands before the key in it. */
+  /** The header with the key, and the prefix before the key. */
   credential: { header: string; prefix: string }
-  /** Headers of every call, such as the version of the protocol. */
+  /** Headers of every call, such as the protocol version. */
   headers: Readonly<Record<string, string>>
-  /** Whether the body of a request can ask for a service tier beside the standard one. */
+  /** Whether a request's body can ask for a service tier. */
   hasServiceTiers: boolean
-  /** The path of a base address at which the sandbox serves the format. */
+  /** The base URL's path at which the sandbox serves the format. */
   sandboxPath: string
 }
 
-/** Which names of tools the providers of a format take. */
+/** Tool names that the format's providers accept. */
 export type ToolNameRule = { accepted: RegExp; maxChars: number }
 
-/** The signs of a request in this format, if no route of the format's own says so. */
+/** How to recognise a request in this format if its route is shared. */
 export interface Recognition {
   /** Headers that only the format's clients send. */
   readonly headers: readonly string[]
-  /** Headers in which they send their key, beside `authorization`. */
+  /** Headers with the client's key, besides `authorization`. */
   readonly keyHeaders: readonly string[]
   /** Whether only this format has endpoints like `path`, which is percent-encoded and has no query. */
   isOwnPath(path: string): boolean
-  /** Whether a body is none that another format could have. */
+  /** Whether a body can only be of this format. */
   isOwnBody(body: JsonObject, headers: Headers): boolean
 }
 
-/** The place of the cost in an answer, for callers who ask for it. */
+/** Where an answer contains the cost, for callers who ask for it. */
 export type CostPlace = {
-  /** The path of the usage in a whole answer, or in an event of a stream that says it for the last time; undefined in all others. */
+  /** The path of the usage in a whole answer or in a stream's last usage event; undefined for other events. */
   usagePath(json: JsonObject): readonly string[] | undefined
-  /** The names of the parts for input and for output. */
+  /** Field names of the cost of input and of output. */
   parts: { input: string; output: string }
 }
 
 export interface Format {
   readonly name: FormatName
-  /** The body of a request, for the documentation. */
+  /** The request body's schema, for the documentation. */
   readonly requestSchema: TSchema
-  /** Likewise: the body of an answer, the data of one event of a streamed one, and the body of an error. Each has a title. */
+  /** Schemas, for the documentation, of an answer, a stream event's data and an error. Each has a title. */
   readonly answerSchema: TSchema
   readonly eventSchema: TSchema
   readonly errorSchema: TSchema
   readonly recognition: Recognition
   readonly endpoint: Endpoint
-  /** The names that its providers take for tools. */
   readonly toolNames: ToolNameRule
-  /** The fate of each field of a request, here and at other formats. */
+  /** The fields of a request, and what happens to them here and at other formats. */
   readonly requestFields: RequestFields
-  /** The tools that run at its providers and may have a price, by the names that the catalogue gives them. */
+  /** Provider-run tools that may have a price, by the catalogue's names. */
   readonly serverTools: readonly string[]
   readonly modelListing?: ModelListing
-  /** The header in which its clients look for the request's id; left out if that is `x-request-id`, which all answers have. */
+  /** The header in which clients look for the request's id; missing if that is `x-request-id`, which all answers have. */
   readonly requestIdHeader?: string
-  /** The items of a request to store, since later requests may name them; undefined if none. */
+  /** The items of a request to store, since later requests may refer to them; undefined if there are none. */
   readonly keptItems?: (items: readonly JsonObject[]) => JsonObject[] | undefined
-  /** Left out by formats without embeddings. */
+  /** Missing for formats without embeddings. */
   readonly embeddings?: Embeddings
-  /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
+  /** Throws a GatewayError `invalid_request` that names the field and its limit. Never changes `body`. */
   decodeRequest(body: JsonObject, line: RequestLine): ChatRequest
-  /** Likewise at an endpoint that all formats share: `model` is in the body, wherever the format's own path would put it. */
+  /** Like `decodeRequest`, for endpoints shared by all formats: `model` is in the body, even if the format's own path contains it. */
   decodeLoneBody(body: JsonObject): ChatRequest
-  /** What headers ask of providers; undefined for the usual. Throws `invalid_request` that names the header. */
+  /** Protocol settings from the headers; undefined for the defaults. Throws `invalid_request` that names the header. */
   readProtocol?(headers: Headers, body: JsonObject): Protocol | undefined
-  /** Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
+  /** Throws a GatewayError `invalid_request` if an omission would change the meaning. */
   encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest
-  /** The most bytes by which a provider with such quirks gets schemas of so many bytes longer; left out if it gets them as they are. */
+  /** The most bytes by which schemas of `bytes` grow for a provider with these quirks; missing if schemas are sent unchanged. */
   grownSchemas?(bytes: number, quirks: ReadonlySet<string>): number
-  /** Returns undefined where `body` is not an answer of this format (an error in a 200, HTML, another shape). */
+  /** Undefined if `body` is not an answer of this format (an error in a 200, HTML, another shape). */
   decodeResponse(body: JsonValue): ChatResponse | undefined
   encodeResponse(response: ChatResponse, context: AnswerContext): JsonObject
   createStreamDecoder(): StreamDecoder
   createStreamEncoder(context: AnswerContext): StreamEncoder
   encodeError(error: GatewayError, requestId: string): EncodedError
-  /** The rest of a key's limits, in the headers that the format's clients look for; `nowMs` for those that want a moment. */
+  /** A key's remaining limits, in the headers that the format's clients read; `nowMs` is for headers that contain a time. */
   rateLimitHeaders(limits: RateLimits, nowMs: number): Record<string, string>
   /** Decodes a provider's error. Never throws. `status` is undefined inside a stream, `body` if it is not JSON. */
   decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError
-  /** The body without proofs of reasoning, for a provider that refused them; undefined if it holds none. */
+  /** The body without proofs of reasoning, for a provider that refused them; undefined if it has none. */
   withoutProofs?(body: JsonObject): JsonObject | undefined
-  /** The usage object of this format (not of the whole answer) in classes, or undefined if it is no usable usage. */
+  /** Decodes this format's usage object into classes; undefined if it is not usable. */
   decodeUsage(usage: JsonValue | undefined): Usage | undefined
   readonly costPlace: CostPlace
   readonly passThrough: PassThrough
   readonly framing: Framing
 }
 
-/** A model or tier as a list tells it. Limits are in tokens; a tier states no output limit of its own, and no kind: it chats. */
+/** A model or tier in a list. Limits are in tokens; a tier has no output limit and no kind: it always chats. */
 export type ListedModel = {
   id: string
-  /** Missing unless `id` is an alias: the id of the model or tier. */
+  /** Set if `id` is an alias: the id of the model or tier. */
   aliasOf?: string
   kind?: 'chat' | 'embedding'
   name: string
@@ -291,9 +288,9 @@ export type ListedModel = {
   maxOutputTokens?: number
 }
 
-/** The list of models, for clients that read one of the format's own beside the common one. */
+/** The list of models in the format's own shape, for clients that expect it. */
 export type ModelListing = {
-  /** The field that holds the entries. */
+  /** The field that contains the entries. */
   field: string
   entrySchema: TSchema
   encodeModel(sold: ListedModel): JsonObject

@@ -1,4 +1,4 @@
-/** All formats by name: the only place that knows them all. The first is the one of requests that could be any format's. */
+/** All formats by name; no other file lists them. The first is the default for requests whose format is not recognised. */
 import type { FormatName } from '@/chat/format-name'
 import { chatCompletions, createChatCompletions } from '@/formats/chat-completions/index'
 import { generateContent } from '@/formats/generate-content/index'
@@ -18,7 +18,7 @@ export const FORMATS: ReadonlyMap<FormatName, Format> = new Map(
   Object.values(BY_NAME).map((format) => [format.name, format]),
 )
 
-/** The same, but that a request of the first format may have `maxMessages` messages: the only limit that an operator can raise. */
+/** The formats, with a limit of `maxMessages` messages for the first: the only limit that an operator can raise. */
 export function formatsWithMessages(maxMessages: number): ReadonlyMap<FormatName, Format> {
   const [first, ...others] = FORMATS
   assert(first, 'there is a first format')

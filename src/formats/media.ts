@@ -1,17 +1,17 @@
-/** `data:` URLs, media types and documents: how bytes travel in the formats that write them as OpenAI does. */
+/** `data:` URLs, media types and documents, for formats in OpenAI's style. */
 import type { MediaSource } from '@/chat/request'
 
 type Base64 = { mediaType: string; data: string }
 
 const DEFAULT_MEDIA_TYPE = 'application/octet-stream'
 
-/** What a URL in a request points at: bytes where it is a `data:` URL, else an address. */
+/** The source in a URL: bytes for a `data:` URL, else the URL itself. */
 export function decodeUrl(url: string): Extract<MediaSource, { type: 'base64' | 'url' }> {
   const bytes = parseDataUrl(url)
   return bytes ? { type: 'base64', ...bytes } : { type: 'url', url }
 }
 
-/** The parts of a `data:` URL with its payload as base64, or undefined where `url` is none. Linear in its length. */
+/** The parts of a `data:` URL with its payload as base64; undefined for another URL. Takes linear time. */
 export function parseDataUrl(url: string): Base64 | undefined {
   if (!/^data:/i.test(url)) return undefined
   const comma = url.indexOf(',')
@@ -49,7 +49,7 @@ export function audioMediaType(format: string): string {
   return MEDIA_TYPE_OF_AUDIO_FORMAT.get(format.toLowerCase()) ?? `audio/${format.toLowerCase()}`
 }
 
-/** The `input_audio.format` of a media type, or undefined if this format has none for it. */
+/** The `input_audio.format` of a media type; undefined if there is none. */
 export function audioFormat(mediaType: string): string | undefined {
   return AUDIO_FORMAT_OF_MEDIA_TYPE.get(mediaType.toLowerCase())
 }
@@ -74,13 +74,13 @@ const EXTENSION_OF_MEDIA_TYPE: ReadonlyMap<string, string> = new Map(
   [...MEDIA_TYPE_OF_EXTENSION].map(([extension, mediaType]) => [mediaType, extension]),
 )
 
-/** The media type a file name suggests; PDF where it suggests nothing, the one file kind that every provider reads. */
+/** The media type that a file name suggests; by default PDF, the one file type that every provider reads. */
 export function mediaTypeOfFilename(filename: string | undefined): string {
   const extension = filename?.split('.').pop()?.toLowerCase() ?? ''
   return MEDIA_TYPE_OF_EXTENSION.get(extension) ?? 'application/pdf'
 }
 
-/** The name under which a file is sent, with the extension of its type: services tell files by it. */
+/** The name of a sent file, with the extension of its type, by which services recognise it. */
 export function filenameFor(mediaType: string, given: string | undefined): string {
   const name = given || 'file'
   const extension = EXTENSION_OF_MEDIA_TYPE.get(mediaType.split(';')[0]?.trim().toLowerCase() ?? '')
@@ -95,12 +95,12 @@ function percentDecode(text: string): string {
   }
 }
 
-/** Files that are read as text everywhere, while other files are read by few services as anything but PDF. */
+/** Whether a file can be sent as text, since few services accept files other than PDF. */
 export function isText(mediaType: string): boolean {
   return mediaType.startsWith('text/') || mediaType === 'application/json'
 }
 
-/** A text file as text, which says where it begins and ends where it has a name. */
+/** A text file as text; if it has a name, marked with start and end. */
 export function textDocument(text: string, filename: string | undefined): string {
   return filename === undefined ? text : `<document name=${JSON.stringify(filename)}>\n${text}\n</document>`
 }

@@ -1,4 +1,4 @@
-/** Checks one account. Alert mails and the states that prevent repeated alerts are written in one transaction. */
+/** Checks one account for due alerts. Alert mails and the states that prevent repeated alerts are written in one transaction. */
 import { eq, sql } from 'drizzle-orm'
 import { alertLooks, alertStates } from '@/db/alert-schema'
 import type { Database, Transaction } from '@/db/client'

@@ -28,6 +28,7 @@ export async function readSettings(db: Database['db'] | Transaction, accountId: 
   return row ? { first: row.first, second: row.second } : DEFAULT_THRESHOLDS
 }
 
+/** Changes the given thresholds, with an audit entry. */
 export async function changeSettings(
   { db }: Database,
   { accountId, by, ...change }: { accountId: string; by: ChangedBy } & Partial<AlertSettings>,

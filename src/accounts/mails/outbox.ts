@@ -1,4 +1,4 @@
-/** The mail outbox. A mail is written in the transaction of its cause, limited by the rules of its kind, and sent by any gateway. */
+/** The outbox: a mail is written in the transaction of its cause, limited by the rules of its kind, and sent by any gateway. */
 import { and, eq, gt, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import { alertAddresses } from '@/db/alert-schema'
 import { users } from '@/db/auth-schema'

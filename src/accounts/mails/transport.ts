@@ -1,4 +1,4 @@
-/** Sends mails by SMTP. Without a configured server, mails are only logged, and only outside production. */
+/** Sends mails through an SMTP server. Without a configured server, mails are only logged, and only outside production. */
 import type { Logger } from '@/lib/logger'
 import { once } from '@/lib/once'
 import type { RenderedMail } from './render'

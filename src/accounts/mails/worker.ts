@@ -1,4 +1,4 @@
-/** Sends mails from the outbox. Every gateway runs one worker; no two take the same mail, and none is lost if a gateway dies. */
+/** Sends the mails of the outbox. Every gateway runs one worker; no two take the same mail, and none is lost if a gateway dies. */
 
 import { unsubscribeLink } from '@/accounts/alerts/unsubscribe'
 import { forgetChanges } from '@/accounts/email-addresses'

@@ -24,6 +24,7 @@ export type AnswerRefusal = { kind: 'invalid' | 'not_verified' } | AdmissionRefu
 
 type Answering = { token: string; by: ChangedBy & { actor: { userId: string } } }
 
+/** The invitation as its recipient sees it. */
 export async function readInvitation(
   { db }: Database,
   { token, by }: Answering,
@@ -34,6 +35,7 @@ export async function readInvitation(
   })
 }
 
+/** Accepts an invitation: the person becomes a member. */
 export async function acceptInvitation(
   { db }: Database,
   { token, by }: Answering,
@@ -53,6 +55,7 @@ export async function acceptInvitation(
   })
 }
 
+/** Declines an invitation permanently. */
 export async function declineInvitation(
   { db }: Database,
   { token, by }: Answering,

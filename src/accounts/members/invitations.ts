@@ -127,6 +127,7 @@ export async function revokeInvitation(
   })
 }
 
+/** Open invitations, newest first. */
 export async function listInvitations({ db }: Database, accountId: string): Promise<ListedInvitation[]> {
   return await db
     .select({

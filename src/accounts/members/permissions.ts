@@ -36,6 +36,7 @@ export const PERMISSIONS = {
 
 export type Permission = keyof typeof PERMISSIONS
 
+/** Whether this role has the permission. */
 export function mayDo(role: AccountRole, permission: Permission): boolean {
   return (PERMISSIONS[permission] as readonly AccountRole[]).includes(role)
 }
@@ -45,6 +46,7 @@ export function seesAllUsage(role: AccountRole, developersSeeAllUsage: boolean):
   return developersSeeAllUsage || mayDo(role, 'usage.readAll')
 }
 
+/** All permissions of this role. */
 export function permissionsOf(role: AccountRole): Permission[] {
   return (Object.keys(PERMISSIONS) as Permission[]).filter((permission) => mayDo(role, permission))
 }

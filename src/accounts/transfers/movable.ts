@@ -50,6 +50,7 @@ export async function readMovable({ db }: Database, ledger: Ledger, accountId: s
   return movableOf(balance?.available ?? ZERO_NANO, await reversibleCredit(db, accountId))
 }
 
+/** The sum of the amounts. */
 export function sumOf(reversible: readonly ReversibleCredit[]): Nano {
   return nano(reversible.reduce((sum, { amount }) => sum + amount, 0))
 }

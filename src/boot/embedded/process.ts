@@ -1,4 +1,4 @@
-/** Runs child processes. Embedded servers survive a Ctrl-C in the terminal, but not the end of the gateway. */
+/** Runs programs as child processes, with logs. Embedded servers survive a Ctrl-C in the terminal, but not the end of the gateway. */
 import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 

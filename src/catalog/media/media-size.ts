@@ -64,6 +64,7 @@ function isForeign(mediaType: string): boolean {
   return !/^(?:utf-?8|us-ascii)$/i.test(charset)
 }
 
+/** The size of a sound. */
 export function audioSize({ data }: Pick<AudioBlock, 'data'>, room: number): MediaSize {
   const tokens = room > 0 ? soundTokens(Buffer.from(data, 'base64')) : Number.POSITIVE_INFINITY
   return sizeOf(tokens + SOUND_TOKENS_USUAL, SOUND_TOKENS_USUAL, data.length)

@@ -207,6 +207,7 @@ export function endOfText(text: string, at: number): number {
   return text.length + 1
 }
 
+/** Whether a value refers to another object of the file. */
 export function isReference(value: PdfValue | undefined): value is PdfReference {
   return typeof value === 'object' && 'ref' in value
 }

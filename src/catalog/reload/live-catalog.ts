@@ -1,4 +1,4 @@
-/** The catalogue in use. Each request reads it afresh; a reload replaces it as a whole. */
+/** The catalogue that is in use. Each request reads it afresh; a reload replaces it as a whole. */
 import type { Catalog, DefaultLimits } from '@/catalog/types'
 
 /** Access to the current catalogue. Reading it is one property access; a value that is kept is a snapshot. */

@@ -20,6 +20,7 @@ type Profile = Omit<Viewer, 'ownAccountId'> & {
   createdAt: string
 }
 
+/** Reads the profile of the signed-in person. */
 export async function readProfile(parts: AuthParts, viewer: Viewer): Promise<Profile> {
   const { database } = parts
   const [[user], accounts] = await Promise.all([

@@ -179,6 +179,7 @@ function placeOf(cursor: string | undefined): StatementPlace | undefined {
   return { day: ofDay, rank, atMicros, entryId }
 }
 
+/** Mounts `/dashboard/api/a/:accountId/statement`. */
 export function accountStatementRoutes(deps: GuardDeps & { usage: UsageViews }) {
   const { usage } = deps
   return guarded(deps, 'account-statement-routes', `${ACCOUNT_PREFIX}/statement`)

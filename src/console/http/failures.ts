@@ -73,6 +73,7 @@ function failureBody({ atMs, ...failure }: FoundFailure): Static<typeof FailureB
   return { ...failure, at: new Date(atMs).toISOString() }
 }
 
+/** Mounts `/dashboard/api/a/:accountId/failures`. */
 export function failureRoutes(deps: GuardDeps & { usage: UsageViews }) {
   const { usage } = deps
   return guarded(deps, 'failure-routes', `${ACCOUNT_PREFIX}/failures`)

@@ -14,6 +14,7 @@ import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
 
 type PlaygroundDeps = GuardDeps & Pick<KeyRouteDeps, 'apiKeys' | 'readMemberKeyPolicy'> & { chat: HttpDeps }
 
+/** Mounts `/dashboard/api/a/:accountId/playground`. */
 export function playgroundRoutes(deps: PlaygroundDeps) {
   const { chat } = deps
   const endpoint: ChatEndpoint = {

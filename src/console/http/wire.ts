@@ -51,6 +51,7 @@ export const CSV_FILE = {
   200: { description: 'CSV with a header row', content: { 'text/csv': { schema: { type: 'string' } } } },
 } as const
 
+/** A CSV file with this name. */
 export function csvFile(name: string, text: string): Response {
   return fileAnswer(name, 'text/csv', text)
 }

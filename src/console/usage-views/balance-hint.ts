@@ -27,6 +27,7 @@ type HintFacts = {
   nowMs: number
 }
 
+/** The hint for one account. */
 export function hintOf({ balance, spentInWindow, firstDayMs, nowMs }: HintFacts): BalanceHint {
   if (balance <= 0) return { level: 'empty', daysLeft: null }
   const daysLeft = firstDayMs === null || spentInWindow <= 0 ? null : balance / perDay(spentInWindow, firstDayMs, nowMs)

@@ -93,6 +93,7 @@ export function afterCondition(sql: Sql, position: RecordPosition | undefined): 
   return sql`AND settled_at <= ${at} AND (settled_at, seq, event_id) < (${at}, ${seq}::text::bigint, ${recordId}::text)`
 }
 
+/** The position of a row. */
 export function positionOf({ atMicros, seq, recordId }: RecordPosition): RecordPosition {
   return { atMicros, seq, recordId }
 }

@@ -36,6 +36,7 @@ export const MAX_WATCHERS = 20
 const INTERVAL_MS = 1_000
 const LOOK_TIMEOUT_MS = 5_000
 
+/** Creates the watchers of one process. */
 export function createLiveAccounts(deps: LiveAccountsDeps): LiveAccounts {
   const accounts = new Map<string, AccountWatcher>()
   let isStopped = false

@@ -1,4 +1,4 @@
-/** A customer's start page: balance, recent spending and speed, and the next step. */
+/** A customer's start page: balance, recent spending, latency and next steps. */
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
 import { MS_PER_DAY, startOfUtcDay, utcDayOf } from '@/lib/clock'
@@ -7,7 +7,7 @@ import { type BalanceHint, hintOf, RATE_DAYS } from './balance-hint'
 import { readSeries, type SeriesPoint } from './usage-series'
 
 type Overview = {
-  /** Available and held together. */
+  /** Available plus held. */
   balance: Nano
   available: Nano
   held: Nano
@@ -23,24 +23,24 @@ type Overview = {
   /** Spending per day and model over the last {@link CHART_DAYS} days, today included. */
   days: { day: string; model: string; cost: Nano; requests: number }[]
   hint: BalanceHint
-  /** What a new account still has to do; all true for one in use. */
+  /** Set-up steps that a new account has completed. */
   started: { hasKey: boolean; hasCredit: boolean; hasRequest: boolean }
-  /** Charged requests that haven't reached the lists and charts yet: usually for less than a second. */
+  /** Charged requests whose records are not yet in Postgres, usually for less than a second. */
   pendingRecords: number
 }
 
-/** Means over requests; null if there was none to measure. */
+/** Means over all requests; null if nothing was measured. */
 type Speed = {
   durationMs: number | null
   firstTokenMs: number | null
-  /** Output tokens per second from the first token on, or from the request on where no first token was measured. */
+  /** Output tokens per second, measured from the first token, or from the request if no first token was measured. */
   tokensPerSecond: number | null
 }
 
 const CHART_DAYS = 30
 const SPEED_DAYS = 7
 
-/** The account's overview at `nowMs`, or undefined if there is no such account. Throws if a store can't be reached. */
+/** The account's overview at `nowMs`; undefined if there is no such account. Throws if Redis or Postgres is unreachable. */
 export async function readOverview(
   database: Database,
   ledger: Ledger,

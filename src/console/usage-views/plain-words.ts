@@ -1,4 +1,4 @@
-/** The meaning of billing rules and flags, in the words of docs/BILLING.md, for usage records and filters. */
+/** Explanations of billing rules and flags for usage records and filters, worded as in docs/BILLING.md. */
 import type { BillingRule, RecordFlag } from '@/ledger/usage-record'
 
 export const RULE_WORDS: Readonly<Record<BillingRule, string>> = {

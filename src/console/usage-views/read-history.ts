@@ -1,13 +1,13 @@
-/** Reads of the usage history that a person waits for: bounded, and answered in words where they fail. */
+/** Database reads that a person waits for: with a timeout, and with error messages for people. */
 import { GatewayError } from '@/chat/error'
 import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 
-/** The code of Postgres for a statement that reached its timeout. */
+/** Postgres' error code for a statement timeout. */
 const QUERY_CANCELED = '57014'
 const TIMEOUT_MS = 10_000
 const RETRY_SECONDS = 2
 
-/** Waits for `work`. Throws a GatewayError: `timeout` where it took too long, `overloaded` where the history can't be reached. */
+/** Waits for `work`. Throws a GatewayError: `timeout` if it takes too long, `overloaded` if Postgres is unreachable. */
 export async function readHistory<T>(work: Promise<T>): Promise<T> {
   try {
     return await withDatabaseDeadline(work, TIMEOUT_MS)

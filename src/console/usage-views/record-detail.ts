@@ -7,33 +7,33 @@ import { type ListedRecord, type RecordRow, recordColumns, toListed } from './li
 import { readKeyNames, readMemberNames } from './names'
 import { madeByCondition, type Sight } from './usage-filter'
 
-/** Today's price of a usage, class by class; `price` in pico-USD per token. Undefined if the model is not sold any more. */
+/** The price of a usage by class at today's prices; `price` in pico-USD per token. Undefined if the model is not sold any more. */
 export type PriceUsage = (
   model: string,
   usage: Usage,
 ) => { lines: { class: string; tokens: number; price: number }[]; total: Nano } | undefined
 
-/** One record of a request: there are two where its real cost became known after its reservation had expired. */
+/** One record of a request. There are two if the real cost became known after the hold had expired. */
 type RecordPart = { recordId: string; kind: UsageRecord['kind']; atMs: number; cost: Nano }
 
 export type RecordDetail = {
-  /** The request as its last record knows it. */
+  /** The request, from its last record. */
   record: ListedRecord
-  /** Whose key it was; null for none, and where that person is not known any more. */
+  /** Name of the member who made the request; null if there is none or they are unknown. */
   memberName: string | null
-  /** Oldest first; their sum is `cost`. */
+  /** Oldest first; they add up to `cost`. */
   records: RecordPart[]
   cost: Nano
   rule: BillingRule
   flags: RecordFlag[]
-  /** The price of each token class, where today's prices give exactly this cost; else undefined. */
+  /** The price of each token class, if today's prices give exactly this cost; else undefined. */
   lines: { class: string; tokens: number; price: number }[] | undefined
 }
 
-/** What a late correction adds to its request's id to make its own. */
+/** Suffix of the record id of a late correction. */
 const LATE_SUFFIX = ':late'
 
-/** The record of the account's request in full, found by its request id or by its own; undefined if there is none. */
+/** The full record of an account's request, by request id or record id; undefined if there is none. */
 export async function readRecordDetail(
   database: Database,
   priceUsage: PriceUsage,
@@ -59,19 +59,19 @@ export async function readRecordDetail(
     cost,
     rule: record.rule,
     flags: [...new Set(records.flatMap((part) => part.flags))],
-    // What tools cost is in the record itself, at the price of the day.
+    // The record itself contains the cost of tools, at that day's price.
     lines: price && price.total + toolsCost(record.tools) === cost ? price.lines : undefined,
   }
 }
 
-/** Whose a request was, for operators; undefined if the history has no record of it. */
+/** The account of a request, for operators; undefined if Postgres has no record of it. */
 export async function findRecordOwner({ sql }: Database, id: string): Promise<string | undefined> {
   const [row] = await sql<{ account_id: string }[]>`
     SELECT account_id FROM usage_records WHERE event_id IN (${id}, ${id + LATE_SUFFIX}) LIMIT 1`
   return row?.account_id
 }
 
-/** A request's id is that of its record, which the primary key finds in every month. */
+/** A request's id is that of its record, so the primary key finds it in any month. */
 async function readDetailRows({ sql }: Database, sight: Sight, requestId: string): Promise<RecordRow[]> {
   const rows = await sql<RecordRow[]>`
     SELECT ${recordColumns(sql)} FROM usage_records

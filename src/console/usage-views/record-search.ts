@@ -1,4 +1,4 @@
-/** Finds records page by page in bounded time: by the daily sums, the index of exceptions, or reading backwards. */
+/** Finds records page by page in bounded time: by the daily sums, by the index of exceptions, or by scanning backwards. */
 import type { Database } from '@/db/client'
 import { createCellSteps } from './cell-steps'
 import {
@@ -16,30 +16,30 @@ import { createWindowSteps } from './window-steps'
 
 export type SearchPage = {
   records: ListedRecord[]
-  /** Where the next page begins; null at the end. */
+  /** The start of the next page; null at the end. */
   next: RecordPosition | null
-  /** The search ran out of time before the page was full: it has looked at everything back to here, milliseconds since 1970. */
+  /** Set if time ran out before the page was full: everything since this time (milliseconds since 1970) was searched. */
   searchedToMs: number | null
-  /** The filter reaches back beyond this moment, before which records are archived and not listed; null if it doesn't. */
+  /** Set if the filter includes records before this time, which are archived and not listed; else null. */
   archivedBeforeMs: number | null
 }
 
 export type SearchOptions = {
-  /** The last record of the page before. */
+  /** The last record of the previous page. */
   after?: RecordPosition | undefined
-  /** How many records the page holds at most; 1 or more. */
+  /** The most records in the page, ≥ 1. */
   limit: number
-  /** Milliseconds after which no further step is started. */
+  /** After this many milliseconds no further step starts. */
   budgetMs?: number
-  /** Records that one look reads where no index leads to the matches alone. */
+  /** Records per scan step, if no index finds only the matches. */
   windowSize?: number
 }
 
 const DEFAULT_BUDGET_MS = 1_500
-/** A few dozen milliseconds of work where none of them matches. */
+/** Some dozen milliseconds of work if none of them matches. */
 const WINDOW_SIZE = 10_000
 
-/** One page of `filter`'s records. Throws if the database can't be reached in time. */
+/** One page of `filter`'s records. Throws if Postgres doesn't answer in time. */
 export async function searchRecords(
   database: Database,
   asked: UsageFilter,
@@ -54,7 +54,7 @@ export async function searchRecords(
   let position = after
   let rest: RecordPosition | null = null
   do {
-    // One more than is shown tells whether there is a next page.
+    // One record more than shown reveals whether there is a next page.
     const step = await takeStep(position, limit + 1 - rows.length)
     rows.push(...step.rows)
     rest = step.rest

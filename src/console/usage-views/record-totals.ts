@@ -1,4 +1,4 @@
-/** The totals of a filter's records: from daily sums if they have them, else from the records, within limits. */
+/** Totals of a filter's records: from daily sums if these suffice, else from the records, within limits. */
 import type { Database } from '@/db/client'
 import { MS_PER_DAY, startOfUtcDay, utcDayOf } from '@/lib/clock'
 import { type Nano, nano } from '@/lib/money'
@@ -6,23 +6,23 @@ import { boundedScan, livePart, MAX_SUMMED } from './live-records'
 import { errorCondition, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
 
 export type RecordTotals = {
-  /** Corrections move the cost only. */
+  /** Corrections are not counted here; they only change the cost. */
   requests: number
   errors: number
   inputTokens: number
   outputTokens: number
   cost: Nano
-  /** False if there were too many records to look at: the sums cover only the newest {@link MAX_SUMMED}. */
+  /** False if there were too many records: the sums cover only the newest {@link MAX_SUMMED}. */
   isComplete: boolean
-  /** Not null if the sums lack what is archived, from before this moment: days alone are known of it. */
+  /** Set if the sums lack records before this time, which are archived, with only daily sums kept; else null. */
   archivedBeforeMs: number | null
 }
 
-/** The sums of everything that `filter` matches. */
+/** The totals of all records that match `filter`. */
 export async function sumRecords(database: Database, filter: UsageFilter): Promise<RecordTotals> {
   if (isRolledUp(filter)) return await sumByDay(database, filter)
   if (filter.status !== 'ok') return await sumFromRecords(database, filter)
-  // What went well is all but the rest, which is little.
+  // Successful requests are computed as all minus the rest, which is small.
   const { filter: live, archivedBeforeMs } = await livePart(database, filter)
   const { status, ...all } = live
   if (!isRolledUp(all)) return await sumFromRecords(database, filter)
@@ -33,14 +33,14 @@ export async function sumRecords(database: Database, filter: UsageFilter): Promi
   return { ...subtract(whole, rest), errors: 0, archivedBeforeMs }
 }
 
-/** Whole days from the daily sums; what is left at both ends, less than a day each, from the records. */
+/** Whole days from the daily sums, and the incomplete days at both ends from the records. */
 async function sumByDay(database: Database, filter: UsageFilter): Promise<RecordTotals> {
   const firstDayMs = startOfUtcDay(filter.fromMs + MS_PER_DAY - 1)
   const endMs = startOfUtcDay(filter.toMs)
   if (firstDayMs >= endMs) return await sumFromRecords(database, filter)
   const parts = [readDays(database, filter, firstDayMs, endMs)]
   if (filter.fromMs < firstDayMs) parts.push(sumFromRecords(database, { ...filter, toMs: firstDayMs }))
-  // Today is not over: nothing is later than now, and the daily sums are as fresh as the records.
+  // If the last day is today, its daily sum is as current as the records.
   if (endMs < filter.toMs) parts.push(sumLastDay(database, filter, endMs))
   return (await Promise.all(parts)).reduce(add)
 }

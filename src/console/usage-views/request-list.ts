@@ -1,4 +1,4 @@
-/** The charged requests of an account for those who run the service, each with another one that looks like the same request once more. */
+/** An account's charged requests for administrators, each with a possible duplicate. */
 import type { Database } from '@/db/client'
 import { type PageRequest, pageSize } from '@/db/paging'
 import { MS_PER_DAY } from '@/lib/clock'
@@ -17,7 +17,7 @@ export type RequestSearch = PageRequest & {
 }
 
 const DEFAULT_DAYS = 30
-/** Long enough to look through a month of a busy account. */
+/** Long enough to search a month of a busy account. */
 const BUDGET_MS = 10_000
 
 /** One page, newest first. */

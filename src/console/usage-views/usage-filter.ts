@@ -1,32 +1,29 @@
-/** Which of an account's records are wanted: the filter of the usage list, as conditions on the records. */
+/** Usage filters as SQL conditions on an account's records. */
 import type { PendingQuery, Row, Sql } from 'postgres'
 import { ofPerson } from '@/db/usage-sums/own-requests'
 import { type BillingRule, CLIENT_CLOSED_STATUS, FIRST_FAILED_STATUS, type RecordFlag } from '@/ledger/usage-record'
 
-/** A piece of a statement. */
 export type Fragment = PendingQuery<Row[]>
 
-/**
- * `ok`: below 400; `error`: from 400 on, but for a client that hung up (499); `not_ok`: both of these; a number: that very HTTP status.
- */
+/** `ok`: below 400; `error`: from 400 on, except for disconnected clients (499); `not_ok`: both of these; a number: that HTTP status. */
 export type StatusFilter = 'ok' | 'error' | 'not_ok' | number
 
-/** The usage that somebody may see: an account's, or one person's requests in it. Never content. */
+/** The usage that somebody may see: a whole account's, or one person's requests in it. Never content. */
 export type Sight = { accountId: string; madeBy?: string }
 
-/** Everything left out matches all. */
+/** Missing criteria match everything. */
 export type UsageFilter = Sight & {
-  /** Milliseconds since 1970: from `fromMs` on, and before `toMs`. */
+  /** Milliseconds since 1970; `toMs` is exclusive. */
   fromMs: number
   toMs: number
   keyId?: string
-  /** The model that answered, and the model or tier that was asked for. */
+  /** The model that answered, and the requested model or tier. */
   model?: string
   requestedModel?: string
   status?: StatusFilter
   flag?: RecordFlag
   rule?: BillingRule
-  /** The member who made the request, a tag as `name=value`, and what called. */
+  /** The member who made the request, a tag as `name=value`, and the calling app. */
   memberId?: string
   tag?: string
   app?: string
@@ -34,25 +31,25 @@ export type UsageFilter = Sight & {
   cost?: number
 }
 
-/** Whether the daily sums tell all about the filter: they are kept by key and by the model that answered. */
+/** Whether the daily sums, kept by key and answering model, can answer the filter alone. */
 export function isRolledUp(filter: UsageFilter): boolean {
   const { requestedModel, status, flag, rule, memberId, tag, app, cost } = filter
   return [requestedModel, status, flag, rule, memberId, tag, app, cost].every((part) => part === undefined)
 }
 
-/** Whether the daily sums lead to the matches: they are kept by key, model and member. */
+/** Whether the daily sums, kept by key, model and member, help to find the matches. */
 export function isByCell({ madeBy, keyId, model }: UsageFilter): boolean {
   return madeBy !== undefined || keyId !== undefined || model !== undefined
 }
 
-/** Whether every match is one of the records that did not simply go well, which have an index of their own. */
+/** Whether all matches are exceptions (failed or unusual records), which have their own index. */
 export function isNoteworthy({ status, flag, rule }: UsageFilter): boolean {
   const isBad =
     status === 'error' || status === 'not_ok' || (typeof status === 'number' && status >= FIRST_FAILED_STATUS)
   return isBad || flag !== undefined || (rule !== undefined && rule !== 'usage')
 }
 
-/** The condition of that index, word for word, since the planner has to recognise it. */
+/** That index's condition, verbatim, so that the planner recognises it. */
 export function noteworthyCondition(sql: Sql): Fragment {
   return sql`(status >= 400 OR rule <> 'usage' OR flags <> '{}')`
 }
@@ -76,15 +73,12 @@ export function keyAndModelCondition(sql: Sql, filter: UsageFilter): Fragment {
     ${model === undefined ? sql`` : sql`AND model = ${model}`}`
 }
 
-/**
- * The condition for one person's own requests, for records and daily sums: ` AND … `. Records are found by the keys of these
- * requests.
- */
+/** The condition for one person's own requests, for records and daily sums: ` AND … `. Records are found by the keys of these requests. */
 export function madeByCondition(sql: Sql, { accountId, madeBy }: Sight): Fragment {
   return madeBy === undefined ? sql`` : ofPerson(sql, accountId, madeBy)
 }
 
-/** What neither the daily sums nor an index know: ` true AND … `. */
+/** Conditions that neither the daily sums nor an index support: ` true AND … `. */
 export function detailCondition(sql: Sql, filter: UsageFilter): Fragment {
   const { requestedModel, flag, rule, memberId, tag, app, cost } = filter
   return sql`true ${requestedModel === undefined ? sql`` : sql`AND requested_model = ${requestedModel}`}

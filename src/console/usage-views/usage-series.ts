@@ -1,4 +1,4 @@
-/** What the chart of the usage page shows: cost, requests or tokens over time, per model, key or status. */
+/** The usage page's chart: cost, requests or tokens over time, by model, key or status. */
 import type { Database } from '@/db/client'
 import { OTHER_TAGS, sumsByTags } from '@/db/usage-sums/tag-sums'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
@@ -12,9 +12,11 @@ export type SeriesGroup = (typeof SERIES_GROUPS)[number]
 type SeriesStep = 'hour' | 'day'
 
 export type SeriesPoint = {
-  /** The start of the hour or of the day (UTC), milliseconds since 1970. */
+  /** The start of the hour or day (UTC), milliseconds since 1970. */
   atMs: number
-  /** A model id, key id or member id, all tags of a request, an app; `ok`, `error` or `left` (the client hung up). Empty if nothing was said. */
+  /**
+   * The id of a model, key or member, all tags of a request, an app, or `ok`, `error` or `left` (client disconnected). Empty if unknown.
+   */
   group: string
   requests: number
   tokens: number
@@ -24,23 +26,23 @@ export type SeriesPoint = {
 
 export type UsageSeries = {
   step: SeriesStep
-  /** Only steps in which something happened, oldest first. */
+  /** Only steps with requests, oldest first. */
   points: SeriesPoint[]
-  /** What to call each group. */
+  /** The display name of each group. */
   labels: Map<string, string>
-  /** False if there were too many records to look at: the oldest are missing. */
+  /** False if there were too many records: the oldest are missing. */
   isComplete: boolean
-  /** Not null if the chart lacks what is archived, from before this moment: only whole days by model and key are known of it. */
+  /** Set if the chart lacks records before this time, which are archived, with only daily sums by model and key kept; else null. */
   archivedBeforeMs: number | null
 }
 
-/** Up to here a chart shows hours, beyond it days. A little more than three days: an open end lies just ahead of now. */
+/** Up to this length a chart has hours, beyond it days. A little over three days, since an open end lies slightly in the future. */
 const MAX_HOURLY_MS = 3 * MS_PER_DAY + MS_PER_HOUR
 
-/** The chart of `filter`. Days are whole UTC days, also where the filter's time cuts into one. */
+/** The chart of `filter`. Days are always whole UTC days. */
 export async function readSeries(database: Database, filter: UsageFilter, group: SeriesGroup): Promise<UsageSeries> {
   const isShort = filter.toMs - filter.fromMs <= MAX_HOURLY_MS
-  // Of archived hours only their days are known.
+  // Archived records have daily sums only.
   const isByDay = isRolledUp(filter) && (group === 'model' || group === 'key')
   const isHourly = isShort && (!isByDay || (await livePart(database, filter)).archivedBeforeMs === null)
   const step = isHourly ? 'hour' : 'day'
@@ -128,7 +130,7 @@ async function groupRecords(
   const { sql } = database
   const seconds = (step === 'day' ? MS_PER_DAY : MS_PER_HOUR) / 1000
   const { raw, shown } = labelOf(group, sql)
-  // Behind `OFFSET 0` the planner knows no statistics of the groups, and expects few; with those of the columns it sorts all records on disk.
+  // With the columns' statistics, the planner would sort all records on disk. `OFFSET 0` hides them, so it expects few groups.
   const rows = await sql.begin('READ ONLY', async (transaction) => {
     await transaction`SET LOCAL hash_mem_multiplier = 8`
     return await transaction<(PointRow & { matches: number; seen: number })[]>`
@@ -149,7 +151,7 @@ async function groupRecords(
   return { rows: matching.map(({ seen, matches, ...row }) => row), isComplete, archivedBeforeMs }
 }
 
-/** What records are grouped by, and how a group is called: an array is put together once for each group. */
+/** Expressions to group by and to display a group: an array's text is built only once per group. */
 function labelOf(group: SeriesGroup, sql: Database['sql']): { raw: Fragment; shown: Fragment } {
   if (group === 'tag') return { raw: sql`nullif(tags, '{}')`, shown: sql`coalesce(array_to_string(r.label, ', '), '')` }
   const texts = {
@@ -166,7 +168,7 @@ function statusLabel(sql: Database['sql']): Fragment {
   return sql`CASE WHEN ${errorCondition(sql)} THEN 'error' WHEN status = ${CLIENT_CLOSED_STATUS} THEN 'left' ELSE 'ok' END`
 }
 
-/** Takes what did not go well off the whole, day by day. */
+/** Splits each day's total into failed requests and the rest. */
 function splitByStatus(all: readonly PointRow[], bad: readonly PointRow[]): PointRow[] {
   const byDay = Map.groupBy(bad, (row) => row.bucket)
   return all.flatMap((whole) => {

@@ -1,4 +1,4 @@
-/** Everything an account may see of its usage, as one dependency of the routes. */
+/** All views that an account has of its usage, as one dependency of the routes. */
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { readStatement, type StatementPage } from '@/console/usage-views/account-statement/read-statement'
 import type { StatementPeriod } from '@/console/usage-views/account-statement/statement-query'
@@ -30,7 +30,7 @@ import type { Sight, UsageFilter } from './usage-filter'
 import { readSeries, type SeriesGroup } from './usage-series'
 
 type UsageViewsDeps = {
-  /** A pool of its own: a customer who looks at millions of records takes nothing from paid requests. */
+  /** A separate pool, so that large reads take no connections from paid requests. */
   database: Database
   ledger: Ledger
   priceUsage: PriceUsage
@@ -39,12 +39,12 @@ type UsageViewsDeps = {
 }
 
 const RETRY_SECONDS = 10
-/** Those who read wait for their turn, and then for the history itself. */
+/** Queue limits of reads. */
 const TURN_MS = 5_000
 const MAX_WAITING = 400
 const MAX_WAITING_EACH = 100
 
-/** All throw a GatewayError, `overloaded` or `timeout`, where a store can't be reached or takes too long. */
+/** All throw a GatewayError, `overloaded` or `timeout`, if a store is unreachable or too slow. */
 export type UsageViews = ReturnType<typeof createUsageViews>
 
 /** Creates the views over the history and the ledger. */
@@ -61,7 +61,7 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     maxWaitingEach: MAX_WAITING_EACH,
   })
 
-  /** Reads in the account's turn: an account with many look-ups waits, and others have a connection. */
+  /** Reads in the account's turn, so that an account with many reads doesn't block others. */
   async function read<T>(accountId: string, work: () => Promise<T>): Promise<T> {
     const turn = await turns.take(accountId, 1)
     if (!turn) {
@@ -76,10 +76,10 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     }
   }
 
-  /** The records as a file. Throws `rate_limited` beyond the limit, `invalid_request` where some of the time is archived. */
+  /** Exports the records as a file. Throws `rate_limited` above the limit, `invalid_request` if part of the time is archived. */
   async function beginExport(filter: UsageFilter, format: ExportFormat): Promise<ReadableStream<Uint8Array>> {
     const { accountId } = filter
-    // Before anything is waited for: of many at once only so many get past.
+    // Taken before anything is awaited, so that simultaneous calls cannot exceed the limit.
     const place = exports.takeNow(accountId, 1)
     if (!place) {
       throw new GatewayError('rate_limited', 'Other exports are still running. Try again when they have ended.', {
@@ -126,9 +126,9 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
       read(sight.accountId, () => findFailure(database, sight, requestId, clock.now())),
     statement: (period: StatementPeriod, page: StatementPage) =>
       read(period.accountId, () => readStatement(database, logger, period, page)),
-    /** Has something else read on the connections of these views, when it is the account's turn. */
+    /** Lets other code read on this pool, in the account's turn. */
     inTurn: read,
-    /** The moment before which records are archived, milliseconds since 1970; null if none are. */
+    /** The time before which records are archived, milliseconds since 1970; null if none are. */
     archivedBeforeMs: () => readHistory(archivedBeforeMs(database.sql)),
     export: beginExport,
   }

@@ -1,4 +1,4 @@
-/** Looks for usage records by reading an account's backwards, so many at a time. */
+/** Finds usage records by scanning an account's records backwards in steps of fixed size. */
 import type { Database } from '@/db/client'
 import {
   afterCondition,
@@ -19,7 +19,7 @@ import {
   type UsageFilter,
 } from './usage-filter'
 
-/** Steps through all records of the filter's range, or through the exceptions alone where nothing else can match. */
+/** Steps through all records of the filter's range, or only through the exceptions if nothing else can match. */
 export function createWindowSteps({ sql }: Database, filter: UsageFilter, windowSize: number): TakeStep {
   const isPlain = isRolledUp(filter) && !isByCell(filter)
   return isPlain
@@ -42,7 +42,7 @@ async function readPlainly(
   return { rows: [...rows], rest: rows.length === wanted && last ? positionOf(last) : null }
 }
 
-/** Finds matches among the next `windowSize` records; the record at the window's far edge says where to go on. */
+/** Finds matches among the next `windowSize` records; the last of these is the position to continue from. */
 async function searchWindow(
   { sql }: Reader,
   filter: UsageFilter,

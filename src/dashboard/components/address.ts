@@ -1,7 +1,7 @@
-/** What a page keeps in its address, so that a view can be shared and found again. */
+/** Page state in the URL, so that a view can be shared or bookmarked. */
 import { useSearchParams } from 'wouter'
 
-/** Filters of a list in the address: texts, '' = not filtered. */
+/** List filters in the URL: texts, '' = no filter. */
 export function useAddressFilters<Name extends string>(names: readonly Name[]) {
   const [params, setParams] = useSearchParams()
   const filters = Object.fromEntries(names.map((name) => [name, params.get(name) ?? ''])) as Record<Name, string>
@@ -13,7 +13,7 @@ export function useAddressFilters<Name extends string>(names: readonly Name[]) {
   }
 }
 
-/** The address's parameters with one changed; '' takes it out. */
+/** The URL's parameters with one changed; '' removes it. */
 export function withParam(before: URLSearchParams, name: string, value: string): URLSearchParams {
   const params = new URLSearchParams(before)
   if (value === '') params.delete(name)

@@ -1,16 +1,16 @@
-/** A block of code on a page, to be read and copied. */
+/** A block of code with a copy button. */
 import { Box, Code } from '@mantine/core'
 import { CopyIcon } from '@/dashboard/components/fields/copy-field'
 
 type CodeBlockProps = {
   code: string
-  /** Names the code for the copy button, e.g. `curl command`. */
+  /** The code's name for the copy button, such as `curl command`. */
   label: string
-  /** Whether screen readers list it among the parts of the page; not where there may be many. */
+  /** Whether screen readers list it as a landmark; false if a page has many. */
   isLandmark?: boolean
 }
 
-/** The block scrolls sideways by itself. */
+/** Scrolls sideways by itself. */
 export function CodeBlock({ code, label, isLandmark = true }: CodeBlockProps) {
   return (
     <Box pos="relative">

@@ -1,4 +1,4 @@
-/** A dialog that asks before something that can't be taken back. */
+/** A dialog that asks for confirmation. */
 import { Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
@@ -8,15 +8,15 @@ import { useSubmission } from './fields/use-submission'
 
 type Confirmation = {
   title: string
-  /** What will happen, in full sentences. */
+  /** The consequences, in full sentences. */
   body: ReactNode
-  /** The verb on the button, e.g. `Delete key`. */
+  /** The verb on the button, such as `Delete key`. */
   action: string
-  /** Has to be typed before the button works. */
+  /** A text that must be typed before the button works. */
   typed?: string
-  /** Not everything that is confirmed is destructive. */
+  /** If not set, the action is shown as destructive. */
   isHarmless?: boolean
-  /** Does it; the dialog stays open and says why where this rejects. */
+  /** Performs the action. If it rejects, the dialog stays open and shows the error. */
   run(): Promise<unknown>
 }
 

@@ -1,9 +1,9 @@
-/** Which dialog the Escape key closes: the one in front, and not the one behind it as well. */
+/** Makes the Escape key close only the front dialog, not those behind it. */
 
-/** Closers of the dialogs that lie in front of others, the last one foremost. */
+/** Functions that close the dialogs in front of others; the last one is frontmost. */
 const inFront: (() => void)[] = []
 
-/** Listens for Escape. Call it before anything is drawn: the first listener is asked first. */
+/** Listens for Escape. Call it before anything is rendered: listeners are called in order of registration. */
 export function hearEscapeFirst(): void {
   const leave = (event: KeyboardEvent) => {
     const close = inFront.at(-1)
@@ -14,7 +14,7 @@ export function hearEscapeFirst(): void {
   window.addEventListener('keydown', leave, { capture: true })
 }
 
-/** Gives Escape to a dialog that opens in front of others. Returns the end of that. */
+/** Directs Escape to a dialog in front of others. Returns a function that ends that. */
 export function takeEscape(close: () => void): () => void {
   inFront.push(close)
   return () => void inFront.splice(inFront.indexOf(close), 1)

@@ -1,16 +1,16 @@
-/** Where the focus goes when what had it is gone: to the row that is next to it, else to the heading it stood under. */
+/** Moves the focus if the focused element disappears: to the neighbouring row, or else to the heading above. */
 
 const ROW = 'li, tr'
 const FOCUSABLE = ':is(a[href], button, input, select, textarea, [tabindex="0"]):not(:disabled, [type="hidden"])'
-/** Dialogs and menus lie there; they give the focus back to what has opened them. */
+/** Dialogs and menus are rendered there; they return the focus to the element that opened them. */
 const ABOVE_THE_PAGE = '[data-portal]'
 
-/** What had the focus, and what stood around it then, from the inside. */
+/** The last focused element and its surroundings, from the inside out. */
 type Place = { element: HTMLElement; around: Element[]; neighbours: Element[]; isWaiting: boolean }
 
 /**
- * Keeps the focus in `main` when the button that was pressed goes with what it was for, be that in a dialog of its own, or is disabled.
- * Programs that read pages out, and the keyboard, would begin at the top otherwise. Returns what ends it.
+ * Keeps the focus in `main` if the pressed button is removed or disabled. Otherwise screen readers and keyboards would start again at the
+ * top. Returns a function that ends this.
  */
 export function keepFocusIn(main: HTMLElement): () => void {
   let last: Place | undefined
@@ -22,12 +22,12 @@ export function keepFocusIn(main: HTMLElement): () => void {
     const isLost = document.activeElement === null || document.activeElement === document.body
     if (!last || !isLost || document.querySelector('[role="dialog"]')) return
     const { element } = last
-    // A button that waits for its answer is disabled meanwhile.
+    // The button is only disabled while its request runs.
     if (element.matches(':disabled[data-loading]')) last.isWaiting = true
     else if (element.isConnected && !element.matches(':disabled')) {
       if (last.isWaiting) element.focus()
     }
-    // A page that is still being loaded has no heading yet.
+    // A page that is still loading has no heading yet.
     else besideOf(last, main)?.focus()
   })
   document.addEventListener('focusin', remember)
@@ -51,7 +51,7 @@ function besideOf({ around, neighbours }: Place, main: Element): HTMLElement | u
   return inRow.find((one) => one !== undefined) ?? headingOf(around, main)
 }
 
-/** The heading of the innermost part of the page that is still there, made to take the focus. */
+/** The heading of the innermost part that still exists, made focusable. */
 function headingOf(around: readonly Element[], main: Element): HTMLElement | undefined {
   const parts = [...around.filter((part) => part.isConnected && part.matches('section')), main]
   const heading = parts.map((part) => visibleIn(part, 'h1, h2')).find((one) => one !== undefined)
@@ -59,7 +59,7 @@ function headingOf(around: readonly Element[], main: Element): HTMLElement | und
   return heading
 }
 
-/** The first that is shown: tables have a control for each width of the screen. */
+/** The first visible match: tables have one control for each screen width. */
 function visibleIn(part: Element, selector: string): HTMLElement | undefined {
   return [...part.querySelectorAll<HTMLElement>(selector)].find((one) => one.checkVisibility())
 }

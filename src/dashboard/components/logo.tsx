@@ -1,4 +1,4 @@
-/** The product's mark and name, a link home. */
+/** The product's logo and name, linked to the start page. */
 import { Group, Text } from '@mantine/core'
 import { Link } from 'wouter'
 

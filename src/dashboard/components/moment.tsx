@@ -1,7 +1,7 @@
-/** A moment on a page, in the viewer's zone or as how long ago it was; the other one is in the title. */
+/** A time on a page, in the viewer's time zone or relative to now; the other form is in its tooltip. */
 import { formatMoment, formatRelative } from '@/dashboard/format'
 
-/** `at` is ISO 8601; null reads as "Never" unless `never` says otherwise. */
+/** `at` is ISO 8601; null is shown as `never`. */
 export function Moment({
   at,
   isRelative = false,
@@ -10,7 +10,7 @@ export function Moment({
 }: {
   at: string | null
   isRelative?: boolean
-  /** In lists where many things happen in a minute. */
+  /** For lists with many entries per minute. */
   hasSeconds?: boolean
   never?: string
 }) {

@@ -1,11 +1,11 @@
-/** An amount of USD on a page, short to read, exact in its title. */
+/** An amount in USD: shortened on the page, exact in its tooltip. */
 import { formatMoney } from '@/dashboard/format'
 
 type MoneyProps = {
-  /** A decimal text as the server sends it. */
+  /** Decimal text from the server. */
   usd: string
   isExact?: boolean
-  /** How many there are to be: those of its column. */
+  /** Number of decimals, the same for the whole column. */
   decimals?: number | undefined
 }
 

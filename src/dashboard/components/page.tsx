@@ -1,11 +1,11 @@
-/** A page of the dashboard: its title (also the window's), what it is about, its actions, its content. */
+/** A page of the dashboard: title (also the window's), description, actions and content. */
 import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 
 type PageProps = {
   title: string
-  /** One sentence under the title. */
+  /** One sentence below the title. */
   description?: ReactNode
   /** Buttons beside the title. */
   actions?: ReactNode

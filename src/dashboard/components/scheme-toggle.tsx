@@ -1,4 +1,4 @@
-/** Switches between the light and the dark scheme; until then the system's choice holds. */
+/** Switches between the light and dark colour scheme; the default is the system's. */
 import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { IconMoon, IconSun } from '@tabler/icons-react'
 

@@ -1,4 +1,4 @@
-/** A framed part of a page with a heading of its own. */
+/** A framed part of a page with its own heading. */
 import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 
@@ -6,7 +6,7 @@ type SectionProps = {
   title?: string
   description?: ReactNode
   actions?: ReactNode
-  /** For content that brings its own distance to the frame, e.g. a table. */
+  /** For content with its own padding, such as a table. */
   isFlush?: boolean
   children: ReactNode
 }

@@ -1,4 +1,4 @@
-/** The dialog to sign in again when a session ends while its person uses the pages: nothing that they typed is lost. */
+/** A sign-in dialog, shown if the session ends while the pages are in use, so that nothing typed is lost. */
 import { Button, Modal, Stack, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { CodeForm, PasswordForm } from '@/dashboard/pages/sign-in/sign-in-steps'
@@ -6,12 +6,12 @@ import { askAgain } from '@/dashboard/query'
 import { type Viewer, viewerChanged } from '@/dashboard/session'
 import { takeEscape } from './escape'
 
-/** In front of every other dialog, which lie at 200 and 300. */
+/** Above all other dialogs, which have 200 and 300. */
 const IN_FRONT = 400
 
 export function SessionEnded({ viewer }: { viewer: Viewer }) {
   const isOpen = viewer.hasEnded === true
-  // Escape would close the dialog behind this one, with what was typed into it.
+  // Otherwise Escape would close the dialog behind this one and lose its content.
   useEffect(() => (isOpen ? takeEscape(() => {}) : undefined), [isOpen])
   return (
     <Modal
@@ -31,7 +31,7 @@ export function SessionEnded({ viewer }: { viewer: Viewer }) {
 
 function Steps({ email }: { email: string }) {
   const [step, setStep] = useState<'password' | 'code'>('password')
-  // Everything that failed meanwhile is asked again.
+  // Repeats all queries that failed meanwhile.
   const goOn = () => askAgain()
   return (
     <Stack gap="sm">

@@ -1,10 +1,10 @@
-/** The same call to the API in several languages, one tab at a time. */
+/** Tabs with the same API call in several languages. */
 import { Box, NativeSelect, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { type SnippetCall, snippetsOf } from '@/dashboard/snippets'
 import { CodeBlock } from './code-block'
 
-/** Shows `call`; what was chosen stays while the call changes. */
+/** Shows `call`; the chosen language stays if the call changes. */
 export function SnippetTabs({ call }: { call: SnippetCall }) {
   const [chosen, setChosen] = useState('curl')
   const snippets = snippetsOf(call)

@@ -1,18 +1,18 @@
-/** A card with one figure and its name. */
+/** A card with one figure and its label. */
 import { Box, Group, Skeleton, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 type StatProps = {
   label: string
-  /** Undefined while it is loading. */
+  /** Undefined while loading. */
   value: ReactNode | undefined
-  /** Below the figure, e.g. what it is compared to. */
+  /** Text below the figure, such as a comparison. */
   hint?: ReactNode
-  /** Beside the label, e.g. an icon. */
+  /** Beside the label, such as an icon. */
   aside?: ReactNode
 }
 
-/** A million has to fit a card that is one of three beside the menu. */
+/** A million must fit a card that shares the row with two others and the menu. */
 const FONT_SIZE = 'clamp(18px, 2.2vw, 26px)'
 
 export function Stat({ label, value, hint, aside }: StatProps) {

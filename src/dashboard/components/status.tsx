@@ -1,4 +1,4 @@
-/** A badge that says a state in a word, coloured by what it means. */
+/** A badge with a state's name, coloured by its meaning. */
 import { Badge } from '@mantine/core'
 
 export type Tone = 'good' | 'bad' | 'waiting' | 'neutral' | 'info'

@@ -1,4 +1,4 @@
-/** The dialog that asks for a code or the password, and then repeats the request. */
+/** The re-authentication dialog: asks for a code or the password, then repeats the request. */
 import { Button, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useCallback, useEffect, useState } from 'react'
@@ -11,10 +11,10 @@ import { useSubmission } from './fields/use-submission'
 
 type Wait = { resolve(): void; reject(): void }
 
-/** Set while the host is on the page. */
+/** Set while the host is mounted. */
 let showDialog: ((wait: Wait) => void) | undefined
 
-/** Does `act`, and where the server wants a fresh proof of who asks, has it given and does it again. */
+/** Runs `act`. If the server requires re-authentication, shows the dialog and runs it again. */
 export async function withProof<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()
@@ -26,7 +26,7 @@ export async function withProof<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Where the dialog appears: in front of the dialog that moves money, which keeps what was typed into it. */
+/** Renders the dialog in front of the dialog that moves money, which keeps its content. */
 export function StepUpHost() {
   const [wait, setWait] = useState<Wait>()
   useEffect(() => {
@@ -59,7 +59,7 @@ export function StepUpHost() {
   )
 }
 
-/** Dialogs lie at 200. */
+/** Above other dialogs, which have 200. */
 const IN_FRONT = 300
 
 function ProofForm({ onProved }: { onProved(): void }) {

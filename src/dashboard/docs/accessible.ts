@@ -1,4 +1,4 @@
-/** What Swagger UI leaves out for people who don't see the page, or have no mouse: names of controls, levels of headings, focus. */
+/** Accessibility fixes for Swagger UI: names of controls, heading levels, focus. */
 
 type Mend = readonly [selector: string, mend: (element: HTMLElement) => void]
 
@@ -8,24 +8,24 @@ const MENDS: readonly Mend[] = [
   ['textarea.body-param__text', named(() => 'Request body')],
   ['.parameters-col_description :is(input, select, textarea)', named(parameterName)],
   ['.close-modal', named(() => 'Close')],
-  // A name that says something else than the button shows, and one of what has no role.
+  // Removes an aria-label that differs from the button's text, and one on an element without a role.
   ['.auth-btn-wrapper button, div.copy-to-clipboard', (element) => element.removeAttribute('aria-label')],
-  // The first heading of a page is of the first level, and none is skipped after it.
+  // Headings start at level one, without gaps.
   ['.info h2.title', levelled(1)],
   ['h3.opblock-tag, section.models h4, .modal-ux-header h3', levelled(2)],
   ['.opblock-body :is(h4, h5), .auth-container h4', levelled(3)],
   ['.information-container', region('region', 'About')],
   ['.schemes-server-container', region('region', 'Server and API key')],
   ['.modal-ux', region('dialog', 'API key')],
-  // A table is one, and of several landmarks none could be told from another.
+  // Tables keep their role, and indistinguishable landmarks are removed.
   ['table[role=region]', (element) => element.removeAttribute('role')],
-  // Numbers in code: the library writes their colour, which is too dark, into each element.
+  // The library sets a too dark colour for numbers in code, inline.
   ['.microlight span[style*="rgb(211, 99, 99)"]', (element) => element.style.setProperty('color', '#f59a9a')],
-  // With the arrow keys, what is wider than its box can be read.
+  // Makes wide code scrollable with the arrow keys.
   ['pre.microlight, .highlight-code pre', (element) => element.setAttribute('tabindex', '0')],
 ]
 
-/** Mends `root` now and whenever something is added to it. */
+/** Applies the fixes to `root` now, and whenever elements are added. */
 export function keepAccessible(root: Element): void {
   const mendAll = () => {
     for (const [selector, mend] of MENDS)

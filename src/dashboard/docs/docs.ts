@@ -1,34 +1,34 @@
-/** The browser's entry to the documentation: Swagger UI over the OpenAPI document, in the scheme of the dashboard. */
+/** The browser's entry to the API documentation: Swagger UI with the OpenAPI document, in the dashboard's colour scheme. */
 import 'swagger-ui-dist/swagger-ui.css'
 import './docs.css'
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import { keepAccessible } from './accessible'
 
-/** Where the dashboard's component library keeps what was chosen there. */
+/** Where the dashboard stores the chosen colour scheme. */
 const CHOICE = 'mantine-color-scheme-value'
-/** By this class on the document, the library of the page turns dark. */
+/** Swagger UI is dark if the document has this class. */
 const DARK_CLASS = 'dark-mode'
 
-/** `?internal=true` also shows the routes that only the dashboard's own pages call. */
+/** `?internal=true` also shows routes that only the dashboard's pages use. */
 const isInternal = new URLSearchParams(location.search).get('internal') === 'true'
 const INTERNAL_TAGS = ['Dashboard', 'Administration']
 
-/** What is used of the library while it runs. */
+/** The parts of the library's runtime that are used here. */
 type System = {
   React: { createElement(component: Component, props: OperationsProps): unknown }
   layoutActions: { show(thing: readonly string[], isShown: boolean): void }
 }
 type Component = (props: OperationsProps) => unknown
 type OperationsProps = { specSelectors: { taggedOperations(): Tagged }; key?: string }
-/** The operations by tag, in order: an ordered map of the library's. */
+/** The operations by tag: an ordered map of the library. */
 type Tagged = {
   filter(isKept: (operations: unknown, tag: string) => boolean): Tagged
   keySeq(): { toArray(): string[] }
 }
 
 /**
- * Draws each tag's operations as a list of their own. Of a list of 150 rows and more the library draws only what is in
- * sight: the page jumps to its top when the list grows to that, and the browser's search finds nothing further down.
+ * Renders each tag's operations as a separate list. In a list of 150 rows or more, the library renders only the visible part: the page
+ * would jump to its top, and the browser's search would miss the rest.
  */
 function listPerTag(List: Component, { React }: System): Component {
   return ({ specSelectors, ...props }) => {
@@ -47,7 +47,7 @@ function listPerTag(List: Component, { React }: System): Component {
   }
 }
 
-/** The line of an operation is a button, so the path in it must be no link. */
+/** An operation's line is a button, so its path must not be a link. */
 function PlainPath({ text }: { text: string }): string {
   return text
 }
@@ -72,7 +72,7 @@ if (root) {
   })
 }
 
-/** The link below the operations to the page with the internal routes, and back. */
+/** The link below the operations that shows or hides the internal routes. */
 function internalSwitch(): HTMLElement {
   const footer = document.createElement('footer')
   footer.className = 'internal-switch'
@@ -83,7 +83,7 @@ function internalSwitch(): HTMLElement {
   return footer
 }
 
-/** Keeps the page in its scheme. */
+/** Applies the chosen or the system's colour scheme. */
 function followScheme(): void {
   const system = matchMedia('(prefers-color-scheme: dark)')
   const apply = () => {

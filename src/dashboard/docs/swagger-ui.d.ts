@@ -1,2 +1,2 @@
-/** Lets TypeScript know that there is Swagger UI's bundle, whose package has no types: docs.ts says what it uses of it. */
+/** Declares Swagger UI's bundle, whose package has no types; docs.ts types the parts it uses. */
 declare module 'swagger-ui-dist/swagger-ui-es-bundle.js'

@@ -1,9 +1,9 @@
-/** The condition by which somebody sees their own requests alone, of records and of daily sums. */
+/** The SQL condition for a person's own requests, for records and daily sums. */
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 
 /**
- * ` AND … `, of an account's rows with a `member_id`. The keys of these requests lead to them among millions of records. An empty
- * `person` has none.
+ * ` AND … `, for an account's rows with a `member_id`. Filtering by the keys of these requests lets an index be used. An empty `person` has
+ * no requests.
  */
 export function ofPerson(sql: Sql | TransactionSql, accountId: string, person: string): PendingQuery<Row[]> {
   return sql`AND member_id = nullif(${person}, '')

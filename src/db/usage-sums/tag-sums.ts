@@ -1,22 +1,22 @@
-/** The daily sums by all tags of a request together: what reports and charts read of them. */
+/** Daily sums by the combination of all tags of a request, for reports and charts. */
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 
-/** Combinations of tags that have sums of their own, of an account in a day. */
+/** Combinations of tags with their own sums, per account and day. */
 export const MAX_DAILY_TAGS = 500
 
-/** How the rest of a day is called; no tag and no value of one has a blank. */
+/** Name of the rest of a day; real tags contain no blanks. */
 export const OTHER_TAGS = 'other tags'
 
 type Days = {
   accountId: string
-  /** Days, yyyy-mm-dd, UTC, both included. */
+  /** Days, yyyy-mm-dd, UTC, inclusive. */
   from: string
   to: string
 }
 
 /**
- * Rows with `day`, `tags` (the rest of a day is ''; null if nothing was said), `model`, `requests`, `errors`, `input`, `output` (tokens)
- * and `cost` (nano-USD), which together are the account's daily sums.
+ * Rows with `day`, `tags` ('' for the rest of a day, null without tags), `model`, `requests`, `errors`, `input`, `output` (tokens) and
+ * `cost` (nano-USD). Together they equal the account's daily sums.
  */
 export function sumsByTags(sql: Sql | TransactionSql, { accountId, from, to }: Days): PendingQuery<Row[]> {
   const within = sql`account_id = ${accountId} AND day BETWEEN ${from}::text::date AND ${to}::text::date`

@@ -1,26 +1,26 @@
-/** Calls that are signed for AWS: by the credentials of the moment, and by AWS' own clock where ours is wrong. */
+/** Signs calls for AWS: with current credentials, and with AWS' clock if ours is wrong. */
 import type { Authorizer } from '@/dialects/credentials/authorizer'
 import { createTokenSource, sharedSource } from '@/dialects/credentials/token-source'
 import { type AwsIdentity, credentialsOf, fetchCredentials, isRenewed } from './aws-credentials'
 import { bedrockKey, KEY_LIFE_MS, signedHeaders } from './signature'
 
-/** Words that put a refusal down to credentials that have ended, or were never any. */
+/** Error codes for expired or invalid credentials. */
 const ENDED = /^(?:ExpiredToken(?:Exception)?|UnrecognizedClientException|InvalidClientTokenId)$/
-/** Words of a refusal for which a wrong clock may be the reason. */
+/** Error codes that a wrong clock may cause. */
 const UNTIMELY = /^(?:InvalidSignatureException|SignatureDoesNotMatch|RequestTimeTooSkewed|RequestExpired)$/
-/** A clock that is off by less is none of the reasons. */
+/** A smaller clock difference is not the cause. */
 const TOLERATED_SKEW_MS = 60_000
 const UNAUTHORIZED = 401
 const MANTLE_HOST = /^bedrock-mantle\./
 
 type Options = {
-  /** The service in signatures; undefined = from the address. */
+  /** The service name in signatures; undefined: derived from the address. */
   service?: string | undefined
-  /** Whether calls show a key that is made out of the credentials, which saves the signature of each body. */
+  /** Whether calls use a bearer key derived from the credentials, which avoids signing each body. */
   bearer?: true | undefined
 }
 
-/** Authorizes the calls of a provider at `baseUrl` as `identity`. */
+/** Authorizes calls to a provider at `baseUrl` as `identity`. */
 export function awsAuth(identity: AwsIdentity, baseUrl: string, options: Options = {}): Authorizer {
   const { service = serviceAt(baseUrl), bearer } = options
   const fetchToken = () => fetchCredentials(identity)
@@ -30,7 +30,7 @@ export function awsAuth(identity: AwsIdentity, baseUrl: string, options: Options
   let offsetMs = 0
   let made: { value: string; key: Promise<string>; untilMs: number } | undefined
 
-  /** One key for all calls, until there are other credentials, or half its life is over. */
+  /** One key for all calls, until the credentials change or half its lifetime is over. */
   function keyOf(value: string, nowMs: number): Promise<string> {
     if (made?.value !== value || nowMs >= made.untilMs) {
       const key = bedrockKey(credentialsOf(value), identity.region, nowMs)

@@ -1,6 +1,6 @@
 /**
- * Credentials of AWS: keys of the entry or of a profile, and those that a container, a machine, STS, a program or the sign-on portal gives
- * out for a while, for the role itself or for one that it may take on.
+ * AWS credentials: from the entry or a profile, or temporary ones from a container, a machine, STS, a program or the SSO portal, optionally
+ * exchanged for an assumed role's.
  */
 import { readFile } from 'node:fs/promises'
 import { CredentialError } from '@/dialects/credentials/authorizer'
@@ -13,12 +13,12 @@ import { type AwsCredentials, signedHeaders } from './signature'
 /** The gateway's identity in a provider's entry. */
 export type AwsIdentity = Source & {
   region: string
-  /** A role that is taken on with these credentials. */
+  /** A role to assume with these credentials. */
   assumeRoleArn?: string
   externalId?: string
-  /** Where STS is, without trailing slash; undefined = that of the region. */
+  /** The address of STS, without trailing slash; undefined: the region's. */
   stsEndpoint?: string
-  /** The address of the sign-on portal; undefined = the region's. */
+  /** The address of the SSO portal; undefined: the region's. */
   ssoEndpoint?: string
 }
 
@@ -29,7 +29,7 @@ type Source =
   | { container: string; containerToken?: string; containerTokenFile?: string }
   | { instance: true; instanceEndpoint?: string }
 
-/** Where containers of ECS ask, where the path alone is named. */
+/** The host for ECS containers, if only the path is given. */
 const CONTAINER_HOST = 'http://169.254.170.2'
 const INSTANCE_ENDPOINT = 'http://169.254.169.254'
 const INSTANCE_PATH = '/latest/meta-data/iam/security-credentials/'
@@ -38,13 +38,13 @@ const STS_VERSION = '2011-06-15'
 /** Files are read again at this interval, so that rotated keys need no restart. */
 const FILE_LIFE_MS = 300_000
 
-/** The credentials of the moment, as the JSON of {@link AwsCredentials}. */
+/** The current credentials, as the JSON of {@link AwsCredentials}. */
 export async function fetchCredentials(identity: AwsIdentity): Promise<Token> {
   const own = await sourceCredentials(identity)
   return identity.assumeRoleArn === undefined ? own : assumedRole(identity, identity.assumeRoleArn, own)
 }
 
-/** Whether the next credentials may be others. */
+/** Whether the credentials may change. */
 export function isRenewed(identity: AwsIdentity): boolean {
   return !('accessKeyId' in identity) || identity.assumeRoleArn !== undefined
 }
@@ -65,7 +65,7 @@ async function sourceCredentials(identity: AwsIdentity): Promise<Token> {
   }
   if ('roleArn' in identity) {
     const { roleArn, webIdentityTokenFile } = identity
-    // The platform writes a new one before the old one ends.
+    // The platform replaces the token before it expires.
     const webToken = await readText(webIdentityTokenFile, 'the web identity token file')
     return askSts(identity, {
       ...{ Action: 'AssumeRoleWithWebIdentity', RoleArn: roleArn, RoleSessionName: SESSION_NAME },
@@ -75,7 +75,7 @@ async function sourceCredentials(identity: AwsIdentity): Promise<Token> {
   return 'container' in identity ? containerCredentials(identity) : machineCredentials(identity)
 }
 
-/** The next one may be another: the files are read again for it. */
+/** Its files are read again each time, since they may have changed. */
 async function profileToken(identity: AwsIdentity, configFile: string, source: ProfileSource): Promise<Token> {
   if ('accessKeyId' in source) return token(source, Date.now() + FILE_LIFE_MS)
   if ('from' in source) {
@@ -102,7 +102,7 @@ async function containerCredentials(source: Extract<Source, { container: string 
   return asked('the container credentials endpoint', url, { ...(authorization !== undefined && { authorization }) })
 }
 
-/** By IMDSv2, which needs a session token: the older version is open to forged requests. */
+/** Uses IMDSv2 with a session token, because IMDSv1 is open to forged requests. */
 async function machineCredentials({ instanceEndpoint = INSTANCE_ENDPOINT }: { instanceEndpoint?: string }) {
   const what = 'the instance metadata service'
   const session = await ask(what, `${instanceEndpoint}/latest/api/token`, {
@@ -117,7 +117,7 @@ async function machineCredentials({ instanceEndpoint = INSTANCE_ENDPOINT }: { in
   return asked(what, `${instanceEndpoint}${INSTANCE_PATH}${encodeURIComponent(role.trim())}`, headers)
 }
 
-/** Containers and machines are answered alike. */
+/** Containers and machines answer in the same form. */
 async function asked(what: string, url: string, headers: Record<string, string>): Promise<Token> {
   const { status, text, atMs } = await ask(what, url, { headers })
   const answer = parseJson(text)
@@ -155,8 +155,7 @@ async function askSts(identity: AwsIdentity, form: Record<string, string>, own?:
 }
 
 /**
- * `Expiration` is a moment of the endpoint's clock, which may be another than ours. An endpoint that may give permanent keys says until when they
- * are kept, `keptUntilMs`.
+ * `Expiration` is by the endpoint's clock, which may differ from ours. `keptUntilMs`: how long to keep credentials without an expiration.
  */
 function given(
   what: string,
@@ -179,7 +178,7 @@ function given(
   throw new CredentialError(`${what} answered${status > 0 ? ` ${status}` : ''} without credentials`)
 }
 
-/** Nothing that a header can't carry. */
+/** Whether a value is a text that a header can contain. */
 function isWord(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)
 }
@@ -188,7 +187,7 @@ function token(credentials: AwsCredentials, expiresAtMs: number): Token {
   return { value: JSON.stringify(credentials), expiresAtMs }
 }
 
-/** Of a token of {@link fetchCredentials}. */
+/** Parses a token of {@link fetchCredentials}. */
 export function credentialsOf(value: string): AwsCredentials {
   return JSON.parse(value) as AwsCredentials
 }

@@ -1,4 +1,4 @@
-/** Any model of Bedrock by Converse, which says what messages says in words of its own. */
+/** Calls any Bedrock model through the Converse API, whose contents correspond to the messages format. */
 import { betaNamesOf } from '@/dialects/betas'
 import type { DialectKind } from '@/dialects/dialect'
 import { randomId } from '@/lib/ids'
@@ -8,7 +8,7 @@ import { converseAnswer, converseReader } from './converse-answer'
 import { converseRequest, withoutProofs } from './converse-request'
 
 export const bedrockConverse: DialectKind = {
-  // Errors are worded as those of messages, also where the entry names chat-completions.
+  // Errors have the form of messages, even if the entry's format is chat-completions.
   formats: ['messages', 'chat-completions'],
   spoken: 'messages',
   needsVersion: false,

@@ -1,4 +1,4 @@
-/** Models of Bedrock that embed: by InvokeModel, each family in a body of its own, asked for as chat-completions has it. */
+/** Bedrock's embedding models: called through InvokeModel with a body per model family, for chat-completions requests. */
 import type { EmbeddingInput, EmbeddingRequest } from '@/chat/embedding'
 import { readCount, ZERO_USAGE } from '@/chat/usage'
 import type { DialectKind, ProviderEmbeddings } from '@/dialects/dialect'
@@ -6,10 +6,10 @@ import { readVector } from '@/formats/vectors'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { decodeBedrockError, modelUrl } from './bedrock-endpoint'
 
-/** A family by what is in the names of its models, profiles of regions and ARNs among them. */
+/** A model family, recognised by a part of its models' names, also in region profiles and ARNs. */
 type Family = {
   name: RegExp
-  /** The most texts of one call. */
+  /** The most texts per call. */
   maxInputs: number
   body(texts: readonly string[], dimensions: number | undefined): JsonObject
 }
@@ -84,7 +84,7 @@ function textsOf({ inputs }: EmbeddingRequest, start: number, end: number): stri
   return inputs.slice(start, end).map((input: EmbeddingInput) => (input.type === 'text' ? input.text : ''))
 }
 
-/** Titan gives one, Cohere a list or one of each type, Nova objects with one in each. */
+/** Titan returns one vector; Cohere a list, or a list per type; Nova a list of objects. */
 function vectorsIn({ embedding, embeddings }: JsonObject): JsonValue[] {
   if (embedding !== undefined) return [embedding]
   const list = isJsonObject(embeddings) ? embeddings.float : embeddings

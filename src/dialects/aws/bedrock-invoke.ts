@@ -1,4 +1,4 @@
-/** Claude at Bedrock by InvokeModel: the body of messages without its model, the version and betas in it, events in frames. */
+/** Claude at Bedrock through InvokeModel: a messages body without the model but with version and betas; events come in binary frames. */
 import { readCount } from '@/chat/usage'
 import { betaNamesOf, headerBetas } from '@/dialects/betas'
 import type { CountsInDoubt, DialectKind, DialectSettings } from '@/dialects/dialect'
@@ -9,12 +9,12 @@ import { eventOf, isEventStream, type MessageReader, streamReading } from './bed
 import { refuseAddresses, withoutHints } from './messages-body'
 
 const VERSION = 'bedrock-2023-05-31'
-/** The fields of messages that Bedrock knows; it refuses all others. */
+/** The messages fields that Bedrock accepts; it refuses all others. */
 const FIELDS = [
   ...['messages', 'system', 'max_tokens', 'temperature', 'top_p', 'top_k', 'stop_sequences', 'tools', 'tool_choice'],
   ...['thinking', 'output_config', 'context_management', 'metadata'],
 ]
-/** Said in other words: in the path. */
+/** Fields expressed by the URL instead. */
 const SAID = ['model', 'stream']
 const METRICS = 'amazon-bedrock-invocationMetrics'
 
@@ -52,7 +52,7 @@ function envelope(body: JsonObject, headers: Readonly<Record<string, string>>, s
   return { body: { ...plain, ...(all.size > 0 && { anthropic_beta: [...all] }) }, leftOut }
 }
 
-/** What Bedrock measures, in the words of messages: both leave the cache out of the input. */
+/** Bedrock's metrics and the usage fields of messages they correspond to. Both exclude cached tokens from the input. */
 const MEASURES = {
   inputTokenCount: 'input_tokens',
   outputTokenCount: 'output_tokens',
@@ -61,8 +61,7 @@ const MEASURES = {
 }
 
 /**
- * Each message holds one event of messages, as text. The last has Bedrock's own counts, which are omitted, unless the model
- * reported no usage.
+ * Each frame contains one messages event as text. The last has Bedrock's own counts, which are dropped unless the model reported no usage.
  */
 function invokeReader(doubted?: (counts: CountsInDoubt) => void): MessageReader {
   let told: JsonObject = {}
@@ -75,7 +74,7 @@ function invokeReader(doubted?: (counts: CountsInDoubt) => void): MessageReader 
     told = { ...told, ...(isJsonObject(usage) && usage) }
   }
 
-  /** What is missing of the answer before its end. */
+  /** Creates the rest of the answer before its end. */
   function compare(metrics: JsonValue | undefined): string {
     const fields = isJsonObject(metrics) ? metrics : {}
     const measured: JsonObject = {}

@@ -1,19 +1,19 @@
-/** Reads a stream of Bedrock as one of messages: its events, and a fault as a last error event. */
+/** Converts a Bedrock stream to a messages stream; a fault becomes a final error event. */
 import type { AnswerReading } from '@/dialects/dialect'
 import { isJsonObject, type JsonObject, parseJson, textOf } from '@/lib/json'
 import { formatSse } from '@/lib/streams/sse'
 import { createEventStreamParser, type EventMessage } from './event-stream'
 
-/** What a kind of stream does with its messages. */
+/** Converts the frames of one kind of stream. */
 export type MessageReader = {
-  /** The text of the events that one message of the named kind is. */
+  /** The text of the events for one frame of the given kind. */
   event(kind: string, payload: JsonObject): string
-  /** What is left to say at the end. */
+  /** The text for the end of the stream. */
   end(): string
 }
 
 const EVENT_STREAM = 'application/vnd.amazon.eventstream'
-/** What each exception is among the errors of messages; any other is a fault of the provider's own. */
+/** The messages error type of each exception; all others are the provider's own faults. */
 const ERROR_TYPES: ReadonlyMap<string, string> = new Map([
   ['throttling', 'rate_limit_error'],
   ['servicequotaexceeded', 'rate_limit_error'],
@@ -27,12 +27,12 @@ const ERROR_TYPES: ReadonlyMap<string, string> = new Map([
 
 const decoder = new TextDecoder()
 
-/** Whether an answer is such a stream. What stands before Bedrock may have made another of it. */
+/** Whether a response is such a stream. A proxy in front of Bedrock may have replaced it. */
 export function isEventStream(headers: Headers): boolean {
   return (headers.get('content-type') ?? '').includes(EVENT_STREAM)
 }
 
-/** Reads messages by `reader`. */
+/** Reads a stream's frames with `reader`. */
 export function streamReading(reader: MessageReader): AnswerReading {
   const parser = createEventStreamParser()
   let isOver = false
@@ -65,7 +65,7 @@ export function streamReading(reader: MessageReader): AnswerReading {
   }
 }
 
-/** One event of messages. */
+/** One messages event. */
 export function eventOf(data: JsonObject & { type: string }): string {
   return formatSse({ event: data.type, data: JSON.stringify(data) })
 }

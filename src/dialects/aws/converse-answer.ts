@@ -1,18 +1,18 @@
-/** An answer of Converse as an answer of messages: whole, and event by event. */
+/** Converts Converse answers to messages, as a whole or event by event. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { eventOf, type MessageReader } from './bedrock-stream'
 import { citationOf } from './converse-citations'
 import { tierOfAnswer } from './converse-tiers'
 import { listOf } from './messages-body'
 
-/** Reasons to stop that messages has no word for; the others are the same there. */
+/** Stop reasons that messages doesn't have; the others are the same. */
 const REFUSALS: ReadonlySet<unknown> = new Set(['content_filtered', 'guardrail_intervened'])
-/** The model has failed. */
+/** Stop reasons that mean a failure of the model. */
 const FAULTS: ReadonlySet<unknown> = new Set(['malformed_model_output', 'malformed_tool_use'])
-/** The gateway puts the public name of the model in its place. */
+/** A placeholder, which the gateway replaces by the public model name. */
 const MODEL = 'bedrock'
 
-/** The answer; undefined where `json` is none. */
+/** The answer; undefined if `json` is not one. */
 export function converseAnswer(json: JsonValue, id: string): JsonObject | undefined {
   const answer = isJsonObject(json) ? json : {}
   const { output, stopReason, usage } = answer
@@ -60,7 +60,7 @@ function stopReasonOf(reason: JsonValue | undefined): JsonValue {
   return REFUSALS.has(reason) ? 'refusal' : (reason ?? null)
 }
 
-/** Both count what was read from the cache, and what was written, beside the rest of the input. */
+/** Both formats count cache reads and writes separately from the remaining input. */
 function usageOf(usage: JsonObject): JsonObject {
   const { inputTokens = 0, outputTokens = 0, cacheReadInputTokens: read, cacheWriteInputTokens: written } = usage
   const byTtl = (ttl: string) =>
@@ -88,19 +88,19 @@ export function converseReader(id: string): MessageReader {
   return new ConverseReader(id)
 }
 
-/** A block of messages that has begun. */
+/** A messages block that has started. */
 type OpenBlock = { index: number; kind: string }
 
 class ConverseReader implements MessageReader {
   private hasBegun = false
   private hasEnded = false
-  /** By the number that Converse gives the block; those of messages leave none out. */
+  /** By Converse's block number; messages numbers have no gaps. */
   private readonly open = new Map<JsonValue, OpenBlock>()
-  /** By the same number, pictures whose bytes come in pieces. */
+  /** Images that arrive in pieces, by Converse's block number. */
   private readonly pictures = new Map<JsonValue, { format: JsonValue | undefined; pieces: Buffer[] }>()
   private blocks = 0
   private stopReason: JsonValue | undefined
-  /** In the words of messages. */
+  /** In the form of messages. */
   private usage: JsonObject | undefined
 
   constructor(private readonly id: string) {}
@@ -127,7 +127,7 @@ class ConverseReader implements MessageReader {
     }
   }
 
-  /** The answer has stopped; its usage may be missing. */
+  /** Called when the answer has stopped; its usage may be missing. */
   end(): string {
     return this.stopReason === undefined || this.hasEnded ? '' : this.finish()
   }
@@ -141,7 +141,7 @@ class ConverseReader implements MessageReader {
 
   private blockStart({ contentBlockIndex: number = 0, start }: JsonObject): string {
     const { toolUse, image } = isJsonObject(start) ? start : {}
-    // Text and reasoning begin with their first piece: their start events are empty, and sometimes missing.
+    // Text and reasoning blocks begin with their first piece, since their start events are empty or missing.
     if (isJsonObject(image)) this.pictures.set(number, { format: image.format, pieces: [] })
     return isJsonObject(toolUse) ? this.openBlock(number, 'tool_use', toolBlock(toolUse, {})) : ''
   }
@@ -173,7 +173,7 @@ class ConverseReader implements MessageReader {
 
   private piece(number: JsonValue, kind: string, delta: JsonObject): string {
     const isOpen = this.open.get(number)?.kind === kind
-    // A piece of a call without a name is of no use.
+    // A piece of a call without a name cannot be used.
     if (!isOpen && kind === 'tool_use') return ''
     const empty = kind === 'text' ? { type: kind, text: '' } : { type: kind, thinking: '', signature: '' }
     const opening = isOpen ? '' : this.openBlock(number, kind, empty)

@@ -1,11 +1,11 @@
-/** What an answer of Converse cites, in the words of messages. */
+/** Converts citations of a Converse answer to messages. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { listOf } from './messages-body'
 
-/** Where messages has a proof of its own search; foreign proofs are taken out before they go back (formats/messages/citations.ts). */
+/** A placeholder for the search proof in messages; foreign proofs are removed before they are sent back (formats/messages/citations.ts). */
 const NO_PROOF = 'svc.unsigned'
 
-/** The citation; none if it says no place. */
+/** The citation; none if it has no location. */
 export function citationOf({ title, source, sourceContent, location }: JsonObject): JsonObject[] {
   if (!isJsonObject(location)) return []
   const quote = listOf(sourceContent).map(({ text }) => textOf(text) ?? '')

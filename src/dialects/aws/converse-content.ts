@@ -1,4 +1,4 @@
-/** The content of messages in the words of Converse: turns, system prompt and tools. */
+/** Converts messages content for Converse: turns, system prompt and tools. */
 import { invalidRequest } from '@/chat/error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { listOf } from './messages-body'
@@ -6,15 +6,15 @@ import { listOf } from './messages-body'
 const IMAGE_FORMATS: ReadonlyMap<string, string> = new Map(
   ['png', 'jpeg', 'gif', 'webp'].map((format) => [`image/${format}`, format]),
 )
-/** Said where AWS wants content and there is none: it refuses texts of nothing but white space. */
+/** Replaces empty content, because AWS refuses blank texts. */
 const NO_CONTENT = '(empty)'
-/** Traces of what a provider's tools did in earlier answers: a refusal would end the conversation, so they are named instead. */
+/** Blocks of provider-run tools in earlier answers. They are reported as omitted, since a refusal would end the conversation. */
 const HOSTED = /^(?:server_tool_use|mcp_tool_use|mcp_tool_listing|\w+_tool_result)$/
 const NO_NAME = /[^A-Za-z0-9\s\-()[\]]/g
 
-/** Writes the content of one request. What Converse has no word for is added to `leftOut`, or refused. */
+/** Converts the content of one request. Content that Converse doesn't support is added to `leftOut`, or refused. */
 export class ContentWriter {
-  /** Each document has a name of its own. */
+  /** Numbers documents, since each needs a unique name. */
   private documents = 0
 
   constructor(private readonly leftOut: string[]) {}
@@ -24,13 +24,13 @@ export class ContentWriter {
     return listOf(system).flatMap((block) => [...saidText(block.text), ...cachePoint(block)])
   }
 
-  /** Turns alternate there, and none is empty: neighbours of one role become one. */
+  /** Converse turns must alternate and not be empty, so neighbours with the same role are merged. */
   turns(messages: JsonValue | undefined): JsonObject[] {
     const turns: { role: JsonValue; content: JsonObject[] }[] = []
     for (const [index, { role = 'user', content }] of listOf(messages).entries()) {
       const path = `messages[${index}].content`
       const blocks = typeof content === 'string' ? saidText(content) : this.blocks(listOf(content), path, role)
-      // Of a point alone nothing is cached.
+      // A cache point alone caches nothing.
       if (blocks.every((block) => block.cachePoint)) continue
       const last = turns.at(-1)
       if (last?.role === role) last.content.push(...blocks)
@@ -41,7 +41,7 @@ export class ContentWriter {
     return turns
   }
 
-  /** The tools; one that a history names has to be there, whatever is offered now. */
+  /** Converts the tools. Tools used in the conversation must be included, even if they are not offered now. */
   tools({ tools, tool_choice: choice }: JsonObject, messages: readonly JsonObject[]): JsonObject | undefined {
     const used = messages
       .flatMap(({ content }) => listOf(content))
@@ -60,11 +60,11 @@ export class ContentWriter {
     return { tools: specs, ...(wish && { toolChoice: wish }) }
   }
 
-  /** `role` is that of the turn; undefined inside a result. */
+  /** `role` is the turn's; undefined inside a tool result. */
   private blocks(blocks: readonly JsonObject[], path: string, role?: JsonValue): JsonObject[] {
     return blocks.flatMap((block, index) => {
       const said = this.block(block, `${path}[${index}]`, role)
-      // A point inside a result stands behind the result.
+      // A cache point inside a result is placed after the result.
       const inner = block.type === 'tool_result' ? listOf(block.content).findLast(({ cache_control: own }) => own) : {}
       return said.length === 0
         ? said
@@ -72,7 +72,7 @@ export class ContentWriter {
     })
   }
 
-  /** One block. Throws `invalid_request` where Converse has no word for it. */
+  /** Converts one block. Throws `invalid_request` if Converse doesn't support it. */
   private block(block: JsonObject, path: string, role: JsonValue | undefined): JsonObject[] {
     switch (block.type) {
       case 'text':
@@ -111,7 +111,7 @@ export class ContentWriter {
     const said = blocks.filter(({ cachePoint: point }) => !point)
     return {
       toolUseId,
-      // It has to have content.
+      // A result must have content.
       content: said.length > 0 ? said : [{ text: NO_CONTENT }],
       ...(isError === true && { status: 'error' }),
     }
@@ -139,7 +139,7 @@ function unsayable(path: string, type: JsonValue | undefined) {
   return invalidRequest(`this model's provider can't take ${path} (${String(type).slice(0, 40)})`, path)
 }
 
-/** Throws for tools that their names alone say: Converse has no word for them. */
+/** Throws for tools without a schema, which Converse doesn't support. */
 function toolSpecs(tool: JsonObject, index: number): JsonObject[] {
   const { name, type, description, input_schema: schema, strict } = tool
   if (schema === undefined) throw unsayable(`tools[${index}]`, type)
@@ -195,7 +195,7 @@ function cachePoint({ cache_control: cache }: JsonObject): JsonObject[] {
   return [{ cachePoint: { type: 'default', ...(cache.ttl === '1h' && { ttl: '1h' }) } }]
 }
 
-/** Tools of which only the names are left, in the history. */
+/** Placeholders for tools of which only the names are known, from the conversation. */
 function stubs(used: readonly JsonObject[]): JsonObject[] {
   const names = new Set(used.map(({ name }) => name))
   return [...names].map((name) => ({ toolSpec: { name, inputSchema: { json: { type: 'object' } } } }))

@@ -1,4 +1,4 @@
-/** A request of messages in the words of Converse, which all models of Bedrock take. */
+/** Converts a messages request to Converse, Bedrock's common API for all models. */
 
 import { invalidRequest } from '@/chat/error'
 import { headerBetas } from '@/dialects/betas'
@@ -11,17 +11,17 @@ import { ContentWriter } from './converse-content'
 import { tierFields } from './converse-tiers'
 import { listOf, refuseAddresses } from './messages-body'
 
-/** Where Converse has a document's title. */
+/** A document's title, which Converse supports. */
 const TITLES = /^messages\.content\.(?:content\.)*title$/
-/** Said in other words, or in the path. */
+/** Fields converted elsewhere, or expressed by the path. */
 const SAID = [
   ...['messages', 'system', 'max_tokens', 'temperature', 'top_p', 'top_k', 'stop_sequences', 'tools', 'tool_choice'],
   ...['thinking', 'output_config', 'model', 'stream', 'anthropic_version'],
 ]
 
 /**
- * The body of Converse for `body` and a model of `family`, and the omitted fields. Throws `invalid_request` if an omission
- * would change the meaning.
+ * The Converse body for `body` and a model of `family`, and the omitted fields. Throws `invalid_request` if an omission would change the
+ * meaning.
  */
 export function converseRequest(
   body: JsonObject,
@@ -57,7 +57,7 @@ export function converseRequest(
   }
 }
 
-/** Fields inside others that only messages has. Throws `invalid_request` for one that constrains the answer. */
+/** Nested fields that Converse lacks. Throws `invalid_request` for one that constrains the answer. */
 function lostInside(body: JsonObject, family: string): string[] {
   const nested = FORMATS.get('messages')?.requestFields.nested
   assert(nested, 'messages is a format')
@@ -77,13 +77,13 @@ function inferenceOf({ max_tokens: maxTokens, temperature, top_p: topP, stop_seq
   }
 }
 
-/** A schema is said as text there. */
+/** Converse takes the schema as a JSON text. */
 function textFormatOf({ schema, name, description }: JsonObject): JsonObject {
   const named = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) }
   return { type: 'json_schema', structure: { jsonSchema: { schema: JSON.stringify(schema ?? {}), ...named } } }
 }
 
-/** A body that was refused because of who signed its thoughts: the same without any, and without thinking; undefined where it held none. */
+/** For a body refused because of its reasoning signatures: the same body without reasoning. Undefined if it has none. */
 export function withoutProofs(body: JsonObject): JsonObject | undefined {
   const isThought = (block: JsonObject) => block.reasoningContent !== undefined
   const messages = listOf(body.messages)
@@ -103,15 +103,15 @@ export function withoutProofs(body: JsonObject): JsonObject | undefined {
   }
 }
 
-/** By budget, as messages has it, where the model wants a word. */
+/** Maps a token budget to an effort, for models that take an effort. */
 const LOW_BUDGET = 4096
 const MEDIUM_BUDGET = 16_384
-/** The words for an effort that all such models know; a greater one is the greatest of them. */
+/** Efforts that all such models know; a greater effort becomes the greatest of these. */
 const EFFORTS: ReadonlySet<unknown> = new Set(['low', 'medium', 'high'])
 
 const isClaude = (family: string) => /anthropic|claude/.test(family)
 
-/** The fields of the model's own vendor, by its name in `model`. What it has no field for is added to `leftOut`. */
+/** Vendor-specific fields of a model, chosen by the vendor's name in `model`. Settings without a field are added to `leftOut`. */
 function modelFields(body: JsonObject, model: string, betas: readonly string[], leftOut: string[]): JsonObject {
   const { top_k: topK, thinking, output_config: config } = body
   const effort = isJsonObject(config) ? config.effort : undefined

@@ -1,15 +1,15 @@
-/** Event streams of AWS: bytes to messages, each with a length and two checksums. Cost is linear in the bytes, however they are cut. */
+/** Parses AWS event streams: binary messages with a length and two checksums. Takes linear time, however the bytes are split. */
 import { crc32 } from 'node:zlib'
 
-/** One message; `headers` has those that are text. */
+/** One message; `headers` contains only the text headers. */
 export type EventMessage = { headers: ReadonlyMap<string, string>; payload: Uint8Array }
 
 interface EventStreamParser {
-  /** Takes the next bytes and returns the messages they complete, those before a fault included; after one there are none. */
+  /** Takes the next bytes and returns the messages they complete, including those before a fault; after a fault none. */
   push(bytes: Uint8Array): EventMessage[]
-  /** Why the bytes are no event stream, or were changed on their way; undefined as long as they may be one. */
+  /** Why the bytes are no valid event stream; undefined while they are valid. */
   fault(): string | undefined
-  /** Whether a message has begun and not ended. */
+  /** Whether a message is incomplete. */
   isOpen(): boolean
 }
 
@@ -17,12 +17,12 @@ class EventStreamError extends Error {
   override readonly name = 'EventStreamError'
 }
 
-/** Lengths of message and headers, and the checksum of both. */
+/** Lengths of message and headers, and a checksum of both. */
 const PRELUDE_BYTES = 12
 const CHECKSUM_BYTES = 4
-/** The longest message; more is taken for an attack or a fault before any of it is kept. */
+/** The longest accepted message; a longer one is refused before it is buffered. */
 const MAX_MESSAGE_BYTES = 24 * 1024 * 1024
-/** How long the values of headers are, by their type; -1 where they say so themselves. */
+/** Lengths of header values by type; -1: the value begins with its length. */
 const VALUE_BYTES = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16]
 const TEXT = 7
 
@@ -35,7 +35,7 @@ export function createEventStreamParser(): EventStreamParser {
   let wanted = PRELUDE_BYTES
   let fault: string | undefined
 
-  /** Adds the whole messages of `buffer` to `messages`; returns where what is left begins. */
+  /** Adds the complete messages of `buffer` to `messages`; returns the start of the rest. */
   function readAll(buffer: Uint8Array, messages: EventMessage[]): number {
     let start = 0
     wanted = PRELUDE_BYTES
@@ -113,7 +113,7 @@ function readHeaders(message: Uint8Array, end: number): ReadonlyMap<string, stri
       if (type === TEXT) headers.set(name, decoder.decode(message.subarray(start, at)))
     }
   } catch {
-    // A length that leads out of the message.
+    // A length beyond the end of the message.
     at = Number.NaN
   }
   if (at !== end) throw new EventStreamError('the headers cannot be')

@@ -1,8 +1,8 @@
-/** What Bedrock takes of a messages body less than Anthropic does. */
+/** Parts of a messages body that Bedrock, unlike Anthropic, doesn't accept. */
 import { invalidRequest } from '@/chat/error'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** Throws `invalid_request` where an image or a document is named by its address: only bytes are taken. */
+/** Throws `invalid_request` for an image or document given by URL, since only bytes are accepted. */
 export function refuseAddresses({ messages }: JsonObject): void {
   for (const [index, message] of listOf(messages).entries()) {
     const blocks = listOf(message.content)
@@ -17,12 +17,12 @@ export function refuseAddresses({ messages }: JsonObject): void {
   }
 }
 
-/** The objects of a list; none if it is something else. */
+/** The objects of a list; empty if it is not a list. */
 export function listOf(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
-/** The body without hints that Bedrock refuses: the scope of a cache, and that a tool's input is wanted early. Never changes `body`. */
+/** The body without hints that Bedrock refuses: a cache's scope, and early streaming of tool input. Never changes `body`. */
 export function withoutHints(body: JsonObject): { plain: JsonObject; isEager: boolean } {
   let isEager = false
   const plain = (block: JsonObject): JsonObject => {

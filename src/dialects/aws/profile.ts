@@ -1,4 +1,4 @@
-/** A profile of the AWS files: its settings, and credentials that it leaves to others. */
+/** AWS profiles: their settings, and credentials from a program or the SSO portal. */
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -10,7 +10,7 @@ import { ask } from '@/dialects/credentials/request-token'
 import { isJsonObject, type JsonObject, parseJson, textOf } from '@/lib/json'
 import type { AwsCredentials } from './signature'
 
-/** Where the credentials of a profile come from: it has them, or another source gives them out. */
+/** Where a profile's credentials come from: the profile itself or another source. */
 export type ProfileSource =
   | AwsCredentials
   | { roleArn: string; webIdentityTokenFile: string }
@@ -18,15 +18,15 @@ export type ProfileSource =
   /** A program that prints them. */
   | { command: string }
   | SignOn
-  /** A role that is taken on with those of `from`. */
+  /** A role to assume with the credentials of `from`. */
   | { from: ProfileSource; assumeRoleArn: string; externalId?: string }
 
-/** A role of a person who has signed in; `session` is what the token's file is named after. */
+/** A role of a person signed in by SSO; `session` determines the name of the token's file. */
 type SignOn = { session: string; region: string; accountId: string; roleName: string }
 
 type Section = ReadonlyMap<string, string>
 
-/** The source of `profile`. Throws a CredentialError where there is none: the files don't have it, or it has none that is known. */
+/** The source of `profile`. Throws a CredentialError if the profile is missing or has no known source. */
 export function profileSource(credentialsFile: string, configFile: string, profile: string): ProfileSource {
   const sections = readSections([...linesOf(configFile), ...linesOf(credentialsFile)])
   return sourceOf(sections, profile, [])
@@ -36,7 +36,7 @@ function sourceOf(sections: ReadonlyMap<string, Section>, profile: string, befor
   const settings = sections.get(profile) ?? new Map()
   const { role_arn: assumeRoleArn, external_id: externalId, ...own } = Object.fromEntries<string | undefined>(settings)
   const keys = keysIn(settings)
-  // Whom another profile names as its source, or itself, gives its keys; else its role comes first.
+  // A profile that is used as a source gives its keys; otherwise its role comes first.
   if (keys && (!assumeRoleArn || before.length > 0)) return keys
   if (before.includes(profile)) throw new CredentialError(`profile ${profile} is its own source`)
   const from = own.source_profile
@@ -59,7 +59,7 @@ function keysIn(settings: Section): AwsCredentials | undefined {
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
 }
 
-/** Either the profile names a session, which has a section of its own, or it says itself where the person has signed in. */
+/** The SSO session, from the section that the profile names or from the profile itself. */
 function signOnIn(sections: ReadonlyMap<string, Section>, own: Record<string, string | undefined>): SignOn | undefined {
   const { sso_session: named, sso_account_id: accountId, sso_role_name: roleName } = own
   const section = named ? sections.get(`sso-session ${named}`) : undefined
@@ -72,7 +72,7 @@ function linesOf(text: string): string[] {
   return text.split(/\r?\n/)
 }
 
-/** Both files' settings by section; of what both say, the credentials file's counts, which comes last. */
+/** Settings of both files by section; the credentials file, which comes last, has priority. */
 function readSections(lines: readonly string[]): Map<string, Map<string, string>> {
   const sections = new Map<string, Map<string, string>>()
   let current: Map<string, string> | undefined
@@ -88,20 +88,20 @@ function readSections(lines: readonly string[]): Map<string, Map<string, string>
   return sections
 }
 
-/** Credentials that a profile leaves to others: a program of the operator's, or the portal where a person has signed in. */
+/** Limits of the program that prints credentials. */
 const TIMEOUT_MS = 60_000
 const MAX_OUTPUT_CHARS = 65_536
 
-/** What another source has given out: not checked yet. `atMs`: when, by its clock. */
+/** Unchecked credentials from another source. `atMs`: the time by its clock. */
 type Given = { status: number; atMs: number; fields: unknown[] }
 
-/** Nothing of the gateway's own environment, which holds its secrets. */
+/** Contains nothing of the gateway's own environment, which has its secrets. */
 const PROGRAM_ENVIRONMENT = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C',
 }
 
-/** Credentials printed by `command`. Its error texts are dropped. */
+/** Credentials printed by `command`. Its error output is dropped. */
 export async function printedCredentials(command: string): Promise<Given> {
   const printed = await new Promise<string>((resolve, reject) => {
     const options = {
@@ -120,7 +120,7 @@ export async function printedCredentials(command: string): Promise<Given> {
   }
 }
 
-/** Credentials of the role, for the token of `aws sso login` beside `configFile`. */
+/** The role's credentials, using the token that `aws sso login` stored beside `configFile`. */
 export async function portalCredentials(person: SignOn, configFile: string, endpoint?: string): Promise<Given> {
   const { session, region, accountId, roleName } = person
   const name = `${createHash('sha1').update(session).digest('hex')}.json`

@@ -1,24 +1,22 @@
-/** Signatures of AWS (SigV4) over one call. */
+/** AWS signatures (SigV4) of a call. */
 import type { OutgoingCall } from '@/dialects/credentials/authorizer'
 
-/** What calls are signed with. */
 export type AwsCredentials = { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
 
-/** What a signature is good for. */
 type SignatureScope = { region: string; service: string }
 
-/** Derived keys, by secret, day, region and service: the same for all calls of a day. */
+/** Derived keys by secret, day, region and service: the same for all calls of a day. */
 const derivedKeys = new Map<string, ArrayBuffer>()
 const MAX_DERIVED_KEYS = 64
 
-/** The headers of `call` with its signature, which holds for these very bytes and five minutes around `nowMs`. */
+/** The headers of `call` with its signature, valid for exactly these bytes and for five minutes around `nowMs`. */
 export async function signedHeaders(
   { url, headers, body }: OutgoingCall,
   credentials: AwsCredentials,
   scope: SignatureScope,
   nowMs: number,
 ): Promise<Record<string, string>> {
-  // Loaded only where a provider is at AWS.
+  // Loaded only if a provider is at AWS.
   const { AwsV4Signer } = await import('aws4fetch')
   if (derivedKeys.size >= MAX_DERIVED_KEYS) derivedKeys.clear()
   const signer = new AwsV4Signer({
@@ -29,7 +27,7 @@ export async function signedHeaders(
   return { ...headers, ...Object.fromEntries(signed.headers) }
 }
 
-/** A key of Bedrock, made here out of `credentials`: an address that is signed for {@link KEY_LIFE_MS}, and good as long as they are. */
+/** A Bedrock API key made from `credentials`: a presigned URL, valid for {@link KEY_LIFE_MS} but no longer than the credentials. */
 export async function bedrockKey(credentials: AwsCredentials, region: string, nowMs: number): Promise<string> {
   const { AwsV4Signer } = await import('aws4fetch')
   const url = `${KEY_ADDRESS}/?Action=CallWithBearerToken&X-Amz-Expires=${KEY_LIFE_MS / 1000}`
@@ -39,7 +37,7 @@ export async function bedrockKey(credentials: AwsCredentials, region: string, no
   return `bedrock-api-key-${Buffer.from(`${signed}&Version=1`).toString('base64')}`
 }
 
-/** The longest that such a key may live. */
+/** The longest lifetime that AWS allows for such a key. */
 export const KEY_LIFE_MS = 12 * 3_600_000
 const KEY_ADDRESS = 'https://bedrock.amazonaws.com'
 

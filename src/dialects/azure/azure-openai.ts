@@ -1,4 +1,4 @@
-/** Azure OpenAI by dated versions: the deployment is in the path of chats and embeddings, and in the body of responses. */
+/** Azure OpenAI with dated API versions: the deployment is in the path of chats and embeddings, and in the body of responses. */
 import type { DialectKind } from '@/dialects/dialect'
 import type { EndpointCall } from '@/formats/format'
 

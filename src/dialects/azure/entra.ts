@@ -1,7 +1,4 @@
-/**
- * Tokens of Microsoft Entra ID: for an application with a secret, for a workload whose platform writes a token into a file, and
- * for the managed identity of the machine.
- */
+/** Microsoft Entra ID tokens: for an application with a secret, for a workload with a token file, or for a machine's managed identity. */
 import { readFile } from 'node:fs/promises'
 import { type Authorizer, CredentialError } from '@/dialects/credentials/authorizer'
 import { bearerToken, requestToken } from '@/dialects/credentials/request-token'
@@ -9,14 +6,14 @@ import { createTokenSource, sharedSource, type Token } from '@/dialects/credenti
 
 /** The gateway's identity in a provider's entry. */
 type EntraIdentity = {
-  /** The scope of tokens; undefined = the one of the provider's address. */
+  /** The scope of tokens; undefined: derived from the provider's address. */
   scope?: string
 } & (Application | ManagedIdentity)
 
 type Application = {
   tenant: string
   clientId: string
-  /** Where tokens are given out, without trailing slash. */
+  /** The token authority, without trailing slash. */
   authority?: string
   clientSecret?: string
   federatedTokenFile?: string
@@ -24,9 +21,9 @@ type Application = {
 
 type ManagedIdentity = {
   managedIdentity: true
-  /** Which of several identities. */
+  /** Chooses among several identities. */
   clientId?: string
-  /** The platform's token endpoint, if not that of virtual machines; with `identitySecret` in the form of App Service. */
+  /** The platform's token endpoint; default: that of virtual machines. With `identitySecret`, requests have the form of App Service. */
   identityEndpoint?: string
   identitySecret?: string
 }
@@ -38,7 +35,7 @@ const SCOPE = 'https://cognitiveservices.azure.com/.default'
 const FOUNDRY_SCOPE = 'https://ai.azure.com/.default'
 const FOUNDRY_HOST = /\.services\.ai\.azure\.[a-z]+$/
 
-/** Authorizes the calls of a provider at `baseUrl` as `identity`. */
+/** Authorizes calls to a provider at `baseUrl` as `identity`. */
 export function entra(identity: EntraIdentity, baseUrl: string): Authorizer {
   const scope = identity.scope ?? scopeAt(baseUrl)
   const fetchToken = () => ('tenant' in identity ? applicationToken(identity, scope) : machineToken(identity, scope))
@@ -61,7 +58,7 @@ async function applicationToken(application: Application, scope: string): Promis
   return requestToken('the Entra token endpoint', url, { method: 'POST', body: form })
 }
 
-/** The platform writes a new one long before the old one ends, so that it is read each time. */
+/** Read each time: the platform replaces it long before it expires. */
 async function readAssertion(path: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim()

@@ -1,19 +1,22 @@
-/** Asks a token endpoint for a token. Nothing of its answer but that and the word of its error goes any further. */
+/** Requests a token from a token endpoint. Of the response, only the token and the error code are used. */
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { type Authorizer, CredentialError } from './authorizer'
 import type { Token, TokenSource } from './token-source'
 
-/** A token endpoint that says nothing for so long is taken for dead. */
+/** Timeout of a token endpoint. */
 const TIMEOUT_MS = 10_000
 const MAX_ANSWER_CHARS = 65_536
-/** Whatever is more than a word may quote a secret. */
+/** Longer error texts may quote a secret, so only a short code is used. */
 const WORD = /^[A-Za-z0-9_.-]{1,64}$/
 
-/** An endpoint's answer, and its time by its own clock, milliseconds since 1970. */
+/** A response, and its time by the endpoint's clock, milliseconds since 1970. */
 type TokenAnswer = { status: number; text: string; atMs: number }
 
-/** The token in the JSON answer of `url`, which says how many seconds it lives, or until when. `what` names the endpoint in errors; `mark` is a header without which an answer is not its. */
+/**
+ * The token in the JSON response of `url`, which contains its lifetime or expiry. `what` names the endpoint in errors; `mark` is a header
+ * that a genuine response must have.
+ */
 export async function requestToken(
   what: string,
   url: string,
@@ -32,7 +35,7 @@ export async function requestToken(
   throw new CredentialError(`${what} answered ${status}${wordOf(fields.error)} without a token`, atMs)
 }
 
-/** The answer of `url`, whatever its status. */
+/** The response of `url`, whatever its status. */
 export async function ask(
   what: string,
   url: string,
@@ -51,13 +54,13 @@ export async function ask(
   }
 }
 
-/** A moment is one of the endpoint's clock, which may be another than ours. */
+/** Expiry times are by the endpoint's clock, which may differ from ours. */
 function lifeOf({ expires_in: seconds, expires_on: untilSeconds, expireTime }: JsonObject, atMs: number): number {
   if (seconds !== undefined) return Number(seconds) * 1000
   return (untilSeconds === undefined ? Date.parse(String(expireTime)) : Number(untilSeconds) * 1000) - atMs
 }
 
-/** OAuth says a word, Google's own interfaces an object with one. */
+/** OAuth errors are a code; Google's own APIs send an object with a code. */
 function wordOf(error: JsonValue | undefined): string {
   const word = isJsonObject(error) ? error.status : error
   return typeof word === 'string' && WORD.test(word) ? ` ${word}` : ''
@@ -66,13 +69,13 @@ function wordOf(error: JsonValue | undefined): string {
 const PREFIX = 'Bearer '
 const UNAUTHORIZED = 401
 
-/** Authorizes each call with the source's token of the moment. */
+/** Authorizes each call with the source's current token. */
 export function bearerToken(source: TokenSource): Authorizer {
   return {
     async authorize({ headers }, signal) {
       return { ...headers, authorization: PREFIX + (await source.get(signal)) }
     },
-    // A 403 says what its bearer may do, which another token would not change.
+    // A 403 is about the token's permissions, which a new token would not change.
     refused: ({ authorization = '' }, { status }) =>
       status === UNAUTHORIZED && source.drop(authorization.slice(PREFIX.length)),
     warm: source.warm,

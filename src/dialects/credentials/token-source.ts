@@ -1,9 +1,8 @@
 /**
- * Tokens that expire, for all calls that need them: asked for once, renewed before the old one ends, and never by two at a time.
- *
- * **fresh**: the token is given at once. **aging** (its last minutes): likewise, while one request for the next one runs in the
- * background. **none** (expired, or not asked for yet): all calls wait for one and the same request. Where requests fail, the next
- * one waits for a growing while; until then a valid token is used, and without one calls fail at once.
+ * Shares expiring tokens among calls: requested once, renewed early, never by two calls at once. **fresh**: the token is returned at once.
+ * **aging** (its last minutes): likewise, while one request for the next token runs in the background. **none** (expired, or not requested
+ * yet): all calls wait for the same request. After failed requests, the pause before the next one grows; until then a valid token is used,
+ * and without one calls fail at once.
  */
 
 import { type Clock, systemClock } from '@/lib/clock'
@@ -11,35 +10,35 @@ import { UNWANTED, watchFor } from '@/lib/deadline'
 import { sha256Hex } from '@/lib/ids'
 import { CredentialError, type CredentialStatus } from './authorizer'
 
-/** `expiresAtMs` by the clock of the source. */
+/** `expiresAtMs` by the source's clock. */
 export type Token = { value: string; expiresAtMs: number }
 
 export interface TokenSource {
-  /** A token that is valid now. Rejects with a CredentialError where there is none, or `signal` is aborted. */
+  /** A valid token. Rejects with a CredentialError if there is none, or when `signal` is aborted. */
   get(signal: AbortSignal): Promise<string>
-  /** Forgets the token where it is still `value`. Says whether the next one will be another. */
+  /** Drops the token if it is still `value`. Returns whether the next one will differ. */
   drop(value: string): boolean
-  /** Asks for a token where there is none. */
+  /** Requests a token if there is none. */
   warm(): void
   status(): CredentialStatus
 }
 
 type SourceOptions = {
-  /** Asks for a token. Rejects with a CredentialError. */
+  /** Requests a token. Rejects with a CredentialError. */
   fetchToken(): Promise<Token>
   clock?: Clock
-  /** [0, 1): spreads what many processes do. */
+  /** [0, 1): jitter between processes. */
   random?: () => number
 }
 
-/** The last part of a token's life, in which it is renewed; of a short life no more than a fifth. */
+/** The last part of a token's life, in which it is renewed: at most a fifth of a short life. */
 const AGING_MS = 300_000
 const AGING_SPREAD_MS = 60_000
 const AGING_SHARE = 0.2
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
-/** Creates a source that has not asked yet. */
+/** Creates a source without requesting a token. */
 export function createTokenSource(options: SourceOptions): TokenSource {
   const { fetchToken, clock = systemClock, random = Math.random } = options
   let token: (Token & { agesAtMs: number }) | undefined
@@ -76,7 +75,7 @@ export function createTokenSource(options: SourceOptions): TokenSource {
     async get(signal) {
       const now = clock.now()
       if (token && now < token.expiresAtMs) {
-        // While a token is valid, a failed renewal is reported only to the caller that needs the next one.
+        // While a token is valid, a failed renewal is only reported to the call that needs the next token.
         if (now >= token.agesAtMs) refresh().catch(() => undefined)
         return token.value
       }
@@ -100,10 +99,10 @@ export function createTokenSource(options: SourceOptions): TokenSource {
   }
 }
 
-/** One source of tokens for each identity in a process, whichever providers and catalogues name it: kept as long as any of them does. */
+/** One token source per identity and process, shared by providers and catalogues, and kept while any of them uses it. */
 const sources = new Map<string, WeakRef<TokenSource>>()
 
-/** The source of `identity`, which says all that its tokens depend on, secrets included; created where there is none. */
+/** The shared source for `identity`, which must include everything its tokens depend on, also secrets. Created if there is none. */
 export function sharedSource(identity: readonly unknown[], create: () => TokenSource): TokenSource {
   const name = sha256Hex(JSON.stringify(identity))
   const known = sources.get(name)?.deref()

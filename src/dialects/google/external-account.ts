@@ -1,20 +1,17 @@
-/**
- * Workload identity federation: a platform's own token of who runs here is exchanged for one of Google, and that, where the
- * configuration says so, for one of a service account.
- */
+/** Workload identity federation: exchanges a platform's token for a Google token, and that for a service account's if configured. */
 import { readFile } from 'node:fs/promises'
 import { CredentialError } from '@/dialects/credentials/authorizer'
 import { ask, requestToken } from '@/dialects/credentials/request-token'
 import type { Token } from '@/dialects/credentials/token-source'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 
-/** What of a configuration of type `external_account` is needed. */
+/** The used parts of an `external_account` configuration. */
 type ExternalAccount = {
   audience: string
   tokenType: string
   tokenUrl: string
   source: { file: string } | { url: string; headers: Record<string, string> }
-  /** The field of the JSON that the source is; undefined if it is nothing but the token. */
+  /** The field of the source's JSON that contains the token; undefined if the source is only the token. */
   field: string | undefined
   impersonation: { url: string; lifeSeconds: number } | undefined
 }
@@ -24,7 +21,7 @@ const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 const LIFE_SECONDS = 3600
 
-/** Undefined where `file` is no such configuration, or its tokens are to be had in another way than from a file or an address. */
+/** Undefined if `file` is no such configuration, or its tokens come from something other than a file or URL. */
 export function readExternalAccount(file: JsonObject): ExternalAccount | undefined {
   const { audience, subject_token_type: tokenType, token_url: tokenUrl, credential_source: from } = file
   const url = file.service_account_impersonation_url
@@ -53,7 +50,7 @@ function sourceIn({
   const field = type === 'json' && typeof name === 'string' ? name : undefined
   if (type !== 'text' && field === undefined) return undefined
   if (typeof file === 'string') return { source: { file }, field }
-  // AWS's own has an address too, which gives out no token.
+  // AWS configurations also have a URL, which returns no token.
   if (!isAddress(url) || environment !== undefined) return undefined
   const texts = Object.entries(isJsonObject(headers) ? headers : {}).map(([key, value]) => [key, String(value)])
   return { source: { url, headers: Object.fromEntries(texts) }, field }
@@ -63,7 +60,7 @@ function isAddress(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && URL.canParse(value) && /^https?:/.test(value)
 }
 
-/** Asks for a token as `account`. */
+/** Requests a token as `account`. */
 export async function externalToken(account: ExternalAccount): Promise<Token> {
   const form = new URLSearchParams({
     ...{ grant_type: GRANT_TYPE, audience: account.audience, scope: SCOPE, requested_token_type: ACCESS_TOKEN },
@@ -79,7 +76,7 @@ export async function externalToken(account: ExternalAccount): Promise<Token> {
   })
 }
 
-/** The platform writes a new one before the old one ends, so that it is read each time. */
+/** Read each time: the platform replaces it before it expires. */
 async function subjectToken({ source, field }: ExternalAccount): Promise<string> {
   const text = 'file' in source ? await readToken(source.file) : await fetchToken(source)
   const json = field === undefined ? undefined : parseJson(text)

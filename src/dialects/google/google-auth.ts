@@ -1,6 +1,6 @@
 /**
- * Tokens of Google Cloud: for a service account by its key, for the one that the machine's metadata server knows, and for a workload
- * that another platform vouches for.
+ * Google Cloud tokens: for a service account with a key, for the machine's account from its metadata server, or by workload identity
+ * federation.
  */
 import { createPrivateKey, sign } from 'node:crypto'
 import { type Authorizer, CredentialError } from '@/dialects/credentials/authorizer'
@@ -12,7 +12,7 @@ import { externalToken, readExternalAccount } from './external-account'
 /** The gateway's identity in a provider's entry: `credentials` is the text of a key file or a configuration. */
 type GoogleIdentity = { credentials: string } | { metadataHost?: string }
 
-/** What of a key file is needed. */
+/** The used parts of a key file. */
 type ServiceAccount = { email: string; key: string; keyId: string | undefined; tokenUrl: string }
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
@@ -22,10 +22,10 @@ const TOKEN_PATH = '/computeMetadata/v1/instance/service-accounts/default/token'
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const FLAVOR = { name: 'metadata-flavor', value: 'Google' }
 const LIFE_SECONDS = 3600
-/** Where our clock differs by less from Google's, that is not why it refuses a claim. */
+/** A smaller clock difference is not why Google refuses a claim. */
 const TOLERATED_SKEW_MS = 30_000
 
-/** Authorizes calls as `identity`; undefined if its credentials are of no kind that is known. */
+/** Authorizes calls as `identity`; undefined if its credentials are of an unknown kind. */
 export function googleAuth(identity: GoogleIdentity): Authorizer | undefined {
   if (!('credentials' in identity)) {
     const { metadataHost = METADATA_HOST } = identity
@@ -57,7 +57,7 @@ function readServiceAccount(file: JsonObject): ServiceAccount | undefined {
   return { email, key, keyId: typeof keyId === 'string' ? keyId : undefined, tokenUrl }
 }
 
-/** The account proves itself by a claim that it has signed: by our clock, and where that is wrong, once more by Google's. */
+/** The account signs a claim with our time; if our clock is wrong, a second one with Google's. */
 async function accountToken(account: ServiceAccount): Promise<Token> {
   const nowMs = Date.now()
   try {
@@ -79,7 +79,7 @@ function claimToken({ email, key, keyId, tokenUrl }: ServiceAccount, atMs: numbe
   return requestToken('the Google token endpoint', tokenUrl, { method: 'POST', body: form })
 }
 
-/** A real metadata server sets this header; another server of that name does not. */
+/** A real metadata server sets this header; another server with that name does not. */
 function machineToken(host: string): Promise<Token> {
   const url = `http://${host}${TOKEN_PATH}?scopes=${encodeURIComponent(SCOPE)}`
   const headers = { [FLAVOR.name]: FLAVOR.value }

@@ -1,4 +1,4 @@
-/** Vertex AI: a model is a resource of a project at a location, which also decides the host; with an express key neither is named. */
+/** Vertex AI: a model is a resource of a project at a location, which determines the host. An express key needs neither. */
 import type { FormatName } from '@/chat/format-name'
 import type { ProviderError } from '@/chat/provider-error'
 import { betaNamesOf } from '@/dialects/betas'
@@ -9,14 +9,14 @@ import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonValue } from '@/lib/json'
 
 const DEFAULT_VERSION = 'v1'
-/** Locations of several regions, whose host is another domain. */
+/** Multi-region locations, whose host is in another domain. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(['us', 'eu'])
 const GLOBAL = 'global'
 
 export const vertex: DialectKind = {
   formats: ['generate-content'],
   needsVersion: false,
-  // An express key says whose project it is.
+  // An express key belongs to a project.
   needs: ({ project, location, keys }) =>
     keys && project === undefined && location === undefined ? undefined : missingPlace({ project, location }),
   baseUrl: vertexHost,
@@ -24,7 +24,7 @@ export const vertex: DialectKind = {
     return {
       ...endpoint,
       name: 'vertex',
-      // There a header asks for it.
+      // Vertex AI expects the tier in a header.
       hasServiceTiers: false,
       url: (call) =>
         vertexUrl(call, settings, 'google', call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent'),
@@ -34,18 +34,18 @@ export const vertex: DialectKind = {
 
 type Place = { project?: string | undefined; location?: string | undefined }
 
-/** Which of both is not said. */
+/** The first missing property. */
 function missingPlace({ project, location }: Place): 'project' | 'location' | undefined {
   if (project === undefined) return 'project'
   return location === undefined ? 'location' : undefined
 }
 
-/** The address of the service at a location. */
+/** The service's address at a location. */
 function vertexHost({ location = GLOBAL }: Place): string {
   return `https://${hostOf(location)}`
 }
 
-/** The address of `verb` at a model, which is `publisher`'s where its name says no other. */
+/** The URL of `verb` at a model. `publisher` applies unless the model's name contains one. */
 function vertexUrl(call: EndpointCall, settings: DialectSettings, publisher: string, verb: string): string {
   const { baseUrl, apiVersion = DEFAULT_VERSION } = call
   return `${baseUrl}/${apiVersion}/${resourceOf(call, settings, publisher)}:${verb}`
@@ -58,7 +58,7 @@ function hostOf(location: string): string {
     : `${location}-aiplatform.googleapis.com`
 }
 
-/** `gemini-…` is Google's, `publisher/model` another's, `endpoints/ID` a tuned model, `projects/…` a resource with its whole name. */
+/** `gemini-…` is Google's model, `publisher/model` another's, `endpoints/ID` a tuned model, `projects/…` a full resource name. */
 function resourceOf({ model }: EndpointCall, { project, location = GLOBAL }: DialectSettings, usual: string): string {
   const segments = model.split('/').map(encodeSegment)
   if (segments[0] === 'projects') return segments.join('/')
@@ -69,12 +69,12 @@ function resourceOf({ model }: EndpointCall, { project, location = GLOBAL }: Dia
   return `${place}publishers/${publisher}/models/${name}`
 }
 
-/** Versions of models stand behind an `@`, which vendors' libraries leave as it is. */
+/** A model version follows an `@`, which vendors' libraries don't escape. */
 function encodeSegment(segment: string): string {
   return encodeURIComponent(segment).replaceAll('%40', '@')
 }
 
-/** Claude on Vertex AI: messages whose model is in the address, and whose version is in the body. */
+/** Claude on Vertex AI: messages with the model in the URL and the version in the body. */
 const VERSION_HEADER = 'anthropic-version'
 const VERSION = 'vertex-2023-10-16'
 
@@ -102,7 +102,7 @@ export const vertexRaw: DialectKind = {
   },
 }
 
-/** Errors of the model are in its vendor's form; errors of the cloud in Google's, with a status and no type. */
+/** Errors of the model have its vendor's form; errors of the cloud have Google's, with a status and no type. */
 function decodeError(status: number, body: JsonValue | undefined): ProviderError {
   const outer = Array.isArray(body) ? body[0] : body
   const error = isJsonObject(outer) && isJsonObject(outer.error) ? outer.error : {}

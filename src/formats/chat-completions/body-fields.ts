@@ -1,11 +1,11 @@
-/** Which top-level fields of a chat-completions body are passed on to a provider of the format, and why. */
+/** The body fields of chat-completions that are passed on to providers of the format, and why. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
 import { NOT_OFFERED, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { QUIRKS } from './provider'
 
-/** OpenAI's own fields, and those that other services of the format read. */
+/** OpenAI's own fields, and those of other services of the format. */
 export const BODY_FIELDS = fieldTable({
   hub: [
     'model',
@@ -119,7 +119,7 @@ const TOOL = fieldTree(['type', 'function', 'custom', 'cache_control'], {
   custom: fieldTree(['name', 'description', 'format', 'cache_control']),
 })
 
-/** Videos are no part of the published format, whose providers know them by these names. */
+/** Videos are not part of the published format, but providers accept them with these names. */
 const PART = fieldTree(
   [
     ...['type', 'text', 'refusal', 'image_url', 'video_url', 'input_audio', 'file'],
@@ -134,7 +134,7 @@ const PART = fieldTree(
   },
 )
 
-/** Calls as clients send them back, with what Gemini has signed (`extra_content`) and the `index` that streams give them. */
+/** Calls as clients send them back, with Gemini's signature (`extra_content`) and the `index` from streams. */
 const CALL = fieldTree(['id', 'type', 'index', 'function', 'custom', 'extra_content', 'cache_control'], {
   function: fieldTree(['name', 'arguments', 'cache_control']),
   custom: fieldTree(['name', 'input']),
@@ -144,7 +144,7 @@ const MESSAGE = fieldTree(
   [
     ...['role', 'content', 'name', 'refusal', 'audio', 'images', 'annotations', 'cache_control'],
     ...['tool_calls', 'tool_call_id', 'function_call'],
-    // The model's reasoning as other services want it back, and how they are asked to continue a message.
+    // Reasoning as other services expect it back, and their fields for continuing a message.
     ...['reasoning', 'reasoning_content', 'reasoning_details', 'thinking_blocks', 'extra_content', 'prefix', 'partial'],
   ],
   { content: PART, images: PART, tool_calls: CALL, function_call: fieldTree(['name', 'arguments']) },
@@ -159,7 +159,7 @@ const MESSAGE = fieldTree(
   },
 )
 
-/** Services of the format take more than the published fields. */
+/** Some services accept more than the published fields. */
 const RESPONSE_FORMAT = fieldTree(undefined, {
   json_schema: fieldTree(undefined, {}, { name: lostExcept(['responses']), description: lostExcept(['responses']) }),
 })
@@ -170,7 +170,7 @@ const TOOL_CHOICE = fieldTree(['type', 'function', 'custom', 'name', 'allowed_to
   allowed_tools: fieldTree(['mode', 'tools']),
 })
 
-/** Inside tools, settings, messages, their parts and their calls. */
+/** Fields inside tools, settings, messages, their parts and calls. */
 export const NESTED_FIELDS = fieldTree(undefined, {
   tools: TOOL,
   functions: fieldTree(FUNCTION_FIELDS),
@@ -181,10 +181,10 @@ export const NESTED_FIELDS = fieldTree(undefined, {
   stream_options: fieldTree(undefined, {}, { include_obfuscation: LOST }),
 })
 
-/** Features that no provider of the format can carry; `cacheHints` unless the catalogue says so. */
+/** Features that providers of the format lack; `cacheHints` unless the catalogue says otherwise. */
 export const LACKING: readonly Feature[] = ['topK', 'citations', 'cacheHints']
 
-/** Those that only providers of this format know. */
+/** Fields that only providers of this format support. */
 export const NATIVE_EMBEDDING_FIELDS = ['user'] as const
 
 export const EMBEDDING_FIELDS: ReadonlySet<string> = new Set([

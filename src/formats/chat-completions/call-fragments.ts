@@ -1,16 +1,15 @@
 /**
- * Finds the tool call of each fragment in a streamed answer.
- * OpenAI numbers the calls by `index` and sends id and name once. Others omit the index, start at 1, repeat the id, send calls
- * whole, or give every parallel call the index 0. So a fragment belongs to the call of its index, or of its id, or to the last
- * one. It opens another call if it has a name with another id, another name, or new arguments (`}` then `{` never meet inside
- * one JSON text, except in a string).
+ * Assigns the fragments of a stream to their tool calls. OpenAI numbers the calls by `index` and sends id and name once. Others omit the
+ * index, start at 1, repeat the id, send calls whole, or give all parallel calls the index 0. So a fragment belongs to the call with its
+ * index or id, else to the last one. It starts another call if it has a name with another id, another name, or new arguments (`}` then `{`
+ * never meet inside one JSON text, except in a string).
  */
 import type { Signature } from '@/chat/request'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 import { decodeSignature } from './signature'
 import { decodeArguments } from './tool-calls'
 
-/** The parts of a fragment, `''` for missing ones; `key` identifies its call. */
+/** A fragment's parts, `''` if missing; `key` identifies its call. */
 export type CallFragment = {
   key: string
   id: string
@@ -19,20 +18,20 @@ export type CallFragment = {
   signature: Signature | undefined
 }
 
-/** What is known of a call so far. */
+/** The known parts of a call. */
 export type KnownCall = {
-  /** The id on the wire; empty until one came. */
+  /** The id on the wire; empty until it arrives. */
   wireId: string
-  /** Empty until one came. */
+  /** Empty until it arrives. */
   name: string
-  /** That of its arguments. */
+  /** The last character of its arguments so far. */
   lastCharacter: string
 }
 
 const LEGACY_KEY = 'function_call'
 const LAST_KEY = 'last'
 
-/** Sorts the fragments of one choice of an answer; `open` makes what is kept of a call that has just begun. */
+/** Assigns the fragments of one choice; `open` creates the state of a new call. */
 export class CallSorter<Call extends KnownCall> {
   /** In order of their first fragments. */
   readonly calls: Call[] = []
@@ -41,7 +40,7 @@ export class CallSorter<Call extends KnownCall> {
 
   constructor(private readonly open: () => Call) {}
 
-  /** The call that the fragment belongs to, which knows of it now. */
+  /** The call that the fragment belongs to, updated with the fragment. */
   sort(fragment: CallFragment): Call {
     const call = this.callFor(fragment)
     this.last = call

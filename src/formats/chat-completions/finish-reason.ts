@@ -1,9 +1,9 @@
-/** Finish reasons between chat-completions and the hub, both ways. */
+/** Finish reasons of chat-completions, decoded and encoded. */
 import type { FinishKind, FinishReason } from '@/chat/response'
 import { unlistedFinish } from '@/formats/unlisted-finish'
 import type { JsonValue } from '@/lib/json'
 
-/** OpenAI's five words, and those that compatible providers were seen to use instead. */
+/** OpenAI's five values, and others seen at compatible providers. */
 const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
   ['stop', 'stop'],
   ['eos', 'stop'],
@@ -21,12 +21,12 @@ const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
   ['error', 'error'],
 ])
 
-/** What some write instead of null. */
+/** Values that some providers send instead of null. */
 const NO_WORDS: ReadonlySet<string> = new Set(['', 'null', 'none'])
 /** The content of the answer besides its reason. */
 type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 
-/** The provider's word as a reason, corrected by what the answer holds: a stop with a call is a tool call, and so on. */
+/** Decodes a finish reason, corrected by the content: a stop with a call is a tool call, for instance. */
 export function decodeFinishReason(word: string | undefined, { hasToolCalls, hasRefusal }: Emitted): FinishReason {
   const isSaid = word !== undefined && !NO_WORDS.has(word.toLowerCase())
   const said = isSaid ? KIND_OF_WORD.get(word.toLowerCase()) : 'stop'
@@ -37,8 +37,8 @@ export function decodeFinishReason(word: string | undefined, { hasToolCalls, has
 }
 
 /**
- * The reason as this format's word. A refusal by the model is `stop`: clients that parse answers throw at any other word. An answer
- * that failed, or ended for a reason nobody knows, must not look whole, and `content_filter` is the published word that is nearest.
+ * Encodes a finish reason. A refusal by the model is `stop`, because clients that parse answers throw at any other value. An answer that
+ * failed or ended for an unknown reason must not look complete: `content_filter` is the closest published value.
  */
 export function encodeFinishReason(
   finish: FinishReason,
@@ -62,7 +62,7 @@ export function encodeFinishReason(
 
 const PUBLISHED: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call'])
 
-/** A provider's reason as the format publishes it: null for no word, one of the five where it is known to mean it. */
+/** A provider's reason as one of the five published values, if its meaning is known; null if missing. */
 export function publishedReason(given: JsonValue): string | null {
   if (typeof given !== 'string' || NO_WORDS.has(given.toLowerCase())) return null
   const kind = PUBLISHED.has(given) ? undefined : KIND_OF_WORD.get(given.toLowerCase())
@@ -71,10 +71,10 @@ export function publishedReason(given: JsonValue): string | null {
     : encodeFinishReason({ kind }, { hasToolCalls: kind === 'tool-calls', hasRefusal: false })
 }
 
-/** Kinds that say less than a call does. */
+/** Kinds that are replaced if there is a tool call. */
 const OVERRULED_BY_CALLS: ReadonlySet<FinishKind> = new Set(['stop', 'stop-sequence', 'pause', 'unknown'])
 
-/** Cut-off answers stay cut off: a call that the limit or the filter broke must not look complete. */
+/** Truncated answers stay marked as such: their calls may be incomplete. */
 function settleToolCalls(kind: FinishKind, hasToolCalls: boolean): FinishKind {
   if (hasToolCalls) return OVERRULED_BY_CALLS.has(kind) ? 'tool-calls' : kind
   return kind === 'tool-calls' ? 'stop' : kind

@@ -1,4 +1,4 @@
-/** How chat-completions frames become bytes: server-sent events without names, and the word that ends a stream. */
+/** Frames chat-completions streams: server-sent events without names, and a final event. */
 import type { Framing } from '@/formats/format'
 import { formatSse } from '@/lib/streams/sse'
 

@@ -1,4 +1,4 @@
-/** The chat-completions format (family 1, OpenAI style), and what its endpoints need beside the common contract. */
+/** The chat-completions format (family 1, OpenAI style), with additions of its endpoints to the common contract. */
 import { invalidRequest } from '@/chat/error'
 import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/chat-completions/client-side/answer-schema'
 import { decodeRequest, recognition } from '@/formats/chat-completions/client-side/decode-request'
@@ -35,7 +35,7 @@ export {
   EmbeddingsResponse,
 } from '@/formats/chat-completions/client-side/embeddings'
 
-/** The format, whose requests may have at most `maxMessages` messages. */
+/** The format with a limit of `maxMessages` messages per request. */
 export function createChatCompletions(maxMessages: number) {
   const requestSchema = chatCompletionsRequest(maxMessages)
   const check = createRequestCheck(requestSchema)
@@ -79,10 +79,10 @@ export function createChatCompletions(maxMessages: number) {
   } satisfies Format
 }
 
-/** The format with the limits that hold unless the operator raises one. */
+/** The format with the default limits. */
 export const chatCompletions = createChatCompletions(LIMITS.messages.maxItems)
 
-/** This limit alone can be raised: the refusal says so to callers and, by the setting's name, to operators. */
+/** Only this limit can be raised, so its error also names the operator's setting. */
 function refuseTooMany({ messages }: JsonObject, most: number): void {
   if (!Array.isArray(messages) || messages.length <= most) return
   const message = `messages has ${messages.length} items; a request may have at most ${most} here. The operator can raise this limit (MAX_CHAT_MESSAGES).`

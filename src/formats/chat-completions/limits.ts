@@ -1,10 +1,10 @@
-/** The numbers a chat-completions request may not exceed; the schema, its messages and the docs all read them here. */
+/** Limits of chat-completions requests, used by the schema, its messages and the docs. */
 
 export const LIMITS = {
   messages: { minItems: 1, maxItems: 100 },
   contentParts: { maxItems: 4096 },
   toolCalls: { maxItems: 128 },
-  /** Of all calls together. Other formats have arguments as objects, so this much text is parsed out of strings. */
+  /** For all calls together. Other formats send arguments as objects; here they are texts that must be parsed. */
   argumentsChars: 4 * 1024 * 1024,
   tools: { maxItems: 128 },
   fallback: { maxItems: 8 },
@@ -24,5 +24,5 @@ export const LIMITS = {
   seed: { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
 } as const
 
-/** Names of tools, as providers of this format take them. */
+/** Tool names that providers of this format accept. */
 export const TOOL_NAMES = { accepted: /^[A-Za-z0-9_-]{1,64}$/, maxChars: 64 }

@@ -1,4 +1,4 @@
-/** The changes if both sides speak chat-completions: the model's name, fields for metering, and repairs of broken shapes. */
+/** Changes if both sides speak chat-completions: model name, fields for metering, and repairs of non-standard shapes. */
 import type { ChatRequest } from '@/chat/request'
 import { CACHE_CONTROL_FIELD, leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
@@ -21,7 +21,7 @@ export const passThrough = { request, response, createStream } satisfies PassThr
 
 function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): JsonObject {
   const own: JsonObject = { ...relayedFields(body, BODY_FIELDS), model: traits.model }
-  // Only where it is there: an object that loses a field is slower from then on.
+  // Deleted only if present, because deleting slows down later access to the object.
   if (own.fallback !== undefined) delete own.fallback
   if (own.svc !== undefined) delete own.svc
   if (own.fallbacks !== undefined) delete own.fallbacks
@@ -42,7 +42,7 @@ function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): 
   return withOutputLimit(chosen, decoded.maxOutputTokens, traits)
 }
 
-/** Fields that the model refuses, by the catalogue; a tier may choose such a model for an unaware caller. */
+/** Fields that the model refuses according to the catalogue. They are omitted, since a tier may choose such a model unexpectedly. */
 function refusedFields(quirks: ReadonlySet<string>): string[] {
   return [
     ...(quirks.has(QUIRKS.noSampling) ? ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty'] : []),
@@ -50,7 +50,7 @@ function refusedFields(quirks: ReadonlySet<string>): string[] {
   ]
 }
 
-/** It may also stand on messages and their parts and calls, and on tools and what they define. */
+/** `cache_control` may also be on messages, their parts and calls, and on tools and their definitions. */
 function leaveOutCacheControl(own: JsonObject): void {
   for (const field of ['messages', 'tools', 'functions']) {
     const list = own[field]
@@ -68,7 +68,7 @@ function withoutCacheControl(value: JsonValue): JsonValue {
   return rest
 }
 
-/** The limit that was paid for is the one that is sent, in a field that the provider obeys. */
+/** Sends the limit that was paid for, in the field that the provider obeys. */
 function withOutputLimit(own: JsonObject, limit: number | undefined, traits: TargetTraits): JsonObject {
   const wantsOldField = traits.quirks.has(QUIRKS.maxTokens)
   const said = wantsOldField ? own.max_tokens : (own.max_completion_tokens ?? own.max_tokens)
@@ -83,7 +83,7 @@ function withOutputLimit(own: JsonObject, limit: number | undefined, traits: Tar
 const OBJECT_ARGUMENTS = /"arguments"\s*:\s*\{/
 
 function response(text: string, json: JsonObject, context: AnswerContext, hooks: PassHooks): string {
-  // Arguments that are an object where clients look for a text are to be that text.
+  // Arguments sent as an object must become a text without changing their numbers.
   if (OBJECT_ARGUMENTS.test(text)) rememberNumbers(json, text)
   const edits = repairAnswer(json, context, hooks)
   const named = withPublicModel(text, json, context.model)
@@ -95,9 +95,9 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
 
   function passChunk(data: string, chunk: JsonObject): string | undefined {
     if (!context.wantsUsage && isUsageOnlyChunk(chunk)) return undefined
-    // Azure begins with what its filters say of the prompt, in a chunk of no choice: clients look for the first.
+    // Azure begins with a chunk about its prompt filters, without choices, although clients read the first choice.
     if (Array.isArray(chunk.choices) && chunk.choices.length === 0 && !isJsonObject(chunk.usage)) return undefined
-    // Clients fail on a chunk that is neither a part of the answer nor its usage.
+    // Clients fail at a chunk without choices and usage.
     if (!Array.isArray(chunk.choices) && !isJsonObject(chunk.usage)) {
       hooks.repaired('choices')
       return undefined
@@ -107,7 +107,7 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
     return edits.length > 0 ? editJson(named, edits) : named
   }
 
-  /** Some send a chunk inside an array, or a whole message in place of a delta. */
+  /** Some providers send a chunk inside an array, or a whole message instead of a delta. */
   function straightened(data: string, json: JsonValue | undefined): string | undefined {
     if (Array.isArray(json)) return JSON.stringify(asWritten(json[0]))
     const moves = isJsonObject(json) ? repair.moves(json) : []
@@ -125,7 +125,7 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
   }
 }
 
-/** Touches nothing but the model's name; an answer that names none gets the name as its first field. */
+/** Changes only the model's name; an answer without one gets it as its first field. */
 function withPublicModel(text: string, json: JsonObject, publicModel: string): string {
   if (typeof json.model === 'string') return replaceStringInJson(text, ['model'], json.model, publicModel)
   if (json.model !== undefined) {

@@ -1,41 +1,41 @@
-/** The paths of chat-completions providers, and the quirks that the catalogue can set for encoder and pass-through. */
+/** URLs of chat-completions providers, and the quirks that a catalogue entry can set. */
 import { CACHE_CONTROL } from '@/formats/body-fields'
 import type { Endpoint } from '@/formats/format'
 import { CACHE_KEY_QUIRK } from '@/formats/openai'
 
-/** What the chat-completions encoder and pass-through can do differently for a provider; the catalogue names them. */
+/** Deviations that encoder and pass-through support; catalogue entries name them. */
 export const QUIRKS = {
-  /** Keep callers' cached prompts apart by a `prompt_cache_key` of their account where they name none. */
+  /** Separate callers' cached prompts by a `prompt_cache_key` per account, if they set none. */
   accountCacheKey: CACHE_KEY_QUIRK,
-  /** Limit the output by `max_tokens`, for services that don't know `max_completion_tokens`. */
+  /** Send the output limit as `max_tokens`, for services that don't know `max_completion_tokens`. */
   maxTokens: 'max_tokens',
   /** No system messages after the conversation has begun: they become user text in `<system>` tags. */
   noMidSystem: 'no-mid-system',
-  /** Leave `reasoning_effort` out. */
+  /** Omit `reasoning_effort`. */
   noReasoningEffort: 'no-reasoning-effort',
-  /** Send the reasoning of earlier turns back as `reasoning_content`. */
+  /** Send reasoning of earlier turns back as `reasoning_content`. */
   reasoningContent: 'reasoning-content',
-  /** Likewise as `reasoning`. */
+  /** Send reasoning of earlier turns back as `reasoning`. */
   reasoningField: 'reasoning-field',
-  /** A call that must be made is asked for by `any`; one tool by offering no other. */
+  /** Require a call by `any`; require a certain tool by offering no other. */
   toolChoiceAny: 'tool-choice-any',
-  /** Carry Gemini's thought signatures in `tool_calls[].extra_content`. */
+  /** Send Gemini's thought signatures in `tool_calls[].extra_content`. */
   googleExtraContent: 'google-extra-content',
-  /** Restrict the tools themselves where the choice is limited to some, instead of sending `allowed_tools`. */
+  /** If the choice is limited to some tools, send only these instead of `allowed_tools`. */
   noAllowedTools: 'no-allowed-tools',
-  /** Leave temperature, top_p and penalties out, which reasoning models refuse. */
+  /** Omit temperature, top_p and penalties, which reasoning models refuse. */
   noSampling: 'no-sampling',
-  /** Send text-only messages as one string, never as parts. */
+  /** Send text-only messages as a string, never as parts. */
   stringContent: 'string-content',
-  /** `cache_control` on parts, tools and the request is understood; elsewhere it is left out, since it would be refused. */
+  /** `cache_control` is supported on parts, tools and the request. Without this quirk it is omitted, since it would be refused. */
   cacheControl: CACHE_CONTROL,
-  /** Leave `stream_options` out; the usage of streams is then counted unless the provider sends it unasked. */
+  /** Omit `stream_options`. The gateway counts a stream's tokens if the provider sends no usage. */
   noStreamOptions: 'no-stream-options',
-  /** Vectors are written as lists of numbers, for services that don't know `encoding_format: base64`. */
+  /** Request vectors as lists of numbers, for services without `encoding_format: base64`. */
   noBase64Embeddings: 'no-base64-embeddings',
 } as const
 
-/** Where chat-completions providers are called, and with which credential. */
+/** URLs and credential of chat-completions providers. */
 export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/chat/completions`,
   embeddingsUrl: ({ baseUrl }) => `${baseUrl}/embeddings`,

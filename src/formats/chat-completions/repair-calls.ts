@@ -8,20 +8,19 @@ import type { Put } from './repair'
 import { encodeArguments } from './tool-calls'
 
 type Call = KnownCall & {
-  /** Its place among the calls that the client has. */
+  /** Its index among the calls sent to the client. */
   index: number | undefined
-  /** Arguments that came before the name. */
+  /** Arguments that arrived before the name. */
   pending: string
   isCustom: boolean
   hasArguments: boolean
 }
 
-/** The repair of one choice. */
 export class CallRepair {
   private readonly sorter = new CallSorter(openCall)
   private told = 0
 
-  /** What is to change in the fragments of one delta, which stand at `path`. */
+  /** Adds the edits for the fragments of one delta at `path`. */
   repair(put: Put, path: JsonEdit['path'], fragments: JsonValue[]): void {
     for (const [index, fragment] of fragments.entries()) {
       if (isJsonObject(fragment)) this.repairFragment(put, [...path, index], fragment)
@@ -29,7 +28,7 @@ export class CallRepair {
     }
   }
 
-  /** A fragment for each call that would end without arguments, which clients parse as JSON. */
+  /** A fragment for each call without arguments, which clients would fail to parse as JSON. */
   missingArguments(hooks: PassHooks): JsonObject[] {
     const silent = this.sorter.calls.filter((call) => call.index !== undefined && !call.isCustom && !call.hasArguments)
     return silent.map((call) => {
@@ -72,7 +71,7 @@ function repairFirst(put: Put, path: JsonEdit['path'], fragment: JsonObject, cal
   if (fragment.type !== type) put([...path, 'type'], type, 'type')
 }
 
-/** Clients that put texts together do so with ids and names as well, so that one said twice becomes another. */
+/** Clients also concatenate repeated ids and names, so repetitions are removed. */
 function repairLater(put: Put, path: JsonEdit['path'], fragment: JsonObject, { isCustom }: Call): void {
   const { id, type, function: target } = fragment
   if (id !== undefined && id !== null) put([...path, 'id'], undefined, 'id')

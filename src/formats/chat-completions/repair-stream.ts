@@ -1,4 +1,4 @@
-/** Corrects a provider's chat-completions stream where it breaks the published shape, chunk by chunk. */
+/** Corrects a provider's chat-completions stream if it deviates from the published shape, chunk by chunk. */
 import { inputTokens, type Usage } from '@/chat/usage'
 import type { AnswerContext, PassHooks } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
@@ -10,22 +10,22 @@ import { ListRepair, type Put, repairAnnotations, repairChoice, repairContent, r
 import { CallRepair } from './repair-calls'
 import { decodeUsage, encodeUsage } from './usage'
 
-/** The state of one choice, for its next chunks. */
+/** The state of one choice between chunks. */
 class Choice {
   hasRole = false
   hasContent = false
   hasFunctionCall = false
   isFinished = false
-  /** Made when the first call comes. */
+  /** Created at the first call. */
   calls: CallRepair | undefined
   readonly lists = new ListRepair()
 }
 
-/** Made once: nearly every chunk has one choice, and nothing to correct. */
+/** Constants, since nearly every chunk has one choice and no edits. */
 const FIRST_CHOICE = ['choices', 0]
 const FIRST_DELTA = ['choices', 0, 'delta']
 
-/** The name of what a stream consists of. */
+/** The `object` field of every chunk. */
 const CHUNK = 'chat.completion.chunk'
 
 /** The repair of one stream. */
@@ -35,7 +35,7 @@ export class StreamRepair {
   private id: string
   private created: number
   private hasUsage = false
-  /** The latest usage that stood beside choices. */
+  /** The latest usage sent together with choices. */
   private displaced: JsonObject | undefined
   /** In place of a usage that a chunk is not to have. OpenRouter's library refuses null. */
   private readonly noUsage: null | undefined
@@ -54,7 +54,7 @@ export class StreamRepair {
     this.noUsage = context.forOpenRouter ? undefined : null
   }
 
-  /** The first repair: a whole message instead of a delta becomes one, unless it repeats earlier content. */
+  /** The first edits: turns a whole message into a delta, unless it repeats earlier content. */
   moves(chunk: JsonObject): readonly JsonEdit[] {
     const parts = Array.isArray(chunk.choices) ? chunk.choices : []
     if (!parts.some(isWhole)) return NONE
@@ -70,7 +70,7 @@ export class StreamRepair {
     })
   }
 
-  /** What is to change in a chunk; the same array each time. */
+  /** The edits of a chunk; always the same array object. */
   repair(chunk: JsonObject): readonly JsonEdit[] {
     const { put, edits } = this
     edits.length = 0
@@ -90,7 +90,7 @@ export class StreamRepair {
     return edits
   }
 
-  /** The chunks that clients wait for before the end, and that the provider left out. */
+  /** Chunks that clients expect before the end and that the provider omitted. */
   ending(): Frame[] {
     const { hooks } = this
     const frames: Frame[] = []
@@ -140,7 +140,7 @@ export class StreamRepair {
     if (isLast) this.addArguments(path, fragments, choice)
   }
 
-  /** Calls that end without arguments get them with the reason why the choice ended. */
+  /** Adds arguments to calls without any, in the chunk with the choice's finish reason. */
   private addArguments(path: JsonEdit['path'], fragments: JsonValue | undefined, choice: Choice): void {
     const missing = choice.calls?.missingArguments(this.hooks) ?? []
     if (missing.length === 0) return
@@ -156,14 +156,14 @@ export class StreamRepair {
     const { usage } = chunk
     if (usage === null && this.noUsage === undefined) this.edits.push({ path: ['usage'], value: undefined })
     if (usage === undefined || usage === null) return
-    // It belongs into a last chunk without choices: the official library for Java takes any chunk with usage for the last.
+    // Usage must be in a last chunk without choices: the official Java library treats any chunk with usage as the last.
     if (hasChoices && isJsonObject(usage)) {
       this.displaced = usage
       this.edits.push({ path: ['usage'], value: this.noUsage })
       return
     }
     const stated = decodeUsage(usage)
-    // Counts only ever grow: some providers end with zeros.
+    // Counts never decrease, but some providers end with zeros.
     const charged = stated && this.hooks.charged()
     if (!stated || !charged) put(['usage'], this.noUsage, 'usage')
     else if (sizeOf(stated) < sizeOf(charged)) put(['usage'], encodeUsage(charged), 'usage')
@@ -171,7 +171,7 @@ export class StreamRepair {
     this.hasUsage ||= stated !== undefined
   }
 
-  /** The usage that the client was not told yet: the provider's own words where they say what is charged. */
+  /** The usage not yet sent to the client: the provider's own if it matches the charge. */
   private lastUsage(): JsonObject {
     const { displaced } = this
     const charged = this.hooks.charged()
@@ -203,7 +203,7 @@ function sizeOf(usage: Usage): number {
 
 const NONE: readonly JsonEdit[] = []
 
-/** Whether a choice has a message in place of a delta. */
+/** Whether a choice has a message instead of a delta. */
 function isWhole(part: JsonValue): part is JsonObject & { message: JsonObject } {
   return isJsonObject(part) && !isJsonObject(part.delta) && isJsonObject(part.message)
 }

@@ -1,4 +1,4 @@
-/** How complete and streamed answers are corrected where official clients break on them. Null and absent count alike. */
+/** Corrections of complete and streamed answers that would break official clients. Null and missing count alike. */
 
 import type { AnswerContext, PassHooks } from '@/formats/format'
 import { formatDataUrl } from '@/formats/media'
@@ -11,10 +11,10 @@ import { encodeFinishReason, publishedReason } from './finish-reason'
 import { decodeArguments, encodeArguments } from './tool-calls'
 import { decodeUsage, encodeUsage } from './usage'
 
-/** Takes note that what stands at `path` is to be `value`, or to go, because `repair` was not as published. */
+/** Records that the value at `path` must become `value` (or be removed, if undefined). `repair` names the reason. */
 export type Put = (path: JsonEdit['path'], value: JsonValue | undefined, repair: Repair) => void
 
-/** The fields that every answer and chunk has. `id` is what it is called where it has none. */
+/** The fields of every answer and chunk; `id` is used if there is none. */
 export function repairHead(put: Put, json: JsonObject, object: string, id: string, { created }: AnswerContext): void {
   if (typeof json.id !== 'string') put(['id'], id, 'id')
   if (json.object !== object) put(['object'], object, 'object')
@@ -27,7 +27,7 @@ function readSeconds(given: JsonValue | undefined): number | undefined {
   return Number.isSafeInteger(whole) && whole >= 0 ? whole : undefined
 }
 
-/** Mistral and others send contents as parts; each part moves to the place that clients read. */
+/** Mistral and others send content as parts; each part is moved to the field that clients read. */
 export function repairContent(put: Put, path: JsonEdit['path'], message: JsonObject): void {
   const { content } = message
   if (content === undefined || content === null || typeof content === 'string') return
@@ -55,7 +55,7 @@ function encodeImage(source: ImageSource): JsonObject {
   return { type: 'image_url', image_url: { url: url || '' } }
 }
 
-/** A choice's place, its log probabilities, and why it ended; `otherwise` is that reason where one has to be given. */
+/** A choice's index, log probabilities and finish reason; `otherwise` is the default reason. */
 export function repairChoice(
   put: Put,
   path: JsonEdit['path'],
@@ -72,7 +72,7 @@ export function repairChoice(
   if (fresh !== (given ?? null)) put([...path, 'finish_reason'], fresh, 'finish_reason')
 }
 
-/** The calls of a complete message: each has an id, a type and its arguments as a text. One without a name can't be answered, and goes. */
+/** The calls of a complete message: each needs an id, a type and arguments as a text. A call without a name is removed. */
 function repairCalls(put: Put, path: JsonEdit['path'], calls: JsonValue | undefined): void {
   if (calls === undefined || calls === null) return
   if (!Array.isArray(calls)) put(path, undefined, 'tool_calls')
@@ -92,13 +92,13 @@ function repairCalls(put: Put, path: JsonEdit['path'], calls: JsonValue | undefi
   }
 }
 
-/** A usage object that can be read says its sum as well. */
+/** Adds the missing total to a usage object. */
 export function repairSum(put: Put, usage: JsonValue | undefined): void {
   if (!isJsonObject(usage) || typeof usage.total_tokens === 'number') return
   put(['usage', 'total_tokens'], Number(usage.prompt_tokens) + Number(usage.completion_tokens), 'usage')
 }
 
-/** The repairs of an answer; without a usage it gets the charged one. */
+/** The repairs of an answer; without usage it gets the charged one. */
 export function repairAnswer(json: JsonObject, context: AnswerContext, hooks: PassHooks): JsonEdit[] {
   const edits: JsonEdit[] = []
   const put: Put = (path, value, repair) => {
@@ -132,7 +132,7 @@ function repairWhole(put: Put, place: number, choice: JsonObject, message: JsonO
   repairCalls(put, [...path, 'tool_calls'], message.tool_calls)
 }
 
-/** Libraries throw at other vendors' kinds of annotations, and at citations that lack a field. */
+/** Libraries throw at other vendors' annotations, and at citations without a required field. */
 export function repairAnnotations(put: Put, path: JsonEdit['path'], annotations: JsonValue | undefined): void {
   if (!Array.isArray(annotations)) return
   const list = [...path, 'annotations']
@@ -150,12 +150,12 @@ function repairCitation(put: Put, path: JsonEdit['path'], citation: JsonObject):
   }
 }
 
-/** The repair of what the messages of one choice list beside their calls, each list told in pieces. */
+/** Repairs the lists in one choice's messages (other than calls), which arrive in pieces. */
 export class ListRepair {
   /** Undefined before the first list. */
   private lengths: Map<string, number> | undefined
 
-  /** Gives each thing in a list of `delta` the place that it has in the whole list, where it names none. */
+  /** Gives each item in a list of `delta` its index in the whole list, if it has none. */
   repair(put: Put, path: JsonEdit['path'], delta: JsonObject): void {
     for (const name in delta) {
       const list = delta[name]

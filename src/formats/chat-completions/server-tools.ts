@@ -1,4 +1,4 @@
-/** The web search of some chat-completions models; if the answer names no number, it is one for each request. */
+/** Web search of some chat-completions models. If an answer reports no number, one search per request is assumed. */
 import type { ServerTool, ServerToolKind, ToolUses } from '@/chat/server-tools'
 import { readCount } from '@/chat/usage'
 import { isJsonObject, type JsonValue } from '@/lib/json'
@@ -12,16 +12,16 @@ const SEARCH: ServerToolKind = {
   unsaidUses: 1,
 }
 
-/** The names by which the catalogue may price them. */
+/** Names for the catalogue's prices. */
 export const SERVER_TOOLS = [SEARCH.name]
 
-/** The search that `web_search_options` asks for. */
+/** The search requested by `web_search_options`. */
 export function listServerTools({ web_search_options: options }: { web_search_options?: unknown }): ServerTool[] {
   const field = 'web_search_options'
   return options ? [{ ...SEARCH, field, kind: field }] : []
 }
 
-/** Searches in the usage, in OpenRouter's or Perplexity's spelling; undefined if there are none. */
+/** The number of searches in the usage, as OpenRouter or Perplexity report it; undefined if there are none. */
 export function decodeToolUses(usage: JsonValue | undefined): ToolUses | undefined {
   if (!isJsonObject(usage)) return undefined
   const own = isJsonObject(usage.server_tool_use) ? usage.server_tool_use.web_search_requests : undefined

@@ -1,32 +1,31 @@
 /**
- * Gemini's thought signatures in `tool_calls[].extra_content.google`: the one place that chat-completions has for a
- * proof. A client gets those of generate-content providers marked, so that they can be distinguished from those that a
- * chat-completions provider of the same vendor gave out itself: the marked ones go to no other provider, the others are
- * between that provider and its caller.
+ * Gemini's thought signatures in `tool_calls[].extra_content.google`, the only field of chat-completions for a proof. Signatures from
+ * generate-content providers are marked for the client. Marked ones are sent to no other provider. Unmarked ones come from a
+ * chat-completions provider of the same vendor, and are passed between it and its caller.
  */
 import type { Signature } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 const MARK = 'svc.generate-content.'
 
-/** The signature of a call, marked or not, or undefined. */
+/** The signature of a call, marked or not; undefined if there is none. */
 export function decodeSignature(extraContent: JsonValue | undefined): Signature | undefined {
   const value = valueIn(extraContent)
   if (value === undefined || value === '' || value === MARK) return undefined
   return { format: 'generate-content', value: value.startsWith(MARK) ? value.slice(MARK.length) : value }
 }
 
-/** The field that carries a call's signature to a client; nothing if there is none that it can carry. */
+/** The field with a call's signature for a client; empty if this format can't express it. */
 export function encodeSignature(signature: Signature | undefined): { extra_content?: JsonObject } {
   return signature?.format === 'generate-content' ? extraContent(MARK + signature.value) : {}
 }
 
-/** The same for a provider that takes it, as that vendor mints it. */
+/** The same for a provider that accepts it, without the mark. */
 export function ownSignature(signature: Signature | undefined): { extra_content?: JsonObject } {
   return signature?.format === 'generate-content' ? extraContent(signature.value) : {}
 }
 
-/** Whether a call's `extra_content` holds a marked signature, which only a provider of the other format gave out. */
+/** Whether a call's `extra_content` contains a marked signature, which came from a provider of the other format. */
 export function isForeignSignature(extraContent: JsonValue | undefined): boolean {
   return valueIn(extraContent)?.startsWith(MARK) ?? false
 }

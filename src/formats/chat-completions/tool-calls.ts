@@ -1,19 +1,19 @@
-/** The calls of tools: their arguments, and ids that providers of chat-completions take. */
+/** Tool calls for chat-completions providers: the choice, and accepted ids. */
 import { createNumberedIds, fitToolId } from '@/formats/openai'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 
 export { decodeArguments, encodeArguments } from '@/formats/openai'
 
-/** What every chat-completions service accepts. */
+/** Ids that every chat-completions service accepts. */
 const ACCEPTED_ID = /^[A-Za-z0-9_-]{1,40}$/
 const KEPT_CHARS = 27
 
-/** Hands out the ids of one turn, where alone they have to be unique: a call that repeats one gets distinguished by number. */
+/** Creates the ids of one turn, within which they must be unique: a repeated id gets a number. */
 export function createToolIds(): (id: string) => string {
   return createNumberedIds((id) => fitToolId(id, ACCEPTED_ID, KEPT_CHARS))
 }
 
-/** The same choice in those words: where one function has to be called, no other tool is offered. Never changes `body`. */
+/** The tool choice by `any`: if one function is required, no other tool is offered. Never changes `body`. */
 export function withChoiceOfAny<Body extends JsonObject>(body: Body): Body {
   const { tool_choice: choice, tools } = body
   if (choice === 'required') return { ...body, tool_choice: 'any' }

@@ -1,13 +1,11 @@
-/**
- * Token usage between chat-completions, whose prompt count includes the cache, and the five classes that never overlap.
- */
+/** Converts token usage between chat-completions, whose prompt count includes the cache, and the five separate classes. */
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import type { CostPlace } from '@/formats/format'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { MAX_NANO, NANO_PER_USD, type Nano, nano } from '@/lib/money'
 
-/** The usage in classes; undefined if a total is no safe integer. Details that contradict the totals earn no discount. */
+/** The usage in classes; undefined if a total is not a safe integer. Details that contradict the totals give no discount. */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined
   const prompt = readCount(usage.prompt_tokens)
@@ -33,13 +31,13 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
 
 const NO_DETAILS: JsonObject = {}
 
-/** A stream's usage stands in the last chunk alone: that of others is taken out. */
+/** Usage belongs only into the last chunk and is removed from others. */
 export const COST_PLACE: CostPlace = {
   usagePath: ({ usage }) => (isJsonObject(usage) ? ['usage'] : undefined),
   parts: { input: 'upstream_inference_prompt_cost', output: 'upstream_inference_completions_cost' },
 }
 
-/** The usage object of a whole answer or chunk, which some providers keep in an extension of theirs or in the choice. */
+/** The usage of a whole answer or chunk; some providers send it in an extension or in the choice. */
 export function findUsage(body: JsonObject): JsonValue | undefined {
   if (isJsonObject(body.usage)) return body.usage
   if (isJsonObject(body.x_groq) && isJsonObject(body.x_groq.usage)) return body.x_groq.usage
@@ -48,12 +46,12 @@ export function findUsage(body: JsonObject): JsonValue | undefined {
   return undefined
 }
 
-/** USD in nano-USD, and xAI's ticks, of which 10¹⁰ are one USD. */
+/** xAI reports cost in ticks, 10¹⁰ of which are one USD. */
 const TICKS_PER_NANO = 10
 
 /**
- * The cost stated by the service: OpenRouter in USD, xAI in ticks. Undefined if it is missing or not credible, or if it is only
- * the service's fee on top of another vendor's price.
+ * The cost stated by the service: OpenRouter in USD, xAI in ticks. Undefined if it is missing or implausible, or only the service's fee on
+ * top of another vendor's price.
  */
 export function readStatedCost(usage: JsonValue | undefined): Nano | undefined {
   if (!isJsonObject(usage) || usage.is_byok === true) return undefined
@@ -63,7 +61,7 @@ export function readStatedCost(usage: JsonValue | undefined): Nano | undefined {
   return amount >= 0 && amount <= MAX_NANO ? nano(Math.round(amount)) : undefined
 }
 
-/** Whether a chunk says nothing but the usage: the one that `stream_options.include_usage` asks for. */
+/** Whether a chunk contains only usage, as requested by `stream_options.include_usage`. */
 export function isUsageOnlyChunk(chunk: JsonObject): boolean {
   const hasNoChoice = chunk.choices === undefined || (Array.isArray(chunk.choices) && chunk.choices.length === 0)
   return hasNoChoice && isJsonObject(chunk.usage)
@@ -82,10 +80,10 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** Tokens written to a cache; only some services report how many for an hour. */
+/** Tokens written to a cache; only some services report how many are for an hour. */
 type Written = { total: number; forHour: number; isSplit: boolean }
 
-/** OpenRouter's spelling, and LiteLLM's, which repeats the one of the messages format beside its own. */
+/** Reads OpenRouter's fields, and LiteLLM's, which are those of the messages format. */
 function readWritten(usage: JsonObject, details: JsonObject): Written {
   const total =
     readCount(details.cache_write_tokens) ??
@@ -115,15 +113,15 @@ function divideInput(
   return { uncached, cacheRead: cached, ...written }
 }
 
-/** Whether the total holds the cache beside a prompt that leaves it out: the unexplained rest is exactly the cache. */
+/** Whether the total includes cached tokens that the prompt count excludes: then the unexplained rest equals the cache. */
 function isCacheBeside(beside: number, reasoning: number, cache: number): boolean {
   return cache > 0 && beside !== reasoning && (beside === cache || beside === cache + reasoning)
 }
 
 /**
- * `beside`: the part of the total beyond prompt and completion; undefined without a total. Some providers count reasoning there
- * (xAI: 12 + 1 + 228 = 241), some without saying so (Gemini: 100 + 10, total 610). Such tokens are output, so that none is
- * unpaid. Without a total, reasoning beyond the completion can't be inside it.
+ * `beside`: the part of the total beyond prompt and completion; undefined without a total. Some providers count reasoning there, reported
+ * (xAI: 12 + 1 + 228 = 241) or not (Gemini: 100 + 10, total 610). Such tokens count as output, so that all are paid. Without a total,
+ * reasoning beyond the completion is added to it.
  */
 function divideOutput(
   completion: number,
@@ -137,7 +135,7 @@ function divideOutput(
     : { output: completion, reasoning: 0 }
 }
 
-/** Tokens of a usage object that are in no class of ours; services of the format repeat some under other names. */
+/** Finds tokens in classes that we don't have; some services repeat known classes under other names. */
 export const findUnknownUsage = createUnknownUsageSearch(
   [
     'prompt_tokens',

@@ -1,4 +1,4 @@
-/** Which fields of a generate-content body are passed on to a provider of the format, and why. All in camelCase. */
+/** The body fields of generate-content that are passed on to providers of the format, and why. All in camelCase. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { boundWhere, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
@@ -6,7 +6,6 @@ import { NOT_OFFERED, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { camelCase } from './normalise'
 import { QUIRKS } from './provider'
 
-/** The top level. */
 export const BODY_FIELDS = fieldTable({
   hub: [
     'model',
@@ -114,7 +113,7 @@ const FUNCTION = fieldTree(
 
 const CONTENT = fieldTree(['role', 'parts'], { parts: PART })
 
-/** Tools that are no functions are known, priced and refused by their kind, so that their kinds need no list. */
+/** Tools other than functions are recognised, priced or refused by kind, so their kinds need no list. */
 const TOOL = fieldTree(undefined, {
   functionDeclarations: FUNCTION,
   googleSearch: fieldTree(['excludeDomains', 'blockingConfidence', 'searchTypes', 'timeRangeFilter'], {
@@ -144,7 +143,7 @@ const TOOL_CONFIG = fieldTree(
   { retrievalConfig: LOST, includeServerSideToolInvocations: LOST },
 )
 
-/** Inside functions and other tools, what says how they are used, contents, their parts, and settings. */
+/** Fields inside tools, their configuration, contents, parts and settings. */
 export const NESTED_FIELDS = fieldTree(undefined, {
   tools: TOOL,
   toolConfig: TOOL_CONFIG,
@@ -155,7 +154,7 @@ export const NESTED_FIELDS = fieldTree(undefined, {
   }),
 })
 
-/** What no provider of the format has a word for. Its own tiers mean nothing elsewhere, nor others here. */
+/** Features that no provider of the format has. Its service tiers differ from those of other formats. */
 export const LACKING: readonly Feature[] = [
   'verbosity',
   'userId',
@@ -190,7 +189,7 @@ export const requestFields: RequestFields = {
   lackingWith: { [QUIRKS.noThinking]: ['reasoning'] },
 }
 
-/** Those that only providers of this format know. */
+/** Fields that only providers of this format support. */
 export const NATIVE_EMBEDDING_FIELDS = ['taskType', 'title', 'autoTruncate'] as const
 
 export const EMBEDDING_FIELDS: ReadonlySet<string> = new Set([

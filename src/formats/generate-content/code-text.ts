@@ -1,7 +1,7 @@
-/** Code that a generate-content provider ran by itself, as text: other formats have no such part. */
+/** Converts code that a generate-content provider ran itself to text, since other formats have no such part. */
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 
-/** The text that stands for `executableCode` or `codeExecutionResult`, or undefined if the part holds neither. */
+/** The text for `executableCode` or `codeExecutionResult`; undefined if the part has neither. */
 export function textOfCode(part: JsonObject): string | undefined {
   const { executableCode, codeExecutionResult } = part
   if (isJsonObject(executableCode)) {

@@ -1,4 +1,4 @@
-/** Finish reasons between generate-content and the hub, both ways. */
+/** Finish reasons of generate-content, decoded and encoded. */
 import type { FinishKind, FinishReason } from '@/chat/response'
 import { unlistedFinish } from '@/formats/unlisted-finish'
 import { isJsonObject, type JsonValue } from '@/lib/json'
@@ -7,7 +7,7 @@ const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
   ['STOP', 'stop'],
   ['FINISH_REASON_UNSPECIFIED', 'stop'],
   ['MAX_TOKENS', 'length'],
-  // The provider would go on if asked again; who asked once got a part.
+  // The provider would continue on request; the caller got a partial answer.
   ['CONTINUATION', 'length'],
   ['SAFETY', 'content-filter'],
   ['RECITATION', 'content-filter'],
@@ -31,7 +31,7 @@ const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
   ['MISSING_THOUGHT_SIGNATURE', 'error'],
 ])
 
-/** The provider's word as a reason. Calls end with STOP here; a failure's word counts only where there is no content. */
+/** Decodes a finish reason. Answers with calls end with STOP here; a failure's value is only used if there is no content. */
 export function decodeFinishReason(word: string, answer: { hasToolCalls: boolean; hasContent: boolean }): FinishReason {
   const said = KIND_OF_WORD.get(word)
   if (said === undefined) return unlistedFinish(word, answer.hasToolCalls)
@@ -39,12 +39,12 @@ export function decodeFinishReason(word: string, answer: { hasToolCalls: boolean
   return { kind: answer.hasToolCalls && settled === 'stop' ? 'tool-calls' : settled, raw: word }
 }
 
-/** A prompt that was refused as a whole: a 200 without candidates. */
+/** The reason if the whole prompt was refused: a 200 without candidates. */
 export function decodeBlockReason(word: string): FinishReason {
   return { kind: 'content-filter', raw: word }
 }
 
-/** The reason as this format's word: the provider's own where it was one of these. */
+/** Encodes a finish reason: the provider's own value if it is one of these. */
 export function encodeFinishReason(finish: FinishReason): string {
   if (finish.raw !== undefined && KIND_OF_WORD.has(finish.raw)) return finish.raw
   switch (finish.kind) {
@@ -61,7 +61,7 @@ export function encodeFinishReason(finish: FinishReason): string {
   }
 }
 
-/** Whether a candidate says why it ended. */
+/** Whether a candidate has a finish reason. */
 export function isFinished(candidate: JsonValue): boolean {
   return isJsonObject(candidate) && typeof candidate.finishReason === 'string' && candidate.finishReason !== ''
 }

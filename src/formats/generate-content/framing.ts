@@ -1,10 +1,10 @@
-/** How generate-content frames become bytes: server-sent events with `alt=sse`, one JSON array without. */
+/** Frames generate-content streams: server-sent events with `alt=sse`, otherwise one JSON array. */
 import type { Framing } from '@/formats/format'
 
-/** One line of data, and line ends: one before it may be the second half of what the block before ended in. */
+/** One data line with line ends; a leading line feed may be the second half of the previous block's CRLF. */
 const PLAIN_BLOCK = /^\n?(?:data: [^\r\n]*)?[\r\n]*$/
 
-/** Events end in CRLF and have no names. No comments: the Python library takes any other line for an answer. */
+/** Events end in CRLF and have no names. No comments, because the Python library parses every line as an answer. */
 export const framing: Framing = {
   contentType: 'text/event-stream',
   open: '',
@@ -14,7 +14,7 @@ export const framing: Framing = {
   isReadable: (block) => PLAIN_BLOCK.test(block),
 }
 
-/** A JSON array whose elements come as they are made; white space between them means nothing. */
+/** A JSON array whose elements are sent one by one, separated by white space. */
 export const jsonArrayFraming: Framing = {
   contentType: 'application/json',
   open: '[',
@@ -23,11 +23,11 @@ export const jsonArrayFraming: Framing = {
   keepAlive: '\r\n',
 }
 
-/** What some readers of lines take for the end of one, and JSON leaves as it is inside strings. */
+/** Characters that some line readers treat as line ends, and that JSON allows inside strings. */
 const FOREIGN_LINE_END = /[\u0085\u2028\u2029]/
 const FOREIGN_LINE_ENDS = new RegExp(FOREIGN_LINE_END, 'g')
 
-/** One data line per event. What only Unicode calls a line end becomes an escape: the Python library would split there. */
+/** One data line per event. Unicode line ends are escaped, because the Python library would split there. */
 export function onOneLine(data: string): string {
   const line = data.includes('\n') ? data.replaceAll('\n', ' ') : data
   return FOREIGN_LINE_END.test(line) ? line.replaceAll(FOREIGN_LINE_ENDS, escaped) : line

@@ -1,8 +1,8 @@
-/** Sources of answers as the grounding of a candidate, which counts places in bytes of UTF-8. */
+/** Converts sources to and from a candidate's grounding, whose positions are bytes of UTF-8. */
 import { readSource, type Source } from '@/chat/sources'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** The sources of a candidate. Their places are known where `text`, all that it says, is. */
+/** The sources of a candidate. Their ranges need `text`, the candidate's whole text. */
 export function decodeGrounding(metadata: JsonValue | undefined, text?: string): Source[] {
   if (!isJsonObject(metadata)) return []
   const { groundingChunks: chunks, groundingSupports: supports } = metadata
@@ -40,7 +40,7 @@ function placeOf(segment: JsonValue | undefined, bytes: Buffer): { start?: numbe
   return { start, end: start + bytes.subarray(from, to).toString().length }
 }
 
-/** The field of a candidate, if there are sources. `text` is all that it says, where that is known: places need it. */
+/** The grounding field, if there are sources. Ranges need `text`, the candidate's whole text. */
 export function encodeGrounding(sources: readonly Source[], text?: string): { groundingMetadata?: JsonObject } {
   if (sources.length === 0) return {}
   const urls = [...new Set(sources.map(({ url }) => url))]

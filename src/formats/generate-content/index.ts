@@ -1,4 +1,4 @@
-/** The generate-content format (family 3, Gemini style), and what its endpoints need beside the common contract. */
+/** The generate-content format (family 3, Gemini style), with additions of its endpoints to the common contract. */
 import type { Format } from '@/formats/format'
 import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/generate-content/client-side/answer-schema'
 import { decodeLoneBody, decodeRequest, recognition } from '@/formats/generate-content/client-side/decode-request'

@@ -1,4 +1,4 @@
-/** The numbers a generate-content request may not exceed; the schema, its messages and the docs all read them here. */
+/** Limits of generate-content requests, used by the schema, its messages and the docs. */
 
 export const LIMITS = {
   contents: { minItems: 1, maxItems: 100_000 },
@@ -20,9 +20,9 @@ export const LIMITS = {
   topLogprobs: { minimum: 0, maximum: 20 },
   /** The wire type is a 32-bit integer. */
   seed: { minimum: -2_147_483_648, maximum: 2_147_483_647 },
-  /** Tokens; 0 turns thinking off, -1 leaves the amount to the model. */
+  /** Tokens; 0 turns thinking off, -1 lets the model decide. */
   thinkingBudget: { minimum: -1, maximum: 10_000_000 },
 } as const
 
-/** Names of tools, as providers of this format take them. */
+/** Tool names that providers of this format accept. */
 export const TOOL_NAMES = { accepted: /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/, maxChars: 128 }

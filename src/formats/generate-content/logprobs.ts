@@ -1,7 +1,7 @@
-/** Log probabilities of generate-content as the hub has them: `{content: [{token, logprob, top_logprobs}]}`. */
+/** Converts log probabilities to and from the hub's form: `{content: [{token, logprob, top_logprobs}]}`. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
-/** `logprobsResult` of a candidate, or undefined if there is none. */
+/** Decodes a candidate's `logprobsResult`; undefined if there is none. */
 export function decodeLogprobs(result: JsonValue | undefined): JsonObject | undefined {
   if (!isJsonObject(result) || !Array.isArray(result.chosenCandidates)) return undefined
   const tops = Array.isArray(result.topCandidates) ? result.topCandidates : []
@@ -13,7 +13,7 @@ export function decodeLogprobs(result: JsonValue | undefined): JsonObject | unde
   return { content }
 }
 
-/** The hub's log probabilities as `logprobsResult`; undefined if they have another shape. */
+/** Encodes the hub's log probabilities as `logprobsResult`; undefined for another shape. */
 export function encodeLogprobs(logprobs: JsonValue | undefined): JsonObject | undefined {
   if (!isJsonObject(logprobs) || !Array.isArray(logprobs.content)) return undefined
   const tokens = logprobs.content.filter(isJsonObject)

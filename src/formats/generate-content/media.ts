@@ -1,4 +1,4 @@
-/** The media types that addresses suggest, where a generate-content part names none. */
+/** Guesses media types from URLs, for parts that don't state one. */
 
 const MEDIA_TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
@@ -18,10 +18,10 @@ const MEDIA_TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
   ['avi', 'video/x-msvideo'],
 ])
 
-/** Pages that providers of the format take as the videos on them. */
+/** Pages whose video providers of the format accept. */
 const VIDEO_PAGE = /^https?:\/\/(?:(?:www|m)\.)?(?:youtube\.com|youtu\.be)\//i
 
-/** The media type that an address suggests. */
+/** The media type that a URL suggests. */
 export function guessMediaType(url: string): string | undefined {
   if (VIDEO_PAGE.test(url)) return 'video/mp4'
   const path = url.split(/[?#]/, 1)[0] ?? ''

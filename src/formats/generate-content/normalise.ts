@@ -1,8 +1,8 @@
-/** One spelling of what clients spell in several ways (snake_case, single values for lists, null). Callers' data stay. */
+/** Normalises the spelling variants of clients (snake_case, single values for lists, null). Callers' own data stay unchanged. */
 import { invalidRequest } from '@/chat/error'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** The body with every known key in camelCase and every known list a list. Shares what needed no change; never changes `body`. */
+/** The body with known keys in camelCase and lists as lists. Shares unchanged parts; never changes `body`. */
 export function normaliseRequest(body: JsonObject): JsonObject {
   return withLists(normaliseKeys(body, REQUEST, '') as JsonObject)
 }
@@ -14,14 +14,14 @@ export function normaliseCountTokens(body: JsonObject): JsonObject {
   return isJsonObject(inner) ? { ...normal, generateContentRequest: withLists(inner) } : normal
 }
 
-/** `contents` as the list it should be: a bare text or a single content is a list of one. */
+/** `contents` as a list: a text or a single content becomes a list of one. */
 export function listOfContents(contents: JsonValue | undefined): JsonValue | undefined {
   if (typeof contents === 'string') return [{ role: 'user', parts: [{ text: contents }] }]
   if (isJsonObject(contents)) return [withPartList(contents)]
   return Array.isArray(contents) ? mapShared(contents, withPartList) : contents
 }
 
-/** `systemInstruction` as the content it should be: a text, a part and a list of parts are wrapped. */
+/** `systemInstruction` as a content: a text, a part or a list of parts is wrapped. */
 export function contentOfSystem(system: JsonValue | undefined): JsonValue | undefined {
   if (typeof system === 'string') return { parts: [{ text: system }] }
   if (Array.isArray(system)) return { parts: system }
@@ -29,7 +29,7 @@ export function contentOfSystem(system: JsonValue | undefined): JsonValue | unde
   return system === undefined ? undefined : withPartList(system)
 }
 
-/** Which keys of an object hold further objects (or lists of them) whose keys are the format's own. */
+/** The keys of an object with nested objects (or lists of them) whose keys belong to the format. */
 type Shape = ReadonlyMap<string, Shape>
 
 function shape(nested: Record<string, Shape> = {}): Shape {
@@ -58,7 +58,7 @@ const COUNT_TOKENS = shape({ ...Object.fromEntries(REQUEST), generateContentRequ
 
 const SNAKE_CASE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/
 
-/** `max_output_tokens` as `maxOutputTokens`; anything that is not snake_case as it is. */
+/** `max_output_tokens` becomes `maxOutputTokens`; other names are unchanged. */
 export function camelCase(key: string): string {
   return SNAKE_CASE.test(key) ? key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : key
 }
@@ -84,13 +84,13 @@ function needsRenaming(value: JsonObject): boolean {
   return false
 }
 
-/** The object with its keys in camelCase. Null counts as absent, so that `null` under one spelling and a value under the other are one field. */
+/** The object with its keys in camelCase. A null counts as missing, so `null` in one spelling and a value in the other are one field. */
 export function renameKeys(value: JsonObject, path: string): JsonObject {
   const renamed = new Map<string, JsonValue | undefined>()
   for (const [key, item] of Object.entries(value)) {
     if (item === null) continue
     const name = camelCase(key)
-    // Two spellings of one field could be priced by the one and executed by the other.
+    // With two spellings of one field, one could be priced and the other executed.
     if (renamed.has(name)) {
       const field = fieldPath(path, name)
       throw invalidRequest(`${field} is given twice, in two spellings; send it once`, field)
@@ -128,7 +128,7 @@ function withDeclarationList(tool: JsonValue): JsonValue {
     : tool
 }
 
-/** `map` that returns the list itself where nothing changed, so that a large body is not copied for nothing. */
+/** Like `map`, but returns the list itself if nothing changed, so that large bodies are not copied. */
 function mapShared(list: JsonValue[], change: (item: JsonValue, index: number) => JsonValue | undefined): JsonValue[] {
   let copy: JsonValue[] | undefined
   for (const [index, item] of list.entries()) {

@@ -1,4 +1,4 @@
-/** What changes where both sides speak generate-content: names, bounds, and usage where the provider states none. */
+/** Changes if both sides speak generate-content: names, limits, and usage if the provider sends none. */
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
@@ -18,9 +18,9 @@ import { decodeUsage, encodeUsage } from './usage'
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
 /**
- * The caller's body for the provider, in the caller's own spelling: without our `fallback`, `svc` and `usage`, with shorthand for contents
- * written out, with the output limit that was paid for, and with only those signatures that the provider can know. Reads the
- * quirks of restore-signatures.ts and `noThinking`.
+ * The caller's body for the provider, in the caller's spelling: without our `fallback`, `svc` and `usage`, with shorthand for contents
+ * expanded, with the output limit that was paid for, and only with signatures known to the provider. Uses the quirks of
+ * restore-signatures.ts and `noThinking`.
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
   const { fallback: _, svc: _preferences, ...passed } = relayedFields(body, BODY_FIELDS)
@@ -46,7 +46,7 @@ function passResponse(text: string, json: JsonObject, { model }: AnswerContext, 
   return decodeUsage(json.usageMetadata) ? withCounts(named, json, hooks) : withUsage(named, hooks)
 }
 
-/** A count of nothing is left out by the provider's own way to write JSON, and missed by libraries that check. */
+/** Adds missing zero counts: the provider's JSON omits them, but some libraries require them. */
 function withCounts(text: string, { usageMetadata }: JsonObject, hooks: PassHooks): string {
   const edits: JsonEdit[] = []
   for (const [name, details] of Object.entries(isJsonObject(usageMetadata) ? usageMetadata : {})) {
@@ -61,7 +61,7 @@ function withCounts(text: string, { usageMetadata }: JsonObject, hooks: PassHook
   return editJson(text, edits)
 }
 
-/** Byte for byte but for the model's name. */
+/** Changes only the model's name, byte for byte. */
 function withPublicModel(text: string, json: JsonObject, publicModel: string): string {
   const name = json.modelVersion
   return typeof name === 'string' ? replaceStringInJson(text, ['modelVersion'], name, publicModel) : text
@@ -74,7 +74,7 @@ function withUsage(text: string, hooks: PassHooks): string {
 
 function createStream({ model }: AnswerContext, hooks: PassHooks): PassingStream {
   return {
-    // Whatever is no chunk of an answer is hidden: the client library throws on it, and errors are worded by us.
+    // Events that are no chunk of an answer are dropped: the client library throws at them, and errors are encoded by us.
     event(data, read) {
       const isListed = Array.isArray(read) && read.length === 1
       const json = isListed ? read[0] : read
@@ -108,7 +108,7 @@ function leaveOut(passed: JsonObject, field: string): void {
   passed[configKey] = rest
 }
 
-/** Removes fields that the model refuses, by the catalogue; a tier may choose such a model for an unaware caller. */
+/** Removes fields that the model refuses according to the catalogue, since a tier may choose such a model unexpectedly. */
 function withoutThinking(passed: JsonObject): void {
   const configKey = spelledKey(passed, 'generationConfig')
   const config = passed[configKey]
@@ -125,7 +125,7 @@ function withOutputLimit(body: JsonObject, limit: number): JsonObject {
   return { ...body, [configKey]: { ...config, [limitKey]: limit } }
 }
 
-/** The key under which `object` holds a field: the caller may have written it in snake_case. */
+/** The key of a field in `object`, which may be in snake_case. */
 function spelledKey(object: JsonObject, field: string): string {
   return Object.keys(object).find((key) => object[key] != null && camelCase(key) === field) ?? field
 }

@@ -1,27 +1,27 @@
-/** The paths of generate-content providers, and the quirks that the catalogue can set for encoder and pass-through. */
+/** URLs of generate-content providers, and the quirks that a catalogue entry can set. */
 import type { Endpoint, EndpointCall } from '@/formats/format'
 
-/** What the generate-content encoder and pass-through can do differently for a provider; the catalogue names them. */
+/** Deviations that encoder and pass-through support; catalogue entries name them. */
 export const QUIRKS = {
-  /** The provider knows only the OpenAPI subset of JSON Schema, for parameters and for answers. */
+  /** The provider only supports the OpenAPI subset of JSON Schema, for parameters and answers. */
   openApiSchema: 'openapi-schema',
-  /** The model takes thinkingBudget and not thinkingLevel. */
+  /** The model accepts thinkingBudget, but not thinkingLevel. */
   thinkingBudget: 'thinking-budget',
   /** The model does not think and refuses thinkingConfig. */
   noThinking: 'no-thinking',
   /** The provider refuses a conversation whose calls lost their signature. */
   thoughtSignatures: 'thought-signatures',
-  /** The provider takes media inside a functionResponse. */
+  /** The provider accepts media inside a functionResponse. */
   functionResponseParts: 'function-response-parts',
-  /** The provider fetches http(s) addresses by itself. */
+  /** The provider fetches http(s) URLs itself. */
   fileUri: 'file-uri',
-  /** The provider knows no ids of calls. */
+  /** The provider doesn't support call ids. */
   noCallIds: 'no-call-ids',
 } as const
 
 const DEFAULT_VERSION = 'v1beta'
 
-/** Where generate-content providers are called: model and verb are in the path, after a version. */
+/** URLs of generate-content providers: the path contains version, model and verb. */
 export const endpoint: Endpoint = {
   url,
   embeddingsUrl: (call) => `${modelUrl(call)}:batchEmbedContents`,
@@ -36,7 +36,7 @@ function url(call: EndpointCall): string {
   return `${modelUrl(call)}:${call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 
-/** The address of a model, to which a verb is added. */
+/** The URL of a model, to which a verb is appended. */
 function modelUrl({ baseUrl, apiVersion = DEFAULT_VERSION, model }: Omit<EndpointCall, 'stream'>): string {
   return `${baseUrl}/${apiVersion}/models/${model.split('/').map(encodeURIComponent).join('/')}`
 }

@@ -1,13 +1,12 @@
-/** Puts right the signatures of a caller's own contents before a generate-content provider sees them. */
+/** Corrects signatures in a caller's contents before they are sent to a generate-content provider. */
 import type { ToolCallBlock, Turn } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { QUIRKS } from './provider'
 import { isForeignSignature, ownSignature, SKIP_VALIDATION, signFirstCall } from './signature'
 
 /**
- * `contents` without foreign signatures, and with those that the gateway stored for a call (in `turns`, decoded from the same
- * contents). With the quirk `thought-signatures`, steps without one skip the check. Shares unchanged parts; never changes
- * `contents`.
+ * `contents` without foreign signatures, and with those that the gateway stored for a call (in `turns`, decoded from the same contents).
+ * With the quirk `thought-signatures`, steps without one skip the check. Shares unchanged parts; never changes `contents`.
  */
 export function restoreSignatures(
   contents: JsonValue | undefined,
@@ -42,13 +41,15 @@ function restorePart(part: JsonObject, calls: Iterator<ToolCallBlock>): JsonObje
   if (kept !== undefined) return [{ ...part, [key]: kept }]
   if (value === undefined) return [part]
   const { [key]: _, ...rest } = part
-  // A thought that was only there to carry another format's proof says nothing without it.
+  // An empty thought that only carried another format's proof is dropped.
   return rest.thought === true && (rest.text ?? '') === '' ? [] : [rest]
 }
 
 const KEYS = ['thoughtSignature', 'thought_signature']
 
-/** The body without others' proofs, the check skipped for calls; for a provider that refused them. Undefined without any. */
+/**
+ * The body without other providers' proofs and with the check of calls skipped, for a provider that refused them. Undefined if it has none.
+ */
 export function withoutProofs(body: JsonObject): JsonObject | undefined {
   const { contents } = body
   let hasProof = false

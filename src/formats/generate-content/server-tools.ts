@@ -1,8 +1,8 @@
-/** Tools of generate-content that run at the provider; the answer says what was searched, read and run. */
+/** Provider-run tools of generate-content; the answer reports searches, pages read and code runs. */
 import type { ServerTool, ServerToolKind, ToolUses } from '@/chat/server-tools'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** Twenty addresses are the most that one request may have read; searches and runs of code have no stated maximum. */
+/** A request may read at most 20 URLs; searches and code runs have no stated maximum. */
 const KINDS: ReadonlyMap<string, ServerToolKind> = new Map([
   ['googleSearch', kindOf('google_search', 10, 1_000)],
   ['googleSearchRetrieval', kindOf('google_search_retrieval', 10, 1_000)],
@@ -10,10 +10,10 @@ const KINDS: ReadonlyMap<string, ServerToolKind> = new Map([
   ['codeExecution', kindOf('code_execution', 5, 4_000)],
 ])
 
-/** The names by which the catalogue may price them. */
+/** Names for the catalogue's prices. */
 export const SERVER_TOOLS = [...KINDS.values()].map(({ name }) => name)
 
-/** Those of `tools` that run at the provider and may be priced. */
+/** The entries of `tools` that run at the provider and may be priced. */
 export function listServerTools(tools: readonly object[]): ServerTool[] {
   return tools.flatMap((tool, index) =>
     Object.keys(tool).flatMap((kind) => {
@@ -24,11 +24,11 @@ export function listServerTools(tools: readonly object[]): ServerTool[] {
 }
 
 interface UseCounter {
-  /** What a candidate, or the part of one that a chunk holds, adds: the counts so far, or undefined if they are as before. */
+  /** Adds a candidate, or a chunk's part of one. Returns the counts so far, or undefined if unchanged. */
   read(candidate: JsonObject): ToolUses | undefined
 }
 
-/** Counts uses: repeated queries once, empty ones never, as on the provider's bill. Both kinds of search count. */
+/** Counts uses like the provider's bill: repeated queries once, empty ones never. Both kinds of search count. */
 export function createUseCounter(): UseCounter {
   const queries = new Set<string>()
   const addresses = new Set<string>()

@@ -1,28 +1,27 @@
 /**
- * Proofs that providers attach to reasoning and calls, in the one field that generate-content has for them.
- * `thoughtSignature` is base64 by type, so a proof of another format rides as base64 of `svc.{format}.{value}`; a
- * redacted reasoning block as base64 of `svc.{format}.redacted.{value}`. Whatever is not so marked is this format's
- * own.
+ * Proofs of reasoning and calls in `thoughtSignature`, generate-content's only field for them. It is base64 by type, so another format's
+ * proof is stored as base64 of `svc.{format}.{value}`, and a redacted reasoning block as base64 of `svc.{format}.redacted.{value}`. A value
+ * without this mark is the format's own.
  */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import type { Signature } from '@/chat/request'
 import type { JsonObject } from '@/lib/json'
 
-/** What a `thoughtSignature` of a request is: a proof, an encrypted reasoning block, or nothing. */
+/** A decoded `thoughtSignature`: a proof, an encrypted reasoning block, or nothing. */
 export type DecodedSignature = { signature?: Signature; redacted?: Signature }
 
-/** Providers skip the check of a call that carries this word instead of a proof. */
+/** With this text instead of a proof, providers skip the check of a call. */
 export const SKIP_VALIDATION = 'skip_thought_signature_validator'
 
 const OWN: FormatName = 'generate-content'
 const MARK = 'svc.'
 const REDACTED = 'redacted.'
-/** How base64 of every mark begins; looked at first so that ordinary signatures are not decoded. */
+/** The base64 beginning of every mark; checked first, so that ordinary signatures are not decoded. */
 const ENCODED_MARK = 'c3ZjL'
-/** Words that stand in for a proof. They prove nothing and are no base64. */
+/** Texts that replace a proof. They are not base64. */
 const PLACEHOLDERS: ReadonlySet<string> = new Set([SKIP_VALIDATION, 'context_engineering_is_the_way_to_go'])
 
-/** Reads `thoughtSignature`, in base64 or base64url. */
+/** Decodes `thoughtSignature`, in base64 or base64url. */
 export function decodeSignature(value: string | undefined): DecodedSignature {
   if (value === undefined || value === '' || PLACEHOLDERS.has(value)) return {}
   const marked = readMark(value)
@@ -33,27 +32,27 @@ export function decodeSignature(value: string | undefined): DecodedSignature {
     : { signature: { format, value: rest } }
 }
 
-/** Writes a proof for a client of this format: our own as it is, a foreign one marked. */
+/** Encodes a proof for a client of this format: our own unchanged, a foreign one marked. */
 export function encodeSignature(signature: Signature): string {
   return signature.format === OWN ? signature.value : toBase64(`${MARK}${signature.format}.${signature.value}`)
 }
 
-/** Writes an encrypted reasoning block for a client of this format. */
+/** Encodes an encrypted reasoning block for a client of this format. */
 export function encodeRedacted(redacted: Signature): string {
   return toBase64(`${MARK}${redacted.format}.${REDACTED}${redacted.value}`)
 }
 
-/** Whether `value` is a marked proof of another format, which no provider of this one may see. */
+/** Whether `value` is a marked proof of another format, which must not be sent to providers of this one. */
 export function isForeignSignature(value: string): boolean {
   return readMark(value) !== undefined
 }
 
-/** The proof as a provider of this format takes it; undefined if it is another format's. */
+/** The proof for a provider of this format; undefined if it is another format's. */
 export function ownSignature(signature: Signature | undefined): string | undefined {
   return signature?.format === OWN ? signature.value : undefined
 }
 
-/** One step's parts, whose first call is signed, or gets the word that skips the check. `parts` itself if unchanged. */
+/** One step's parts, with a signature on the first call: its own, or the text that skips the check. `parts` itself if unchanged. */
 export function signFirstCall(parts: JsonObject[]): JsonObject[] {
   const calls = parts.filter((part) => (part.functionCall ?? part.function_call) != null)
   const isSigned = calls.some((part) => (part.thoughtSignature ?? part.thought_signature) != null)
@@ -62,12 +61,12 @@ export function signFirstCall(parts: JsonObject[]): JsonObject[] {
   return parts.map((part) => (part === first ? { ...part, thoughtSignature: SKIP_VALIDATION } : part))
 }
 
-/** Likewise each picture that the model has made, of which no other format keeps the proof. */
+/** Adds the text that skips the check to each image made by the model, since other formats don't keep its proof. */
 export function signPictures(parts: JsonObject[]): JsonObject[] {
   return parts.map((part) => (part.inlineData === undefined ? part : { ...part, thoughtSignature: SKIP_VALIDATION }))
 }
 
-/** base64 with its own alphabet and padding; some libraries send signatures back as base64url without it. */
+/** Converts base64url without padding, which some libraries send back, to standard base64. */
 export function normaliseBase64(value: string): string {
   const standard = value.replaceAll('-', '+').replaceAll('_', '/')
   const missing = standard.length % 4

@@ -1,4 +1,4 @@
-/** Token usage of generate-content: its prompt includes the cache, its candidates exclude thoughts. */
+/** Token usage of generate-content: its prompt count includes the cache, its candidates count excludes thoughts. */
 import { serviceTierOf } from '@/chat/service-tier'
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import type { CostPlace } from '@/formats/format'
@@ -6,7 +6,7 @@ import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { isFinished } from './finish-reason'
 
-/** Every chunk of a stream has a usage so far: the last is that of the chunk that says why the answer ended, or one that says nothing else. */
+/** Every chunk of a stream has the usage so far: the last is in the chunk with the finish reason, or in one with only usage. */
 export const COST_PLACE: CostPlace = {
   usagePath({ candidates, usageMetadata }) {
     if (!isJsonObject(usageMetadata)) return undefined
@@ -17,9 +17,9 @@ export const COST_PLACE: CostPlace = {
 }
 
 /**
- * `usageMetadata` in classes. Returns undefined if it holds no prompt count, or any count that is no non-negative safe
- * integer: the answer is then metered by count. Tokens that only the total knows are output, so that none goes unpaid; a
- * cache larger than the prompt is not believed, so that no discount rests on it.
+ * Decodes `usageMetadata` into classes. Undefined without a prompt count, or if any count is not a non-negative safe integer: our own count
+ * is then used. Tokens that only the total includes are output, so that all are paid. A cache count larger than the prompt is ignored, so
+ * that it gives no discount.
  */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(usage) || readCount(usage.promptTokenCount) === undefined) return undefined
@@ -36,10 +36,10 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   return Object.values(decoded).every(Number.isSafeInteger) ? decoded : undefined
 }
 
-/** How Vertex AI begins the names of tiers that are paid by use. */
+/** Prefix of Vertex AI's names for pay-per-use tiers. */
 const PAID_BY_USE = /^ON_DEMAND_/
 
-/** The service tier that `usageMetadata` names: Gemini's own field, or Vertex AI's. */
+/** The service tier in `usageMetadata`: Gemini's own field, or Vertex AI's. */
 export function tierOfUsage(usage: JsonValue | undefined): string | undefined {
   if (!isJsonObject(usage)) return undefined
   const { serviceTier, trafficType } = usage
@@ -69,5 +69,5 @@ const COUNTS = [
   'totalTokenCount',
 ]
 
-/** Tokens of `usageMetadata` that are in no class of ours; those that the total holds are charged as output all the same. */
+/** Finds tokens of `usageMetadata` in classes that we don't have; those included in the total are charged as output anyway. */
 export const findUnknownUsage = createUnknownUsageSearch(COUNTS)

@@ -23,6 +23,7 @@ export type ArchivedMonth = {
   droppedAt: Date | null
 }
 
+/** Whether `text` is a month, yyyy-mm. */
 export function isMonth(text: string): boolean {
   return MONTH.test(text)
 }
@@ -32,11 +33,13 @@ export function startOf(month: string): number {
   return Date.parse(`${month}-01T00:00:00Z`)
 }
 
+/** The following month. */
 export function monthAfter(month: string): string {
   const start = new Date(startOf(month))
   return monthOf(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1))
 }
 
+/** The month (UTC) of a time. */
 export function monthOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7)
 }

@@ -56,6 +56,7 @@ const GapQuery = Type.Object({
   ...PAGE,
 })
 
+/** Mounts `/dashboard/api/admin/margins` and `/dashboard/api/admin/count-gaps`. */
 export function adminBillRoutes(deps: AdminDeps) {
   const { administration } = deps
   return guarded(deps, 'admin-bill-routes', ADMIN_PREFIX, 'Administration')
@@ -112,6 +113,7 @@ const TrialsBody = Type.Object({
   ),
 })
 
+/** Mounts `/dashboard/api/admin/providers/:provider/test`. */
 export function adminProviderRoutes(deps: AdminDeps) {
   return guarded(deps, 'admin-provider-routes', `${ADMIN_PREFIX}/providers`, 'Administration').post(
     '/:provider/test',

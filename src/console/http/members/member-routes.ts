@@ -70,6 +70,7 @@ const CredentialBody = titled('Credential', {
 })
 const Revoked = Type.Array(CredentialBody, { description: 'What ended with it' })
 
+/** Mounts `/dashboard/api/a/:accountId/members`. */
 export function memberRoutes(deps: MemberRouteDeps) {
   return guarded(deps, 'member-routes', ACCOUNT_PREFIX)
     .get('/members', ({ viewer, query }) => list(deps, viewer, query), {
@@ -140,6 +141,7 @@ export function memberRoutes(deps: MemberRouteDeps) {
     )
 }
 
+/** Mounts `/dashboard/api/a/:accountId/organisation`. */
 export function organisationRoutes(deps: MemberRouteDeps) {
   return guarded(deps, 'organisation-routes', ACCOUNT_PREFIX)
     .post(

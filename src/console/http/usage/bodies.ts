@@ -107,6 +107,7 @@ export const SeriesBody = Type.Object({
   archivedBefore: archivedBefore('Not null where requests before this moment are archived, and not in this chart'),
 })
 
+/** A page of records as a response body. */
 export function toUsagePage({ records, next, searchedToMs, archivedBeforeMs }: SearchPage): Static<typeof UsagePage> {
   return {
     items: records.map(toUsageItem),
@@ -116,16 +117,19 @@ export function toUsagePage({ records, next, searchedToMs, archivedBeforeMs }: S
   }
 }
 
+/** A record as a response body. */
 export function toUsageItem(record: ListedRecord): Static<typeof UsageItem> {
   const { settledAt: at, ...told } = tellRecord(record)
   return { at, ...told, keyName: record.keyName, inputTokens: record.inputTokens }
 }
 
+/** Totals as a response body. */
 export function toTotalsBody({ archivedBeforeMs, ...totals }: RecordTotals): Static<typeof TotalsBody> {
   const archivedBefore = archivedBeforeMs === null ? null : toIso(archivedBeforeMs)
   return { ...totals, cost: formatUsd(totals.cost), archivedBefore }
 }
 
+/** A chart as a response body. */
 export function toSeriesBody({
   step,
   points,
@@ -142,6 +146,7 @@ export function toSeriesBody({
   }
 }
 
+/** A time as ISO 8601 in UTC. */
 export function toIso(atMs: number): string {
   return new Date(atMs).toISOString()
 }

@@ -54,6 +54,7 @@ export const RecordDetailBody = Type.Composite([
 const NO_LINES =
   "Today's prices do not add up to this cost: the price has changed since, the model is no longer offered, or the rule below decided the amount. What was charged stands."
 
+/** The full record as a response body. */
 export function toRecordDetailBody(detail: RecordDetail): Static<typeof RecordDetailBody> {
   const { record, lines, cost, rule, flags } = detail
   const { recordId, kind: _, rule: __, flags: ___, cost: ____, ...item } = toUsageItem(record)

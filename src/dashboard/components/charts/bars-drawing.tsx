@@ -1,4 +1,4 @@
-/** The drawing of stacked bars, with a tooltip that follows the pointer; by keyboard the figures are read as a table. */
+/** Draws stacked bars with a tooltip at the pointer. For the keyboard there is a table instead. */
 import { Box, Group, Paper, Text } from '@mantine/core'
 import { AxisBottom, AxisLeft } from '@visx/axis'
 import { scaleBand, scaleLinear, scaleOrdinal } from '@visx/scale'
@@ -8,7 +8,7 @@ import { type Bucket, type ChartData, colorOf, totalOf } from './chart-data'
 
 type BarsDrawingProps = {
   data: ChartData
-  /** What a screen reader says. */
+  /** Read by screen readers. */
   label: string
   width: number
   height: number
@@ -17,10 +17,10 @@ type BarsDrawingProps = {
 
 const MARGIN = { top: 8, right: 8, bottom: 26, left: 60 }
 const TICKS = 4
-/** Room for one label under the bars. */
+/** Width of a label under the bars. */
 const LABEL_WIDTH = 64
 const TOOLTIP_WIDTH = 220
-/** Pixels of the ground between two parts of a bar. */
+/** Pixels of background between two parts of a bar. */
 const SEPARATOR = 1
 
 export function BarsDrawing({ data, label, width, height, formatValue }: BarsDrawingProps) {
@@ -110,7 +110,7 @@ export function BarsDrawing({ data, label, width, height, formatValue }: BarsDra
   )
 }
 
-/** A gap tells neighbours apart whose colours look alike to somebody; what is lower than that is drawn whole. */
+/** A gap separates parts whose colours somebody may not distinguish; very low parts have none. */
 function drawnHeight(height: number): number {
   return height > 2 * SEPARATOR ? height - SEPARATOR : Math.max(0, height)
 }

@@ -1,23 +1,23 @@
-/** What a chart of stacked bars shows, and how it is reduced to what can be distinguished. */
+/** The data of a stacked bar chart, limited to as many series as there are colours. */
 
 export type Bucket = {
-  /** Unique, e.g. the day. */
+  /** Unique, such as the day. */
   key: string
-  /** Under the bar, short. */
+  /** Short text under the bar. */
   label: string
-  /** In tooltips and in the table; the label unless given. */
+  /** Text for tooltips and the table; default: the label. */
   longLabel?: string
-  /** By series name; a missing one counts as 0. Drawn only: exact figures belong to the table beside the chart. */
+  /** By series name; missing values count as 0. For drawing only: exact figures are in the table beside the chart. */
   values: Readonly<Record<string, number>>
 }
 
-/** As many as there are colours, the last of which is for the rest. */
+/** The number of colours; the last one is for all other series. */
 const MAX_SERIES = 8
 const OTHER = 'Other'
 
 export type ChartData = { series: string[]; buckets: Bucket[] }
 
-/** The largest series by their sums, and everything else as {@link OTHER}. */
+/** The largest series by sum; the others are added up as {@link OTHER}. */
 export function topSeries(buckets: readonly Bucket[]): ChartData {
   const sums = new Map<string, number>()
   for (const { values } of buckets) {

@@ -1,4 +1,4 @@
-/** Bars over time, stacked by series; the same figures can be read as a table, by keyboard and by screen readers. */
+/** A stacked bar chart over time, with a table of the same figures for keyboards and screen readers. */
 import { Box, Button, Group, Table, Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
@@ -6,7 +6,7 @@ import { BarsDrawing } from './bars-drawing'
 import { type Bucket, type ChartData, colorOf, topSeries, totalOf } from './chart-data'
 
 type StackedBarsProps = {
-  /** What is shown, e.g. `Spend per day by model`. */
+  /** The chart's title, such as `Spend per day by model`. */
   label: string
   buckets: readonly Bucket[]
   formatValue(value: number): string

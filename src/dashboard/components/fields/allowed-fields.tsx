@@ -1,22 +1,22 @@
-/** The fields for the models that keys may call, and for the providers that may answer them; nothing chosen means every one. */
+/** Fields for the models that keys may call and the providers that may answer; an empty field allows all. */
 import { MultiSelect, type MultiSelectProps } from '@mantine/core'
 import { useCatalogue } from '@/dashboard/catalogue'
 
-/** What the form gives its field, and the words for it. */
+/** Props that the form passes to its field, and the field's texts. */
 type FieldProps = Pick<MultiSelectProps, 'label' | 'description' | 'onChange' | 'onBlur' | 'error'> & {
   value?: string[]
 }
 
-/** As many as the routes take. */
+/** As many as the routes accept. */
 const MAX_MODELS = 500
 const MAX_PROVIDERS = 100
 
-/** What keys may call, and who may answer them, in a form; empty = every one. */
+/** Allowed models and providers in a form; empty: all. */
 export type AllowedLists = { allowedModels: string[]; allowedProviders: string[] }
-/** The same in the server's words: null = every one. */
+/** The same for the server; null: all. */
 export type Allowed = { [List in keyof AllowedLists]: string[] | null }
 
-/** The fields of a form of rules for several keys. */
+/** Both fields, for a form of rules for several keys. */
 export function AllowedFields({ form }: { form: { getInputProps(list: keyof AllowedLists): object } }) {
   return (
     <>
@@ -43,13 +43,13 @@ export function allowedFrom({ allowedModels, allowedProviders }: AllowedLists): 
   }
 }
 
-/** Which of the catalogue's models. */
+/** Chooses among the catalogue's models. */
 export function ModelsField(props: FieldProps) {
   const known = useCatalogue().data?.models.map(({ id }) => id)
   return <IdsField known={known} noun="model" maxValues={MAX_MODELS} {...props} />
 }
 
-/** Which of the providers that serve any of its models. */
+/** Chooses among the providers of any model. */
 export function ProvidersField(props: FieldProps) {
   const known = useCatalogue()
     .data?.models.flatMap(({ providers }) => providers)
@@ -65,7 +65,7 @@ export function ProvidersField(props: FieldProps) {
   )
 }
 
-/** `known`: what there is, once it is loaded. What was chosen and is no more stays, until it is taken out. */
+/** `known`: the existing ids, once loaded. Chosen ids that no longer exist stay until removed. */
 function IdsField({
   known,
   noun,

@@ -1,19 +1,19 @@
-/** A field of text to be copied: a key, a reference, an account number. */
+/** A text field with a copy button: for a key, a reference or an account number. */
 import { ActionIcon, Box, CopyButton, Group, Text, Tooltip } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 
 type CopyFieldProps = {
-  /** What it is, e.g. `Reference`; read out by the button. */
+  /** The label, such as `Reference`, also for the button's screen reader text. */
   label: string
   value: string
-  /** Shown in place of the value, e.g. with spaces; the value is what is copied. */
+  /** The displayed text, such as with spaces; `value` is what is copied. */
   shown?: string
   isLabelHidden?: boolean
 }
 
 const COPIED_MS = 2_000
 
-/** The value under its label, with the button beside it. */
+/** The value below its label, with the button beside it. */
 export function CopyField({ label, value, shown = value, isLabelHidden = false }: CopyFieldProps) {
   return (
     <Box>
@@ -32,7 +32,7 @@ export function CopyField({ label, value, shown = value, isLabelHidden = false }
   )
 }
 
-/** Only the button; `isSubtle` in lists, where there are many. */
+/** Only the button; `isSubtle` for lists. */
 export function CopyIcon({ label, value, isSubtle = false }: { label: string; value: string; isSubtle?: boolean }) {
   return (
     <CopyButton value={value} timeout={COPIED_MS}>

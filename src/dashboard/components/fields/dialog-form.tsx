@@ -1,4 +1,4 @@
-/** The form in a dialog: what was refused, the fields, and below them the way out and what is to be done. */
+/** The form in a dialog: errors, fields, and below them the buttons to cancel and submit. */
 import { Button, Group, Stack, Textarea, type TextareaProps } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { FormError } from './form-error'
@@ -10,13 +10,13 @@ type DialogFormProps = {
   /** The verb on the button. */
   action: string
   isDestructive?: boolean
-  /** False if something has to be said first. */
+  /** False if a required field is still empty. */
   isReady?: boolean
   lead?: ReactNode
   children?: ReactNode
 }
 
-/** Its `lead` stands above what was refused. */
+/** `lead` is shown above the error. */
 export function DialogForm({
   submission,
   cancel,
@@ -52,12 +52,12 @@ export function DialogForm({
 
 const MIN_REASON_CHARS = 3
 
-/** Whether a reason says anything. */
+/** Whether a reason is long enough. */
 export function isReason(text: string): boolean {
   return text.trim().length >= MIN_REASON_CHARS
 }
 
-/** The field for why something is done. */
+/** A field for the reason of an action. */
 export function ReasonField(props: TextareaProps) {
   return (
     <Textarea label="Reason" description="Kept in the audit log." maxLength={500} autosize minRows={2} {...props} />

@@ -1,4 +1,4 @@
-/** What the server refused of a form and no field of it is to blame for; read out at once. */
+/** An error that belongs to no field of a form; screen readers announce it at once. */
 import { Alert } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import type { ReactNode } from 'react'

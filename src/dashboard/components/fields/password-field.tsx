@@ -1,8 +1,8 @@
-/** A field for a password, shown or hidden, named in the way that password managers understand. */
+/** A password field that can show its text, with the names that password managers expect. */
 import { PasswordInput, type PasswordInputProps } from '@mantine/core'
 
 type PasswordFieldProps = Omit<PasswordInputProps, 'autoComplete'> & {
-  /** `new` lets a password manager propose one. */
+  /** `new` lets a password manager suggest one. */
   purpose: 'current' | 'new'
 }
 

@@ -1,27 +1,27 @@
-/** A form on a page or in a dialog: what was refused, the fields, and below them the button that sends it. */
+/** A form on a page or in a dialog: errors, fields, and below them the submit button. */
 import { Button, type ButtonProps, Group, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { FormError } from './form-error'
 import type { Submission } from './use-submission'
 
-/** Of fields that have a page to themselves: as wide as is easily read, in pixels. */
+/** Width in pixels of a form that has a page to itself. */
 export const FORM_WIDTH = 420
 
 type PlainFormProps = {
   submission: Submission
   /** The verb on the button. */
   action: string
-  /** How the button looks. */
+  /** Props of the button. */
   button?: ButtonProps
-  /** Stands above what was refused. */
+  /** Shown above the error. */
   lead?: ReactNode
-  /** Stands within what was refused. */
+  /** Shown inside the error. */
   remedy?: ReactNode
   maw?: number
   children: ReactNode
 }
 
-/** A form of settings: its button works once something is different. */
+/** A settings form: its button is enabled once something was changed. */
 export function SettingsForm({
   form,
   ...props
@@ -29,7 +29,7 @@ export function SettingsForm({
   return <PlainForm button={{ variant: 'default', disabled: !form.isDirty() }} maw={FORM_WIDTH} {...props} />
 }
 
-/** `maw` is the greatest width of the form, in pixels. */
+/** `maw` is the maximal width of the form in pixels. */
 export function PlainForm({ submission, action, button, lead, remedy, maw, children }: PlainFormProps) {
   const send = (
     <Button type="submit" loading={submission.isRunning} {...button}>

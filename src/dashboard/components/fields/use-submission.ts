@@ -1,22 +1,22 @@
-/** Sending a form: one at a time, what the server refuses shown on its field, and the keyboard's focus where it is needed. */
+/** Submits a form: one request at a time, errors shown at their field, focus on the field to correct. */
 import type { UseFormReturnType } from '@mantine/form'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError } from '@/dashboard/client'
 import { useUnsaved } from '@/dashboard/leave-guard'
 import { withSession } from '@/dashboard/session'
 
-/** A form being sent. */
+/** The state of a form being submitted. */
 export type Submission = {
   /** For the form's `onSubmit`. */
   submit(event: React.FormEvent<HTMLFormElement>): void
   isRunning: boolean
-  /** What was refused and belongs to no field. */
+  /** An error that belongs to no field. */
   error: ApiError | Error | undefined
 }
 
 /**
- * Validates `form`, then runs `run`. An error that names a field of the form is shown there, and the field gets the focus; any other leaves
- * the focus where it was.
+ * Validates `form`, then calls `run`. An error for a field is shown there, and the field gets the focus; other errors leave the focus where
+ * it was.
  */
 export function useSubmission<Values extends Record<string, unknown>>(
   form: UseFormReturnType<Values>,
@@ -28,7 +28,7 @@ export function useSubmission<Values extends Record<string, unknown>>(
   const sender = useRef<Element | null>(null)
 
   useEffect(() => {
-    // While it runs the button is disabled, and a browser takes the focus from what is.
+    // Browsers remove the focus from the button, which is disabled during the request.
     if (error && !isRunning && sender.current instanceof HTMLElement) sender.current.focus()
   }, [error, isRunning])
 
@@ -41,7 +41,7 @@ export function useSubmission<Values extends Record<string, unknown>>(
   }
 
   async function send(values: Values): Promise<void> {
-    // A second press may come before the button is drawn as one that waits.
+    // A second press may come before the button is rendered as disabled.
     if (isSending.current) return
     isSending.current = true
     sender.current = document.activeElement

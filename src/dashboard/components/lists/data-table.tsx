@@ -1,32 +1,32 @@
-/** A table of things of one kind, described by its columns. */
+/** A table defined by its columns, with one row per item. */
 import { Table, type TableProps, type TableTdProps, type TableThProps, VisuallyHidden } from '@mantine/core'
 import type { Key, ReactNode } from 'react'
 
-/** What its cells look like goes for all of them; the head takes alignment, width and visibility from it. */
+/** Props apply to all cells; the header uses alignment, width and visibility. */
 type Column<Item> = Pick<TableTdProps, 'className' | 'maw' | 'miw' | 'style' | 'ta' | 'visibleFrom' | 'w'> & {
   title: string
   cell(item: Item): ReactNode
 }
 
-/** The head of a column; `isHidden` is for screen readers alone. */
+/** A column's header; `isHidden`: only for screen readers. */
 type Head = Pick<TableThProps, 'ta' | 'visibleFrom' | 'w'> & { title: string; isHidden?: boolean }
 
-/** How a column of figures looks. */
+/** Style of numeric columns. */
 export const FIGURES = { ta: 'right', className: 'figures' } as const
 
-/** Of a table that may be too wide: reached by the keyboard, and with room for a scrollbar where there is one. */
+/** For a table that may be too wide: focusable by keyboard, with space for the scrollbar. */
 export const SCROLLED = { offsetScrollbars: 'present', viewportProps: { tabIndex: 0 } } as const
 
 type DataTableProps<Item> = Omit<TableProps, 'children'> & {
   items: readonly Item[]
   keyOf(item: Item): Key
   columns: readonly Column<Item>[]
-  /** Below this width, in pixels, the table scrolls by itself. */
+  /** Below this width in pixels, the table scrolls by itself. */
   minWidth?: number
   rowStyle?(item: Item): TableTdProps['style']
 }
 
-/** The heads of a table whose rows are not alike. */
+/** The header row of a table with irregular rows. */
 export function Heads({ columns }: { columns: readonly Head[] }) {
   return (
     <Table.Thead>

@@ -1,4 +1,4 @@
-/** A list that comes page by page: loading, failed, empty and having more look the same on every page. */
+/** A paginated list with the same states (loading, failed, empty, more) on every page. */
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ErrorState } from '@/dashboard/components/states/error-state'
@@ -8,7 +8,7 @@ import { ShowMore } from './show-more'
 
 type PagedProps<Item> = {
   query: UseInfiniteQueryResult<InfiniteData<{ items: Item[] }>>
-  /** Shown where there is nothing. */
+  /** Shown if the list is empty. */
   empty: ReactNode
   children: (items: Item[]) => ReactNode
 }

@@ -1,11 +1,11 @@
-/** A list whose entries stand below each other, with a fine line or with room between them. */
+/** A vertical list, with lines or gaps between its entries. */
 import { Box, type BoxProps, Group, type GroupProps, Stack, type StackProps } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 type RowsProps = {
-  /** Where the order means something, e.g. newest first. */
+  /** Whether the order matters, such as newest first. */
   isOrdered?: boolean
-  /** Between entries that have no line. */
+  /** Between entries without lines. */
   gap?: StackProps['gap']
   children: ReactNode
 }

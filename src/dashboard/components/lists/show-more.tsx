@@ -1,4 +1,4 @@
-/** The button at the end of a list that has more; in its place why more could not be loaded. */
+/** The button at the end of a list that loads more entries, or the error if that failed. */
 import { Button, Center } from '@mantine/core'
 import { ErrorState } from '@/dashboard/components/states/error-state'
 

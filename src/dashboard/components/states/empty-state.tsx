@@ -1,14 +1,14 @@
-/** What a list shows that has nothing in it yet: what would be here, and how to get it. */
+/** The placeholder of an empty list: what it will contain, and how to get that. */
 import { Button, Center, Stack, Text, ThemeIcon } from '@mantine/core'
 import type { ComponentType, ReactNode } from 'react'
 
 type EmptyStateProps = {
   icon: ComponentType<{ size?: number; stroke?: number }>
   title: string
-  /** What to do next, in a sentence. */
+  /** The next step, in a sentence. */
   children?: ReactNode
   action?: ReactNode
-  /** Shows all again, where filters are why nothing is here. */
+  /** Clears the filters, if these are why the list is empty. */
   clear?: () => void
 }
 

@@ -1,4 +1,4 @@
-/** What is shown where something could not be loaded: why, and a way to try again. */
+/** Shown if something could not be loaded: the reason, and a button to try again. */
 import { Alert, Button, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 

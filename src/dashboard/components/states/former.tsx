@@ -1,8 +1,8 @@
-/** What answers the question before, until the answer to the present one is there: paler, and said to be busy. */
+/** Shows the previous result paler, and marked as busy, until the new one has loaded. */
 import { Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** Its children stand below each other as on a page. */
+/** Lays its children out like a page. */
 export function Former({ isFormer, children }: { isFormer: boolean; children: ReactNode }) {
   return (
     <Stack gap="lg" aria-busy={isFormer} opacity={isFormer ? 0.6 : 1}>

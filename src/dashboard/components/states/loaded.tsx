@@ -1,4 +1,4 @@
-/** The three states of what is asked from the server, told the same way on every page. */
+/** Shows the three states of a query: loading, failed, loaded. */
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ErrorState } from './error-state'
@@ -6,12 +6,12 @@ import { LoadingRows } from './loading-rows'
 
 type LoadedProps<Data> = {
   query: UseQueryResult<Data>
-  /** Shown until the first answer; rows of a list unless given. */
+  /** Shown while loading; default: the rows of a list. */
   waiting?: ReactNode
   children: (data: Data) => ReactNode
 }
 
-/** Shows `children` of the data; the last answer stays while a newer one is asked for. */
+/** Renders `children` with the data; the last data stay while newer data load. */
 export function Loaded<Data>({ query, waiting, children }: LoadedProps<Data>) {
   if (query.data !== undefined) return <>{children(query.data)}</>
   if (query.isError) return <ErrorState error={query.error} retry={query.refetch} />

@@ -1,4 +1,4 @@
-/** Grey rows in the shape of a list, shown while it is being loaded. */
+/** Grey placeholder rows, shown while a list loads. */
 import { Skeleton, Stack } from '@mantine/core'
 
 const ROW_HEIGHT = 36

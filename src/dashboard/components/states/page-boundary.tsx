@@ -1,4 +1,4 @@
-/** Keeps a page that fails from taking the menu with it. */
+/** An error boundary: if a page crashes, the menu stays. */
 import type { ReactNode } from 'react'
 import { ErrorBoundary } from 'react-error-boundary'
 import { Page } from '@/dashboard/components/page'

@@ -1,4 +1,4 @@
-/** The movements of a statement between its opening and its closing balance. */
+/** The movements of a statement between its opening and closing balance. */
 import { Anchor, Table, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import { Heads, SCROLLED } from '@/dashboard/components/lists/data-table'
@@ -9,9 +9,9 @@ import type { Movement } from './statement-data'
 type MovementsTableProps = {
   items: readonly Movement[]
   opening: string
-  /** Undefined if there are more movements to show first. */
+  /** Undefined if more movements must be loaded first. */
   closing: string | undefined
-  /** Whether these are the viewer's own: orders are then on pages of their own. */
+  /** Whether it is the viewer's own statement: only then are orders linked. */
   isOwn: boolean
 }
 
@@ -124,7 +124,7 @@ function What({ item, isOwn }: { item: Movement; isOwn: boolean }) {
   )
 }
 
-/** A correction alone is no request. */
+/** A day's usage may consist of corrections only, which are no requests. */
 function requestsText(requests: number): string {
   if (requests === 0) return 'corrections'
   return requests === 1 ? '1 request' : `${formatCount(requests)} requests`

@@ -1,4 +1,4 @@
-/** The periods that a statement is usually asked for, as days in UTC, like the statement itself. */
+/** Common periods of a statement, as days in UTC. */
 import type { Period } from './statement-data'
 
 export const PERIODS = [
@@ -12,7 +12,7 @@ type PeriodName = (typeof PERIODS)[number]['value']
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** The days of a period at `nowMs`; `from` and `to` count only for chosen days, and only where they make a period. */
+/** The days of a period at `nowMs`. `from` and `to` are used only for chosen days, and only if they are a valid period. */
 export function daysOf(name: PeriodName, chosen: { from: string; to: string }, nowMs = Date.now()): Period {
   const now = new Date(nowMs)
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
@@ -32,7 +32,7 @@ export function daysOf(name: PeriodName, chosen: { from: string; to: string }, n
   }
 }
 
-/** Months and days beyond their ends are those of the months before and after. */
+/** Overflowing months and days continue in the adjacent month. */
 function dayOf(year: number, month: number, day: number): string {
   return new Date(Date.UTC(year, month, day)).toISOString().slice(0, 'yyyy-mm-dd'.length)
 }

@@ -1,4 +1,4 @@
-/** What the pages of account statements ask the server: of the viewer's account, or of one that an administrator looks at. */
+/** Queries of the statement pages: for the viewer's account, or for one that an administrator views. */
 import { type AccountApi, accountApi, accountPath } from '@/dashboard/account'
 import { answer, api, type DataOf } from '@/dashboard/client'
 import { usePages } from '@/dashboard/query'
@@ -6,10 +6,10 @@ import { usePages } from '@/dashboard/query'
 export type Statement = DataOf<AccountApi['statement']['get']>
 export type Movement = Statement['items'][number]
 
-/** Days in UTC, yyyy-mm-dd; `to` is left out if the period reaches to now. */
+/** Days in UTC, yyyy-mm-dd; without `to` the period ends now. */
 export type Period = { from: string; to?: string }
 
-/** Page after page, oldest first; `accountId` is undefined for the viewer's own. */
+/** Pages of movements, oldest first; `accountId` is undefined for the viewer's own. */
 export function useStatement(period: Period, accountId: string | undefined) {
   return usePages(['statement', accountId ?? 'own', period], (page) => {
     const asked = { query: { ...period, ...page } }
@@ -18,7 +18,7 @@ export function useStatement(period: Period, accountId: string | undefined) {
   })
 }
 
-/** Where the period's file is. */
+/** The URL of the period's file. */
 export function filePath(period: Period, accountId: string | undefined): string {
   const file = `statement/csv?${new URLSearchParams(period)}`
   return accountId === undefined

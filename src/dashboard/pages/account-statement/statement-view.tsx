@@ -1,4 +1,4 @@
-/** An account statement: the period, its sums, and every movement with the balance after it; for an account and for administrators. */
+/** An account statement: period, totals, and all movements with the balance after each. For customers and administrators. */
 import { Button, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { IconDownload, IconFileInvoice } from '@tabler/icons-react'
 import { useSearchParams } from 'wouter'

@@ -1,4 +1,4 @@
-/** The lists on an account's page: people, keys, orders, and the newest entries of its ledger. */
+/** The lists on an account's page: people, keys, orders and latest ledger entries. */
 import { Anchor, Box, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'

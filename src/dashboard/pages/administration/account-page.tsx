@@ -1,4 +1,4 @@
-/** One account as administrators see it: its money now, its people, keys, orders and entries, and what may be done with it. */
+/** One account for administrators: balance, people, keys, orders, entries and actions. */
 import { Anchor, Button, NumberInput, SimpleGrid, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
@@ -79,7 +79,7 @@ function adjust(account: AccountView): void {
   })
 }
 
-/** What all its keys may do together. */
+/** The limits of all its keys together. */
 function limitsText({ limits, defaultLimits }: AccountView): string {
   const text = (name: keyof typeof limits, unit: string) =>
     `${formatCount(limits[name] ?? defaultLimits[name])} ${unit}${limits[name] === null ? ' (standard)' : ''}`
@@ -124,7 +124,7 @@ function Details({ account }: { account: AccountView }) {
   )
 }
 
-/** Opens the dialog that fits the account's present status. */
+/** Opens the dialog to suspend or activate the account. */
 function openStatusDialog({ accountId, name, status }: AccountView): void {
   const isActive = status === 'active'
   openReasonDialog({

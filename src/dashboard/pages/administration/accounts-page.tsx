@@ -1,4 +1,4 @@
-/** The page on which administrators find the accounts of everybody, by address, name or id. */
+/** The page on which administrators search all accounts by address, name or id. */
 import { Anchor, Group, Select, Text } from '@mantine/core'
 import { IconSearch, IconUsers } from '@tabler/icons-react'
 import { Link } from 'wouter'

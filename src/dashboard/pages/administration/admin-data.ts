@@ -1,4 +1,4 @@
-/** What the pages of administration ask the server, and the types of what it answers. */
+/** Queries of the administration pages, and the types of their results. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { answer, api, type DataOf } from '@/dashboard/client'
 import { askAgain, filled, usePages } from '@/dashboard/query'
@@ -22,18 +22,18 @@ export type AuditEntry = DataOf<typeof api.admin.audit.get>['items'][number]
 type OrderState = FoundOrder['state']
 export type ApprovalStatus = Approval['status']
 
-/** Everything that administrators see; invalidate it after they have done something. */
+/** Query key of all administrators' data; invalidate it after a change. */
 const ADMIN_KEY = ['admin'] as const
 const HEALTH_REFETCH_MS = 5_000
 
-/** After something was done: everything on these pages asks again. */
+/** Reloads all administrators' data after a change. */
 export async function adminChanged(): Promise<void> {
   await askAgain({ queryKey: ADMIN_KEY })
 }
 
 export type OrderFilters = { reference: string; email: string; amount: string; state: string; claimed: string }
 
-/** Orders for which every filter that is not empty holds. */
+/** Orders that match all filters that are not empty. */
 export function useOrders(filters: OrderFilters) {
   const { claimed, ...words } = filled(filters)
   const query = {
@@ -53,17 +53,17 @@ export function useOrder(orderId: string) {
   })
 }
 
-/** Payments that fitted no order and wait for a decision. */
+/** Payments that matched no order and wait for a decision. */
 export function useUnmatchedPayments() {
   return usePages([...ADMIN_KEY, 'payments'], (query) => answer(api.admin.payments.get({ query })))
 }
 
-/** Chargebacks and refunds that moved no credit. */
+/** Chargebacks and refunds without effect on credit. */
 export function useOpenReversals() {
   return usePages([...ADMIN_KEY, 'reversals'], (query) => answer(api.admin.reversals.get({ query })))
 }
 
-/** Accounts that hold `text` in address or name, or have it as their id. */
+/** Accounts with `text` in address or name, or as id. */
 export function useAccounts(text: string, status: '' | 'active' | 'suspended') {
   const query = { ...(text !== '' && { text }), ...(status !== '' && { status }) }
   return usePages([...ADMIN_KEY, 'accounts', text, status], (page) =>
@@ -79,14 +79,14 @@ export function useAccount(accountId: string) {
   })
 }
 
-/** Approvals of one status, or all. */
+/** Approvals with one status, or all. */
 export function useApprovals(status: '' | ApprovalStatus) {
   return usePages([...ADMIN_KEY, 'approvals', status], (page) =>
     answer(api.admin.approvals.get({ query: { ...(status !== '' && { status }), ...page } })),
   )
 }
 
-/** Looked at again every few seconds while the page is open. */
+/** Reloaded every few seconds while the page is open. */
 export function useHealth() {
   return useQuery({
     queryKey: [...ADMIN_KEY, 'health'],
@@ -95,14 +95,14 @@ export function useHealth() {
   })
 }
 
-/** How models answered for tiers. */
+/** Quality figures of models by tier. */
 export function useTierReport() {
   return useQuery({ queryKey: [...ADMIN_KEY, 'tiers'], queryFn: () => answer(api.admin.tiers.get()) })
 }
 
 export type AuditFilters = { actor: string; action: string; subject: string; from: string; to: string }
 
-/** `from` and `to` are days in UTC, both included. */
+/** `from` and `to` are days in UTC, inclusive. */
 export function useAudit({ from, to, ...words }: AuditFilters) {
   const query = {
     ...filled(words),
@@ -114,7 +114,7 @@ export function useAudit({ from, to, ...words }: AuditFilters) {
   )
 }
 
-/** Asked only on demand: every hash is computed again. */
+/** Only runs on demand, as it computes every hash again. */
 export function useAuditChain() {
   return useQuery({
     queryKey: [...ADMIN_KEY, 'chain'],
@@ -129,7 +129,7 @@ function dayAfter(day: string): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + MS_PER_DAY).toISOString()
 }
 
-/** Tries a provider when asked to. */
+/** Tests a provider on demand. */
 export function useTrial(provider: string) {
   return useMutation({ mutationFn: () => answer(api.admin.providers({ provider }).test.post({})) })
 }

@@ -1,4 +1,4 @@
-/** The page of what administrators have asked for and another administrator has to agree to. */
+/** The page of approvals: requests of administrators to which another administrator must agree. */
 import { Anchor, Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { IconChecks } from '@tabler/icons-react'
 import { useState } from 'react'

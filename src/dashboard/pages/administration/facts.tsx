@@ -1,4 +1,4 @@
-/** Names and values beside each other, as administrators read the facts of one thing. */
+/** A list of names with values. */
 import { Box, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 

@@ -1,12 +1,12 @@
-/** A text field above a list of administrators, told after a pause in typing. */
+/** A text filter above a list, applied after a pause in typing. */
 import { TextInput, type TextInputProps } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 
 type FilterInputProps = Omit<TextInputProps, 'value' | 'onChange'> & {
-  /** What the filter has now. */
+  /** The filter's current text. */
   value: string
-  /** Called with the text, trimmed. */
+  /** Called with the trimmed text. */
   change(text: string): void
 }
 

@@ -1,4 +1,4 @@
-/** The dialog behind everything with which administrators move money: what will happen, how much, and why. */
+/** The dialog for all actions that move money: consequences, amount and reason. */
 import { Checkbox, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
@@ -14,16 +14,16 @@ type MoneyDialogValues = { amount: string; reason: string; allowNegative: boolea
 
 type MoneyDialog = {
   title: string
-  /** What will happen, in full sentences. */
+  /** The consequences, in full sentences. */
   body: ReactNode
   /** The verb on the button. */
   action: string
-  /** Left out: the amount is not asked for. */
+  /** Missing: no amount field. */
   amount?: { label: string; description?: string; initial: string }
   /** Whether to ask if the balance may go below zero. */
   asksNegative?: boolean
   isDestructive?: boolean
-  /** Said where it was done at once. */
+  /** The message if it was done at once. */
   done: string
   run(values: MoneyDialogValues): Promise<MoneyAnswer>
 }

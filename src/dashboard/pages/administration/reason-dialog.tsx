@@ -1,4 +1,4 @@
-/** The dialog that asks an administrator why, before something is done that the audit log keeps. */
+/** A dialog that asks an administrator for the reason of an audited action. */
 import { Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
@@ -10,19 +10,19 @@ import { adminChanged } from './admin-data'
 
 type ReasonDialog = {
   title: string
-  /** What will happen, in full sentences. */
+  /** The consequences, in full sentences. */
   body: string
   /** The verb on the button. */
   action: string
   label: string
-  /** Whether it may be left empty. */
+  /** Whether the reason may be empty. */
   isOptional?: boolean
   isDestructive?: boolean
   done: string
   run(reason: string): Promise<unknown>
 }
 
-/** Opens the dialog; it stays open and says why where `run` rejects. */
+/** Opens the dialog. If `run` rejects, it stays open and shows the error. */
 export function openReasonDialog(dialog: ReasonDialog): void {
   const close = () => modals.close(id)
   const id = modals.open({ title: dialog.title, centered: true, children: <Content dialog={dialog} close={close} /> })
@@ -40,7 +40,7 @@ function Content({ dialog, close }: { dialog: ReasonDialog; close(): void }) {
     try {
       await withProof(() => run(reason.trim()))
     } finally {
-      // Also where it was refused: what is shown may be what has changed.
+      // Also after a refusal: another change may be its cause.
       await adminChanged()
     }
     close()

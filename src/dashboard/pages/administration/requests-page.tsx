@@ -1,4 +1,4 @@
-/** The charged requests of an account for administrators: found by day, cost and tag, and marked where two look alike. */
+/** An account's charged requests for administrators: searchable by day, cost and tag, with possible duplicates marked. */
 import { Anchor, Badge, Group, SimpleGrid, Text } from '@mantine/core'
 import { IconActivity } from '@tabler/icons-react'
 import { Link, useParams } from 'wouter'

@@ -1,4 +1,4 @@
-/** The lines of a bank statement, each with what will or did become of it, coloured by that. */
+/** The lines of a bank statement, each with its verdict or outcome and a matching colour. */
 import { Anchor, Box, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -12,7 +12,7 @@ import { formatAmount } from './words'
 
 type ShownLine = { line: PreviewLine; label: string; tone: Tone; explanation?: string }
 
-/** More at once would make the page slow to scroll. */
+/** More rows would make scrolling slow. */
 const SHOWN_AT_ONCE = 100
 
 const EDGES: Record<Tone, string> = {

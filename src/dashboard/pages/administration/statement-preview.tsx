@@ -1,4 +1,4 @@
-/** The second step of importing a bank statement: what each line would do, and the button that does it. */
+/** The second step of a bank statement's import: what each line would do, and the commit button. */
 import { Alert, Button, Chip, Group, SimpleGrid, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { answer, api } from '@/dashboard/client'

@@ -1,4 +1,4 @@
-/** The page on which a bank statement is imported: upload or paste, preview, commit. */
+/** The page to import a bank statement: upload or paste, preview, commit. */
 
 import { Button, FileButton, Group, Select, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
@@ -156,7 +156,7 @@ function StatementUpload({ onPreview }: { onPreview(preview: Preview): void }) {
   )
 }
 
-/** Banks write UTF-8, UTF-16 with its mark, or the Windows alphabet of Western Europe. */
+/** Banks use UTF-8, UTF-16 with a byte order mark, or Windows-1252. */
 async function readText(file: File): Promise<string> {
   const bytes = new Uint8Array(await file.arrayBuffer())
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)

@@ -1,4 +1,4 @@
-/** The list of payments that fitted no order, each to be credited or dismissed; hidden while empty. */
+/** The list of payments that match no order, to be credited or dismissed; hidden while empty. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
@@ -65,7 +65,7 @@ function PaymentRow({ payment }: { payment: Payment }) {
   )
 }
 
-/** A payment that names its order asks for the amount only; every other asks for the order first. */
+/** A payment that names its order only needs the amount; others also need the order. */
 function openCredit(payment: Payment): void {
   if (payment.orderId !== null) creditTo(payment, payment.orderId)
   else {

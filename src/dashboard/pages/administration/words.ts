@@ -1,4 +1,4 @@
-/** Administration in the words of its pages: orders, payments, lines of statements, approvals, circuits. */
+/** Labels of administration: orders, payments, statement lines, approvals, circuits. */
 import type { Tone } from '@/dashboard/components/status'
 import { formatMoney } from '@/dashboard/format'
 import type { Approval, ApprovalStatus, Committed, PreviewLine, ProviderHealth, Trials } from './admin-data'
@@ -18,7 +18,7 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
   reversal_kept: 'Chargeback or refund that took nothing: look at it',
 }
 
-/** What happened to an order. */
+/** The label of an order's event. */
 export function eventWords(kind: string): string {
   return EVENT_WORDS[kind] ?? kind
 }
@@ -37,7 +37,7 @@ const MISMATCH_WORDS: Readonly<Record<string, string>> = {
   balance_limit: 'The balance would exceed what an account can hold',
 }
 
-/** Why a payment was not credited by itself. */
+/** Why a payment was not credited automatically. */
 export function mismatchWords(mismatch: string | null): string {
   return MISMATCH_WORDS[mismatch ?? ''] ?? 'Fits no order'
 }
@@ -59,12 +59,12 @@ const REVERSAL_FAULT_WORDS: Readonly<Record<string, string>> = {
   wrong_kind: 'It undoes something that cannot be undone',
 }
 
-/** What a provider said of money that is gone or came back, and the outcome of it. */
+/** The label of a reversal and its outcome. */
 export function reversalWords(kind: string, state: string): string {
   return `${REVERSAL_WORDS[kind] ?? kind}: ${REVERSAL_STATE_WORDS[state] ?? state}`
 }
 
-/** Why it moved no credit. */
+/** Why it had no effect on credit. */
 export function reversalFaultWords(fault: string): string {
   return REVERSAL_FAULT_WORDS[fault] ?? fault
 }
@@ -74,7 +74,7 @@ export function formatAmount(amount: string, currency: string): string {
   return `${formatMoney(amount).replace('$', '')} ${currency}`
 }
 
-/** What a line of a statement will do, and why. */
+/** What a statement line will do, and why. */
 export const VERDICT_WORDS: Record<PreviewLine['verdict'], Word & { explanation: string }> = {
   credit: { label: 'Will be credited', tone: 'good', explanation: 'Reference and amount fit an open order.' },
   amount_differs: { label: 'Amount differs', tone: 'bad', explanation: 'Amount or currency is not that of the order.' },

@@ -1,4 +1,4 @@
-/** The part of the page of alerts with further addresses: which get alerts, which still have to confirm, and adding one. */
+/** The further addresses on the alerts page: confirmed and unconfirmed ones, and a form to add one. */
 import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { confirm } from '@/dashboard/components/confirm'

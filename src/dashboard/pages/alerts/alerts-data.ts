@@ -1,4 +1,4 @@
-/** Alerts as the page asks for them and changes them. */
+/** Queries and changes of the alerts page. */
 import { useQuery } from '@tanstack/react-query'
 import type { AlertsBody } from '@/console/http/alerts/alert-routes'
 import { accountApi } from '@/dashboard/account'
@@ -11,21 +11,21 @@ export type ScheduledKind = keyof AlertsBody['scheduled']
 
 const ALERTS = ['alerts'] as const
 
-/** What the account is alerted of, and which of it the person gets. */
+/** The account's alert settings, and the person's own choices. */
 export function useAlerts() {
   return useQuery({ queryKey: ALERTS, queryFn: () => answer(accountApi().alerts.get()) })
 }
 
-/** Turns a kind off or on for the person. */
+/** Turns a kind of mail on or off for the person. */
 export async function chooseMails(kind: AlertKind | ScheduledKind, isWanted: boolean): Promise<void> {
   await answer(accountApi().alerts.own.put({ kind, isWanted }))
   await askAgain({ queryKey: ALERTS })
 }
 
-/** The fields of the form as they are typed; an empty threshold is none. */
+/** The form's fields as typed; an empty threshold is off. */
 export type AlertFields = { firstUsd: string; secondUsd: string }
 
-/** Sets the thresholds of the account. */
+/** Sets the account's thresholds. */
 export async function setAlerts({ firstUsd, secondUsd }: AlertFields): Promise<{ isBelow: boolean }> {
   const usd = (text: string) => (text.trim() === '' ? null : text.trim())
   const { isBelow } = await answer(accountApi().alerts.patch({ firstUsd: usd(firstUsd), secondUsd: usd(secondUsd) }))
@@ -33,19 +33,19 @@ export async function setAlerts({ firstUsd, secondUsd }: AlertFields): Promise<{
   return { isBelow }
 }
 
-/** Adds an address, which is mailed a link to confirm. */
+/** Adds an address, which gets a confirmation link by mail. */
 export async function addAlertAddress(email: string): Promise<void> {
   await answer(accountApi().alerts.addresses.post({ email }))
   await askAgain({ queryKey: ALERTS })
 }
 
-/** Mails another link to an address that waits. */
+/** Mails another link to an unconfirmed address. */
 export async function askAddressAgain(email: string): Promise<void> {
   await answer(accountApi().alerts.addresses['ask-again'].post({ email }))
   await askAgain({ queryKey: ALERTS })
 }
 
-/** Takes an address away. */
+/** Removes an address. */
 export async function removeAlertAddress(email: string): Promise<void> {
   await answer(accountApi().alerts.addresses.remove.post({ email }))
   await askAgain({ queryKey: ALERTS })

@@ -1,4 +1,4 @@
-/** The form for thresholds of the credit. */
+/** The form for the balance thresholds. */
 import { TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'

@@ -1,4 +1,4 @@
-/** The page of alerts: which mails one gets of the account, and when the account is alerted. */
+/** The alerts page: the person's choice of mails, and the account's alert settings. */
 import { Alert, List, Stack, Switch, Text } from '@mantine/core'
 import { useMay } from '@/dashboard/account'
 import { notifyError } from '@/dashboard/components/notify'
@@ -75,7 +75,7 @@ export function AlertsPage() {
   )
 }
 
-/** No switch is disabled until the answer is there, which would take the focus from it. */
+/** The switch is not disabled during the request, which would remove the focus from it. */
 function choose(kind: AlertKind | ScheduledKind, isWanted: boolean): void {
   void chooseMails(kind, isWanted).catch(notifyError)
 }

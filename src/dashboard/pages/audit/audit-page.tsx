@@ -1,4 +1,4 @@
-/** The page of what was changed in an account: by whom, when and from where. For its owners and admins. */
+/** The account's audit log: changes, by whom, when and from where. For its owners and admins. */
 import { Group, SimpleGrid, Text } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
 import { type AccountApi, accountApi } from '@/dashboard/account'

@@ -1,4 +1,4 @@
-/** The windows of one budget: what was spent of each limit, as text and as a bar, and when it begins anew. */
+/** The windows of a budget: amount spent and limit, as text and bar, and the reset time. */
 import { Box, Progress, SimpleGrid, Text } from '@mantine/core'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
@@ -8,7 +8,7 @@ import { type BudgetBody, WINDOW_WORDS } from './budgets-data'
 const NEARLY_SPENT = 80
 const ALL = 100
 
-/** What is said where nothing is limited. The monthly budget of a key is among its limits. */
+/** Texts for scopes without limits. A key's monthly budget is among its limits. */
 const WITHOUT: Record<BudgetBody['scope'], string> = {
   account: 'No limit',
   member: 'Not set',
@@ -16,7 +16,7 @@ const WITHOUT: Record<BudgetBody['scope'], string> = {
   new_member: 'No limit',
 }
 
-/** One bar for each window that has a limit. */
+/** One bar for each window with a limit. */
 export function BudgetWindows({ item }: { item: BudgetBody }) {
   if (item.windows.length === 0) {
     return (
@@ -53,17 +53,17 @@ type BudgetBarProps = {
   label: string
   spentUsd: string
   limitUsd: string
-  /** What the limit has beside it. */
+  /** The amount granted in addition to the limit. */
   grantedUsd?: string
-  /** Stands behind the limit. */
+  /** Shown after the limit. */
   note: string
   endsAt: string | null
 }
 
-/** Bars beside each other stand in one line, however long what is above them. */
+/** Aligns neighbouring bars, however long the texts above them are. */
 const IN_LINE = { display: 'grid', gridTemplateRows: 'subgrid', gridRow: 'span 2', rowGap: 0 }
 
-/** How much of one limit is spent, in a grid. */
+/** How much of a limit is spent, as part of a grid. */
 export function BudgetBar({ label, spentUsd, limitUsd, grantedUsd = '0', note, endsAt }: BudgetBarProps) {
   const limit = Number(limitUsd) + Number(grantedUsd)
   const percent = limit === 0 ? ALL : Math.min(ALL, Math.max(0, Math.round((Number(spentUsd) / limit) * ALL)))

@@ -1,4 +1,4 @@
-/** Budgets as the page asks for them and changes them. */
+/** Queries and changes of the budgets page. */
 import { useQuery } from '@tanstack/react-query'
 import type { BudgetBody } from '@/console/http/budgets/budget-bodies'
 import { accountApi } from '@/dashboard/account'
@@ -10,14 +10,14 @@ export type { BudgetBody } from '@/console/http/budgets/budget-bodies'
 const BUDGETS = ['budgets'] as const
 const FIELDS = { day: 'dayUsd', week: 'weekUsd', month: 'monthUsd', total: 'totalUsd' } as const
 
-/** The fields of the form: the text of each limit, empty for none. */
+/** The form's fields: each limit as text, empty for none. */
 export type LimitFields = Record<(typeof FIELDS)[BudgetWindow], string>
 export type BudgetWindow = BudgetBody['windows'][number]['window']
 
-/** The windows in words. */
+/** Labels of the windows. */
 export const WINDOW_WORDS: Record<BudgetWindow, string> = { day: 'Day', week: 'Week', month: 'Month', total: 'Total' }
 
-/** Of everything that one sees in the account, with a budget or without. */
+/** Budgets of everything that the person sees in the account, including those without limits. */
 export function useBudgets() {
   return useQuery({
     queryKey: BUDGETS,
@@ -25,7 +25,7 @@ export function useBudgets() {
   })
 }
 
-/** One with all windows, and what was spent in them. */
+/** One budget with all windows and amounts spent. */
 export function useBudget({ scope, scopeId }: BudgetBody) {
   return useQuery({
     queryKey: [...BUDGETS, scope, scopeId],
@@ -33,12 +33,12 @@ export function useBudget({ scope, scopeId }: BudgetBody) {
   })
 }
 
-/** The form's field of a window. */
+/** The form field of a window. */
 export function fieldOf(window: BudgetWindow): keyof LimitFields {
   return FIELDS[window]
 }
 
-/** Sets what differs from before; of new members, `givenToMembers` gives it to those who have none as well. */
+/** Sets changed limits. For new members, `givenToMembers` also gives them to present members without a budget. */
 export async function setBudget(
   { scope, scopeId }: BudgetBody,
   limits: Partial<LimitFields>,
@@ -50,13 +50,13 @@ export async function setBudget(
   await budgetsChanged()
 }
 
-/** Adds to the limit of the window that is running. */
+/** Adds to the limit of the current window. */
 export async function grant({ scope, scopeId }: BudgetBody, window: BudgetWindow, usd: string): Promise<void> {
   await answer(accountApi().budgets({ scope })({ scopeId }).grant.post({ window, usd: usd.trim() }))
   await budgetsChanged()
 }
 
-/** Shows what has changed. */
+/** Reloads the budgets after a change. */
 export function budgetsChanged(): Promise<void> {
   return askAgain({ queryKey: BUDGETS })
 }

@@ -1,4 +1,4 @@
-/** The page of budgets: what the account, its members and its keys may spend, what they have, and when it begins anew. */
+/** The budgets page: limits of the account, its members and keys, amounts spent, and reset times. */
 import { Box, Group, Text } from '@mantine/core'
 import { useMay } from '@/dashboard/account'
 import { Row, Rows } from '@/dashboard/components/lists/rows'
@@ -59,7 +59,7 @@ export function BudgetsPage() {
   )
 }
 
-/** One that has no name of its own is all of its section, which has the name and the buttons. */
+/** A budget without its own name is the only one of its section, which shows the name and the buttons. */
 function BudgetRow({ item }: { item: BudgetBody }) {
   const { name, windows } = item
   const isEmpty = windows.length === 0

@@ -1,4 +1,4 @@
-/** The dialog that sets the limits of one budget, and shows what was spent in each window before. */
+/** The dialog to set a budget's limits, with the amount spent in each window. */
 import { Button, Checkbox, Text, TextInput, VisuallyHidden } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'

@@ -1,4 +1,4 @@
-/** The dialog that adds to a budget for as long as its window lasts. */
+/** The dialog that raises a budget until its current window ends. */
 import { Button, Select, Text, TextInput, VisuallyHidden } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
@@ -10,7 +10,7 @@ import { type BudgetBody, type BudgetWindow, grant, WINDOW_WORDS } from './budge
 
 type GrantBudgetProps = { item: BudgetBody; name: string }
 
-/** Nothing if there is no limit to add to. */
+/** Renders nothing if there is no limit to raise. */
 export function GrantBudget({ item, name }: GrantBudgetProps) {
   const [isOpen, { open, close }] = useDisclosure()
   if (item.windows.length === 0 || item.scope === 'new_member') return null

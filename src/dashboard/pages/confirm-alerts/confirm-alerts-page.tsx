@@ -1,4 +1,4 @@
-/** The page that a mail leads to which asks whether an address wants an account's alerts. Looking at it changes nothing. */
+/** The page of the mailed link that confirms an alert address. Opening it changes nothing. */
 import { Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-/** The form in which a customer orders credit. */
+/** The form by which customers order credit. */
 import { Alert, Badge, Button, Chip, Group, Input, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useLocation } from 'wouter'
@@ -75,7 +75,7 @@ function firstMethod({ deposit, bankTransfer }: CreditOptions): Method | null {
   return bankTransfer ? 'bank_transfer' : null
 }
 
-/** What people type beside the digits. */
+/** Removes spaces, dollar signs and thousands separators. */
 function plain(text: string): string {
   return text.replace(/[\s$]/g, '').replace(/,(?=\d{3}\b)/g, '')
 }
@@ -129,7 +129,7 @@ function AmountField({ presets, minimumUsd, maximumUsd, value, error, onChange }
   )
 }
 
-/** `$25` where there are no cents. */
+/** Omits `.00`: `$25`. */
 function short(usd: string): string {
   return formatMoney(usd).replace(/\.00$/, '')
 }

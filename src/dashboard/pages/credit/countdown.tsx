@@ -1,4 +1,4 @@
-/** How long an order can still be paid, counting down. */
+/** A countdown of the time left to pay an order. */
 import { useEffect, useState } from 'react'
 import { formatMoment } from '@/dashboard/format'
 

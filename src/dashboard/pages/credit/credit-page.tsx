@@ -1,4 +1,4 @@
-/** The page of credit: what is left, how to buy more, and every order so far. */
+/** The credit page: balance, buying credit, and all orders. */
 import { Anchor, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconFileInvoice, IconReceipt } from '@tabler/icons-react'
 import { Link } from 'wouter'
@@ -52,7 +52,7 @@ export function CreditPage() {
   )
 }
 
-/** Shows dashes where the balance cannot be asked now: ordering works all the same. */
+/** Shows dashes if the balance is unavailable: ordering still works. */
 function Balance() {
   const { data, isError } = useBalance()
   const show = (usd: string | undefined) => {

@@ -1,4 +1,4 @@
-/** The dialog in which an owner of several accounts moves credit from the one that is shown to another. */
+/** The dialog by which an owner of several accounts moves credit from the shown one to another. */
 import { Button, List, Modal, Select, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
@@ -12,7 +12,7 @@ import { Loaded } from '@/dashboard/components/states/loaded'
 import { formatMoment, formatMoney } from '@/dashboard/format'
 import { moveCredit, type TransferOptions, useTransferOptions } from './order-data'
 
-/** A button, and the dialog that it opens. */
+/** A button with its dialog. */
 export function MoveCredit() {
   const [isOpen, { open, close }] = useDisclosure()
   return (
@@ -43,7 +43,7 @@ function Options({ close }: { close(): void }) {
 
 function TransferForm({ options, close }: { options: TransferOptions; close(): void }) {
   const { accounts, movableUsd, later, minimumUsd, maximumUsd } = options
-  // One for each time that the dialog is opened: sent again after a lost answer, the form moves nothing more.
+  // One key per opened dialog: if the form is sent again after a lost response, credit moves only once.
   const [key] = useState(newRequestKey)
   const form = useForm({
     initialValues: { toAccountId: '', amountUsd: '' },
@@ -102,7 +102,7 @@ function TransferForm({ options, close }: { options: TransferOptions; close(): v
   )
 }
 
-/** With its id where two are called the same. */
+/** Adds the id to accounts with equal names. */
 function labelled(accounts: TransferOptions['accounts']): { value: string; label: string }[] {
   return accounts.map(({ accountId, name }) => {
     const isAlone = accounts.filter((other) => other.name === name).length === 1

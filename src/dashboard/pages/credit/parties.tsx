@@ -1,4 +1,4 @@
-/** Who sells and who buys, at the head of a printed receipt. */
+/** Seller and customer, at the top of a printed receipt. */
 import { SimpleGrid, Text } from '@mantine/core'
 import { countryName } from '@/dashboard/pages/members/words'
 import type { OrderDetail } from './order-data'
@@ -18,7 +18,7 @@ function vatLine({ vatId }: { vatId: string | null }): string | null {
   return vatId === null ? null : `VAT id ${vatId}`
 }
 
-/** A labelled text of a sheet; lines that are null are left out. */
+/** A labelled text; lines that are null are omitted. */
 export function SheetField({ label, lines }: { label: string; lines: readonly (string | null)[] }) {
   return (
     <div>

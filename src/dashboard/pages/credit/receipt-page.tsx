@@ -1,4 +1,4 @@
-/** The receipt of a paid order, as a sheet to print or to save. */
+/** The receipt of a paid order, to print or save. */
 import { Anchor, Box, Button, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { IconFileOff, IconPrinter } from '@tabler/icons-react'
 import { Link, useParams } from 'wouter'

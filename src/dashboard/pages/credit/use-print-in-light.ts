@@ -1,9 +1,9 @@
-/** Prints receipts in the light scheme, whatever scheme the screen has: paper is white. */
+/** Prints receipts in the light colour scheme, whatever scheme the screen has. */
 import { useEffect } from 'react'
 
 const ATTRIBUTE = 'data-mantine-color-scheme'
 
-/** Switches the scheme for as long as the page is being printed. */
+/** Switches the colour scheme while the page is printed. */
 export function usePrintInLight(): void {
   useEffect(() => {
     const media = window.matchMedia('print')

@@ -1,4 +1,4 @@
-/** How an order is paid: by bank transfer, or on the page of a deposit provider. */
+/** How to pay an order: by bank transfer, or on a deposit provider's page. */
 import { Alert, Button, Group, Loader, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconExternalLink } from '@tabler/icons-react'
 import { CopyField } from '@/dashboard/components/fields/copy-field'
@@ -8,7 +8,7 @@ import { Countdown } from './countdown'
 import type { OrderDetail } from './order-data'
 import { groupIban } from './words'
 
-/** Where to transfer an order's amount, with everything to copy into a bank's form. */
+/** The details of the bank transfer, with copy buttons. */
 export function BankTransfer({ order }: { order: OrderDetail }) {
   const { bank, reference, amountUsd, paymentAccount } = order
   const iban = paymentAccount ?? ''
@@ -48,7 +48,7 @@ export function BankTransfer({ order }: { order: OrderDetail }) {
   )
 }
 
-/** The way to the provider's page of an order, and the wait for its word. */
+/** The link to the provider's payment page, and the wait for its confirmation. */
 export function DepositPayment({ order }: { order: OrderDetail }) {
   const { paymentUrl, paymentAccount, reference, amountUsd } = order
   return (

@@ -1,4 +1,4 @@
-/** Orders of credit in words: states, methods, events, and why a payment needs a second look. */
+/** Labels of orders: states, methods, events, and reasons why a payment needs a check. */
 import type { Tone } from '@/dashboard/components/status'
 import type { Order, OrderDetail, OrderState } from './order-data'
 
@@ -43,12 +43,12 @@ const MISMATCH_WORDS: Record<string, string> = {
   balance_limit: 'the balance would exceed what an account can hold',
 }
 
-/** Why a payment was not credited by itself, as the end of a sentence. */
+/** Why a payment was not credited automatically, as the end of a sentence. */
 export function mismatchWords(mismatch: string | null): string {
   return MISMATCH_WORDS[mismatch ?? ''] ?? 'it could not be matched automatically'
 }
 
-/** An IBAN in groups of four, as people read it out. */
+/** An IBAN in groups of four characters. */
 export function groupIban(iban: string): string {
   return iban.replace(/(.{4})(?=.)/g, '$1 ')
 }

@@ -1,4 +1,4 @@
-/** What the pages of failed requests ask the server: of the viewer's account, or of one that an administrator looks at. */
+/** Queries of the failed-requests pages: for the viewer's account, or for one that an administrator views. */
 import { useQuery } from '@tanstack/react-query'
 import { type AccountApi, accountApi } from '@/dashboard/account'
 import { answer, api, type DataOf } from '@/dashboard/client'
@@ -8,10 +8,10 @@ type FailurePage = DataOf<AccountApi['failures']['get']>
 export type FailedRequest = FailurePage['items'][number]
 export type FailureSum = FailurePage['sums'][number]
 
-/** Texts as in the address; '' = not filtered. `status` and `code` go together. */
+/** Texts as in the URL; '' = no filter. `status` and `code` go together. */
 type FailureFilters = { key: string; status: string; code: string }
 
-/** Page after page; `accountId` is undefined for the viewer's own. */
+/** Pages of failures; `accountId` is undefined for the viewer's own. */
 export function useFailures(filters: FailureFilters, accountId: string | undefined) {
   const { status, ...words } = filled(filters)
   const query = { ...words, ...(status !== undefined && { status: Number(status) }) }
@@ -22,7 +22,7 @@ export function useFailures(filters: FailureFilters, accountId: string | undefin
   })
 }
 
-/** One of the viewer's own; asked for only where `isWanted`. */
+/** One of the viewer's own failures, loaded only if `isWanted`. */
 export function useFailure(requestId: string, isWanted: boolean) {
   return useQuery({
     queryKey: ['failure', requestId],

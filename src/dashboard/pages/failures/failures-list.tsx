@@ -1,4 +1,4 @@
-/** Failed requests with their sums by kind, which are also what narrows the list down; the same for an account and for administrators. */
+/** Failed requests with their counts by kind, which also serve as filters. For customers and administrators. */
 import { Box, Button, Group, Text } from '@mantine/core'
 import { IconMoodCheck } from '@tabler/icons-react'
 import { useSearchParams } from 'wouter'
@@ -74,7 +74,7 @@ function SumButton({ sum: { status, code, requests }, choose }: { sum: FailureSu
   )
 }
 
-/** What was only counted is named by its reason. */
+/** Names the reasons of failures that were only counted. */
 function describe(sums: readonly FailureSum[]): string {
   const beyond = sums.filter(({ requests, kept }) => requests > kept)
   if (beyond.length === 0) return 'Newest first'
@@ -94,10 +94,10 @@ function NoFailures({ isFiltered, clear }: { isFiltered: boolean; clear(): void 
   return <EmptyState icon={IconMoodCheck} title="No failed request matches these filters" clear={clear} />
 }
 
-/** What begins here is the fault of the service or of a provider. */
+/** From here on, the service or a provider is at fault. */
 const FIRST_SERVER_STATUS = 500
 
-/** One failed request as it stands in a list: when, by which key, what for, and why it was not answered. */
+/** A failed request in a list: time, key, model and reason. */
 export function FailureEntry({ failure }: { failure: FailedRequest }) {
   const { requestId, at, keyId, keyName, model, status, code, param, words, providerRequestId } = failure
   return (

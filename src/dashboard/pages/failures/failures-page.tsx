@@ -1,4 +1,4 @@
-/** The pages of failed requests: the account’s own, and another account’s for administrators. */
+/** The failed-requests pages: the account's own, and any account's for administrators. */
 import { Anchor } from '@mantine/core'
 import { Link, useParams } from 'wouter'
 import { Page } from '@/dashboard/components/page'

@@ -1,4 +1,4 @@
-/** The page that the link of an invitation opens: first one signs in or up, then accepts or declines. */
+/** The page of an invitation's link: the person signs in or up, then accepts or declines. */
 import { Alert, Anchor, Button, Group, Loader, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -26,7 +26,7 @@ export function InvitationPage() {
   return <Offer token={token} email={viewer.data.email} />
 }
 
-/** As long as there is nothing to decide about; with an error, why. */
+/** Shown before there is something to decide, or with an error. */
 function Waiting({ error, retry }: { error?: Error; retry?: () => unknown }) {
   return (
     <PublicFrame title="Invitation">
@@ -62,7 +62,7 @@ function Offer({ token, email }: { token: string; email: string }) {
   const [error, setError] = useState<Error>()
   const offer = useQuery({
     queryKey: ['invitation', token],
-    // Looked at once: after it is accepted there is nothing more to see.
+    // Loaded once: an accepted invitation can't be loaded again.
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: () => answer(api.invitations.show.post({ token })),
   })
@@ -72,7 +72,7 @@ function Offer({ token, email }: { token: string; email: string }) {
     try {
       const address = await act()
       forgetInvitation()
-      // Anew, as with every change of account: who one is has changed as well.
+      // Reloads the document, as for every change of account, since the person's accounts changed too.
       window.location.assign(address)
     } catch (refusal) {
       setError(refusal instanceof Error ? refusal : new Error(String(refusal)))
@@ -112,18 +112,18 @@ function Offer({ token, email }: { token: string; email: string }) {
   )
 }
 
-/** Whatever is wrong with its token. */
+/** The same for any fault of the token. */
 const VOID = 'This invitation is not valid, or no longer. Ask for a new one.'
 
 type BrokenInvitationProps = {
   /** Of the signed-in person. */
   email: string | undefined
-  /** What the server said; nothing if there was no token to ask about. */
+  /** The server's error; undefined if there was no token to send. */
   error?: Error
   retry?: () => void
 }
 
-/** The page in its place. */
+/** The page if the invitation is invalid. */
 function BrokenInvitation({ email, error, retry }: BrokenInvitationProps) {
   const isVoid = !(error instanceof ApiError) || error.status === 410 || error.param === 'token'
   useEffect(() => {
@@ -147,7 +147,7 @@ function BrokenInvitation({ email, error, retry }: BrokenInvitationProps) {
   )
 }
 
-/** Who is signed in, and the way to be somebody else: an invitation is for one address. */
+/** Shows who is signed in and offers to change that: an invitation is for one address. */
 function SignedInAs({ email }: { email: string }) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** What the pages of margins and of reconciliation ask the server. */
+/** Queries of the margins and reconciliation pages. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { answer, api, type DataOf } from '@/dashboard/client'
 import { filled, usePages } from '@/dashboard/query'
@@ -9,7 +9,7 @@ type GapPage = DataOf<(typeof api.admin)['count-gaps']['get']>
 export type GapRecord = GapPage['items'][number]
 export type Gap = NonNullable<NonNullable<Parameters<(typeof api.admin)['count-gaps']['get']>[0]>['query']>['gap']
 
-/** The last `days` days, up to what has reached the history. */
+/** The last `days` days, as far as they are in Postgres. */
 export function useMargins(days: number) {
   return useQuery({
     queryKey: ['admin', 'margins', days],
@@ -20,7 +20,7 @@ export function useMargins(days: number) {
 
 export type GapFilters = { gap: string; provider: string; accountId: string }
 
-/** Records for which every filter that is not empty holds, the newest first. */
+/** Records that match all filters that are not empty, newest first. */
 export function useCountGaps(filters: GapFilters) {
   const query = filled(filters) as Partial<GapFilters & { gap: NonNullable<Gap> }>
   return usePages(['admin', 'count-gaps', query], (page) =>

@@ -1,4 +1,4 @@
-/** The page of margins: what customers were charged, what providers ask for it, and what is left, by model and by day. */
+/** The margins page: charges, provider costs and margins, by model and by day. */
 import { SegmentedControl, SimpleGrid, Text } from '@mantine/core'
 import { IconScale } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
@@ -145,7 +145,7 @@ function MarginTable({ rows }: { rows: readonly MarginRow[] }) {
   )
 }
 
-/** What a cell says, and below it in small what is to be known of it. */
+/** A cell's text, with a small note below it. */
 function Below({ lead, children }: { lead: ReactNode; children: ReactNode }) {
   return (
     <>
@@ -159,7 +159,7 @@ function Below({ lead, children }: { lead: ReactNode; children: ReactNode }) {
   )
 }
 
-/** Abandoned calls: clients left before the first byte, or another call was faster. */
+/** Abandoned calls: the client disconnected before the first byte, or a parallel call was faster. */
 function ThrownAway({ thrownAwayCalls, thrownAway }: Pick<Margin, 'thrownAwayCalls' | 'thrownAway'>) {
   if (thrownAwayCalls === 0) return 'Nothing was thrown away'
   return (
@@ -170,7 +170,7 @@ function ThrownAway({ thrownAwayCalls, thrownAway }: Pick<Margin, 'thrownAwayCal
   )
 }
 
-/** Unknown is a word of its own here, never a nought. */
+/** An unknown amount is shown as "unknown", not as zero. */
 function Known({ usd, decimals }: { usd: string | null; decimals?: number }) {
   if (usd === null) {
     return (

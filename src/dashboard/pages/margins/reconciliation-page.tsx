@@ -1,4 +1,4 @@
-/** The page for reconciling with providers: requests whose counts and ours are far apart, or of which less was charged. */
+/** The page for reconciling with providers: requests whose token counts differ from ours, or that were charged less. */
 
 import { Anchor, Group, Select, SimpleGrid, Text } from '@mantine/core'
 import { IconScaleOutline } from '@tabler/icons-react'
@@ -129,7 +129,7 @@ function Entry({ record }: { record: GapRecord }) {
   )
 }
 
-/** A newer gateway may know more reasons than this page. */
+/** A newer gateway may send reasons unknown to this page. */
 function gapWords(gap: string): string {
   return (GAP_WORDS as Readonly<Record<string, string>>)[gap] ?? gap
 }

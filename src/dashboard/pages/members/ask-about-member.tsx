@@ -1,4 +1,4 @@
-/** The dialog before a member gets another role, or none: what they have made ends with it, or goes on working. */
+/** The dialog before a member's role changes or ends: their keys and invitations are revoked or kept. */
 import { Checkbox, List, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
@@ -11,12 +11,12 @@ type Question = {
   body: string
   /** The verb on the button. */
   action: string
-  /** What they have made and may hold no longer. */
+  /** Their credentials that the new role may not have. */
   lost: readonly Credential[]
   /** Keys of the account whose text they know. */
   known: readonly Credential[]
   isHarmless?: boolean
-  /** API keys of somebody who leaves always end: nobody would own them. */
+  /** API keys of a departing member always end, since nobody would own them. */
   isLeaving?: boolean
   run(fate: Fate): Promise<unknown>
 }

@@ -4,14 +4,14 @@ import { type UseFormReturnType, useForm } from '@mantine/form'
 import { COUNTRIES } from '@/lib/countries'
 import { countryName } from './words'
 
-/** As the server gives it. */
+/** As sent by the server. */
 export type Company = { name: string; country: string; vatId: string | null }
 
 type Fields = { name: string; country: string | null; vatId: string }
 
 const VAT_ID = /^[A-Za-z0-9 .-]{2,30}$/
 
-/** With the two letters, so that a search finds them as well. */
+/** Labels include the country code, so that a search finds it too. */
 const CHOICES = COUNTRIES.map((code) => ({ value: code, label: `${countryName(code)} (${code})` })).toSorted(
   (one, other) => one.label.localeCompare(other.label, 'en'),
 )
@@ -28,7 +28,7 @@ export function useCompanyForm(company?: Company): UseFormReturnType<Fields> {
   })
 }
 
-/** The fields as the server takes them. */
+/** The fields in the form that the server expects. */
 export function companyFrom({ name, country, vatId }: Fields): { name: string; country: string; vatId?: string } {
   return { name: name.trim(), country: country ?? '', ...(vatId.trim() !== '' && { vatId: vatId.trim() }) }
 }

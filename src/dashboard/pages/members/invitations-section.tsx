@@ -1,4 +1,4 @@
-/** The part of the page of members that invites, and shows who has not answered yet. */
+/** Invitations on the members page: a form, and the list of unanswered ones. */
 import { Box, Button, Group, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { confirm } from '@/dashboard/components/confirm'
 import { Rows } from '@/dashboard/components/lists/rows'

@@ -1,4 +1,4 @@
-/** The form that invites somebody by mail. */
+/** The form to invite somebody by mail. */
 import { Group, Select } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMay } from '@/dashboard/account'
@@ -17,7 +17,7 @@ export function InviteForm() {
   const form = useForm({ initialValues: EMPTY, validate: { email: checkEmail } })
   const submission = useSubmission(form, async ({ email, role }) => {
     await invite(email.trim(), role)
-    // The next address may be there already.
+    // The person may already be typing the next address.
     if (form.getValues().email === email) form.reset()
     notifyDone(`An invitation is on its way to ${email.trim()}.`)
   })

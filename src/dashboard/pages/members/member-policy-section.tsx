@@ -1,4 +1,4 @@
-/** The part of the page of members that says what holds for them beyond their roles. */
+/** The rules for all members, on the members page. */
 import { Switch } from '@mantine/core'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'

@@ -1,4 +1,4 @@
-/** What the page of members asks the server, and changes. */
+/** Queries and changes of the members page. */
 import { useQuery } from '@tanstack/react-query'
 import { type AccountApi, accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
@@ -11,7 +11,7 @@ export type AccountRole = MemberItem['role']
 
 const MEMBERS_KEY = ['members'] as const
 
-/** All members of the account, and what the account is. */
+/** The account's members and kind. */
 export function useMembers() {
   return useQuery({
     queryKey: MEMBERS_KEY,
@@ -23,50 +23,50 @@ type MemberPolicy = { developersSeeAllUsage: boolean }
 
 const MEMBER_POLICY_KEY = ['member-policy'] as const
 
-/** What holds for members beyond their roles. */
+/** The rules for all members. */
 export function useMemberPolicy() {
   return useQuery({ queryKey: MEMBER_POLICY_KEY, queryFn: () => answer(accountApi()['member-policy'].get()) })
 }
 
-/** Says what holds for them from now on. */
+/** Sets the rules for all members. */
 export async function setMemberPolicy(policy: MemberPolicy): Promise<void> {
   await answer(accountApi()['member-policy'].put(policy))
   await askAgain({ queryKey: MEMBER_POLICY_KEY })
 }
 
 export type Credential = Awaited<ReturnType<typeof credentialsOf>>[number]
-/** Whether what a member may hold no longer is revoked, or goes on working. */
+/** Whether credentials that a member may no longer have are revoked or kept. */
 export type Fate = 'revoke' | 'keep'
 
-/** What a member has made that works without them. */
+/** A member's credentials that work without them. */
 export async function credentialsOf({ userId }: MemberItem) {
   return (await answer(accountApi().members({ userId }).credentials.get())).items
 }
 
-/** Gives a member another role. */
+/** Changes a member's role. */
 export async function giveRole({ userId }: MemberItem, role: AccountRole, credentials: Fate): Promise<void> {
   await answer(accountApi().members({ userId }).patch({ role, credentials }))
   await membersChanged()
 }
 
-/** Ends a membership; API keys of theirs end in any case. */
+/** Ends a membership; the member's API keys always end. */
 export async function removeMember({ userId }: MemberItem, credentials: Fate): Promise<void> {
   await answer(accountApi().members({ userId }).delete(undefined, { query: { credentials } }))
 }
 
-/** Makes the account an organisation. */
+/** Turns the account into an organisation. */
 export async function makeOrganisation(company: { name: string; country: string; vatId?: string }): Promise<void> {
   await answer(accountApi().organisation.post(company))
   await membersChanged()
 }
 
-/** Changes the legal data of the organisation. */
+/** Changes the organisation's legal data. */
 export async function changeCompany(company: { name: string; country: string; vatId?: string }): Promise<void> {
   await answer(accountApi().organisation.put(company))
   await membersChanged()
 }
 
-/** The menu shows the account's name, and what one may do depends on one's own role. */
+/** Also reloads the viewer: the menu shows the account's name, and permissions depend on the role. */
 export async function membersChanged(): Promise<void> {
   await Promise.all([askAgain({ queryKey: MEMBERS_KEY }), askAgain({ queryKey: VIEWER_KEY })])
 }
@@ -76,7 +76,7 @@ export type InvitationItem = InvitationList['items'][number]
 
 const INVITATIONS_KEY = ['invitations'] as const
 
-/** Invitations that nobody has answered. */
+/** Unanswered invitations. */
 export function useInvitations() {
   return useQuery({
     queryKey: INVITATIONS_KEY,
@@ -90,13 +90,13 @@ export async function invite(email: string, role: AccountRole): Promise<void> {
   await invitationsChanged()
 }
 
-/** Sends it again, with a new link. */
+/** Sends it again with a new link. */
 export async function resend({ invitationId }: InvitationItem): Promise<void> {
   await answer(accountApi().invitations({ invitationId }).resend.post({}))
   await invitationsChanged()
 }
 
-/** Voids it. */
+/** Revokes an invitation. */
 export async function revoke({ invitationId }: InvitationItem): Promise<void> {
   await answer(accountApi().invitations({ invitationId }).revoke.post({}))
   await invitationsChanged()

@@ -1,4 +1,4 @@
-/** The page of an account's members: who they are and what they may do, and how an account becomes an organisation. */
+/** The members page: members and their roles, and turning an account into an organisation. */
 import { List, Text } from '@mantine/core'
 import { useMay } from '@/dashboard/account'
 import { Page } from '@/dashboard/components/page'

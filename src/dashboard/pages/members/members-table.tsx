@@ -1,4 +1,4 @@
-/** The table of members: their roles to be changed, and memberships to be ended, by those who may. */
+/** The table of members, with changes of role and removal for those who may. */
 import { Button, Group, Select, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useMay } from '@/dashboard/account'
 import { Heads, SCROLLED } from '@/dashboard/components/lists/data-table'
@@ -116,7 +116,7 @@ function RoleChoice({ member }: { member: MemberItem }) {
   )
 }
 
-/** One's own role only goes down, and owners are made by owners. */
+/** People can only lower their own role, and only owners make owners. */
 function choicesFor({ isSelf, role }: MemberItem, isOwner: boolean): readonly AccountRole[] {
   if (isSelf) return ROLES.slice(ROLES.indexOf(role))
   return isOwner ? ROLES : ROLES.filter((one) => one !== 'owner')

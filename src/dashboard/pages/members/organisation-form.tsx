@@ -1,4 +1,4 @@
-/** The form that makes a personal account an organisation, for good. */
+/** The form that turns a personal account into an organisation, permanently. */
 import { Button, Group, Stack } from '@mantine/core'
 import { confirm } from '@/dashboard/components/confirm'
 import { notifyDone } from '@/dashboard/components/notify'

@@ -1,7 +1,7 @@
-/** The roles of members, and countries, in words. */
+/** Labels of members' roles, and names of countries. */
 import type { AccountRole } from './members-data'
 
-/** From the most to the least. */
+/** From most to least powerful. */
 export const ROLES: readonly AccountRole[] = ['owner', 'admin', 'developer', 'billing', 'viewer']
 
 export const ROLE_WORDS: Record<AccountRole, { label: string; text: string }> = {
@@ -20,7 +20,7 @@ export const ROLE_WORDS: Record<AccountRole, { label: string; text: string }> = 
 
 const COUNTRY_NAMES = new Intl.DisplayNames('en', { type: 'region' })
 
-/** What the country of two letters is called. */
+/** The English name of a two-letter country code. */
 export function countryName(code: string): string {
   return COUNTRY_NAMES.of(code) ?? code
 }

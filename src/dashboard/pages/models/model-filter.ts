@@ -1,4 +1,4 @@
-/** Which models the models page shows, and in which order. */
+/** Filters and sorts the models page. */
 import type { ModelBody } from '@/dashboard/catalogue'
 
 export type ModelOrder = 'catalogue' | 'input-price' | 'output-price' | 'context' | 'newest'
@@ -12,7 +12,7 @@ export const ORDERS: readonly { value: ModelOrder; label: string }[] = [
   { value: 'newest', label: 'Newest first' },
 ]
 
-/** Names of capabilities as people say them. */
+/** Display names of capabilities. */
 export const CAPABILITY_NAMES: Readonly<Record<string, string>> = {
   tools: 'Tools',
   images: 'Images',
@@ -22,7 +22,7 @@ export const CAPABILITY_NAMES: Readonly<Record<string, string>> = {
   'json-schema': 'JSON schema',
 }
 
-/** The models that match every word of the search and have every capability, in order. */
+/** The models that match every search word and have every capability, sorted. */
 export function filterModels(models: readonly ModelBody[], { search, capabilities, order }: ModelFilter): ModelBody[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   const found = models.filter((model) => {
@@ -35,7 +35,7 @@ export function filterModels(models: readonly ModelBody[], { search, capabilitie
 
 type Compare = (one: ModelBody, other: ModelBody) => number
 
-/** Prices are compared as numbers only to order them; what is shown are the exact texts. */
+/** Prices become numbers only for sorting; the page shows the exact texts. */
 const COMPARE: Record<ModelOrder, Compare | undefined> = {
   catalogue: undefined,
   'input-price': (one, other) => Number(one.prices.input) - Number(other.prices.input),

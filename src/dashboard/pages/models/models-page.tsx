@@ -1,4 +1,4 @@
-/** The page of models: what can be called and what it costs. */
+/** The models page: available models and their prices. */
 import { Box, Button, Chip, Group, NativeSelect, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core'
 import { IconListDetails, IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -107,7 +107,6 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   fast: 'Picks the model that answers soonest.',
 }
 
-/** One card for each tier. */
 function TierCards({ tiers }: { tiers: readonly TierBody[] }) {
   return (
     <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md" component="section" aria-label="Automatic tiers">

@@ -1,4 +1,4 @@
-/** The table of models and their prices, one in a row. */
+/** The table of models with their prices. */
 import { Anchor, Badge, Group, Text } from '@mantine/core'
 import type { ModelBody } from '@/dashboard/catalogue'
 import { CopyIcon } from '@/dashboard/components/fields/copy-field'
@@ -9,7 +9,7 @@ import { CAPABILITY_NAMES } from './model-filter'
 /** A phone shows names and prices only. */
 const MIN_WIDTH = 320
 
-/** `open` shows all there is to know of a model. */
+/** `open` shows a model's details. */
 export function ModelsTable({ models, open }: { models: readonly ModelBody[]; open(model: ModelBody): void }) {
   return (
     <DataTable
@@ -45,7 +45,7 @@ function Name({ model, open }: { model: ModelBody; open(): void }) {
   )
 }
 
-/** What a model can use, in words. */
+/** A model's capabilities as badges. */
 export function Capabilities({ names }: { names: readonly string[] }) {
   return (
     <Group gap={4}>
@@ -58,7 +58,7 @@ export function Capabilities({ names }: { names: readonly string[] }) {
   )
 }
 
-/** A price with every digit that it has: people compare them. */
+/** A price with all its digits, since people compare prices. */
 export function Price({ usd }: { usd: string }) {
   return <span className="figures">{formatMoney(usd, { isExact: true })}</span>
 }

@@ -1,4 +1,4 @@
-/** The page of the account at a glance: figures, spend by day, and what a new account still has to do. */
+/** The overview page: figures, spending by day, and next steps for a new account. */
 import { Alert, Anchor, Box, Button, Group, SimpleGrid, Text, ThemeIcon } from '@mantine/core'
 import { IconAlertTriangle, IconChartBar, IconCheck, IconLock } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -32,7 +32,7 @@ export function OverviewPage() {
   const { data } = overview
   const isNew = data !== undefined && !(data.started.hasKey && data.started.hasCredit && data.started.hasRequest)
   const balance = useLiveBalance()?.balance
-  // The first credit is a step done.
+  // The first credit completes a step, so the steps are reloaded.
   useEffect(() => {
     if (isNew && balance !== undefined) refresh()
   }, [isNew, balance, refresh])
@@ -139,7 +139,7 @@ function toBuckets(days: Overview['days']) {
 
 const LAST_WEEK = 'Mean of the last 7 days'
 
-/** What is left, what was spent, and how many requests that was. */
+/** Balance, spending and number of requests. */
 function MoneyFigures({ overview }: { overview: Overview | undefined }) {
   const live = useLiveBalance()
   const money = live ?? overview
@@ -164,7 +164,7 @@ function MoneyFigures({ overview }: { overview: Overview | undefined }) {
   )
 }
 
-/** How fast the answers were, and how many keys can ask for more. */
+/** Latency, and number of active keys. */
 function SpeedFigures({ overview }: { overview: Overview | undefined }) {
   const speed = overview?.speed
   const time = (milliseconds: number | null) => (milliseconds === null ? '–' : formatDuration(milliseconds))
@@ -257,7 +257,7 @@ function StepRow({ step, number, isNext }: { step: Step; number: number; isNext:
 const OVERVIEW_KEY = ['overview'] as const
 const RECENT_COUNT = 8
 
-/** The account at a glance. */
+/** The overview's data. */
 function useOverview() {
   return useQuery({ queryKey: [...OVERVIEW_KEY, 'figures'], queryFn: () => answer(accountApi().overview.get()) })
 }

@@ -1,14 +1,14 @@
-/** Images that go along with a message of the playground: chosen or pasted, shown small, and taken away again. */
+/** Images attached to a playground message: chosen or pasted, shown as thumbnails, removable. */
 import { ActionIcon, CloseButton, FileButton, Group, Image, Indicator, Tooltip } from '@mantine/core'
 import { IconPhotoPlus } from '@tabler/icons-react'
 
-/** What every model that takes images can read. */
+/** Types that every image model accepts. */
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 const MAX_IMAGES = 8
-/** All of a message together: as text they are a third longer, and a request has room for 20 MB unless the operator says otherwise. */
+/** Limit for all images of a message. As base64 they are a third longer, and requests may have 20 MB by default. */
 const MAX_BYTES = 10 * 1024 * 1024
 
-/** Those of `files` that can be sent, as data URLs beside `known`; or why they can't. */
+/** The valid `files` as data URLs, appended to `known`; or an error message. */
 export async function readImages(files: readonly File[], known: readonly string[]): Promise<string[] | string> {
   const wrong = files.find(({ type }) => !IMAGE_TYPES.includes(type))
   if (wrong) return `${wrong.name} is no PNG, JPEG, WebP or GIF.`
@@ -18,12 +18,12 @@ export async function readImages(files: readonly File[], known: readonly string[
   return await Promise.all(files.map(readDataUrl))
 }
 
-/** The images of what is pasted. */
+/** The images in pasted data. */
 export function pastedImages(data: DataTransfer): File[] {
   return [...data.files].filter(({ type }) => IMAGE_TYPES.includes(type))
 }
 
-/** The button that chooses images. */
+/** The button to choose images. */
 export function AttachButton({ attach }: { attach(files: File[]): void }) {
   return (
     <FileButton accept={IMAGE_TYPES.join(',')} multiple onChange={attach}>
@@ -38,7 +38,7 @@ export function AttachButton({ attach }: { attach(files: File[]): void }) {
   )
 }
 
-/** The images of a message; `remove` where it is not sent yet. */
+/** The images of a message; `remove` only for a message that is not sent yet. */
 export function Thumbnails({ images, remove }: { images: readonly string[]; remove?: (index: number) => void }) {
   if (images.length === 0) return null
   return (

@@ -1,4 +1,4 @@
-/** Where people write in the playground: Enter sends, Shift and Enter begin a new line; images go along where the model takes them. */
+/** The playground's input: Enter sends, Shift+Enter starts a new line; images can be attached if the model accepts them. */
 import { Box, Button, Group, Text, Textarea } from '@mantine/core'
 import { IconPlayerStop, IconSend2 } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -8,7 +8,7 @@ type ComposerProps = {
   isWriting: boolean
   /** Why nothing can be sent; undefined if it can. */
   obstacle: string | undefined
-  /** Whether the model reads images. */
+  /** Whether the model accepts images. */
   takesImages: boolean
   send(text: string, images: readonly string[]): void
   stop(): void
@@ -16,7 +16,7 @@ type ComposerProps = {
 
 const NO_IMAGES = 'This model takes no images: remove them, or choose another one.'
 
-/** Keeps what is written until it is sent. */
+/** Keeps the text until it is sent. */
 export function Composer({ isWriting, obstacle, takesImages, send, stop }: ComposerProps) {
   const [text, setText] = useState('')
   const [images, setImages] = useState<readonly string[]>([])
@@ -61,7 +61,7 @@ export function Composer({ isWriting, obstacle, takesImages, send, stop }: Compo
         onChange={(event) => setText(event.currentTarget.value)}
         onPaste={(event) => void (takesImages && attach(pastedImages(event.clipboardData)))}
         onKeyDown={(event) => {
-          // Enter also ends the composition of a character in some languages.
+          // With some input methods, Enter also ends the composition of a character.
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
           event.preventDefault()
           submit()

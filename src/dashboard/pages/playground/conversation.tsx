@@ -1,4 +1,4 @@
-/** What a person and a model have said so far in the playground. */
+/** Shows the conversation in the playground so far. */
 import { Alert, Anchor, Avatar, Box, Button, Group, Loader, Spoiler, Stack, Text, Tooltip } from '@mantine/core'
 import { IconAlertTriangle, IconMessage2Code } from '@tabler/icons-react'
 import { lazy, Suspense, useDeferredValue, useEffect, useRef } from 'react'
@@ -12,10 +12,10 @@ import type { AnswerRecord } from './stream-chat'
 import type { Chat, Turn } from './use-chat'
 
 const HEIGHT = 'max(320px, calc(100vh - 430px))'
-/** Scrolled further up than this, the view stays where it is. */
+/** If the reader has scrolled up further than this, new text doesn't scroll the view. */
 const NEAR_END_PX = 120
 
-/** `retry` has the last question answered again. */
+/** `retry` requests a new answer to the last question. */
 export function Conversation({ chat, retry }: { chat: Chat; retry(): void }) {
   const ref = useRef<HTMLDivElement>(null)
   const last = chat.turns.at(-1)
@@ -114,10 +114,10 @@ function Failure({ error, retry }: { error: ApiError; retry: (() => void) | unde
   )
 }
 
-/** Blanks and line ends stay what they are. */
+/** Keeps spaces and line breaks. */
 const AS_WRITTEN = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
 
-/** A file of its own, since most people never open the playground. If it can't be fetched, the answer is shown as plain text. */
+/** A separate file, since most people never open the playground. If it fails to load, answers are shown as plain text. */
 const Markdown = lazy(() =>
   import('./markdown').then(
     (module) => ({ default: module.Markdown }),
@@ -127,7 +127,7 @@ const Markdown = lazy(() =>
 
 /** `text` may grow while it is shown. */
 function AnswerText({ text }: { text: string }) {
-  // A long answer is read anew for every piece of it: writing goes first.
+  // Parsing a long answer again for every piece is slow, so typing gets priority.
   const shown = useDeferredValue(text)
   return (
     <Suspense fallback={<PlainText text={text} />}>
@@ -136,7 +136,7 @@ function AnswerText({ text }: { text: string }) {
   )
 }
 
-/** What a person wrote is never read as anything. */
+/** A person's own text is not parsed as Markdown. */
 function PlainText({ text }: { text: string }) {
   return (
     <Text size="sm" component="div" style={AS_WRITTEN}>
@@ -145,7 +145,7 @@ function PlainText({ text }: { text: string }) {
   )
 }
 
-/** A line under an answer, which grows while it is being written. */
+/** A line of facts below an answer, completed while it streams. */
 function AnswerFacts({ turn }: { turn: Turn }) {
   const { model, provider, record, firstTokenMs, requestId, state } = turn
   if (model === undefined) return null
@@ -191,7 +191,7 @@ function Fact({ children, ...rest }: { children: React.ReactNode }) {
   )
 }
 
-/** The writing alone, without the wait for its first word; undefined if it was too short to tell. */
+/** Speed without the time to the first token; undefined if the answer is too short. */
 function tokensPerSecond({ outputTokens, durationMs, firstTokenMs }: AnswerRecord): string | undefined {
   const writingMs = durationMs - (firstTokenMs ?? 0)
   if (outputTokens < 2 || writingMs < 1) return undefined

@@ -1,11 +1,11 @@
-/** An answer's Markdown: HTML stays text, images become links, links lead to the web without a referrer. */
+/** Renders an answer's Markdown: HTML stays text, images become links, links send no referrer. */
 import { Anchor, Box, Text, Typography } from '@mantine/core'
 import { Children, isValidElement, type ReactNode } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import { CodeBlock } from '@/dashboard/components/code-block'
 
-/** Where an answer may lead: neither into the dashboard nor into a script. */
+/** Allowed link targets: neither the dashboard nor scripts. */
 const WEB_ADDRESS = /^(https?:\/\/|mailto:)/i
 const PLUGINS = [remarkGfm]
 
@@ -23,7 +23,7 @@ export function Markdown({ text }: { text: string }) {
   )
 }
 
-/** The page's own headings stay the only ones, so that a screen reader finds its way on the page. */
+/** Headings of an answer are rendered as paragraphs, so that screen readers only find the page's own headings. */
 function Heading({ children }: { children?: ReactNode }) {
   return (
     <Text fw={650} size="sm" component="p">
@@ -51,7 +51,7 @@ const COMPONENTS: Components = {
   a: ({ href, children }) => <WebLink href={href}>{children}</WebLink>,
   img: ({ src, alt }) => <WebLink href={typeof src === 'string' ? src : undefined}>{alt || 'Image'}</WebLink>,
   pre: ({ children }) => <CodeBlock code={textOf(children).replace(/\n$/, '')} label="Code" isLandmark={false} />,
-  // A box that cannot be ticked has no label either.
+  // A checkbox that cannot be ticked would have no label, so a symbol is shown.
   input: ({ checked }) => <span>{checked ? '☑' : '☐'}</span>,
   table: ({ children }) => (
     <Box className="scroll-x" tabIndex={0} role="group" aria-label="Table">

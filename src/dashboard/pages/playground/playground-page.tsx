@@ -1,4 +1,4 @@
-/** The playground: a page to try models, with what each answer took and cost. */
+/** The playground: a page to try models, with tokens and cost of each answer. */
 import { Anchor, Box, Button, Grid, Group, Modal, Select, Stack, Text } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { IconCode, IconEraser } from '@tabler/icons-react'
@@ -18,7 +18,7 @@ import { messagesOf, useChat } from './use-chat'
 
 type Catalogue = { models: readonly ModelBody[]; tiers: readonly TierBody[] }
 
-/** The page at `/playground`; `?model=` chooses one. */
+/** The page at `/playground`; `?model=` chooses a model. */
 export function PlaygroundPage() {
   const query = useCatalogue()
   return (
@@ -84,13 +84,13 @@ function Playground({ catalogue }: { catalogue: Catalogue }) {
   )
 }
 
-/** The one that the address names, if there is such a model; else the first tier, or the first model. */
+/** The model in the URL if it exists, else the first tier or model. */
 function chosenModel({ models, tiers }: Catalogue, named: string | null): string {
   const ids = [...tiers, ...models].map(({ id }) => id)
   return ids.find((id) => id === named) ?? ids[0] ?? ''
 }
 
-/** A tier takes what one of its models takes: the request is led there. */
+/** A tier accepts whatever one of its models accepts: the request is routed there. */
 function takesImages({ models, tiers }: Catalogue, id: string): boolean {
   const candidates = tiers.find((tier) => tier.id === id)?.candidates ?? [id]
   return models.some((model) => candidates.includes(model.id) && model.capabilities.includes('images'))
@@ -105,7 +105,7 @@ function optionsOf({ models, tiers }: Catalogue) {
   ].filter((group) => group.items.length > 0)
 }
 
-/** A model has to be asked something. */
+/** Used if the conversation is still empty. */
 const EXAMPLE: Message = { role: 'user', text: 'Say hello' }
 
 /** The button and its dialog; `messages` is the conversation so far. */

@@ -1,4 +1,4 @@
-/** The panel beside the playground: how the model is called, and who pays. */
+/** The settings beside the playground: model parameters, and who pays. */
 import { Anchor, NumberInput, PasswordInput, SegmentedControl, Stack, Text, Textarea } from '@mantine/core'
 import { useId } from 'react'
 import { Link } from 'wouter'
@@ -7,7 +7,7 @@ import type { Settings } from './settings'
 const MAX_TEMPERATURE = 2
 const MAX_TOKENS = 128_000
 
-/** `change` takes only what has become different. */
+/** `change` takes only the changed settings. */
 export function SettingsPanel({ settings, change }: { settings: Settings; change(changes: Partial<Settings>): void }) {
   return (
     <Stack gap="md">

@@ -1,14 +1,14 @@
-/** What a person chooses in the playground, and the call that it makes. */
+/** The playground's settings, and the API call made from them. */
 import type { JsonObject } from '@/lib/json'
 
 export type Settings = {
   model: string
   system: string
-  /** '' = the model's own. */
+  /** '' = the model's default. */
   temperature: number | ''
   maxTokens: number | ''
   payer: 'session' | 'key'
-  /** Only ever in this page's memory. */
+  /** Never stored, only in this page's memory. */
   key: string
 }
 

@@ -1,16 +1,16 @@
-/** One chat completion for the playground as it is written: sent to the service, read event by event. */
+/** Sends a chat completion for the playground and reads its stream. */
 import { accountPath } from '@/dashboard/account'
 import { ApiError, toApiError } from '@/dashboard/client'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { SseParser } from '@/lib/streams/sse'
 
 type ChatCall = {
-  /** The caller's own key; undefined: the session of the person pays. */
+  /** The caller's own key; undefined: the person's session pays. */
   key: string | undefined
   body: JsonObject
 }
 
-/** What an answer cost, as the service says once it is settled. Times are milliseconds as the service measured them. */
+/** Cost and usage of an answer, sent by the service after the settlement. Times are in milliseconds, measured by the service. */
 export type AnswerRecord = {
   costUsd: string
   inputTokens: number
@@ -29,7 +29,7 @@ type ChatPiece =
 const KEY_PATH = '/v1/chat/completions'
 const UNREACHABLE = 'The service could not be reached. Check your connection and try again.'
 
-/** Yields the answer's pieces. Throws an ApiError where it is refused or breaks off, and what `signal` throws once it fires. */
+/** Yields the answer's pieces. Throws an ApiError if it is refused or interrupted, and the abort error of `signal`. */
 export async function* streamChat({ key, body }: ChatCall, signal: AbortSignal): AsyncGenerator<ChatPiece> {
   const response = await send(key, body, signal)
   const text = (name: string) => response.headers.get(name) ?? ''
@@ -50,7 +50,7 @@ async function send(key: string | undefined, body: JsonObject, signal: AbortSign
   const headers = new Headers({ 'content-type': 'application/json', 'x-svc-usage-record': 'true' })
   if (key !== undefined) headers.set('authorization', `Bearer ${key}`)
   const init = { method: 'POST', headers, signal, body: JSON.stringify({ ...body, stream: true }) } as const
-  // A pasted key pays by itself: no session goes along.
+  // With a pasted key, the session cookie is not sent.
   const credentials = key === undefined ? 'same-origin' : 'omit'
   return fetch(key === undefined ? accountPath('playground/chat') : KEY_PATH, { ...init, credentials }).catch(
     (error: unknown) => {

@@ -1,4 +1,4 @@
-/** A conversation of the playground that is being had: what was said, the answer under way, and a way to stop it. */
+/** State of a playground conversation: turns, the answer in progress, and a way to stop it. */
 import { useEffect, useRef, useState } from 'react'
 import { ApiError } from '@/dashboard/client'
 import { askAgain } from '@/dashboard/query'
@@ -7,14 +7,14 @@ import { type AnswerRecord, streamChat } from './stream-chat'
 
 export type Turn = Message & {
   id: number
-  /** What the model thought before it answered, where it says so. */
+  /** The model's reasoning before its answer, if it is sent. */
   reasoning: string
   state: 'said' | 'writing' | 'stopped' | 'failed'
   error?: ApiError
   model?: string
   provider?: string
   requestId?: string
-  /** Milliseconds until the first words were here. */
+  /** Milliseconds until the first text arrived. */
   firstTokenMs?: number
   record?: AnswerRecord
 }
@@ -22,15 +22,15 @@ export type Turn = Message & {
 export interface Chat {
   turns: readonly Turn[]
   isWriting: boolean
-  /** Says `text`, with images as data URLs, and has it answered. */
+  /** Sends `text`, with images as data URLs. */
   say(text: string, images: readonly string[], settings: Settings): void
-  /** Has the last thing that was said answered again. */
+  /** Requests a new answer to the last message. */
   retry(settings: Settings): void
   stop(): void
   clear(): void
 }
 
-/** The conversation of one page; it ends with the page. */
+/** A page's conversation, which is lost when the page is left. */
 export function useChat(): Chat {
   const [turns, setTurns] = useState<readonly Turn[]>([])
   const running = useRef<AbortController>(undefined)
@@ -75,7 +75,7 @@ export function useChat(): Chat {
   }
 }
 
-/** What is sent of a conversation: an answer that never began is left out. */
+/** The messages to send; answers without any text are omitted. */
 export function messagesOf(turns: readonly Turn[]): Message[] {
   return turns.filter(({ text }) => text !== '').map(({ role, text, images = [] }) => ({ role, text, images }))
 }

@@ -1,4 +1,4 @@
-/** The page of an account's settings: its company, the rules of its keys, and the answers that it stores. */
+/** An account's settings: company, rules for keys, and stored answers. */
 import { useMay } from '@/dashboard/account'
 import { Page } from '@/dashboard/components/page'
 import { AddressesSection } from './addresses-section'

@@ -1,4 +1,4 @@
-/** The part of the settings that says from which addresses the account's keys may be used. */
+/** The settings for the networks from which the account's keys may be used. */
 import { Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-/** What an administrator sees in place of administration until an authenticator app is set up. */
+/** Shown to an administrator instead of administration pages until an authenticator app is set up. */
 import { Paper, Text } from '@mantine/core'
 import { Page } from '@/dashboard/components/page'
 import { TotpSetup } from './totp-setup'

@@ -1,4 +1,4 @@
-/** The backup codes of an authenticator app, shown once: to be copied, and to be said to have been kept. */
+/** Backup codes of an authenticator app, shown once; the person must confirm that they are saved. */
 import { Button, Checkbox, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { CopyIcon } from '@/dashboard/components/fields/copy-field'

@@ -1,4 +1,4 @@
-/** The part of the settings with the address by which the person signs in, and its change, which waits until the new one is confirmed. */
+/** The settings for the sign-in address, whose change waits for a confirmation. */
 import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'

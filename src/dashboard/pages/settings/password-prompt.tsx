@@ -1,4 +1,4 @@
-/** The dialog that asks for the password again, and for the second step where there is one, before something that decides how people sign in. */
+/** A dialog that asks for the password, and for the second step if set up, before a change of how people sign in. */
 import { Text, TextInput, type TextInputProps } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
@@ -10,12 +10,12 @@ type PasswordPromptProps = {
   /** The verb on the button. */
   action: string
   isDestructive?: boolean
-  /** Whether a code of the app, or a backup code, is asked for as well. */
+  /** Whether a code of the app or a backup code is also required. */
   asksForCode?: boolean
   run(password: string, code: string): Promise<void>
 }
 
-/** `run` gets an empty code where none is asked for. */
+/** `run` gets an empty code if none is required. */
 export function PasswordPrompt({
   explanation,
   action,
@@ -44,7 +44,7 @@ export function PasswordPrompt({
   )
 }
 
-/** The field for either code of the second step. */
+/** A field for an app code or a backup code. */
 export function AnyCodeField(props: TextInputProps) {
   return <TextInput label="Code of your authenticator app, or a backup code" autoComplete="one-time-code" {...props} />
 }

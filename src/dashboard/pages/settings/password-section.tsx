@@ -1,4 +1,4 @@
-/** The part of the settings that changes the password, which ends all other sessions. */
+/** The settings for changing the password, which ends all other sessions. */
 import { useForm } from '@mantine/form'
 import { answer, api } from '@/dashboard/client'
 import { PasswordField } from '@/dashboard/components/fields/password-field'

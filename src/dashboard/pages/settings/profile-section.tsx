@@ -1,4 +1,4 @@
-/** The part of the settings with the person's name. */
+/** The settings for the person's name. */
 import { TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { answer, api } from '@/dashboard/client'

@@ -1,4 +1,4 @@
-/** The part of the settings that shows where the person is signed in, and ends it. */
+/** The settings that list the person's sessions and end them. */
 import { Box, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answer, api } from '@/dashboard/client'

@@ -1,4 +1,4 @@
-/** The page of settings: what people change about themselves, be it name, password, second step or sessions. */
+/** A person's own settings: name, address, password, second step and sessions. */
 
 import { Page } from '@/dashboard/components/page'
 import { Loaded } from '@/dashboard/components/states/loaded'

@@ -1,4 +1,4 @@
-/** The part of the settings that says what of the account's answers is stored, and for how long it is. */
+/** The settings for stored answers: how many there are, and how long they are kept. */
 import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

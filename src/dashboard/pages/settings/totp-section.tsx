@@ -1,4 +1,4 @@
-/** The part of the settings for the second step of signing in. */
+/** The settings for the second sign-in step. */
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { IconShieldCheck } from '@tabler/icons-react'
@@ -28,7 +28,7 @@ export function TotpSection({ isEnabled, isAdministrator }: TotpSectionProps) {
   const isPhone = useMediaQuery('(max-width: 48em)')
   function leave(): void {
     close()
-    // The app may be in force already where somebody leaves before they have kept their codes.
+    // If the person leaves before saving the codes, the app may already be active.
     void askAgain()
   }
   function start(next: Task): void {

@@ -1,6 +1,4 @@
-/**
- * The steps in which an authenticator app is set up: the password, the code to scan, a first code, the backup codes.
- */
+/** Set-up of an authenticator app: password, QR code, first code, backup codes. */
 
 import { Center, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
@@ -15,7 +13,7 @@ import { askAgain } from '@/dashboard/query'
 import { BackupCodes } from './backup-codes'
 import { PasswordPrompt } from './password-prompt'
 
-/** Modules of light ground around the code. */
+/** Width of the light border around the QR code, in modules. */
 const QUIET_ZONE = 4
 
 type Setup = { uri: string; secret: string; backupCodes: readonly string[] }

@@ -1,20 +1,22 @@
-/** Arriving: where people wanted to go before they had to sign in, and the token of a link from a mail. */
+/** After signing in: the page to continue with, and the token of a mailed link. */
 import { useCallback, useLayoutEffect, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { INVITATION_PATH, rememberedInvitation } from '@/dashboard/invitation'
 import { viewerChanged } from '@/dashboard/session'
 
-/** A path of ours: `//host` and `/\host` would lead elsewhere. */
+/** A path of this site: `//host` and `/\host` would lead elsewhere. */
 const OWN_PATH = /^\/(?![/\\])/
 
-/** The path to go on to after signing in, of the query `next`; an invitation that waits, or the overview, unless it is a path of ours. */
+/**
+ * The path to continue with after signing in: the query's `next` if it is a path of this site, else a pending invitation or the overview.
+ */
 export function useNext(): string {
   const [search] = useSearchParams()
   const next = search.get('next') ?? (rememberedInvitation() === '' ? '/' : INVITATION_PATH)
   return OWN_PATH.test(next) ? next : '/'
 }
 
-/** Goes on to `next` as the person who has just signed in. */
+/** Continues with `next` as the newly signed-in person. */
 export function useArrival(): () => Promise<void> {
   const next = useNext()
   const [, navigate] = useLocation()
@@ -25,8 +27,8 @@ export function useArrival(): () => Promise<void> {
 }
 
 /**
- * The token after the # of a mailed link, which is taken out of the address bar and its history as soon as the page is there; '' if
- * none. Not while it is drawn: React may draw a page anew before anybody has seen it, and then the token has to be there again.
+ * The token after the # of a mailed link; '' if there is none. It is removed from the address bar and history once the page is mounted. Not
+ * during rendering, since React may render again before mounting, and would then miss the token.
  */
 export function useMailedToken(): string {
   const [token] = useState(() => new URLSearchParams(window.location.hash.slice(1)).get('token') ?? '')

@@ -1,4 +1,4 @@
-/** The page that the mail to a new address leads to: it changes once the password was entered. Looking at it changes nothing. */
+/** The page of the link mailed to a new address: entering the password completes the change. Opening it changes nothing. */
 import { Button } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-/** The page that asks for a mail with a link to choose a new password. */
+/** The page to request a link for a new password. */
 import { Alert, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconMailCheck } from '@tabler/icons-react'

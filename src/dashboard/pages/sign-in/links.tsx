@@ -1,4 +1,4 @@
-/** What stands within and below the forms of sign-in: links in a sentence, and sending a mail again. */
+/** Links inside sentences, and the button to resend a mail. */
 import { Anchor, Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -6,7 +6,7 @@ import { Link } from 'wouter'
 import { answer, api } from '@/dashboard/client'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 
-/** A link within a sentence, underlined so that not only its colour tells it apart. */
+/** A link inside a sentence, underlined so that it differs not only by colour. */
 export function TextLink({ href, children }: { href: string; children: ReactNode }) {
   return (
     <Anchor component={Link} href={href} inherit underline="always">
@@ -15,7 +15,7 @@ export function TextLink({ href, children }: { href: string; children: ReactNode
   )
 }
 
-/** The button that asks for the confirmation mail once more. */
+/** The button to resend the confirmation mail. */
 export function ResendButton({ email }: { email: string }) {
   const resend = useMutation({
     mutationFn: () => answer(api.session.email.resend.post({ email })),

@@ -1,4 +1,4 @@
-/** The frame of pages for people who are not signed in: the mark, one card, and what else they may want. */
+/** The frame of pages for people who are not signed in: logo, one card, and a footer. */
 import { Anchor, Box, Center, Group, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
@@ -8,7 +8,7 @@ import { SchemeToggle } from '@/dashboard/components/scheme-toggle'
 type PublicFrameProps = {
   title: string
   description?: ReactNode
-  /** Under the card, e.g. a link to the page that was meant. */
+  /** Below the card, such as a link to a related page. */
   footer?: ReactNode
   children: ReactNode
 }

@@ -1,4 +1,4 @@
-/** The page on which a new password is chosen, with the link of a mail. */
+/** The page to choose a new password, opened by a mailed link. */
 import { Button } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
@@ -18,7 +18,7 @@ export function ResetPasswordPage() {
   return <ChoosePassword token={useMailedToken()} />
 }
 
-/** The same for a token that is at hand. */
+/** The same for a given token. */
 export function ChoosePassword({ token, description }: { token: string; description?: string }) {
   const [isDone, setDone] = useState(false)
   if (isDone) {

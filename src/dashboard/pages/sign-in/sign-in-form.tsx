@@ -1,4 +1,4 @@
-/** What the forms of sign-in share: their frame, the field for the address, and what stands in the place of a link that works no longer. */
+/** Shared by sign-in forms: frame, address field, and the message for an invalid link. */
 import { Alert, Button, Stack, Text, TextInput, type TextInputProps } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -12,7 +12,7 @@ export function SignInForm(props: SignInFormProps) {
   return <PlainForm button={{ fullWidth: true }} {...props} />
 }
 
-/** The field for the address by which somebody signs in. */
+/** The field for the sign-in address. */
 export function EmailField(props: TextInputProps) {
   return (
     <TextInput
@@ -26,7 +26,7 @@ export function EmailField(props: TextInputProps) {
   )
 }
 
-/** Says for how long a link works, and leads to where there are new ones. */
+/** Says how long links are valid, and links to the page that sends new ones. */
 export function BrokenLink({ children, href, action }: { children: ReactNode; href: string; action: string }) {
   return (
     <Alert color="red" title="This link is no longer valid" role="alert">

@@ -1,4 +1,4 @@
-/** The page of signing in: address and password, then a code where the person has set up an authenticator app. */
+/** The sign-in page: address and password, then a code if an authenticator app is set up. */
 
 import { useState } from 'react'
 import { Redirect } from 'wouter'

@@ -1,4 +1,4 @@
-/** The page on which an account is created, and what follows where its address has to be confirmed. */
+/** The sign-up page, with a note about the confirmation mail if addresses must be confirmed. */
 import { Alert, Loader, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconMailCheck } from '@tabler/icons-react'

@@ -1,4 +1,4 @@
-/** The page that the mail to a former address leads to: it puts that one back, and lets a new password be chosen. Looking at it changes nothing. */
+/** The page of the link mailed to a former address: it restores that address and asks for a new password. Opening it changes nothing. */
 import { Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'

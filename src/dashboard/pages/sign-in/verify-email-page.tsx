@@ -1,4 +1,4 @@
-/** The page that confirms an e-mail address, with the link of a mail and the password chosen at sign-up. */
+/** The page that confirms an e-mail address, with the mailed link and the password chosen at sign-up. */
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { useLocation } from 'wouter'

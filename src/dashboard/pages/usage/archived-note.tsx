@@ -1,4 +1,4 @@
-/** Says that what somebody looks for is archived: a list that merely ends there would look as if nothing had been used. */
+/** Notes that older records are archived, so that the end of a list is not mistaken for no usage. */
 import { Alert, Anchor, Text } from '@mantine/core'
 import { IconArchive } from '@tabler/icons-react'
 import { Link } from 'wouter'
@@ -9,7 +9,7 @@ const STATEMENT_PATH = '/credit/statement'
 /** yyyy-mm-dd. */
 const DAY_CHARS = 10
 
-/** Above a list that reaches back into what is archived; `before` as ISO 8601. */
+/** Shown above a list whose time range includes archived records; `before` is ISO 8601. */
 export function ArchivedNote({ before }: { before: string }) {
   return (
     <Alert color="gray" icon={<IconArchive size={18} />}>
@@ -21,7 +21,7 @@ export function ArchivedNote({ before }: { before: string }) {
   )
 }
 
-/** Where a list is empty that reaches back into what is archived. */
+/** Shown instead of an empty list whose time range includes archived records. */
 export function NothingSince({ before }: { before: string }) {
   return (
     <EmptyState icon={IconArchive} title={`Archived before ${dayOf(before)}`}>
@@ -31,7 +31,7 @@ export function NothingSince({ before }: { before: string }) {
   )
 }
 
-/** The day from which on requests are listed. Archives end with a month in UTC, wherever the reader is. */
+/** The first day that is listed. Archived months end in UTC, wherever the reader is. */
 export function ArchiveEnd({ before }: { before: string }) {
   return <time dateTime={before}>{dayOf(before)}</time>
 }

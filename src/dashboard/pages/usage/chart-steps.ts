@@ -1,4 +1,4 @@
-/** The hours and days of the usage chart, and how its figures are written. */
+/** The hours and days of the usage chart, and the format of its figures. */
 import type { Bucket } from '@/dashboard/components/charts/chart-data'
 import { formatMoney } from '@/dashboard/format'
 
@@ -6,10 +6,10 @@ const MS_PER_STEP = { hour: 3_600_000, day: 86_400_000 } as const
 /** More bars than this can't be distinguished. */
 const MAX_STEPS = 400
 const NANO_DIGITS = 9
-/** What of a drawn amount can be distinguished on an axis. */
+/** Significant digits of an amount on an axis. */
 const DRAWN_DIGITS = 3
 
-/** Every hour or day from `from` to `to` (moments, both included), oldest first; `key` is its start as the server names it. */
+/** Every hour or day from `from` to `to` (inclusive), oldest first; `key` is its start as the server sends it. */
 export function stepsBetween(from: string, to: string, step: 'hour' | 'day'): Omit<Bucket, 'values'>[] {
   const length = MS_PER_STEP[step]
   const last = Math.floor(Date.parse(to) / length)
@@ -20,13 +20,13 @@ export function stepsBetween(from: string, to: string, step: 'hour' | 'day'): Om
   })
 }
 
-/** A number of USD that was drawn; exact amounts are texts and never come here. */
+/** A USD amount as a number, for drawing only; exact amounts are texts. */
 export function formatDrawnMoney(usd: number): string {
   const drawn = Number(usd.toPrecision(DRAWN_DIGITS)).toFixed(NANO_DIGITS)
   return formatMoney(drawn.replace(/\.?0+$/, ''), { isExact: Math.abs(usd) < 1 })
 }
 
-/** Days are the server's, in UTC. */
+/** Days are in UTC, as on the server. */
 function dayLabels(at: Date) {
   const options = { timeZone: 'UTC', day: 'numeric', month: 'short' } as const
   return {
@@ -35,7 +35,7 @@ function dayLabels(at: Date) {
   }
 }
 
-/** Hours are the viewer's. */
+/** Hours are in the viewer's time zone. */
 function hourLabels(at: Date) {
   const hour = { hour: '2-digit', minute: '2-digit' } as const
   return {

@@ -1,4 +1,4 @@
-/** The fields above the usage list: time, key, models, outcome, and how a request was billed. */
+/** The filters above the usage list: time, key, models, outcome and billing. */
 import { Button, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { IconFilterOff } from '@tabler/icons-react'
 import { RANGES, type Range, type UsageFilters } from './filters'
@@ -99,11 +99,11 @@ type ChoiceProps = {
   data: Option[]
   value: string
   onChange(value: string): void
-  /** Not shown where there is nothing to choose. */
+  /** Hidden if there is nothing to choose. */
   isOptional?: boolean
 }
 
-/** A value that the list doesn't know, e.g. from a shared address, is shown as it is. */
+/** An unknown value, such as from a shared URL, is shown unchanged. */
 function Choice({ label, data, value, onChange, isOptional = false }: ChoiceProps) {
   if (isOptional && data.length === 0 && value === '') return null
   const isKnown = value === '' || data.some((option) => option.value === value)

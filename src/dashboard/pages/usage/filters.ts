@@ -1,4 +1,4 @@
-/** The usage page's filter as it stands in the address, so that a view can be shared and found again. */
+/** The usage page's filters in the URL, so that a view can be shared or bookmarked. */
 import { useSearchParams } from 'wouter'
 import type { FilterQuery } from '@/console/http/usage/query'
 
@@ -28,20 +28,20 @@ const FIELDS = [
 ] as const
 type Field = (typeof FIELDS)[number]
 
-/** Texts as in the address; '' = not filtered. `from` and `to` are days (UTC), both included, and only count where the range is `days`. */
+/** Texts as in the URL; '' = no filter. `from` and `to` are days (UTC), inclusive, and only used if the range is `days`. */
 export type UsageFilters = { range: Range } & Record<Field, string>
 
 const DEFAULT_RANGE: Range = '30d'
 const MS_PER_DAY = 86_400_000
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** The filter in the address, and how to change it. */
+/** The filters in the URL, with functions to change them. */
 export function useFilters() {
   const [params, setParams] = useSearchParams()
   const filters = readFilters(params)
   return {
     filters,
-    /** Whether anything but the time narrows the list down. */
+    /** Whether there are filters other than the time. */
     isNarrowed: FIELDS.some((name) => name !== 'from' && name !== 'to' && filters[name] !== ''),
     change(changes: Partial<UsageFilters>) {
       setParams((before) => write(before, changes), { replace: true })
@@ -52,7 +52,7 @@ export function useFilters() {
   }
 }
 
-/** Reads a filter; what makes no sense in it is left out. */
+/** Reads the filters; invalid ones are ignored. */
 function readFilters(params: URLSearchParams): UsageFilters {
   const range = RANGES.find(({ value }) => value === params.get('range'))?.value ?? DEFAULT_RANGE
   const text = (name: Field) => params.get(name) ?? ''
@@ -65,7 +65,7 @@ function readFilters(params: URLSearchParams): UsageFilters {
   }
 }
 
-/** The filter as the server takes it. Ranges of days begin at midnight UTC, like the bars of the chart. */
+/** The filters as the server expects them. Ranges of days begin at midnight UTC, like the chart's bars. */
 export function toQuery(filters: UsageFilters, nowMs = Date.now()) {
   const { range, from, to, ...rest } = filters
   const entries = Object.entries(rest).filter(([, value]) => value !== '')

@@ -1,4 +1,4 @@
-/** How parts of a charged request are shown in the tables and cards of the usage pages. */
+/** Parts of a charged request, as tables and cards of the usage pages show them. */
 import { Group, Text } from '@mantine/core'
 import { Status } from '@/dashboard/components/status'
 import { formatCount, formatDuration } from '@/dashboard/format'
@@ -6,11 +6,11 @@ import type { UsageItem } from './usage-data'
 import { flagLabel, statusLabel } from './words'
 
 const FIRST_ERROR_STATUS = 400
-/** The client hung up: nothing failed. */
+/** The client disconnected, which is no failure. */
 const CLIENT_LEFT = 499
 const NO_WRAP = { whiteSpace: 'nowrap' } as const
 
-/** How it ended; a correction is no request. */
+/** The outcome of a request; a correction is no request. */
 export function Outcome({ item }: { item: Pick<UsageItem, 'status' | 'kind' | 'flags'> }) {
   if (item.kind === 'late') return <Status tone="info">Correction</Status>
   const marks = item.flags.filter((flag) => flag !== 'late')
@@ -33,7 +33,7 @@ function toneOf(status: number): 'good' | 'neutral' | 'bad' {
   return status >= FIRST_ERROR_STATUS ? 'bad' : 'good'
 }
 
-/** The model that answered, and what was asked for where that is something else. */
+/** The model that answered, and the requested name if that differs. */
 export function ModelNames({ item }: { item: Pick<UsageItem, 'model' | 'requestedModel'> }) {
   return (
     <>
@@ -63,7 +63,7 @@ export function Tokens({ item }: { item: Pick<UsageItem, 'inputTokens' | 'output
   )
 }
 
-/** Duration, with the time to the first token where it is known. */
+/** Duration, and the time to the first token if known. */
 export function Times({ item }: { item: Pick<UsageItem, 'durationMs' | 'firstTokenMs'> }) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** A usage record on a page: what was charged and why, then how the request went. */
+/** A usage record on a page: charge and billing rule first, then facts of the request. */
 import { Alert, Box, Group, Stack, Table, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Heads, SCROLLED } from '@/dashboard/components/lists/data-table'

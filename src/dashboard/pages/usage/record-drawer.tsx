@@ -1,4 +1,4 @@
-/** The usage record of the request that the address names, beside the list it was chosen from. */
+/** The usage record of the request in the URL, beside the list. */
 import { Anchor, Drawer, Group, Stack, Text } from '@mantine/core'
 import { IconFileOff } from '@tabler/icons-react'
 import { ApiError } from '@/dashboard/client'
@@ -23,7 +23,7 @@ export function RecordDrawer({ requestId, close }: RecordDrawerProps) {
     <Drawer.Root opened={requestId !== undefined} onClose={close} position="right" size="lg">
       <Drawer.Overlay />
       <Drawer.Content>
-        {/* Not a banner of the page. */}
+        {/* A header element here would count as the page's banner. */}
         <Drawer.Header role="presentation">
           <Drawer.Title>Usage record</Drawer.Title>
           <Drawer.CloseButton aria-label="Close the usage record" />

@@ -1,4 +1,4 @@
-/** The list of charged requests: a table, or cards where there is no room for one. Each leads to its usage record. */
+/** The list of charged requests: a table, or cards on narrow screens. Each links to its usage record. */
 import { Anchor, Box, Group, Table, Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { Link } from 'wouter'
@@ -12,11 +12,11 @@ import type { UsageItem } from './usage-data'
 
 type RecordsListProps = {
   items: readonly UsageItem[]
-  /** The address of a request's usage record. */
+  /** The URL of a request's usage record. */
   recordPath(requestId: string): string
 }
 
-/** From here on there is room for every column. */
+/** From this width on, all columns fit. */
 const WIDE = '(min-width: 75em)'
 
 export function RecordsList(props: RecordsListProps) {

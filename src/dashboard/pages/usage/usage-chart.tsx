@@ -1,4 +1,4 @@
-/** The chart of the usage page: cost, requests or tokens over time, by model, key or outcome. */
+/** The usage page's chart: cost, requests or tokens over time, by model, key or outcome. */
 import { Alert, Group, SegmentedControl, Select, Text } from '@mantine/core'
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -101,7 +101,7 @@ function Chart({ data, measure }: { data: UsageSeries; measure: Measure }) {
   )
 }
 
-/** One bucket per hour or day, empty ones too, so that the bars stand where their time is. */
+/** One bucket per hour or day, including empty ones, so that the bars are placed by time. */
 function toBuckets({ step, points, labels, filters }: UsageSeries, measure: Measure): Bucket[] {
   const values = new Map<string, Record<string, number>>()
   for (const point of points) {

@@ -1,4 +1,4 @@
-/** What the usage pages ask the server, and the types of what it answers. */
+/** Queries of the usage pages, and the types of their results. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type AccountApi, accountApi } from '@/dashboard/account'
 import { answer, type DataOf } from '@/dashboard/client'
@@ -6,21 +6,21 @@ import { usePages } from '@/dashboard/query'
 import { toQuery, type UsageFilters } from './filters'
 
 export type UsageItem = DataOf<AccountApi['usage']['get']>['items'][number]
-/** With what it tells: what is shown stays until the answer to another question is there. */
+/** Includes the group and filters that it was queried with, since the old chart stays until the new one has loaded. */
 export type UsageSeries = DataOf<AccountApi['usage']['series']['get']> & { group: SeriesGroup; filters: UsageFilters }
 export type UsageRecord = DataOf<ReturnType<AccountApi['usage']['requests']>['get']>
 
-/** Everything about usage; invalidate it when new requests came in. */
+/** Query key of all usage data; invalidate it when new requests arrive. */
 export const USAGE_KEY = ['usage'] as const
 
-/** The charged requests of a filter, page after page. */
+/** Pages of the charged requests that match the filters. */
 export function useRecords(filters: UsageFilters) {
   return usePages([...USAGE_KEY, 'records', filters], (page) =>
     answer(accountApi().usage.get({ query: { ...toQuery(filters), ...page } })),
   )
 }
 
-/** Their sums. */
+/** Totals of the matching requests. */
 export function useTotals(filters: UsageFilters) {
   return useQuery({
     queryKey: [...USAGE_KEY, 'totals', filters],
@@ -29,10 +29,10 @@ export function useTotals(filters: UsageFilters) {
   })
 }
 
-/** By what the chart can be split. */
+/** Properties by which the chart can be split. */
 export type SeriesGroup = 'model' | 'key' | 'status' | 'member' | 'tag' | 'app'
 
-/** Their chart. */
+/** The chart of the matching requests. */
 export function useSeries(filters: UsageFilters, group: SeriesGroup) {
   return useQuery({
     queryKey: [...USAGE_KEY, 'series', filters, group],
@@ -44,7 +44,7 @@ export function useSeries(filters: UsageFilters, group: SeriesGroup) {
   })
 }
 
-/** What they can be filtered by. */
+/** Values to choose from in the filters. */
 export function useChoices() {
   return useQuery({
     queryKey: ['usage-choices'],

@@ -1,4 +1,4 @@
-/** The usage page: every charged request, what it cost and why, over time and one by one. */
+/** The usage page: every charged request, its cost and billing rule, as a chart and a list. */
 
 import { ActionIcon, Alert, Anchor, Button, Group, SimpleGrid, Text, TextInput } from '@mantine/core'
 import { IconDownload, IconListSearch, IconSearch } from '@tabler/icons-react'
@@ -25,10 +25,10 @@ import { RecordsList } from './records-list'
 import { UsageChart } from './usage-chart'
 import { USAGE_KEY, useRecords, useTotals } from './usage-data'
 
-/** What can be an id at all; anything else is not asked for. */
+/** Anything else cannot be a request id, and is not sent to the server. */
 const REQUEST_ID = /^[\x21-\x7e]{1,300}$/
 
-/** Where few records match, one answer covers only so much of the time: the page goes on by itself this often. */
+/** If few records match, one response covers only part of the time: then the page continues by itself up to this often. */
 const MAX_OWN_SEARCHES = 8
 
 export function UsagePage() {
@@ -84,7 +84,7 @@ function ExportLink({ label, query }: { label: string; query: Record<string, str
   )
 }
 
-/** What is archived is not exported; a file that does not mention it would look whole. */
+/** Excludes archived records explicitly: the export would otherwise be refused. */
 function exportQuery(filters: UsageFilters, archivedBefore: string | null) {
   const query = toQuery(filters)
   return archivedBefore === null ? query : { ...query, from: archivedBefore }
@@ -134,7 +134,7 @@ function Records({ filters, isNarrowed, clear }: RecordsProps) {
   const { data, error, isPending, isPlaceholderData, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } =
     useRecords(filters)
   const isFirstPageOnly = (data?.pages.length ?? 0) <= 1
-  // Somebody who reads further down is not disturbed.
+  // A reader further down the list is not disturbed.
   const refresh = useCallback(() => {
     if (isFirstPageOnly) void askAgain({ queryKey: USAGE_KEY })
   }, [isFirstPageOnly])
@@ -235,7 +235,7 @@ function without(name: string) {
   }
 }
 
-/** Calls `find` with what was typed, without the blanks around it. */
+/** Calls `find` with the trimmed text. */
 function RequestSearch({ find }: { find(requestId: string): void }) {
   const [text, setText] = useState('')
   const [isWrong, setWrong] = useState(false)

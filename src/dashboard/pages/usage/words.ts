@@ -1,4 +1,4 @@
-/** Short names on the usage pages for what the server names in its own words: rules, flags, classes of tokens. */
+/** Labels of billing rules, flags and token classes. */
 
 const RULES: Readonly<Record<string, string>> = {
   usage: "Provider's count",
@@ -40,22 +40,22 @@ const STATUSES: Readonly<Record<number, string>> = {
   504: 'Provider too slow',
 }
 
-/** A billing rule. */
+/** The label of a billing rule. */
 export function ruleLabel(rule: string): string {
   return RULES[rule] ?? rule
 }
 
-/** A flag of a usage record. */
+/** The label of a flag. */
 export function flagLabel(flag: string): string {
   return FLAGS[flag] ?? flag
 }
 
-/** A class of tokens. */
+/** The label of a token class. */
 export function classLabel(name: string): string {
   return CLASSES[name] ?? name
 }
 
-/** An HTTP status. */
+/** The label of an HTTP status. */
 export function statusLabel(status: number): string {
   return STATUSES[status] ?? `Status ${status}`
 }

@@ -1,4 +1,4 @@
-/** What chat-completions clients are answered, as schemas that document it: an answer, a chunk of a streamed one, an error. */
+/** Schemas that document answers for chat-completions clients: an answer, a stream chunk, an error. */
 
 import { Type } from '@sinclair/typebox'
 import { COST_PLACE } from '@/formats/chat-completions/usage'
@@ -94,7 +94,7 @@ const Delta = Type.Object(
   { title: 'ChatCompletionDelta' },
 )
 
-/** A request that failed, or the last event of a stream that broke. */
+/** A failed request, or the last event of an interrupted stream. */
 export const ErrorSchema = Type.Object(
   {
     error: Type.Object({
@@ -127,7 +127,7 @@ const Chunk = Type.Object(
   { title: 'ChatCompletionChunk' },
 )
 
-/** The data of one event of a stream, which ends in an event of the word `[DONE]`. */
+/** The data of a stream event; the last event is `[DONE]`. */
 export const EventSchema = Type.Union([Chunk, ErrorSchema], {
   title: 'ChatCompletionEvent',
   description: 'The data of one event. The last one is the word `[DONE]`, or the error that broke the stream.',

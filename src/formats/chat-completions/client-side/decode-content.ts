@@ -1,4 +1,4 @@
-/** Message content of a chat-completions request (a string or parts) as blocks of the hub. */
+/** Decodes the message content of a chat-completions request, a string or parts. */
 
 import { invalidRequest } from '@/chat/error'
 import type { CacheHint, FileBlock, TextBlock } from '@/chat/request'
@@ -7,12 +7,12 @@ import { decodeParts, missing, onlyTexts, type PartBlock, unknownPart } from '@/
 import { isJsonObject } from '@/lib/json'
 import type { WireCacheControl, WireContentPart, WireMessage, WireRequest } from './wire'
 
-/** The blocks of one message's content; empty texts are left out. `param` names the content in errors. */
+/** The blocks of one message's content, without empty texts. `param` names the content in errors. */
 export function decodeContent(content: WireMessage['content'], param: string): PartBlock[] {
   return decodeParts(content, param, decodePart)
 }
 
-/** Only the texts, for roles whose content is text. */
+/** The texts, for roles that allow only text. */
 export function decodeTexts(content: WireMessage['content'], param: string): TextBlock[] {
   return onlyTexts(decodeContent(content, param), param)
 }
@@ -21,7 +21,7 @@ function decodePart(part: WireContentPart, param: string): PartBlock[] {
   const hint = decodeCache(part)
   const cache = hint && { cache: hint }
   switch (part.type) {
-    // The other two are what OpenAI's newer interface calls it; editors send them here.
+    // The other two are names of the Responses API, which editors also send here.
     case 'text':
     case 'input_text':
     case 'output_text':
@@ -66,7 +66,7 @@ function decodeFile(file: NonNullable<WireContentPart['file']>, param: string): 
   return { type: 'file', source: { type: 'base64', ...bytes }, ...filename }
 }
 
-/** A video is a file that says so, even where its bytes don't. */
+/** Marks a video as such, even if its data URL has another type. */
 function decodeVideoUrl(url: string): FileBlock['source'] {
   const source = decodeUrl(url)
   const isVideo = source.mediaType?.startsWith('video/') ?? false
@@ -74,18 +74,18 @@ function decodeVideoUrl(url: string): FileBlock['source'] {
 }
 
 const VIDEO = 'video/mp4'
-/** The hint of one part; the time to live is five minutes unless it says an hour. */
+/** The cache hint of a part; five minutes unless it says an hour. */
 function decodeCache({ prompt_cache_breakpoint: own, cache_control: common }: WireContentPart) {
   if (common) return decodeCacheControl(common)
   return isJsonObject(own) ? hintOf(own.ttl) : undefined
 }
 
-/** The hint that a message, a tool or a request carries. */
+/** The cache hint of a message, tool or request. */
 export function decodeCacheControl(control: WireCacheControl | undefined): CacheHint | undefined {
   return control ? hintOf(control.ttl) : undefined
 }
 
-/** Whether there is a `cache_control` anywhere: services that don't know it refuse the request for it. */
+/** Whether the request contains `cache_control`: services that don't know it would refuse the request. */
 export function hasCacheControl({ cache_control: whole, messages, tools, functions }: WireRequest): boolean {
   if (whole || functions?.some((definition) => definition.cache_control)) return true
   if (tools?.some((tool) => tool.cache_control ?? tool.function?.cache_control)) return true

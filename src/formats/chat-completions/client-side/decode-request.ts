@@ -1,4 +1,4 @@
-/** A chat-completions request as a request of the hub. */
+/** Decodes a chat-completions request into the hub. */
 
 import { markLastTurn } from '@/chat/cache-hints'
 import { invalidRequest } from '@/chat/error'
@@ -25,12 +25,12 @@ import { decodeTurns } from './decode-turns'
 import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
 import { checkRequest, type RequestCheck, type WireRequest } from './wire'
 
-/** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
+/** Throws a GatewayError `invalid_request` that names the field and its limit. Never changes `body`. */
 export function decodeRequest(body: JsonObject, check: RequestCheck = checkRequest): ChatRequest {
   const request = check(withNamedModel(body))
   const { tools, others, origins } = decodeTools(request)
   const toolChoice = decodeToolChoice(request.tool_choice ?? request.function_call)
-  // Such a caller can get one call only.
+  // Callers of the deprecated functions expect at most one call.
   const isDeprecated = (request.functions?.length ?? 0) > 0 && (request.tools?.length ?? 0) === 0
   const parallelToolCalls = isDeprecated ? false : request.parallel_tool_calls
   const output = decodeOutput(request)
@@ -81,7 +81,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
   }
 }
 
-/** `metadata` belongs to what is stored: providers refuse it where nothing is. */
+/** Omits `metadata`, which belongs to stored answers: providers refuse it if nothing is stored. */
 function judge(body: JsonObject): FieldVerdict {
   const ofBody = judgeFields(body, BODY_FIELDS, 'chat-completions')
   const verdict = withInside(ofBody, judgeInside(body, NESTED_FIELDS))
@@ -89,7 +89,10 @@ function judge(body: JsonObject): FieldVerdict {
   return { ...verdict, unlisted: [...verdict.unlisted, 'metadata'] }
 }
 
-/** The request's own limit on output tokens. Two different ones are refused: which of them a provider obeys is unknown, and one pays for it. */
+/**
+ * The request's own limit of output tokens. Two different limits are refused, since it is unknown which one a provider obeys, and the cost
+ * depends on it.
+ */
 function decodeOutputLimit(request: WireRequest): number | undefined {
   const { max_tokens: old, max_completion_tokens: current } = request
   if (typeof old === 'number' && typeof current === 'number' && old !== current) {
@@ -98,7 +101,7 @@ function decodeOutputLimit(request: WireRequest): number | undefined {
   return current ?? old ?? undefined
 }
 
-/** `Object.fromEntries` makes own properties even of `__proto__`, which an assignment would not. */
+/** With `Object.fromEntries`, even `__proto__` becomes an own property; an assignment would change the prototype. */
 function decodeExtensions(body: JsonObject, leftOver: JsonObject): { [field: string]: JsonValue | undefined } {
   const own: [string, JsonValue | undefined][] = []
   for (const field in body)
@@ -108,7 +111,7 @@ function decodeExtensions(body: JsonObject, leftOver: JsonObject): { [field: str
   return Object.fromEntries(own)
 }
 
-/** What the answer must look like; undefined if the hub has no word for it. */
+/** The requested output shape; undefined if the hub doesn't have it. */
 function decodeOutput(request: WireRequest): OutputShape | undefined {
   const format = request.response_format
   if (!format || format.type === 'text') return { type: 'text' }
@@ -121,7 +124,7 @@ function decodeOutput(request: WireRequest): OutputShape | undefined {
   return schemaOutput({ ...definition, schema })
 }
 
-/** A caller who asks for effort is shown the reasoning where the provider has it: this format has no field for that. */
+/** A caller who sets an effort also gets the reasoning, since this format has no field for that. */
 function decodeReasoning({ reasoning_effort: given }: WireRequest): Reasoning | undefined {
   const effort: Effort | undefined = given ? oneOf(EFFORTS, given) : undefined
   if (effort === undefined) return undefined
@@ -132,7 +135,7 @@ function oneOf<Word extends string>(words: readonly Word[], given: string): Word
   return words.find((word) => word === given)
 }
 
-/** How to choose among words. */
+/** Sampling parameters. */
 function decodeSampling(request: WireRequest): Sampling {
   const stop = typeof request.stop === 'string' ? [request.stop] : request.stop
   return {
@@ -148,13 +151,13 @@ function decodeSampling(request: WireRequest): Sampling {
   }
 }
 
-/** `top_k` where it is usable: no field of OpenAI's own, but many compatible services have it. */
+/** A valid `top_k`: not a field of OpenAI, but of many compatible services. */
 function decodeTopK(body: JsonObject): number | undefined {
   const value = body.top_k
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
 }
 
-/** The sign of a chat-completions request: only its path. A body that could have several formats counts as this one. */
+/** Chat-completions requests are recognised only by their path: it is the default format. */
 export const recognition: Recognition = {
   headers: [],
   keyHeaders: [],

@@ -1,4 +1,4 @@
-/** Tools of a chat-completions request, and the choice between them, in the words of the hub. */
+/** Decodes the tools of a chat-completions request, and the tool choice. */
 import type { Tool, ToolChoice, ToolOrigin } from '@/chat/request'
 import { CUSTOM_PARAMETERS, describeCustom } from '@/formats/custom-tools'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
@@ -6,10 +6,10 @@ import { asWritten } from '@/lib/json-source/as-written'
 import { decodeCacheControl } from './decode-content'
 import type { WireCacheControl, WireRequest, WireTool } from './wire'
 
-/** Tools that the hub can say, and those (built into a provider) that stay this format's own. */
+/** Tools that the hub supports, and others (built into a provider) that stay in this format. */
 type DecodedTools = { tools: Tool[]; others: WireTool[]; origins: ReadonlyMap<string, ToolOrigin> | undefined }
 
-/** The tools of a request. Where custom tools are unknown they become functions; the flat shape that editors send is read too. */
+/** The request's tools. Custom tools become functions; the flat shape that editors send is accepted. */
 export function decodeTools(request: WireRequest): DecodedTools {
   const tools: Tool[] = []
   const others: WireTool[] = []
@@ -28,7 +28,7 @@ export function decodeTools(request: WireRequest): DecodedTools {
   return { tools, others, origins }
 }
 
-/** The tool choice of a request, or undefined if it says nothing that the hub knows. */
+/** The request's tool choice; undefined if it is missing or unknown to the hub. */
 export function decodeToolChoice(choice: JsonValue | undefined): ToolChoice | undefined {
   switch (choice) {
     case 'none':

@@ -1,4 +1,4 @@
-/** The messages of a chat-completions request as a system prompt and turns of the hub. */
+/** Decodes the messages of a chat-completions request into a system prompt and turns. */
 import { markLastBlock } from '@/chat/cache-hints'
 import { invalidRequest } from '@/chat/error'
 import type { ModelBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
@@ -11,7 +11,7 @@ import { resultOf } from '@/formats/openai'
 import { decodeCacheControl, decodeContent, decodeTexts } from './decode-content'
 import type { WireMessage, WireToolCall } from './wire'
 
-/** System messages before the first other one are the system prompt, later ones turns. Throws if a role lacks what it needs. */
+/** System messages before any other message form the system prompt, later ones are turns. Throws if a message lacks a required field. */
 export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; turns: Turn[] } {
   const system: TextBlock[] = []
   const turns: Turn[] = []
@@ -43,11 +43,11 @@ export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; tur
 }
 
 type KnownCalls = {
-  /** By call id, the name of the tool. */
+  /** Tool names by call id. */
   names: Map<string, string>
-  /** The last call of the deprecated kind, which has no id of its own. */
+  /** Id of the last deprecated call, which has none on the wire. */
   lastFunctionCallId: string
-  /** How much the arguments of all calls have been so far. */
+  /** Total size of all calls' arguments so far. */
   argumentsRead: ArgumentsRead
 }
 

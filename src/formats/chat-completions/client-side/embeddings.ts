@@ -1,4 +1,4 @@
-/** Embeddings for a chat-completions client: what may be asked, as a request of the hub, and how it is answered. */
+/** Embeddings for chat-completions clients: decodes requests and encodes answers. */
 
 import { Type } from '@sinclair/typebox'
 import {
@@ -17,7 +17,7 @@ import { vectorText } from '@/formats/vectors'
 import type { JsonObject } from '@/lib/json'
 import { oneOf, optional } from '@/lib/schemas'
 
-/** The body of `POST /v1/embeddings` as a schema, which checks all of it but the inputs and documents the whole. */
+/** The schema of `POST /v1/embeddings`. It checks everything except the inputs, and documents the whole body. */
 const { inputs, dimensions } = LIMITS.embeddings
 const Text = Type.String({ minLength: 1 })
 const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 })
@@ -30,7 +30,7 @@ const OTHER_FIELDS = {
 }
 const Model = Type.String({ ...LIMITS.modelChars, examples: ['svc/alpha-embed-small'] })
 
-/** What is checked by schema; the inputs are millions of values at worst, and read one by one. */
+/** The part checked by schema. The inputs may be millions of values, so they are read one by one. */
 const EmbeddingsEnvelope = Type.Object({ model: Model, input: Type.Unknown(), ...OTHER_FIELDS })
 
 export const EmbeddingsRequest = Type.Object(
@@ -80,7 +80,7 @@ const check = createRequestCheck(EmbeddingsEnvelope)
 const COUNT = LIMITS.embeddings.inputs
 const WANTED = `a non-empty string, a list of 1 to ${COUNT.maxItems} of them, or tokens (integers) in the same way`
 
-/** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
+/** Throws a GatewayError `invalid_request` that names the field and its limit. Never changes `body`. */
 export function decodeEmbeddings(body: JsonObject): EmbeddingRequest {
   const request = check(body)
   refuseFallback(body)
@@ -99,7 +99,7 @@ export function decodeEmbeddings(body: JsonObject): EmbeddingRequest {
   }
 }
 
-/** The vectors of two models have nothing in common: a caller who asks for another model gets no word of it later. */
+/** Vectors of different models cannot be compared, and callers would not notice the change, so fallbacks are refused. */
 function refuseFallback({ fallback }: JsonObject): void {
   if (fallback === undefined || fallback === null || (Array.isArray(fallback) && fallback.length === 0)) return
   throw invalidRequest('fallback is not possible here: vectors of another model cannot be compared', 'fallback')
@@ -141,7 +141,7 @@ function refusal(param: string): GatewayError {
   )
 }
 
-/** The answer in pieces, a vector in each. */
+/** The answer in pieces of one vector each. */
 export function* encodeEmbeddings(
   answer: EmbeddingAnswer,
   { request, model, inputTokens }: ToldEmbedding,

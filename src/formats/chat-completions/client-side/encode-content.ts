@@ -1,4 +1,4 @@
-/** Pieces of an answer as chat-completions clients read them: shared by complete and streamed answers. */
+/** Parts of an answer for chat-completions clients, shared by complete and streamed answers. */
 import type { MediaSource, ToolCallBlock } from '@/chat/request'
 import { encodeSignature } from '@/formats/chat-completions/signature'
 import { encodeArguments } from '@/formats/chat-completions/tool-calls'
@@ -6,12 +6,12 @@ import { customInput } from '@/formats/custom-tools'
 import { formatDataUrl } from '@/formats/media'
 import type { JsonObject } from '@/lib/json'
 
-/** An image the model made. */
+/** An image made by the model. */
 export function encodeImage(source: MediaSource): JsonObject {
   return { type: 'image_url', image_url: { url: urlOf(source) } }
 }
 
-/** A whole call with its id, by which the client's result finds it again. */
+/** A complete call with its id, to which the client's result refers. */
 export function encodeCall(call: ToolCallBlock, isCustom: boolean): JsonObject {
   const { id, name, argumentsText } = call
   if (isCustom) {

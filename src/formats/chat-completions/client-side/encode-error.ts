@@ -1,2 +1,2 @@
-/** An error of ours in the words of chat-completions clients, which are those of all that OpenAI publishes. */
+/** Encodes an error for chat-completions clients, in the form common to OpenAI's APIs. */
 export { encodeError } from '@/formats/openai'

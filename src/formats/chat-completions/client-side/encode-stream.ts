@@ -1,4 +1,4 @@
-/** Events of the hub as a streamed chat-completions answer. */
+/** Encodes a streamed answer for chat-completions clients. */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
@@ -17,10 +17,10 @@ import type { Frame } from '@/lib/streams/sse'
 import { encodeImage } from './encode-content'
 import { encodeError } from './encode-error'
 
-/** A call's place among the calls of its choice. `custom` collects a custom tool's arguments, told when they are whole. */
+/** A call's index among the calls of its choice. `custom` collects a custom tool's arguments until they are complete. */
 type Call = { index: number; hasArguments: boolean; custom?: string }
 
-/** Every chunk has the same id, time and model; the first of each choice brings the role, without which clients throw. */
+/** Every chunk has the same id, time and model. The first chunk of each choice contains the role, without which clients throw. */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   return new ChunkEncoder(context)
 }
@@ -34,7 +34,7 @@ class ChunkEncoder implements StreamEncoder {
   private readonly callsOfChoice = new Map<number, number>()
   private readonly choicesWithRole = new Set<number>()
   private readonly choicesWithRefusal = new Set<number>()
-  /** Said at the end: some providers go on after a reason, and some clients do not read on after one. */
+  /** Sent at the end, since some providers send content after a reason, and some clients stop reading at one. */
   private readonly finishes = new Map<number, FinishReason>()
   private usage: Usage | undefined
 
@@ -67,7 +67,7 @@ class ChunkEncoder implements StreamEncoder {
     return [...this.roleChunk(choice), this.choiceChunk(choice, content)]
   }
 
-  /** The deprecated shape has room for the function of one call. */
+  /** The deprecated shape only has room for one call. */
   private callDelta(choice: number, index: number, fragment: JsonObject & { function: JsonObject }): Frame[] {
     if (!this.context.wantsFunctionCall) return this.delta(choice, { tool_calls: [{ index, ...fragment }] })
     return index === 0 ? this.delta(choice, { function_call: fragment.function }) : []

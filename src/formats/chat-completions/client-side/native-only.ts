@@ -1,4 +1,4 @@
-/** What in a chat-completions request only a provider of the same format can carry. */
+/** Parts of a chat-completions request that only providers of the format support. */
 import type { FileBlock } from '@/chat/request'
 import type { JsonObject } from '@/lib/json'
 import { decodeToolChoice } from './decode-tools'
@@ -6,7 +6,7 @@ import type { WireRequest } from './wire'
 
 const KNOWN_OUTPUTS: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema'])
 
-/** Each as the field and what it is, e.g. `tools[1] (web_search)`. */
+/** Each as field and kind, such as `tools[1] (web_search)`. */
 export function listNativeOnly(request: WireRequest): string[] {
   const found: string[] = []
   for (const [index, tool] of (request.tools ?? []).entries()) {
@@ -22,14 +22,14 @@ export function listNativeOnly(request: WireRequest): string[] {
   return found
 }
 
-/** Sound that the model spoke, which its provider keeps: only the text beside it can go to another provider. */
+/** Audio answers of the model, which are stored at their provider: other providers only get their text. */
 export function listHostedHistory({ messages }: WireRequest): string[] {
   for (const message of messages)
     if (message.role === 'assistant' && (message as JsonObject).audio) return ['messages.audio']
   return []
 }
 
-/** The same sound as a file: how long it is only the provider knows. */
+/** The same audio as files of unknown size. */
 export function listNativeMedia({ messages }: WireRequest): FileBlock[] {
   const spoken = messages.filter((message) => message.role === 'assistant' && (message as JsonObject).audio)
   return spoken.map(() => ({ type: 'file', source: { type: 'url', url: '' } }))

@@ -1,4 +1,4 @@
-/** The chat-completions request as a schema: known fields typed, unknown ones kept; `null` counts as absent. */
+/** The schema of chat-completions requests: known fields are typed, unknown ones kept; `null` counts as missing. */
 
 import { type Static, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/chat-completions/limits'
@@ -8,11 +8,11 @@ import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject } from '@/lib/json'
 import { object, oneOf, optional, titled } from '@/lib/schemas'
 
-/** An object of which nothing is known but that it is one. */
+/** An object with unknown fields. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
 const NonEmptyString = Type.String({ minLength: 1 })
 
-/** How OpenRouter's and LiteLLM's callers mark what is worth caching. The time to live sets the price, so an unknown one is refused. */
+/** Cache hints as OpenRouter and LiteLLM define them. The time to live determines the price, so an unknown one is refused. */
 const CacheControl = optional(
   titled('CacheControl', {
     type: Type.Literal('ephemeral'),
@@ -156,8 +156,8 @@ export type WireCacheControl = Static<typeof CacheControl>
 export type WireToolCall = Static<typeof ToolCall>
 export type WireTool = Static<typeof Tool>
 
-/** Returns a body as a request. Throws a GatewayError `invalid_request` that names the first field at fault. */
+/** Validates a body. Throws a GatewayError `invalid_request` that names the first faulty field. */
 export type RequestCheck = (body: JsonObject) => WireRequest
 
-/** The check with the limits that hold unless the operator raises one. */
+/** The check with the default limits. */
 export const checkRequest: RequestCheck = createRequestCheck(chatCompletionsRequest(LIMITS.messages.maxItems))

@@ -1,12 +1,12 @@
-/** Decodes a chat-completions provider's error answer, in every shape seen. */
+/** Decodes a chat-completions provider's error response, in all known variants. */
 import type { ProviderError } from '@/chat/provider-error'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
-/** Keeps an error of many megabytes from travelling into logs. */
+/** Keeps very long messages out of logs. */
 const MAX_MESSAGE_CHARS = 4000
 
-/** Decodes an error in OpenAI's, FastAPI's, Google's or a bare shape. Never throws. */
+/** Decodes an error in the form of OpenAI, FastAPI, Google, or a bare object. Never throws. */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const root = Array.isArray(body) ? body[0] : body
   const error = isJsonObject(root) && isJsonObject(root.error) ? root.error : root
@@ -28,14 +28,14 @@ function isWord(value: JsonValue | undefined): boolean {
   return typeof value === 'string' && value !== '' && !/^\d+$/.test(value)
 }
 
-/** An error inside a 200 says its real status, if at all, as a number in `code` or `status`. */
+/** An error inside a 200 response may contain its real status as a number in `code` or `status`. */
 function statusWithin(fields: JsonObject, status: number | undefined): number | undefined {
   if (status !== undefined && status >= 400) return status
   const numbers = [fields.code, fields.status, fields.status_code].map(Number)
   return numbers.find((number) => Number.isInteger(number) && number >= 400 && number <= 599) ?? status
 }
 
-/** Google's RetryInfo, e.g. `"retryDelay": "34.4s"`. */
+/** Google's RetryInfo, such as `"retryDelay": "34.4s"`. */
 function findRetryDelay(details: JsonValue | undefined): number | undefined {
   if (!Array.isArray(details)) return undefined
   for (const detail of details) {

@@ -1,4 +1,4 @@
-/** A complete chat-completions answer as an answer of the hub. */
+/** Decodes a complete answer of a chat-completions provider. */
 import type { ToolCallBlock } from '@/chat/request'
 import type { AnswerBlock, ChatResponse, Choice } from '@/chat/response'
 import { serviceTierOf } from '@/chat/service-tier'
@@ -13,7 +13,7 @@ import { decodeAnnotations } from '@/formats/url-citations'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
-/** Returns undefined where `body` is no answer of this format: another shape, an error in a 200, or no choice at all. */
+/** Undefined if `body` is not an answer of this format: another shape, an error in a 200, or without choices. */
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (!isJsonObject(body) || body.error || !Array.isArray(body.choices)) return undefined
   const choices: Choice[] = []
@@ -73,7 +73,7 @@ function decodeCalls(message: JsonObject): readonly ToolCallBlock[] {
   return [...calls, ...legacy].flatMap(decodeCall)
 }
 
-/** A call without a name can't be answered by anyone, and is left out. */
+/** A call without a name is omitted, since nobody could answer it. */
 function decodeCall(call: JsonValue | undefined): ToolCallBlock[] {
   if (!isJsonObject(call)) return []
   const target = isJsonObject(call.custom) ? call.custom : call.function

@@ -1,4 +1,4 @@
-/** One choice of a streamed answer: deltas in, blocks of the hub out. Tool calls stay open beside texts until the end. */
+/** Decodes one choice of a streamed answer into blocks. Tool calls stay open beside texts until the end. */
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
 import type { Source } from '@/chat/sources'
@@ -10,15 +10,15 @@ import { CallReader } from './decode-stream-calls'
 
 type TextKind = 'text' | 'refusal' | 'reasoning'
 
-/** Of the choice of this number; `takeBlock` gives the number of the next block of the stream. */
+/** Reads the choice with this number; `takeBlock` returns the number of the stream's next block. */
 export class BlockReader {
-  /** Made when the first call comes. */
+  /** Created at the first call. */
   private tools: CallReader | undefined
   private open: { kind: TextKind; block: number } | undefined
   private finishWord: string | undefined
   private hasContent = false
   private hasRefusal = false
-  /** Of the text that is open, or was last. */
+  /** Sources of the current or last text. */
   private sources: Source[] | undefined
 
   constructor(
@@ -30,7 +30,7 @@ export class BlockReader {
     const { finish_reason: word } = json
     if (typeof word === 'string' && word !== '') this.finishWord = word
     if (isJsonObject(json.delta)) return this.pushDelta(json.delta)
-    // A whole message in place of deltas; beside deltas it only repeats them.
+    // Some send a whole message instead of deltas; after deltas it is a repetition.
     return isJsonObject(json.message) && !this.hasContent ? this.pushDelta(json.message) : []
   }
 
@@ -41,7 +41,7 @@ export class BlockReader {
     return this.tools ? [...events, ...this.tools.end()] : events
   }
 
-  /** Why the choice ended: also where the provider gave no reason, which {@link isFinished} tells. */
+  /** Why the choice ended, even if the provider sent no reason; see {@link isFinished}. */
   finish(): FinishReason {
     return decodeFinishReason(this.finishWord, {
       hasToolCalls: this.tools?.hasCalls() ?? false,
@@ -67,7 +67,7 @@ export class BlockReader {
     return [{ type: 'text-end', choice, block: open.block, sources }]
   }
 
-  /** Sources that came behind their text stand on a text of their own. */
+  /** Sources that arrive after their text are put on an additional, empty text. */
   private lateSources(sources: readonly Source[]): ChatEvent[] {
     const at = { choice: this.choice, block: this.takeBlock() }
     this.sources = undefined
@@ -117,7 +117,7 @@ export class BlockReader {
   }
 }
 
-/** Events carry images as bytes; one that is only an address stays readable as Markdown. */
+/** Image events need bytes, so an image given by URL becomes Markdown text. */
 function imageAsText(source: { type: string; url?: string }): string {
   return `![image](${source.url ?? ''})`
 }

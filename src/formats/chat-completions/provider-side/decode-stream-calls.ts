@@ -1,4 +1,4 @@
-/** Tool calls of one choice of a streamed chat-completions answer, put together from fragments. */
+/** Assembles the tool calls of one choice of a stream from fragments. */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
 import {
@@ -12,14 +12,14 @@ import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 type Call = KnownCall & {
-  /** The number of the block once the call was started. */
+  /** The block's number, once the call was started. */
   block: number | undefined
-  /** Arguments that came before the name. */
+  /** Arguments that arrived before the name. */
   pending: string
   signature: Signature | undefined
 }
 
-/** Of the choice of this number; `takeBlock` gives the number of the next block of the stream. */
+/** Reads the choice with this number; `takeBlock` returns the number of the stream's next block. */
 export class CallReader {
   private readonly sorter = new CallSorter(openCall)
   private isEnded = false

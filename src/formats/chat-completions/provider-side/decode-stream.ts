@@ -1,11 +1,9 @@
 /**
- * A streamed chat-completions answer as events of the hub.
- *
- * **open**: chunks are read; `start` goes out with the first chunk that holds a choice or usage. **done**: `[DONE]` was seen,
- * or the upstream closed after every choice had its finish reason (some providers leave `[DONE]` out). **failed**: the
- * provider reported an error or sent what can't be read; nothing more is believed. A stream that closes while open was
- * truncated: its blocks are ended, and `end` is not said. Finish reasons are held until the end, because some providers
- * send content or calls after them.
+ * Decodes a streamed chat-completions answer into events. **open**: chunks are read; `start` is emitted with the first chunk that has a
+ * choice or usage. **done**: `[DONE]` was received, or the upstream closed after all finish reasons (some providers omit `[DONE]`).
+ * **failed**: the provider reported an error or sent invalid data; all later chunks are ignored. A stream that closes while open was
+ * truncated: its blocks are ended, and `end` is not emitted. Finish reasons are emitted at the end, because some providers send content or
+ * calls after them.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { ProviderError } from '@/chat/provider-error'
@@ -22,7 +20,7 @@ import type { SseEvent } from '@/lib/streams/sse'
 import { decodeError } from './decode-error'
 import { BlockReader } from './decode-stream-blocks'
 
-/** OpenAI pads its events to hide how long they are; others count in each of them. */
+/** OpenAI pads events to hide their length; some providers send usage in every event. */
 const RUNNING: RunningFields = {
   padding: ['obfuscation'],
   usageField: 'usage',
@@ -41,7 +39,7 @@ class ChunkDecoder implements StreamDecoder {
   private isStarted = false
   private nextBlock = 0
   private largestUsage = -1
-  /** The tier that the latest chunk with one names: the first ones may repeat what was asked for. */
+  /** The tier in the latest chunk that names one: the first chunks may only repeat the requested tier. */
   private serviceTier: string | undefined
 
   push(event: SseEvent, json: JsonValue | undefined): ChatEvent[] {
@@ -57,7 +55,7 @@ class ChunkDecoder implements StreamDecoder {
     return chunk.error ? this.fail(decodeError(undefined, chunk)) : this.readChunk(chunk)
   }
 
-  /** Counts only ever grow, so of two that differ the larger is the later truth; a final zero must not erase it. */
+  /** Counts never decrease, so the larger of two is used; a final zero must not erase it. */
   pushUsage(stated: JsonValue | undefined): ChatEvent[] {
     const usage = decodeUsage(stated)
     if (!usage) return []
@@ -134,7 +132,7 @@ class ChunkDecoder implements StreamDecoder {
   }
 }
 
-/** Some send a chunk inside a list. Of several no client of the format would read more than the first: that is no chunk. */
+/** Some providers send a chunk inside an array. An array of several is invalid, since clients would only read the first. */
 function loneOf(json: JsonValue | undefined): JsonValue | undefined {
   return Array.isArray(json) && json.length === 1 ? json[0] : json
 }

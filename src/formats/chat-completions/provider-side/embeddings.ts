@@ -1,4 +1,4 @@
-/** Embeddings at a chat-completions provider: how they are asked for, and what the answer says. */
+/** Embeddings at a chat-completions provider: encodes requests and decodes answers. */
 import type { EmbeddingAnswer, EmbeddingRequest, Vector, VectorEncoding } from '@/chat/embedding'
 import { readCount, type Usage, ZERO_USAGE } from '@/chat/usage'
 import { leftOutFields } from '@/formats/body-fields'
@@ -12,16 +12,16 @@ import { findUnreadList, readList } from '@/lib/json-source/long-list'
 
 export const MAX_INPUTS = LIMITS.embeddings.inputs.maxItems
 
-/** Up to so many vectors are asked for as numbers and passed on; more are asked for in base64, which takes a quarter of the memory. */
+/** Up to this number, vectors are requested as numbers; more are requested in base64, which takes a quarter of the memory. */
 const MAX_PLAIN_VECTORS = 256
 
-/** How the provider is asked to write the vectors. */
+/** The encoding of vectors to request. */
 export function askedEncoding({ encoding, inputs }: EmbeddingRequest, { quirks }: EmbeddingTraits): VectorEncoding {
   if (quirks.has(QUIRKS.noBase64Embeddings)) return 'float'
   return encoding === 'base64' || inputs.length > MAX_PLAIN_VECTORS ? 'base64' : 'float'
 }
 
-/** The body of one call: the caller's own, where the caller speaks this format, and all inputs are asked for at once. */
+/** The body of one call. If the caller uses this format and all inputs go in one call, it is the caller's own. */
 export function encodeEmbeddingsRequest(call: EmbeddingCall, traits: EmbeddingTraits): JsonObject {
   const { request, body, encoding, start, end } = call
   const { dimensions } = request
@@ -46,7 +46,7 @@ const LIST = 'data'
 const VECTOR_KEY = '"embedding":'
 const NUMBER_KEY = '"index":'
 
-/** The vectors, left as they are where they may be. Undefined if they are not what was asked for. */
+/** The vectors, unparsed if possible. Undefined if they are not as requested. */
 export async function decodeEmbeddingsResponse(
   bytes: Uint8Array,
   { written, count }: ExpectedVectors,
@@ -75,14 +75,14 @@ function readEntry({ embedding, index }: JsonObject): Entry | undefined {
   return vector === undefined ? undefined : { vector, index }
 }
 
-/** By their numbers, where each has one of its own: many clients go by the place. */
+/** Sorts by index, if all are unique, because many clients rely on the order. */
 function inOrder(entries: readonly Entry[]): readonly Entry[] {
   const numbers = new Set(entries.map(({ index }) => (typeof index === 'number' ? index : undefined)))
   if (numbers.size < entries.length || numbers.has(undefined)) return entries
   return entries.toSorted((one, other) => Number(one.index) - Number(other.index))
 }
 
-/** Null if nothing usable is said: no input takes no tokens at all. */
+/** Null if no usable count is reported: every input has at least one token. */
 function decodeEmbeddingsUsage(usage: JsonValue | undefined): Usage | null {
   if (!isJsonObject(usage)) return null
   const tokens = readCount(usage.prompt_tokens) || readCount(usage.total_tokens)

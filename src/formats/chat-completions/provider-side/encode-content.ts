@@ -1,4 +1,4 @@
-/** Blocks of the hub as the content of a chat-completions user message. */
+/** Encodes blocks as the content of a chat-completions user message. */
 import { invalidRequest } from '@/chat/error'
 import type { CacheHint, ContentBlock, FileBlock, ImageBlock } from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/provider'
@@ -6,7 +6,7 @@ import { filenameFor, formatDataUrl, isText, textDocument } from '@/formats/medi
 import { encodeParts, foreignFile } from '@/formats/openai'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 
-/** One string where the parts are one text (or where `asString` wants all texts joined), else the parts. */
+/** One string if there is only one text (or all texts joined, if `asString`), else the parts. */
 export function partsAsContent(parts: JsonObject[], asString: boolean): string | JsonObject[] {
   const texts = parts.flatMap((part) => (typeof part.text === 'string' ? [part.text] : []))
   const isMarked = !asString && parts.some((part) => part.cache_control !== undefined)
@@ -14,12 +14,12 @@ export function partsAsContent(parts: JsonObject[], asString: boolean): string |
   return isAllText && (asString || texts.length <= 1) ? texts.join('\n\n') : parts
 }
 
-/** A part that is only text; `mark` is what else it says. */
+/** A text part; `mark` has further fields. */
 export function textPart(text: string, mark: JsonObject = {}): JsonObject {
   return { type: 'text', text, ...mark }
 }
 
-/** The parts of one block of a user turn. Throws a GatewayError `invalid_request` where it can't be said in this format. */
+/** The parts for one block of a user turn. Throws a GatewayError `invalid_request` if this format can't express it. */
 export function encodeUserBlock(block: ContentBlock, quirks: ReadonlySet<string>): JsonObject[] {
   return encodeParts(block, ENCODERS, (hint) => encodeCache(hint, quirks))
 }
@@ -35,7 +35,7 @@ function encodeImagePart(image: ImageBlock): JsonObject {
 
 function encodeFilePart(file: FileBlock): JsonObject[] {
   const { source, filename, context } = file
-  // A service that takes videos does so in a part of its own, which this format has none for.
+  // Services that accept videos expect their own kind of part, which this format doesn't have.
   const kind = source.type === 'file-id' ? undefined : source.mediaType?.split('/')[0]?.toLowerCase()
   if (kind === 'video' || kind === 'audio') throw invalidRequest(`This model takes no ${kind} as a file`)
   const lead = context ? [textPart(context)] : []
@@ -59,16 +59,16 @@ function encodeFileId(source: Extract<FileBlock['source'], { type: 'file-id' }>)
   return { type: 'file', file: { file_id: source.id } }
 }
 
-/** The most breakpoints that the models behind such services take. */
+/** The most cache breakpoints that models behind such services accept. */
 const MAX_BREAKPOINTS = 4
 
-/** The field to spread into a wire object: nothing if there is no hint, or where the provider would refuse it. */
+/** The field to spread into a wire object: empty without a hint, or if the provider would refuse it. */
 export function encodeCache(cache: CacheHint | undefined, quirks: ReadonlySet<string>): JsonObject {
   if (!cache || !quirks.has(QUIRKS.cacheControl)) return {}
   return { cache_control: cache.ttl === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }
 }
 
-/** Takes the earliest breakpoints away where there are too many, since a later one covers the prompt before it. */
+/** Removes the earliest breakpoints if there are too many: a later one also covers the prompt before it. */
 export function limitBreakpoints(tools: readonly JsonObject[], messages: readonly JsonObject[]): number {
   const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isJsonObject) : []))
   const marked = [...tools, ...parts].filter((object) => object.cache_control !== undefined)

@@ -1,4 +1,4 @@
-/** A request of the hub as a chat-completions request, for callers of the other formats. */
+/** Encodes a chat-completions request, for callers of other formats. */
 
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
@@ -22,7 +22,7 @@ import { encodeCache, limitBreakpoints, textPart } from './encode-content'
 import { encodeTools } from './encode-tools'
 import { encodeTurns } from './encode-turns'
 
-/** Reads the quirks of `provider.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
+/** Uses the quirks of `provider.ts`. Throws a GatewayError `invalid_request` if an omission would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   const [native] = request.nativeOnly ?? []
   if (native !== undefined) throw invalidRequest(`This model cannot take ${native}`, native.split(' ')[0])
@@ -60,7 +60,7 @@ function encodeSystem(system: readonly TextBlock[], quirks: ReadonlySet<string>)
   return [{ role: 'system', content: isMarked ? parts : blocks.map(({ text }) => text).join('\n\n') }]
 }
 
-/** Usage is always asked for: it is what the answer is paid by. */
+/** Usage is always requested, because charges depend on it. */
 function encodeStream(request: ChatRequest, traits: TargetTraits): JsonObject {
   if (!request.stream) return {}
   if (traits.quirks.has(QUIRKS.noStreamOptions)) return { stream: true }
@@ -74,7 +74,7 @@ function encodeOutputLimit(request: ChatRequest, traits: TargetTraits, warnings:
     : { [traits.quirks.has(QUIRKS.maxTokens) ? 'max_tokens' : 'max_completion_tokens']: limit }
 }
 
-/** `response_format`, or nothing for plain text. */
+/** `response_format`; empty for plain text. */
 function encodeOutput(output: OutputShape): JsonObject {
   if (output.type === 'text') return {}
   if (output.type === 'json') return { response_format: { type: 'json_object' } }
@@ -88,7 +88,7 @@ function encodeOutput(output: OutputShape): JsonObject {
   return { response_format: { type: 'json_schema', json_schema: definition } }
 }
 
-/** JSON mode is refused unless some message speaks of JSON; callers of other formats need not have said it. */
+/** JSON mode is refused unless a message mentions JSON, which callers of other formats need not do. */
 function withMentionOfJson(messages: JsonObject[]): JsonObject[] {
   if (messages.some((message) => /json/i.test(JSON.stringify(message.content ?? '')))) return messages
   const instruction = 'Answer with a JSON object.'
@@ -97,10 +97,10 @@ function withMentionOfJson(messages: JsonObject[]): JsonObject[] {
   return [{ role: 'system', content: instruction }, ...messages]
 }
 
-/** Settings that a model may refuse. */
+/** Settings that some models refuse. */
 const CHOSEN = ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty'] as const satisfies Feature[]
 
-/** Reads the quirk `noSampling`. Throws a GatewayError `invalid_request` for too many stop sequences, unless a loss is fine. */
+/** Uses the quirk `noSampling`. Throws a GatewayError `invalid_request` for too many stop sequences, unless losses are accepted. */
 function encodeSampling(
   { sampling, preferences }: Pick<ChatRequest, 'sampling' | 'preferences'>,
   traits: TargetTraits,
@@ -127,7 +127,7 @@ function encodeSampling(
   })
 }
 
-/** A stop sequence left out would let the answer run on, so too many are refused. */
+/** Without a stop sequence the answer would run on, so too many are refused. */
 function encodeStop(stop: string[] | undefined, isLossy: boolean, warnings: Warning[]): string[] | undefined {
   const { maxItems } = LIMITS.stop
   const sequences = stop?.filter((sequence) => sequence !== '') ?? []
@@ -142,7 +142,7 @@ function withoutAbsent(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-/** `reasoning_effort`, from the hub's effort or budget. Reads the quirk `noReasoningEffort`. */
+/** `reasoning_effort` from the hub's effort or budget. Uses the quirk `noReasoningEffort`. */
 function encodeReasoning(reasoning: Reasoning | undefined, traits: TargetTraits, warnings: Warning[]): JsonObject {
   const effort = reasoning?.effort ?? effortOfBudget(reasoning?.budgetTokens)
   if (effort === undefined) return {}

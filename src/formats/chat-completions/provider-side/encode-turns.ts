@@ -1,8 +1,7 @@
 /**
- * Turns of the hub as the messages of a chat-completions request.
- * This format wants the results of an assistant's calls right after that assistant message, as text: one `tool` message per
- * call, and none without a call. So results are searched in all turns up to the next assistant turn. A call without a result
- * gets a placeholder. Content that a `tool` message can't hold follows in a user message (places.ts).
+ * Encodes turns as the messages of chat-completions. This format requires the results of an assistant's calls right after that message, as text:
+ * one `tool` message per call, and none without a call. So results are searched in all turns up to the next assistant turn, and a call
+ * without a result gets a placeholder. Content that a `tool` message can't contain follows in a user message (places.ts).
  */
 import { placeTurns, resultInWords } from '@/chat/places'
 import type {
@@ -26,15 +25,15 @@ import { PLACES } from './places'
 
 type Encoding = {
   messages: JsonObject[]
-  /** Instructions for the next user message, where there are no system messages in between. */
+  /** Instructions for the next user message, if system messages in between aren't possible. */
   carried: JsonObject[]
-  /** Results that already stand beside their calls. */
+  /** Results that were already written after their calls. */
   placed: Set<ToolResultBlock>
   quirks: ReadonlySet<string>
   warnings: Warning[]
 }
 
-/** Throws a GatewayError `invalid_request` where a block can't be said in this format. */
+/** Throws a GatewayError `invalid_request` for a block that this format can't express. */
 export function encodeTurns(all: readonly Turn[], traits: TargetTraits, warnings: Warning[]): JsonObject[] {
   const turns = placeTurns(all, PLACES)
   const encoding: Encoding = {
@@ -86,7 +85,7 @@ function encodeUser(encoding: Encoding, turn: UserTurn): void {
   pushUser(encoding, parts, turn.name)
 }
 
-/** What was thought, for providers that want it back. */
+/** Reasoning of earlier turns, for providers that require it. */
 function sentBack(reasoning: string, quirks: ReadonlySet<string>): JsonObject {
   return {
     ...(quirks.has(QUIRKS.reasoningContent) && { reasoning_content: reasoning }),
@@ -145,7 +144,7 @@ function encodeResult(encoding: Encoding, toolCallId: string, result: ToolResult
   })
 }
 
-/** Adds what is carried to the user message just written, or writes one for it. */
+/** Adds the carried instructions to the last user message, or to a new one. */
 function flushCarried(encoding: Encoding): void {
   if (encoding.carried.length === 0) return
   const parts = encoding.carried
@@ -164,7 +163,7 @@ function pushUser(encoding: Encoding, parts: JsonObject[], name?: string): void 
   encoding.messages.push({ role: 'user', content, ...(name && { name }) })
 }
 
-/** Texts that are joined are cached as one. */
+/** Joined texts are cached as one. */
 function marked(text: string, cache: CacheHint | undefined, { quirks }: Encoding): string | JsonObject[] {
   const mark = encodeCache(cache, quirks)
   return text === '' || mark.cache_control === undefined || quirks.has(QUIRKS.stringContent)
@@ -177,7 +176,7 @@ function lastHint(blocks: readonly ContentBlock[]): CacheHint | undefined {
   return block && 'cache' in block ? block.cache : undefined
 }
 
-/** The text of an assistant turn, with a refusal as text: many services refuse OpenAI's field for it, and empty messages. */
+/** An assistant turn's text, including a refusal: many services reject OpenAI's field for refusals, and empty messages. */
 function wordsOf({ content }: Turn): string {
   const refusal = content.map((block) => (block.type === 'refusal' ? block.text : '')).join('')
   return [joinTexts(content, ''), refusal].filter((words) => words !== '').join('\n\n')

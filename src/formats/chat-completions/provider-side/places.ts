@@ -1,7 +1,7 @@
-/** Where providers of chat-completions take which content. */
+/** Which content chat-completions providers accept where. */
 import type { PlaceTable } from '@/chat/places'
 
-/** Results and the model's own messages are text there. A service that takes videos does so in a part of its own. */
+/** Tool results and the model's own messages contain only text. Services that accept videos have their own kind of part. */
 export const PLACES: PlaceTable = {
   user: {
     text: 'carried',

@@ -1,4 +1,4 @@
-/** What generate-content clients are answered, as schemas that document it: an answer, of which a stream has many, and an error. */
+/** Schemas that document answers for generate-content clients: an answer (a stream consists of many) and an error. */
 
 import { Type } from '@sinclair/typebox'
 import { costFields } from '@/formats/cost-fields'
@@ -46,7 +46,7 @@ const Candidate = Type.Object({
   index: Type.Optional(Type.Integer()),
 })
 
-/** The answer of `:generateContent`, and each piece of a streamed one, which holds the new parts. */
+/** The answer of `:generateContent`, and each piece of a stream, which contains the new parts. */
 export const AnswerSchema = Type.Object(
   {
     candidates: Type.Optional(Type.Array(Candidate)),
@@ -57,7 +57,7 @@ export const AnswerSchema = Type.Object(
   { title: 'GenerateContentAnswer' },
 )
 
-/** A request that failed, or the last piece of a stream that broke. */
+/** A failed request, or the last piece of an interrupted stream. */
 export const ErrorSchema = Type.Object(
   {
     error: Type.Object({
@@ -74,13 +74,12 @@ export const ErrorSchema = Type.Object(
   { title: 'GenerateContentError' },
 )
 
-/** The data of one event of a stream, and one element of the array where no events are asked for. */
+/** The data of a stream event, or one element of the array without `alt=sse`. */
 export const EventSchema = Type.Union([AnswerSchema, ErrorSchema], {
   title: 'GenerateContentEvent',
   description: 'One piece of a streamed answer. The last one has the finish reason and the usage, or is an error.',
 })
 
-/** The answer of `:countTokens`. */
 export const CountSchema = Type.Object(
   { totalTokens: Type.Integer({ minimum: 0 }) },
   { title: 'GenerateContentTokenCount', additionalProperties: true },

@@ -1,20 +1,20 @@
-/** Gives every function call of a conversation an id and finds the call that a result answers, with or without ids. */
+/** Assigns ids to all function calls of a conversation, and finds the call of each result, with or without ids on the wire. */
 
 type Named = { id?: string; name?: string }
 
-/** What a result answers: the id of the call in the hub, and the function's name. */
+/** The call of a result: the id of the call in the hub, and the function's name. */
 export type AnsweredCall = { callId: string; name?: string }
 
 export interface CallRegister {
-  /** The id of a call: the wire's own, else one made of its place, so that the same conversation gives the same ids. */
+  /** The id of a call: the wire's, else one made from its position, so that the same conversation gives the same ids. */
   call(call: Named, turn: number, position: number): string
-  /** The call that a result answers: by id, else the oldest open one of that name; else one of its own that matches nothing. */
+  /** The call of a result: by id, else the oldest open call with that name; else a new id without a call. */
   answer(response: Named, turn: number, position: number): AnsweredCall
 }
 
 type OpenCall = { id: string; name: string | undefined; isAnswered: boolean }
 
-/** Creates a register for one request. Every look-up is constant in time, however many calls the conversation has. */
+/** Creates a register for one request. Every look-up takes constant time. */
 export function createCallRegister(): CallRegister {
   const taken = new Set<string>()
   const byWireId = new Map<string, Queue>()
@@ -29,7 +29,7 @@ export function createCallRegister(): CallRegister {
 
   return {
     call({ id: wireId, name }, turn, position) {
-      // Some clients number the calls of every turn from the start; providers of other formats refuse an id used twice.
+      // Some clients restart numbering at every turn, but providers of other formats refuse repeated ids.
       const id = unique(wireId && !taken.has(wireId) ? wireId : placeId(turn, position))
       const call = { id, name, isAnswered: false }
       if (wireId) queueOf(byWireId, wireId).push(call)
@@ -47,7 +47,7 @@ export function createCallRegister(): CallRegister {
 
 interface Queue {
   push(call: OpenCall): void
-  /** The oldest call that nothing has answered yet, which thereby is answered. */
+  /** Takes the oldest unanswered call and marks it as answered. */
   take(): OpenCall | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Parts of a request that hold material, as blocks of the hub: bytes, addresses and results of functions. */
+/** Decodes parts with media and function results. */
 import type { AudioBlock, FileBlock, ImageBlock, MediaSource, ToolResultBlock } from '@/chat/request'
 import { guessMediaType } from '@/formats/generate-content/media'
 import type { JsonObject, JsonValue } from '@/lib/json'
@@ -6,10 +6,10 @@ import { asWritten } from '@/lib/json-source/as-written'
 import type { AnsweredCall } from './call-register'
 import type { WireFileData, WireFunctionResponse, WireInlineData } from './wire'
 
-/** The addresses a provider of this format keeps files under; they mean nothing to any other provider. */
+/** URLs of files stored at a provider of this format; useless for other providers. */
 const OWN_FILE = /^https?:\/\/[^/]+\/v1(?:beta)?\/files\/[^/]+$/
 
-/** Bytes as the block their media type makes them. */
+/** The block for inline bytes, by their media type. */
 export function decodeInlineData({ mimeType, data }: WireInlineData): ImageBlock | AudioBlock | FileBlock {
   const kind = mimeType.split('/')[0]?.toLowerCase()
   if (kind === 'audio') return { type: 'audio', mediaType: mimeType, data }
@@ -17,7 +17,7 @@ export function decodeInlineData({ mimeType, data }: WireInlineData): ImageBlock
   return kind === 'image' ? { type: 'image', source } : { type: 'file', source }
 }
 
-/** An address as a block: one that any provider could fetch, or a file that only a provider of this format knows. */
+/** The block for a URL: fetchable by any provider, or a file stored at a provider of this format. */
 export function decodeFileData({ fileUri, mimeType }: WireFileData): ImageBlock | FileBlock {
   const guessed = mimeType ?? guessMediaType(fileUri)
   const isImage = guessed?.toLowerCase().startsWith('image/') ?? false
@@ -29,12 +29,12 @@ export function decodeFileData({ fileUri, mimeType }: WireFileData): ImageBlock 
   return isImage ? { type: 'image', source } : { type: 'file', source }
 }
 
-/** The result with its object as `json` and what it says as text: the value alone where it has the format's own wrapper. */
+/** The result, with its object as `json` and its content as text: only the value if it has the format's own wrapper. */
 export function decodeToolResult({ response, parts }: WireFunctionResponse, call: AnsweredCall): ToolResultBlock {
   const json = asWritten(response) ?? {}
   const isError = isWrappedAs(json, 'error')
   const text = textOf(json)
-  // Even an empty value is content: only where there is none is the object itself what the result says.
+  // An empty value is content, too. Only without such a value is the whole object the content.
   const content: ToolResultBlock['content'] = Object.keys(json).length === 0 ? [] : [{ type: 'text', text }]
   for (const { inlineData, fileData } of parts ?? []) {
     const media = inlineData ? decodeInlineData(inlineData) : fileData ? decodeFileData(fileData) : undefined
@@ -43,7 +43,7 @@ export function decodeToolResult({ response, parts }: WireFunctionResponse, call
   return { type: 'tool-result', ...call, content, json, isError }
 }
 
-/** Providers read `output` and `error` (libraries also write `result`) as the value itself where they stand alone. */
+/** If `output`, `result` (from libraries) or `error` is the only field, its value is the content. */
 function textOf(response: JsonObject): string {
   for (const key of ['output', 'result', 'error']) {
     if (isWrappedAs(response, key)) return asText(response[key])

@@ -1,4 +1,4 @@
-/** A generate-content request as a request of the hub. */
+/** Decodes a generate-content request into the hub. */
 
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, Effort, Reasoning, Sampling } from '@/chat/request'
@@ -38,13 +38,13 @@ export function decodeRequest(body: JsonObject, line: RequestLine): ChatRequest 
   return decodeChecked(checkRequest(normaliseRequest(body)), line)
 }
 
-/** This format names the model in the path, of which there is none if a body stands alone. */
+/** Decodes a body with the model in it, as it has no path. */
 export function decodeLoneBody({ model, ...body }: JsonObject): ChatRequest {
   if (typeof model !== 'string') throw invalidRequest('model must be a string', 'model')
   return decodeRequest(body, { model: modelOfResource(model), stream: false })
 }
 
-/** The request of a body whose fields are checked already. */
+/** Decodes a validated body. */
 function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest {
   if (!line.model) throw invalidRequest('the path must name a model', 'model')
   const config = wire.generationConfig ?? {}
@@ -98,7 +98,7 @@ function judge(wire: JsonObject, config: JsonObject): FieldVerdict {
   return withInside(verdict, judgeInside(wire, NESTED_FIELDS, camelCase))
 }
 
-/** What only this format can say: fields of the top level, of generationConfig, and tools that are no functions. */
+/** Fields that the hub lacks: of the top level, of generationConfig, and tools other than functions. */
 function decodeExtensions(wire: JsonObject, builtInTools: JsonValue[]): JsonObject {
   const config = isJsonObject(wire.generationConfig) ? extrasOf(wire.generationConfig, CONFIG_FIELDS) : {}
   return {
@@ -140,7 +140,7 @@ function decodeLevel(level: string): Reasoning {
   return effort === undefined ? {} : { effort }
 }
 
-/** How to choose among words. */
+/** Sampling parameters. */
 function decodeSampling(config: WireGenerationConfig): Sampling {
   const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed } = config
   const { stopSequences, responseLogprobs, logprobs } = config
@@ -159,7 +159,7 @@ function decodeSampling(config: WireGenerationConfig): Sampling {
 
 const KEY_HEADER = 'x-goog-api-key'
 
-/** The signs of a generate-content request: a beta version or a verb in its path, its client's headers, its contents. */
+/** How to recognise a generate-content request: a beta version or verb in the path, client headers, or contents. */
 export const recognition: Recognition = {
   headers: ['x-goog-api-client', KEY_HEADER],
   keyHeaders: ['x-provider3-api-key', KEY_HEADER],
@@ -167,7 +167,7 @@ export const recognition: Recognition = {
   isOwnBody: (body) => 'contents' in body,
 }
 
-/** The request whose input `:countTokens` asks about: `{contents}` or `{generateContentRequest}`. Throws like `decodeRequest`. */
+/** The request to count for `:countTokens`: `{contents}` or `{generateContentRequest}`. Throws like `decodeRequest`. */
 export function decodeCountTokens(body: JsonObject, line: RequestLine): ChatRequest {
   const { generateContentRequest, ...plain } = checkCountTokens(normaliseCountTokens(body))
   if (generateContentRequest && plain.contents) {
@@ -176,7 +176,7 @@ export function decodeCountTokens(body: JsonObject, line: RequestLine): ChatRequ
   return decodeChecked(generateContentRequest ?? checkRequest(plain), line)
 }
 
-/** `total` is a non-negative integer: our own estimate of the request's input tokens. */
+/** `total` is our estimate of the request's input tokens, a non-negative integer. */
 export function encodeCountTokens(total: number): JsonObject {
   return { totalTokens: total }
 }

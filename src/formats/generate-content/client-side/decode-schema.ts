@@ -1,11 +1,11 @@
-/** The form of the answer that a generate-content request asks for, and its OpenAPI subset of schemas as the JSON Schema that the hub speaks. */
+/** Decodes the requested output shape, converting the OpenAPI schema subset to JSON Schema. */
 import type { OutputShape } from '@/chat/request'
 import { camelCase } from '@/formats/generate-content/normalise'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 import type { WireGenerationConfig } from './wire'
 
-/** JSON Schema of an OpenAPI-subset schema: lower-case types, `nullable` as a `null` type, numbers for texts of numbers. */
+/** Converts an OpenAPI-subset schema to JSON Schema: lower-case types, `nullable` as type `null`, numeric texts as numbers. */
 export function decodeSchema(schema: JsonObject): JsonObject {
   const converted = new Map<string, JsonValue>()
   let isNullable = false
@@ -78,10 +78,7 @@ function withNull(schema: JsonObject): JsonObject {
   return Array.isArray(schema.anyOf) ? { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] } : schema
 }
 
-/**
- * The form of the answer. A schema without a media type means JSON; with another media type it is left to this format's
- * providers.
- */
+/** The output shape. A schema without a media type means JSON; other media types are left to this format's providers. */
 export function decodeOutput({
   responseMimeType,
   responseSchema,
@@ -99,7 +96,7 @@ export function decodeOutput({
 const ENUM_TYPE = 'text/x.enum'
 const ENUM_FIELD = 'choice'
 
-/** The field of the object that other formats' providers are asked for where this format's caller wants one word out of a list. */
+/** The object field to request from other formats' providers, if the caller wants one value out of a list. */
 export function answerFieldOf({ responseMimeType, responseSchema, responseJsonSchema }: WireGenerationConfig) {
   return responseMimeType === ENUM_TYPE && enumOf(responseJsonSchema ?? responseSchema) ? ENUM_FIELD : undefined
 }

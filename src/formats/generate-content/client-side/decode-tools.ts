@@ -1,4 +1,4 @@
-/** Tools of a generate-content request, and the choice between them, in the words of the hub. */
+/** Decodes the tools of a generate-content request, and the tool choice. */
 import { invalidRequest } from '@/chat/error'
 import type { Tool, ToolChoice } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'
@@ -6,7 +6,7 @@ import { asWritten } from '@/lib/json-source/as-written'
 import { decodeSchema } from './decode-schema'
 import type { WireRequest, WireTool, WireToolConfig } from './wire'
 
-/** The functions of a request, and the tools that only a provider of this format has (search, code execution, …). */
+/** The functions of a request, and the tools that only providers of this format have (search, code execution, …). */
 export function decodeTools(request: WireRequest): { tools: Tool[]; others: JsonValue[] } {
   const tools: Tool[] = []
   const others: JsonValue[] = []

@@ -1,4 +1,4 @@
-/** Contents of a request as turns of the hub; neighbours of one role, and adjacent texts and thoughts, are joined. */
+/** Decodes contents into turns; neighbours with the same role, and adjacent texts and thoughts, are joined. */
 import type {
   MediaBlock,
   ModelBlock,
@@ -16,13 +16,13 @@ import { type CallRegister, createCallRegister } from './call-register'
 import { decodeFileData, decodeInlineData, decodeToolResult } from './decode-content'
 import type { WireContent, WirePart } from './wire'
 
-/** Turns without empty ones; a missing role is `user`, and so is the `function` of old clients. */
+/** Turns without empty ones; a missing role, or the old role `function`, means `user`. */
 export function decodeTurns(contents: readonly WireContent[]): Turn[] {
   const turns: Turn[] = []
   const calls = createCallRegister()
   for (const { role, parts = [] } of contents) {
     for (const part of parts) {
-      // Calls are always the model's, and results the user's, whoever is said to speak.
+      // Calls are always the model's and results the user's, whatever the role says.
       const isModel = part.functionCall ? true : part.functionResponse ? false : role === 'model'
       const last = turns.at(-1)
       if (isModel) {
@@ -41,7 +41,7 @@ export function decodeTurns(contents: readonly WireContent[]): Turn[] {
   return turns
 }
 
-/** A system instruction: its texts, and pictures and files, which no other format has there. */
+/** A system instruction: its texts, and media, which no other format allows there. */
 export function decodeSystem(parts: readonly WirePart[] = []): { system: TextBlock[]; media: MediaBlock[] } {
   const system: TextBlock[] = []
   const media: MediaBlock[] = []
@@ -54,7 +54,7 @@ export function decodeSystem(parts: readonly WirePart[] = []): { system: TextBlo
   return { system, media }
 }
 
-/** The turns behind what stands in the system instruction, which the user shows in the beginning. */
+/** The turns, with the system instruction's media added to the start of the user's first turn. */
 export function withOpening([first, ...others]: readonly Turn[], media: readonly MediaBlock[]): Turn[] {
   const opening: UserBlock[] = [{ type: 'text', text: 'Files from the system instruction:' }, ...media]
   if (first?.role === 'user') return [{ ...first, content: [...opening, ...first.content] }, ...others]
@@ -75,7 +75,7 @@ function appendModelPart(content: ModelBlock[], part: WirePart, { calls, turn }:
   else appendText(content, part.text ?? textOfCode(part) ?? '', proof)
 }
 
-/** Adjacent texts of a user are apart on purpose; those of the model are the pieces of a stream. */
+/** A user's adjacent texts are separate on purpose; the model's are pieces of a stream. */
 function appendUserPart(content: UserBlock[], part: WirePart, { calls, turn }: Place): void {
   const medium = mediumOf(part)
   if (part.functionResponse) {
@@ -93,7 +93,7 @@ function mediumOf({ inlineData, fileData }: WirePart): MediaBlock | undefined {
   return fileData && decodeFileData(fileData)
 }
 
-/** A proof closes its block: what follows is another thought. */
+/** A proof ends its block: what follows is another thought. */
 function appendReasoning(content: ModelBlock[], text: string, { signature, redacted }: DecodedSignature): void {
   if (redacted) {
     content.push({ type: 'reasoning', text, redacted })

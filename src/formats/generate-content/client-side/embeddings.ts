@@ -1,4 +1,4 @@
-/** Embeddings for a generate-content client: what may be asked, as a request of the hub, and how it is answered. */
+/** Embeddings for generate-content clients: decodes requests and encodes answers. */
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { EmbeddingAnswer, EmbeddingInput, EmbeddingRequest } from '@/chat/embedding'
@@ -14,7 +14,7 @@ import { vectorText } from '@/formats/vectors'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { modelOfResource } from './models'
 
-/** The bodies of `:embedContent` and `:batchEmbedContents` as schemas, which both check requests and document them. */
+/** Schemas of `:embedContent` and `:batchEmbedContents`, which validate and document requests. */
 const { requests, dimensions } = LIMITS.embeddings
 
 const Content = Type.Object(
@@ -73,7 +73,7 @@ type Decoding = Pick<EmbeddingRequest, 'isLone'> & {
   prefix: string
 }
 
-/** A body of `:embedContent`. Throws a GatewayError `invalid_request` that names the field and the limit it breaks. */
+/** A body of `:embedContent`. Throws a GatewayError `invalid_request` that names the field and its limit. */
 export function decodeEmbedContent(body: JsonObject, line: RequestLine): EmbeddingRequest {
   const one = checkOne(normalise(body, ''))
   return decode({ requests: [one], isLone: true, svc: one.svc, prefix: '' }, line)
@@ -89,7 +89,7 @@ export function decodeBatchEmbedContents(body: JsonObject, line: RequestLine): E
   return decode({ requests: batch.requests, isLone: false, svc: batch.svc, prefix: 'requests' }, line)
 }
 
-/** A text in the place of a content, and a lone part in that of its list, are what they would be for a conversation. */
+/** As in conversations, a text may replace a content, and a single part a list. */
 function normalise(request: JsonObject, path: string): JsonObject {
   const renamed = renameKeys(request, path)
   const content: JsonValue | undefined = contentOfSystem(renamed.content)
@@ -133,7 +133,7 @@ function decodeInput({ svc: _svc, ...request }: WireEmbedRequest): EmbeddingInpu
   return { type: 'text', text, ...(title !== undefined && { title }), own: request }
 }
 
-/** The answer in pieces, a vector in each: a list, or the one that was asked for. */
+/** The answer in pieces of one vector each: a list, or a single vector if requested so. */
 export function* encodeEmbeddings(
   answer: EmbeddingAnswer,
   { request, inputTokens }: ToldEmbedding,

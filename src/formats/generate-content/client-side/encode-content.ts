@@ -1,4 +1,4 @@
-/** Pieces of an answer as parts, for generate-content clients: shared by complete and streamed answers. */
+/** Parts of an answer for generate-content clients, shared by complete and streamed answers. */
 import type { Signature } from '@/chat/request'
 import type { AnswerBlock } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'
@@ -6,7 +6,7 @@ import { encodeRedacted, encodeSignature } from '@/formats/generate-content/sign
 import { encodeArguments } from '@/formats/generate-content/tool-calls'
 import { isJsonObject, type JsonObject, parseJson, textOf } from '@/lib/json'
 
-/** The parts of one block. Reasoning is for callers who ask for it; a proof without text is kept for all. */
+/** The parts of one block. Reasoning is only sent on request; a proof without text is always sent. */
 export function encodeBlock(block: AnswerBlock, { wantsReasoning, answerField }: AnswerContext): JsonObject[] {
   switch (block.type) {
     case 'text':
@@ -26,7 +26,7 @@ export function encodeBlock(block: AnswerBlock, { wantsReasoning, answerField }:
   }
 }
 
-/** The text, or where it is an object of which `field` is the answer, that alone. */
+/** The text; if it is an object with `field`, only that value. */
 export function answerText(text: string, field: string | undefined): string {
   const answer = field === undefined ? undefined : parseJson(text)
   return (field !== undefined && isJsonObject(answer) && textOf(answer[field])) || text
@@ -37,22 +37,22 @@ export function encodeThought(text: string, signature?: Signature): JsonObject {
   return { text, thought: true, ...encodeProof(signature) }
 }
 
-/** An encrypted reasoning block, which rides on a thought without text. */
+/** An encrypted reasoning block, sent as a thought without text. */
 export function encodeRedactedThought(redacted: Signature): JsonObject {
   return { text: '', thought: true, thoughtSignature: encodeRedacted(redacted) }
 }
 
-/** A whole call with its id, by which the client's result finds it again. */
+/** A complete call with its id, to which the client's result refers. */
 export function encodeCall(id: string, name: string, argumentsText: string, signature?: Signature): JsonObject {
   return { functionCall: { id, name, args: encodeArguments(argumentsText) }, ...encodeProof(signature) }
 }
 
-/** An image the model made. */
+/** An image made by the model. */
 export function encodeImage(mimeType: string, data: string): JsonObject {
   return { inlineData: { mimeType, data } }
 }
 
-/** `thoughtSignature`, where there is a proof. */
+/** The field `thoughtSignature`, if there is a proof. */
 export function encodeProof(signature: Signature | undefined): JsonObject {
   return signature ? { thoughtSignature: encodeSignature(signature) } : {}
 }

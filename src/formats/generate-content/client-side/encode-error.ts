@@ -1,9 +1,9 @@
-/** An error of ours in the words of generate-content clients. */
+/** Encodes an error for generate-content clients. */
 import { type ErrorKind, type GatewayError, retryHeader } from '@/chat/error'
 import type { EncodedError } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
 
-/** The answer to a failed request. `code` is the HTTP status as a number: client libraries ignore an error without one. */
+/** `code` must be the HTTP status as a number: client libraries ignore other errors. */
 export function encodeError(error: GatewayError, requestId: string): EncodedError {
   const retry = retryHeader(error)
   return {
@@ -23,7 +23,7 @@ export function encodeError(error: GatewayError, requestId: string): EncodedErro
 const TYPE_PREFIX = 'type.googleapis.com/google.rpc.'
 const DOMAIN = 'svc-gateway'
 
-/** The canonical status word of each kind. */
+/** The canonical status of each error kind. */
 const STATUS_WORDS: Record<ErrorKind, string> = {
   invalid_request: 'INVALID_ARGUMENT',
   invalid_credentials: 'UNAUTHENTICATED',
@@ -45,7 +45,7 @@ const STATUS_WORDS: Record<ErrorKind, string> = {
   client_gone: 'CANCELLED',
 }
 
-/** The machine-readable reason of kinds whose status word is too coarse to act on. */
+/** A machine-readable reason for kinds whose status is too general. */
 const REASONS: ReadonlyMap<ErrorKind, string> = new Map([
   ['invalid_credentials', 'API_KEY_INVALID'],
   ['insufficient_credit', 'INSUFFICIENT_CREDIT'],

@@ -1,4 +1,4 @@
-/** An answer of the hub as a complete generate-content answer. */
+/** Encodes a complete answer for generate-content clients. */
 import type { TextBlock } from '@/chat/request'
 import type { ChatResponse, Choice } from '@/chat/response'
 import { type Source, withPlaces } from '@/chat/sources'
@@ -25,7 +25,7 @@ function encodeCandidate(choice: Choice, context: AnswerContext): JsonObject {
   const texts = choice.content.filter((block) => block.type === 'text')
   const logprobsResult = encodeLogprobs(choice.logprobs)
   return {
-    // Client libraries throw a content without parts out of their conversation, and the user's turn with it.
+    // Client libraries drop a content without parts, and the user's turn with it.
     content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] },
     finishReason: encodeFinishReason(choice.finish),
     index: choice.index,

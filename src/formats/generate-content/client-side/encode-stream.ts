@@ -1,8 +1,7 @@
 /**
- * Events of the hub as a streamed generate-content answer: every frame is a whole response with the new parts.
- * Text is sent as it comes. A call is sent whole, and only when something follows it (another block, or the finish): in a
- * broken stream the last call may be incomplete and must not be executed. The finish of every choice waits for the last frame,
- * which also has the usage.
+ * Encodes a streamed generate-content answer: every frame is a complete response with the new parts. Text is sent at once. A call is sent
+ * as a whole, after something follows it (another block, or the finish): in an interrupted stream the last call may be incomplete and must
+ * not be executed. The finish of every choice is sent in the last frame, with the usage.
  */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
@@ -37,7 +36,7 @@ class ContentEncoder implements StreamEncoder {
   private readonly waiting: { choice: number; part: JsonObject }[] = []
   private readonly finishes = new Map<number, FinishReason>()
   private readonly reasoningWithText = new Set<number>()
-  /** By block, texts that can only be sent whole. */
+  /** By block: texts that can only be sent as a whole. */
   private readonly wholeTexts = new Map<number, string>()
   /** By choice; sent last, as providers do. */
   private readonly sources = new Map<number, readonly Source[]>()
@@ -74,7 +73,7 @@ class ContentEncoder implements StreamEncoder {
           ? [this.partFrame(choice, encodeThought(event.text))]
           : []
       case 'reasoning-end': {
-        // A proof of thoughts that the caller does not see could never be sent back with them.
+        // A proof of thoughts that were not sent to the caller could not be sent back with them.
         const isKept = event.signature && (this.context.wantsReasoning || !this.reasoningWithText.has(block))
         return isKept ? [this.partFrame(choice, encodeThought('', event.signature))] : []
       }
@@ -134,7 +133,7 @@ class ContentEncoder implements StreamEncoder {
     const ends: [number, FinishReason][] =
       this.finishes.size > 0 ? [...this.finishes].sort(([left], [right]) => left - right) : [[0, { kind: 'error' }]]
     const candidates = ends.map(([index, finish]) => ({
-      // Client libraries count a chunk without parts as a broken answer and forget the turn.
+      // Client libraries treat a chunk without parts as a broken answer and drop the turn.
       content: { role: 'model', parts: [{ text: '' }] },
       finishReason: encodeFinishReason(finish),
       index,

@@ -1,17 +1,17 @@
-/** Models as generate-content clients name them in paths, and read them in a list. */
+/** Models in the form of generate-content: in paths and in the list of models. */
 
 import { Type } from '@sinclair/typebox'
 import type { ListedModel, ModelListing } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
 
-/** Models and tiers as generate-content clients list them. */
+/** The list of models and tiers in this format. */
 export const modelListing: ModelListing = {
   field: 'models',
   entrySchema: Type.Object({ name: Type.String(), displayName: Type.String() }),
   encodeModel,
 }
 
-/** One entry; its `name` is the resource `models/{id}`, slash and all. */
+/** One entry; its `name` is the resource `models/{id}`, including slashes of the id. */
 function encodeModel({ id, aliasOf = id, kind, name, contextLength, maxOutputTokens }: ListedModel): JsonObject {
   return {
     name: `models/${id}`,
@@ -24,7 +24,7 @@ function encodeModel({ id, aliasOf = id, kind, name, contextLength, maxOutputTok
   }
 }
 
-/** Reads the path of a generate-content call, which names the model and the verb in more ways than the specification has. */
+/** Parses model and verb from the path of a generate-content call, in all variants that clients send. */
 const CHAT_VERBS = ['generateContent', 'streamGenerateContent', 'countTokens'] as const
 const EMBEDDING_VERBS = ['embedContent', 'batchEmbedContents'] as const
 const VERBS = [...CHAT_VERBS, ...EMBEDDING_VERBS] as const
@@ -36,9 +36,9 @@ const VERSION = /^v1(?:beta\d*|alpha\d*)?$/
 const SEPARATOR = /:|%3a/gi
 
 /**
- * Parses `pathname` (no query, percent-encoding intact) from the right. The last `:` or `%3A` separates the verb; the rest,
- * without version prefixes and `models/`, is the model id. The id may hold slashes (bare or `%2F`) and colons. Undefined
- * without a known verb or id, or with broken percent-encoding.
+ * Parses `pathname` (no query, percent-encoded) from the right. The last `:` or `%3A` separates the verb; the rest, without version
+ * prefixes and `models/`, is the model id, which may contain slashes (bare or `%2F`) and colons. Undefined for an unknown verb, without an
+ * id, or with broken percent-encoding.
  */
 export function parseModelPath(pathname: string): ModelPath | undefined {
   const path = withoutTrailingSlashes(pathname)
@@ -55,7 +55,7 @@ export function parseModelPath(pathname: string): ModelPath | undefined {
 export function modelOfResource(resource: string): string {
   const segments = resource.split('/').filter((segment) => segment !== '')
   while (segments[0] !== undefined && VERSION.test(segments[0])) segments.shift()
-  // Libraries in their cloud mode write `publishers/{namespace}/models/{name}` for an id with a slash.
+  // In cloud mode, libraries write `publishers/{namespace}/models/{name}` for an id with a slash.
   if (segments[0] === 'publishers' && segments[2] === 'models') segments.splice(2, 1)
   if (segments[0] === 'models' || segments[0] === 'publishers') segments.shift()
   return segments.join('/')

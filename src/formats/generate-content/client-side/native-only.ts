@@ -1,10 +1,10 @@
-/** What of a generate-content request only a provider of the same format can do. */
+/** Parts of a generate-content request that only providers of the format support. */
 import { findMedia } from '@/formats/native-media'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { answerFieldOf } from './decode-schema'
 import type { WireRequest } from './wire'
 
-/** The fields at fault, each with what it is where the field alone does not say: `tools[1] (googleSearch)`. */
+/** The fields, with their kind if the field is not specific: `tools[1] (googleSearch)`. */
 export function listNativeOnly(request: WireRequest): string[] {
   const { cachedContent, continuationToken, generationConfig, tools, contents } = request as WireRequest & JsonObject
   return [
@@ -16,7 +16,7 @@ export function listNativeOnly(request: WireRequest): string[] {
   ]
 }
 
-/** Media types of answers that the hub has words for. */
+/** Media types of answers that the hub supports. */
 const MIME_TYPES: ReadonlySet<JsonValue | undefined> = new Set([undefined, 'text/plain', 'application/json'])
 
 function nativeConfig(config: JsonObject): string[] {
@@ -48,17 +48,17 @@ const KNOWN_PARTS = [
   'thoughtSignature',
 ]
 
-/** What tools of a provider did in earlier answers. */
+/** Parts with actions of provider-run tools in earlier answers. */
 const HOSTED_HISTORY = ['toolCall', 'toolResponse']
 
-/** The kinds of {@link HOSTED_HISTORY} that a request holds, e.g. `contents.toolCall`. */
+/** The {@link HOSTED_HISTORY} parts in a request, such as `contents.toolCall`. */
 export function listHostedHistory({ contents }: WireRequest): string[] {
   const parts = contents.flatMap(({ parts = [] }) => parts as readonly JsonValue[]).filter(isJsonObject)
   const kinds = HOSTED_HISTORY.filter((key) => parts.some((part) => part[key] !== undefined))
   return kinds.map((kind) => `contents.${kind}`)
 }
 
-/** Pictures and files in what parts hold beside words of the hub. */
+/** Images and files inside parts unknown to the hub. */
 export function listNativeMedia({ contents }: WireRequest) {
   const parts = contents.flatMap(({ parts = [] }) => parts as readonly JsonValue[]).filter(isJsonObject)
   const unknown = parts.flatMap((part) => Object.entries(part).filter(([key]) => !KNOWN_PARTS.includes(key)))

@@ -1,4 +1,4 @@
-/** The generate-content request, after normalising, as a schema: known fields typed, unknown ones kept. */
+/** The schema of normalised generate-content requests: known fields are typed, unknown ones kept. */
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/generate-content/limits'
@@ -8,7 +8,7 @@ import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { object, oneOf, titled } from '@/lib/schemas'
 
-/** An object of which nothing is known but that it is one: the caller's own data, never renamed. */
+/** An object with unknown fields: the caller's own data, never renamed. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
 const AnyValue = Type.Unsafe<JsonValue>(Type.Unknown())
 const NonEmptyString = Type.String({ minLength: 1 })
@@ -131,7 +131,7 @@ function optional<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(schema)
 }
 
-/** Returns the body as a request. Throws a GatewayError `invalid_request` that names the first field at fault. */
+/** Validates a body. Throws a GatewayError `invalid_request` that names the first faulty field. */
 export const checkRequest = createRequestCheck(GenerateContentRequest)
 
 /** The same for the body of `:countTokens`. */

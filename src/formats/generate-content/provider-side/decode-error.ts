@@ -1,11 +1,11 @@
-/** Decodes a generate-content provider's error answer, in every shape seen. */
+/** Decodes a generate-content provider's error response, in all known variants. */
 import type { ProviderError } from '@/chat/provider-error'
 import { CREDENTIALS_CODE, providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 const BAD_KEY = 'API_KEY_INVALID'
 
-/** Decodes a provider's error. A bad key, which providers report as a 400, is a 401 `API_KEY_INVALID`. Never throws. */
+/** Decodes a provider's error. A bad key, which providers report as a 400, becomes a 401 `API_KEY_INVALID`. Never throws. */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const error = errorOf(body)
   const details = Array.isArray(error.details) ? error.details.filter(isJsonObject) : []
@@ -20,14 +20,14 @@ export function decodeError(status: number | undefined, body: JsonValue | undefi
   })
 }
 
-/** Our account's own fault, which the status word alone (PERMISSION_DENIED) does not separate from a forbidden file. */
+/** Reasons that concern our own account; the status PERMISSION_DENIED may also mean a forbidden file. */
 function credentialsReasonOf(details: readonly JsonObject[]): string | undefined {
   return details
     .map(({ reason }) => textOf(reason))
     .find((reason) => reason !== undefined && CREDENTIALS_CODE.test(reason))
 }
 
-/** Errors come as an object, as a list of one (streams without `alt=sse`), or as a bare text from something in between. */
+/** Errors are an object, a list of one (streams without `alt=sse`), or a text from an intermediary. */
 function errorOf(body: JsonValue | undefined): JsonObject {
   const first = Array.isArray(body) ? body[0] : body
   if (!isJsonObject(first)) return {}

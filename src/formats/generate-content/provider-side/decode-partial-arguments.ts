@@ -1,4 +1,4 @@
-/** Puts together the function arguments that some generate-content providers stream by JSON path, piece by piece. */
+/** Assembles function arguments that some generate-content providers stream in pieces with a JSON path. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
@@ -6,18 +6,18 @@ import { asWritten } from '@/lib/json-source/as-written'
 export interface PartialArguments {
   /** Applies a list of `{jsonPath, stringValue | numberValue | boolValue | nullValue}`. */
   apply(pieces: readonly JsonValue[]): void
-  /** The arguments so far as JSON text; what has no place in them stands behind it, so that they don't pass for whole. */
+  /** The arguments so far as JSON text. Pieces without a valid place are appended, so that the text is not valid JSON. */
   text(): string
 }
 
 type Container = JsonObject | JsonValue[]
 
-/** Fields of position and continuation, without a value. */
+/** Fields without a value. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['jsonPath', 'willContinue'])
-/** The deepest path that is followed; a deeper piece has no place. */
+/** The deepest path; a deeper piece has no valid place. */
 const MAX_SEGMENTS = 32
 
-/** Creates the arguments of one call. Texts at the same path add up. */
+/** Creates the arguments of one call. Texts at the same path are concatenated. */
 export function createPartialArguments(): PartialArguments {
   const root = createObject()
   const unplaced: JsonValue[] = []
@@ -41,12 +41,12 @@ export function createPartialArguments(): PartialArguments {
   }
 }
 
-/** Without a prototype, so that a path through `__proto__` is a key like any other. */
+/** Without a prototype, so that `__proto__` in a path is an ordinary key. */
 function createObject(): JsonObject {
   return Object.create(null)
 }
 
-/** `$.rooms[0]['name']` as `['rooms', 0, 'name']`; undefined if it is no such path. */
+/** `$.rooms[0]['name']` becomes `['rooms', 0, 'name']`; undefined for an invalid path. */
 function parsePath(path: string): (string | number)[] | undefined {
   const segments: (string | number)[] = []
   const pattern = /\.([^.[\]]+)|\[(\d{1,6})\]|\['([^']*)'\]|\["([^"]*)"\]/y
@@ -67,7 +67,7 @@ function pieceValue(piece: JsonObject): JsonValue | undefined {
   return piece.nullValue === undefined ? undefined : null
 }
 
-/** Walks to the object or list that holds the path's last segment, and makes what is missing on the way. */
+/** The object or list that contains the path's last segment; missing ones are created. */
 function containerAt(root: JsonObject, path: readonly (string | number)[]): Container | undefined {
   let container: Container = root
   for (const [index, segment] of path.slice(0, -1).entries()) {
@@ -87,7 +87,7 @@ function read(container: Container, segment: string | number): JsonValue | undef
   return container[segment]
 }
 
-/** A list grows by one at a time: an index far beyond its end would cost memory for nothing. */
+/** Lists grow by one item at a time, since a huge index would waste memory. */
 function write(container: Container, segment: string | number, value: JsonValue): boolean {
   const before = read(container, segment)
   const whole = typeof before === 'string' && typeof value === 'string' ? before + value : value

@@ -1,4 +1,4 @@
-/** A complete generate-content answer, read as a stream of one event so that both ways agree. */
+/** Decodes a complete generate-content answer with the stream decoder, so that both agree. */
 import { createFolder } from '@/chat/fold'
 import type { ChatResponse, Choice } from '@/chat/response'
 import { decodeGrounding } from '@/formats/generate-content/grounding'
@@ -6,7 +6,7 @@ import { decodeLogprobs } from '@/formats/generate-content/logprobs'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { createStreamDecoder } from './decode-stream'
 
-/** Undefined where `body` is no answer. A list is the chunks of a stream; no finish reason counts as a stop. */
+/** Undefined if `body` is no answer. A list contains the chunks of a stream; a missing finish reason counts as a stop. */
 export function decodeResponse(body: JsonValue, mintCallId?: () => string): ChatResponse | undefined {
   const decoder = createStreamDecoder(mintCallId)
   const folder = createFolder()
@@ -29,7 +29,7 @@ export function decodeResponse(body: JsonValue, mintCallId?: () => string): Chat
   return response
 }
 
-/** In one piece the text is there, and with it the places. */
+/** In a complete answer the text is known, so sources get their ranges. */
 function placeSources({ content }: Choice, metadata: JsonValue | undefined): void {
   const texts = content.filter((block) => block.type === 'text')
   const cited = texts.find((block) => block.sources)

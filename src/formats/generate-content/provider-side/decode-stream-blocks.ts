@@ -1,7 +1,7 @@
 /**
- * One candidate of a streamed generate-content answer as events of the hub. At most one text or thought block is open; a part
- * of the other kind, a call, a signature or the finish closes it. A call is whole in one part, unless a provider streams its
- * arguments: then it is open until a part announces no further one.
+ * Decodes one candidate of a streamed generate-content answer. At most one text or thought block is open; a part of the other kind, a call,
+ * a signature or the finish closes it. A call is complete in one part, unless the provider streams its arguments: then it stays open until
+ * a part announces no further one.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
@@ -18,18 +18,18 @@ type Signed = { signature?: { format: 'generate-content'; value: string } }
 type OpenText = { kind: 'text' | 'reasoning'; block: number }
 type OpenCall = { block: number; args: PartialArguments; signed: Signed }
 
-/** What candidates of one answer share: the numbers of blocks, and ids for calls that have none. */
+/** Shared by the candidates of an answer: block numbers, and ids for calls without one. */
 type BlockSource = { nextBlock(): number; mintCallId(): string }
 
-/** Creates the reader of candidate number `choice`. */
+/** Reads candidate number `choice`. */
 export class BlockReader {
   private open: OpenText | undefined
   private openCall: OpenCall | undefined
-  /** Why it ended, of all that was said: some state it with every chunk, and some go on after it. The latest counts. */
+  /** The latest finish reason: some providers repeat it in every chunk, and some send content after it. */
   private finish: ((answer: Parameters<typeof decodeFinishReason>[1]) => FinishReason) | undefined
   private hasToolCalls = false
   private hasContent = false
-  /** Of all its texts; each chunk that has some has all. */
+  /** Sources of all its texts; each chunk with sources contains all so far. */
   private sources: readonly Source[] = []
 
   constructor(
@@ -47,7 +47,7 @@ export class BlockReader {
     return [{ type: 'text-end', choice, block, ...signed, sources }]
   }
 
-  /** Arguments that the stream broke off are not told at all: as JSON they would look whole. */
+  /** Interrupted arguments are not emitted, because they would look complete as JSON. */
   private closeCall(isWhole: boolean): ChatEvent[] {
     if (!this.openCall) return []
     const { block, args, signed } = this.openCall
@@ -56,7 +56,7 @@ export class BlockReader {
     return isWhole ? [{ type: 'tool-call-delta', choice: this.choice, block, argumentsText: args.text() }, end] : [end]
   }
 
-  /** Sources that came behind their text stand on a text of their own. */
+  /** Sources that arrive after their text are put on an additional, empty text. */
   private lateSources(): ChatEvent[] {
     const { sources } = this
     if (sources.length === 0) return []
@@ -135,7 +135,7 @@ export class BlockReader {
     return this.finish !== undefined
   }
 
-  /** The events of one chunk's share of this candidate, also of one that follows its finish reason. */
+  /** The events of one chunk's part for this candidate, even after its finish reason. */
   push(candidate: JsonObject): ChatEvent[] {
     const parts = isJsonObject(candidate.content) ? candidate.content.parts : undefined
     if (candidate.groundingMetadata) this.sources = decodeGrounding(candidate.groundingMetadata)
@@ -145,12 +145,12 @@ export class BlockReader {
     return events
   }
 
-  /** The whole prompt was refused: its reason where the candidate has none of its own. */
+  /** Records that the whole prompt was refused; the reason applies if the candidate has none of its own. */
   refuse(reason: FinishReason): void {
     this.finish ??= () => reason
   }
 
-  /** The stream is over: closes what is open, and says why the candidate ended if it did. */
+  /** Called at the stream's end: closes what is open, and emits the finish reason if there is one. */
   end(): ChatEvent[] {
     if (!this.finish) return [...this.closeText(), ...this.closeCall(false)]
     return [

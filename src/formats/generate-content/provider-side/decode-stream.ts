@@ -1,6 +1,4 @@
-/**
- * A streamed generate-content answer as events of the hub: every event is a whole response that holds the new parts.
- */
+/** Decodes a streamed generate-content answer: every event is a complete response with the new parts. */
 import type { ChatEvent } from '@/chat/event'
 import type { ProviderError } from '@/chat/provider-error'
 import type { Usage } from '@/chat/usage'
@@ -17,14 +15,14 @@ import type { SseEvent } from '@/lib/streams/sse'
 import { decodeError } from './decode-error'
 import { BlockReader } from './decode-stream-blocks'
 
-/** Every event counts what was written so far. */
+/** Every event contains the counts so far. */
 const RUNNING: RunningFields = {
   padding: [],
   usageField: 'usageMetadata',
   counts: ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'],
 }
 
-/** Creates the decoder of one stream; finishReason (or a refused prompt) ends it. `mintCallId` names calls without an id. */
+/** Creates a decoder; a finishReason (or a refused prompt) ends the stream. `mintCallId` creates ids for calls without one. */
 export function createStreamDecoder(mintCallId: () => string = randomCallId): StreamDecoder {
   return new ContentDecoder(mintCallId)
 }
@@ -88,7 +86,7 @@ class ContentDecoder implements StreamDecoder {
     return []
   }
 
-  /** Holds back counts of the prompt alone until the finish: of a broken stream, no usage is nearer the truth. */
+  /** Holds back counts of only the prompt until the finish: for an interrupted stream, our own estimate is closer to the truth. */
   pushUsage(metadata: JsonValue | undefined): ChatEvent[] {
     const usage = decodeUsage(metadata) ?? this.unsaid
     this.unsaid = undefined
@@ -122,7 +120,7 @@ class ContentDecoder implements StreamDecoder {
   push({ data }: SseEvent, json: JsonValue | undefined): ChatEvent[] {
     if (data === undefined || data.trim() === '' || data.trim() === FOREIGN_TERMINATOR) return []
     if (json === undefined) return this.failUnread('MALFORMED_EVENT', 'an event is not JSON')
-    // An error comes in a list; clients of the format can't read several chunks in one event.
+    // An error may come in a list of one. Several chunks in an event are invalid, since clients can't parse them.
     if (Array.isArray(json) && json.length > 1)
       return this.failUnread('MALFORMED_EVENT', 'an event holds several chunks')
     if (data.includes('"functionCall"')) rememberNumbers(json, data)
@@ -139,15 +137,15 @@ class ContentDecoder implements StreamDecoder {
 }
 
 const ANSWER_KEYS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseId', 'modelVersion']
-/** Not of this format, but some proxies before a provider add it. */
+/** Not part of this format, but some proxies send it. */
 const FOREIGN_TERMINATOR = '[DONE]'
 
-/** An id that no other call of the conversation has: the provider gave none, and conversations must not confuse two calls. */
+/** A unique id for a call without one, so that calls of a conversation are never confused. */
 function randomCallId(): string {
   return `call_${randomBase62(22)}`
 }
 
-/** Absurd indexes are not believed; the position in the list is what clients go by, too. */
+/** Invalid indexes are replaced by the position in the list, which clients use too. */
 function indexOf(index: JsonValue | undefined, position: number): number {
   const isIndex =
     typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < LIMITS.candidates.maximum

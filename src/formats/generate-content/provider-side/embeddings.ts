@@ -1,4 +1,4 @@
-/** Embeddings at a generate-content provider: how they are asked for, and what the answer says. */
+/** Embeddings at a generate-content provider: encodes requests and decodes answers. */
 import type { EmbeddingAnswer, EmbeddingInput, EmbeddingRequest, VectorEncoding } from '@/chat/embedding'
 import { readCount, type Usage, ZERO_USAGE } from '@/chat/usage'
 import { leftOutFields } from '@/formats/body-fields'
@@ -11,12 +11,15 @@ import { findUnreadList, readList } from '@/lib/json-source/long-list'
 
 export const MAX_INPUTS = LIMITS.embeddings.requests.maxItems
 
-/** Providers of this format know no other. */
+/** The only encoding of this format. */
 export function askedEncoding(): VectorEncoding {
   return 'float'
 }
 
-/** The body of one call, always a batch, which does what a lone request does; the caller's own requests, where the caller speaks this format. */
+/**
+ * The body of one call, always a batch, which is equivalent to single requests. If the caller uses this format, it contains the caller's
+ * own requests.
+ */
 export function encodeEmbeddingsRequest(call: EmbeddingCall, traits: EmbeddingTraits): JsonObject {
   const { request, body, start, end } = call
   const leftOut = body ? new Set(leftOutFields(request, traits)) : undefined
@@ -42,7 +45,7 @@ function commonFields(input: EmbeddingInput, { dimensions }: EmbeddingRequest): 
 const LIST = 'embeddings'
 const VECTOR_KEY = '"values":'
 
-/** The vectors, left as they are where they may be. Undefined if they are not what was asked for. */
+/** The vectors, unparsed if possible. Undefined if they are not as requested. */
 export async function decodeEmbeddingsResponse(
   bytes: Uint8Array,
   { written, count }: ExpectedVectors,
@@ -62,7 +65,7 @@ async function readAll(bytes: Uint8Array, count: number): Promise<EmbeddingAnswe
   return { vectors: list.entries, usage: decodeEmbeddingsUsage(list.around.usageMetadata) }
 }
 
-/** Null if nothing usable is said: no input takes no tokens at all. */
+/** Null if no usable count is reported: every input has at least one token. */
 function decodeEmbeddingsUsage(usage: JsonValue | undefined): Usage | null {
   if (!isJsonObject(usage)) return null
   const tokens = readCount(usage.promptTokenCount) || readCount(usage.totalTokenCount)

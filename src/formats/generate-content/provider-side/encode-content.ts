@@ -1,4 +1,4 @@
-/** Blocks of the hub as generate-content parts; everything a provider would refuse is settled here. */
+/** Encodes blocks as generate-content parts that every provider accepts. */
 import { invalidRequest } from '@/chat/error'
 import type { MediaBlock, ModelBlock, ToolResultBlock, UserBlock, Warning } from '@/chat/request'
 import { guessMediaType } from '@/formats/generate-content/media'
@@ -9,19 +9,19 @@ import { isJsonObject, type JsonObject, TEXT_BOUNDS } from '@/lib/json'
 import { parseAsWritten } from '@/lib/json-source/as-written'
 import { inspectJson } from '@/lib/json-source/scan'
 
-/** What the blocks of one request share. */
+/** Shared by the blocks of one request. */
 export type ContentContext = {
   quirks: ReadonlySet<string>
   warnings: Warning[]
   names: ReadonlyMap<string, string>
   withIds: boolean
-  /** How many characters of results were parsed so far. */
+  /** Total characters of parsed results. */
   parsedChars: number
-  /** How many values of theirs. */
+  /** Total JSON values of parsed results. */
   parsedValues: number
 }
 
-/** The limit for all results of a request; later ones are sent as text. */
+/** Limit for all parsed results of a request; later ones are sent as text. */
 const MAX_PARSED_CHARS = 4 * 1024 * 1024
 
 /** The parts of one block of a user content. */
@@ -40,14 +40,14 @@ export function encodeUserBlock(block: UserBlock, context: ContentContext): Json
   }
 }
 
-/** A result of no call stays readable; as a functionResponse it would make the provider refuse the request. */
+/** A result without its call becomes text, since a functionResponse would be refused. */
 function encodeOrphan(result: ToolResultBlock, { names, warnings, quirks }: ContentContext): JsonObject[] {
   warnings.push({ feature: 'tool-result', detail: `no call ${result.callId} precedes it; sent as text` })
   const name = result.name ?? names.get(result.callId) ?? 'a function'
   return [{ text: `Result of ${name}: ${textOfResult(result)}` }, ...mediaOf(result, quirks)]
 }
 
-/** The parts of one block of a model content. Only reasoning that this format's providers signed may go back. */
+/** The parts of one block of a model content. Only reasoning signed by this format's providers is sent back. */
 export function encodeAssistantBlock(block: ModelBlock, { quirks, withIds }: ContentContext): JsonObject[] {
   switch (block.type) {
     case 'text': {
@@ -58,7 +58,7 @@ export function encodeAssistantBlock(block: ModelBlock, { quirks, withIds }: Con
     case 'refusal':
       return block.text === '' ? [] : [{ text: block.text }]
     case 'reasoning': {
-      // Thoughts without this format's own proof are another model's: they are of no use and may be refused.
+      // Thoughts without this format's proof come from another model: they are useless and may be refused.
       const thoughtSignature = ownSignature(block.signature)
       return thoughtSignature === undefined ? [] : [{ text: block.text, thought: true, thoughtSignature }]
     }
@@ -83,7 +83,7 @@ function encodeFile(file: Extract<MediaBlock, { type: 'file' }>, quirks: Readonl
   return [...(file.context ? [{ text: file.context }] : []), encodeMedia(file, quirks)]
 }
 
-/** A result as a part, and its media where they cannot be inside. Reads the quirk `functionResponseParts`. */
+/** A result as a part, with separate media if they are not allowed inside. Uses the quirk `functionResponseParts`. */
 export function encodeToolResult(
   result: ToolResultBlock,
   name: string,
@@ -101,7 +101,7 @@ export function encodeToolResult(
   return { part: { functionResponse }, beside: isInside ? [] : media }
 }
 
-/** The answer to a call whose result the conversation lost: a provider refuses calls and results that differ in number. */
+/** A placeholder for a missing result: providers refuse a conversation whose calls and results differ in number. */
 export function missingResult(callId: string, name: string, withId: boolean): JsonObject {
   return {
     functionResponse: { ...(withId && { id: callId }), name, response: { error: 'The call was not answered.' } },
@@ -128,7 +128,7 @@ function encodeResponse(result: ToolResultBlock, context: ContentContext): JsonO
   return readObject(text, context) ?? { output: text || placeholderFor(result) }
 }
 
-/** The object that `text` is, if it is one and not too long. Throws `invalid_request` where it is nested deeper than anything is parsed. */
+/** The object encoded in `text`, if it is one and not too long. Throws `invalid_request` if it is nested too deeply. */
 function readObject(text: string, context: ContentContext): JsonObject | undefined {
   if (!text.startsWith('{')) return undefined
   context.parsedChars += text.length
@@ -138,19 +138,19 @@ function readObject(text: string, context: ContentContext): JsonObject | undefin
     throw invalidRequest(`the result of a tool call is nested deeper than ${TEXT_BOUNDS.depth} levels`, 'messages')
   }
   context.parsedValues += values
-  // A long text stays text, with the same content.
+  // A longer text is sent as text instead.
   if (breach !== undefined || context.parsedValues > TEXT_BOUNDS.values) return undefined
   const value = parseAsWritten(text)
   return isJsonObject(value) ? value : undefined
 }
 
-/** A result that is all media says so, or the model would take it for an empty one. */
+/** A text for a result that contains only media, since the model would take it for an empty one. */
 function placeholderFor(result: ToolResultBlock): string {
   const media = result.content.find((block) => block.type !== 'text')
   return media ? `[${media.type}]` : ''
 }
 
-/** The part of a media block. Throws `invalid_request` for an address that cannot be fetched, and another format's file id. */
+/** The part of a media block. Throws `invalid_request` for a URL that cannot be fetched, and for another format's file id. */
 function encodeMedia(block: MediaBlock, quirks: ReadonlySet<string>): JsonObject {
   if (block.type === 'audio') return { inlineData: { mimeType: block.mediaType, data: block.data } }
   const { source } = block

@@ -1,4 +1,4 @@
-/** A request of the hub as a generate-content request, for callers of the other formats. */
+/** Encodes a generate-content request, for callers of other formats. */
 
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
@@ -14,7 +14,7 @@ import { encodeToolChoice, encodeTools } from './encode-tools'
 import { encodeTurns } from './encode-turns'
 import { type SchemaBudget, schemaBudget } from './schema-budget'
 
-/** Reads the quirks of `provider.ts`. Throws `invalid_request` where leaving out would change the meaning. */
+/** Uses the quirks of `provider.ts`. Throws `invalid_request` if an omission would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   const [native] = request.nativeOnly ?? []
   if (native !== undefined)
@@ -46,7 +46,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   return { body, warnings }
 }
 
-/** Dropped, the demand would let the model answer in words where the caller wants a call. */
+/** Without this requirement, the model could answer with text although the caller wants a call. */
 function refuseImpossibleCall({ tools, toolChoice }: ChatRequest): void {
   const isForced = toolChoice?.type === 'required' || toolChoice?.type === 'tool'
   if (isForced && tools.length === 0) throw invalidRequest('A tool call is required, but the request has no tools')
@@ -76,7 +76,7 @@ function encodeGenerationConfig(
   }
 }
 
-/** The fields of generationConfig that say what the answer must look like; with a budget, for a provider that knows the subset alone. */
+/** The generationConfig fields for the output shape. `budget` is set for providers that only support the schema subset. */
 function encodeOutput(output: OutputShape, budget: SchemaBudget | undefined): JsonObject {
   switch (output.type) {
     case 'text':
@@ -90,7 +90,7 @@ function encodeOutput(output: OutputShape, budget: SchemaBudget | undefined): Js
   }
 }
 
-/** The sampling fields of generationConfig. Throws `invalid_request` for too many stop sequences, unless lossy. */
+/** The sampling fields of generationConfig. Throws `invalid_request` for too many stop sequences, unless losses are accepted. */
 function encodeSampling(
   { sampling, preferences }: Pick<ChatRequest, 'sampling' | 'preferences'>,
   warnings: Warning[],
@@ -111,10 +111,10 @@ function encodeSampling(
   }
 }
 
-/** Providers take penalties from -2 up to, but not including, 2. */
+/** Providers accept penalties from -2 to less than 2. */
 const PENALTY = { minimum: LIMITS.penalty.minimum, maximum: 1.99 }
 
-/** A stop sequence left out would let the answer run on, so too many are refused. */
+/** Without a stop sequence the answer would run on, so too many are refused. */
 function encodeStop(stop: readonly string[], isLossy: boolean, warnings: Warning[]): string[] {
   const { maxItems } = LIMITS.stopSequences
   const kept = stop.filter((sequence) => sequence !== '')
@@ -129,7 +129,7 @@ function clamp(value: number, { minimum, maximum }: { minimum: number; maximum: 
   return Math.min(Math.max(value, minimum), maximum)
 }
 
-/** thinkingConfig for a provider, or undefined if there is nothing to say. Reads the quirks `thinkingBudget` and `noThinking`. */
+/** A provider's thinkingConfig; undefined for the default. Uses the quirks `thinkingBudget` and `noThinking`. */
 function encodeReasoning(
   reasoning: Reasoning | undefined,
   traits: TargetTraits,
@@ -149,7 +149,7 @@ function encodeReasoning(
   return Object.keys(config).length > 0 ? config : undefined
 }
 
-/** Google's own table for the budget of an effort is low 1K, medium 8K, high 24K; minimal is the least every model takes. */
+/** Based on Google's table: low 1K, medium 8K, high 24K. Minimal is the smallest budget that every model accepts. */
 const BUDGET_OF_EFFORT: Record<Effort, number> = {
   none: 0,
   minimal: 512,
@@ -159,7 +159,7 @@ const BUDGET_OF_EFFORT: Record<Effort, number> = {
   xhigh: 24_576,
   max: 24_576,
 }
-/** The most that every model with budgets takes. */
+/** The largest budget that every model accepts. */
 const MAX_BUDGET = BUDGET_OF_EFFORT.max
 
 const LEVEL_OF_EFFORT: Record<Effort, string> = {
@@ -187,7 +187,7 @@ function encodeLevel({ effort, budgetTokens }: Reasoning, warnings: Warning[]): 
   return { thinkingLevel: LEVEL_OF_EFFORT[wanted] }
 }
 
-/** The effort whose budget is nearest; undefined for a dynamic budget, which is what a model does unasked. */
+/** The effort with the closest budget; undefined for a dynamic budget, which is the models' default. */
 function effortOfBudget(budget: number | undefined): Effort | undefined {
   if (budget === undefined || budget < 0) return undefined
   if (budget === 0) return 'none'

@@ -1,19 +1,19 @@
-/** Writes JSON Schema in the OpenAPI subset. What it cannot say is widened, never narrowed. */
+/** Converts JSON Schema to the OpenAPI subset. Unsupported constraints are relaxed, never tightened. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { numberOf } from '@/lib/json-source/as-written'
 import { type Flattened, flattenSchema, type SchemaScope } from './flatten-schema'
 import { jsonBytes, paidFor, type SchemaBudget, spend } from './schema-budget'
 
-/** What the smallest schema takes. */
+/** Bytes of the smallest schema. */
 const MIN_SCHEMA_BYTES = 16
-/** The size of a name in a schema besides its characters. */
+/** Bytes per name in a schema besides its characters. */
 const NAME_BYTES = 4
 const MAX_DEPTH = 48
 
 /**
- * The OpenAPI-subset schema of a JSON Schema. Ends for every input: recursion becomes a bare object. Throws `invalid_request` where
- * `budget` does not pay for what comes of it.
+ * Converts a JSON Schema to the OpenAPI subset. Always terminates: recursion becomes a plain object. Throws `invalid_request` if the result
+ * exceeds `budget`.
  */
 export function encodeSchema(schema: JsonObject, budget: SchemaBudget): JsonObject {
   return paidFor(convert(schema, { root: schema, expanding: new Set(), budget, depth: 0 }), budget)
@@ -31,12 +31,12 @@ function convert(schema: JsonValue | undefined, scope: SchemaScope): JsonObject 
   return isNullable ? asNullable(converted) : converted
 }
 
-/** A value of any type: the subset has no schema without a type. */
+/** A schema for any type, since the subset requires a type. */
 function anything(texts: JsonObject): JsonObject {
   return { anyOf: [{ type: 'STRING', ...texts }, { type: 'NUMBER' }, { type: 'BOOLEAN' }, { type: 'OBJECT' }] }
 }
 
-/** Roughly what a schema takes, without the schemas inside it. */
+/** Approximate size of a schema without nested schemas. */
 function sizeOf(schema: JsonObject): number {
   let bytes = MIN_SCHEMA_BYTES
   for (const key in schema) bytes += key.length + NAME_BYTES
@@ -73,10 +73,10 @@ function inferType(schema: JsonObject): string | undefined {
   return schema.minimum === undefined && schema.maximum === undefined ? undefined : 'number'
 }
 
-/** The schemas of which one must hold, or undefined if there is no such choice. */
+/** The alternatives of a choice; undefined if there is none. */
 function alternativesOf({ schema }: Flattened, types: string[]): JsonObject[] | undefined {
   const listed = [schema.anyOf, schema.oneOf].filter(Array.isArray).flat().filter(isJsonObject)
-  // "At least one of these is required" constrains the object beside it and cannot be said in the subset.
+  // A constraint like "at least one of these is required" can't be expressed in the subset.
   const chosen = listed.filter((alternative) => Object.keys(alternative).some((key) => !CONSTRAINT_KEYS.has(key)))
   if (chosen.length > 0) return chosen
   if (types.length < 2) return undefined
@@ -85,7 +85,7 @@ function alternativesOf({ schema }: Flattened, types: string[]): JsonObject[] | 
 
 const CONSTRAINT_KEYS: ReadonlySet<string> = new Set(['required', 'not', 'title', 'description', '$comment'])
 
-/** Providers that know only the subset want `anyOf` to stand alone, so what stands beside it moves into each alternative. */
+/** Providers limited to the subset require `anyOf` to be alone, so its sibling keywords are copied into each alternative. */
 function convertAlternatives({ schema, scope }: Flattened, alternatives: JsonObject[]): JsonObject {
   const { anyOf: _anyOf, oneOf: _oneOf, title: _title, description, ...beside } = schema
   if (Array.isArray(beside.type)) delete beside.type
@@ -136,7 +136,7 @@ function convertProperties(schema: JsonObject, scope: SchemaScope): JsonObject {
   }
 }
 
-/** One schema for all items: of a tuple, any of its members'. */
+/** One schema for all items; for a tuple, any of its members. */
 function itemsOf(schema: JsonObject): JsonValue | undefined {
   const members = [schema.prefixItems, schema.items].filter(Array.isArray).flat()
   if (members.length === 0) return schema.items
@@ -173,7 +173,7 @@ function literalsOf(schema: JsonObject): JsonValue[] | undefined {
   return schema.const === undefined ? undefined : [schema.const]
 }
 
-/** The subset lists texts only; other values go into the description. */
+/** The subset only lists texts; other values are added to the description. */
 function describeLiterals(schema: JsonObject, description: JsonValue | undefined): JsonObject {
   const literals = literalsOf(schema)
   if (!literals || literals.length === 0) return {}
@@ -195,7 +195,7 @@ function keepCounts(schema: JsonObject, ...keys: string[]): JsonObject {
   )
 }
 
-/** The bound `step` further in; one that is too large to reckon with stays as it is, and so allows itself too. */
+/** The bound moved inwards by `step`; a bound beyond exact numbers is kept, so it includes itself. */
 function boundOf(value: JsonValue | undefined, step: number): JsonValue | undefined {
   const bound = numberOf(value)
   if (bound === undefined || !Number.isFinite(bound)) return undefined

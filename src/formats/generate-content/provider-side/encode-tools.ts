@@ -1,17 +1,17 @@
-/** Tools of the hub, and the choice between them, for a generate-content provider. */
+/** Encodes tools and the tool choice for a generate-content provider. */
 
 import type { Tool, ToolChoice } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { encodeSchema } from './encode-schema'
 import type { SchemaBudget } from './schema-budget'
 
-/** `tools` for a provider; undefined if there are none. With a budget, for one that knows the subset alone. */
+/** A provider's `tools`; undefined without tools. `budget` is set for providers that only support the schema subset. */
 export function encodeTools(tools: readonly Tool[], budget: SchemaBudget | undefined): JsonValue[] | undefined {
   if (tools.length === 0) return undefined
   return [{ functionDeclarations: tools.map((tool) => encodeDeclaration(tool, budget)) }]
 }
 
-/** toolConfig for a provider; undefined if the choice is the default. */
+/** A provider's toolConfig; undefined for the default choice. */
 export function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefined {
   if (!choice) return undefined
   switch (choice.type) {
@@ -34,7 +34,7 @@ function encodeDeclaration({ name, description, parameters }: Tool, budget: Sche
   return schema.properties === undefined ? declaration : { ...declaration, parameters: schema }
 }
 
-/** What an object schema without properties may say and still describe only `{}`. */
+/** Keywords that an object schema without properties may have and still only allow `{}`. */
 const EMPTY_SCHEMA_KEYS: ReadonlySet<string> = new Set([
   '$schema',
   'type',
@@ -44,7 +44,7 @@ const EMPTY_SCHEMA_KEYS: ReadonlySet<string> = new Set([
   'description',
 ])
 
-/** Providers refuse an object schema with no properties; a function without parameters is how this format says it. */
+/** Such functions are encoded without parameters, because providers refuse an object schema without properties. */
 function takesNoArguments(schema: JsonObject): boolean {
   if (Object.keys(schema.properties ?? {}).length > 0) return false
   return Object.entries(schema).every(

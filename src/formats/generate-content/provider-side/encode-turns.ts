@@ -1,8 +1,7 @@
 /**
- * Turns of the hub as the contents of a generate-content request. Neighbours of one role become one content. The calls
- * of a model content are answered by exactly as many functionResponse parts, in the order of the calls, in a user
- * content that holds nothing else: providers count the parts. What else the user said there (text, pictures of a
- * result) follows in a content of its own.
+ * Encodes turns as the contents of a generate-content request. Neighbours with the same role become one content. Providers require that a
+ * model content's calls are answered by as many functionResponse parts, in the same order, in a user content without other parts. Other
+ * content of the user's turn (text, images of a result) follows in a separate content.
  */
 
 import { placeTurns } from '@/chat/places'
@@ -20,7 +19,7 @@ import {
 } from './encode-content'
 import { PLACES } from './places'
 
-/** Contents of a request to a provider. Throws a GatewayError `invalid_request` for media that the provider can't take. */
+/** The contents of a request. Throws a GatewayError `invalid_request` for media that the provider doesn't accept. */
 export function encodeTurns(all: readonly Turn[], traits: TargetTraits, warnings: Warning[]): JsonObject[] {
   const turns = placeTurns(all, PLACES)
   const contents: JsonObject[] = []
@@ -36,7 +35,7 @@ export function encodeTurns(all: readonly Turn[], traits: TargetTraits, warnings
     } else {
       openCalls = group.content.filter((block) => block.type === 'tool-call')
       const parts = encodeModelParts(group.content, context)
-      // A call must follow something the user said; a conversation that was cut before its first call begins with a call.
+      // A call must follow a user content; a conversation truncated before its first call begins with one.
       if (contents.length === 0 && openCalls.length > 0) contents.push(userContent([{ text: 'Continue.' }]))
       if (parts.length > 0) contents.push({ role: 'model', parts })
     }
@@ -64,7 +63,7 @@ function groupByRole(turns: readonly Turn[]): Group[] {
   return groups
 }
 
-/** This format has no instructions in the middle of a conversation; marked, the user's turn carries them. */
+/** This format has no instructions inside a conversation, so they become marked text of the user's turn. */
 function markAsSystem({ text }: TextBlock): TextBlock {
   return { type: 'text', text: `<system>${text}</system>` }
 }

@@ -1,8 +1,8 @@
-/** Inlines `$ref` and merges `allOf`, so that one plain schema remains for generate-content. */
+/** Inlines `$ref` and merges `allOf`, so that generate-content gets one plain schema. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { type SchemaBudget, spend } from './schema-budget'
 
-/** The state of a conversion: the document for references, those being expanded, and the rest of the budget. */
+/** The state of a conversion: the root document, the references being expanded, and the remaining budget. */
 export type SchemaScope = {
   root: JsonObject
   expanding: ReadonlySet<string>
@@ -10,17 +10,17 @@ export type SchemaScope = {
   depth: number
 }
 
-/** A schema without `$ref` and `allOf`, and the scope for what lies inside it. */
+/** A schema without `$ref` and `allOf`, and the scope for its nested schemas. */
 export type Flattened = { schema: JsonObject; scope: SchemaScope }
 
-/** Returns undefined if a reference leads back into itself. Unknown references say nothing. Throws if the budget is spent. */
+/** Returns undefined for a circular reference. Unknown references are ignored. Throws if the budget is exceeded. */
 export function flattenSchema(schema: JsonObject, scope: SchemaScope): Flattened | undefined {
   const expanding = new Set(scope.expanding)
   const flat = merged(schema, scope, expanding)
   return flat && { schema: flat, scope: { ...scope, expanding } }
 }
 
-/** Adds every reference it follows to `followed`, which the properties of the result must not follow again. */
+/** Adds each followed reference to `followed`; nested schemas of the result must not follow them again. */
 function merged(schema: JsonObject, scope: SchemaScope, followed: Set<string>): JsonObject | undefined {
   const { $ref: reference, allOf, ...rest } = schema
   let result: JsonObject = {}
@@ -65,13 +65,13 @@ function decodePointerSegment(segment: string): string {
   }
 }
 
-/** Both schemas in one: properties and required add up, of everything else the second wins. */
+/** Merges two schemas: properties and required are combined; otherwise the second has priority. */
 function overlay(first: JsonObject, second: JsonObject, scope: SchemaScope): JsonObject {
   for (const _ in first) spend(scope.budget, KEY_BYTES)
   const both: JsonObject = { ...first, ...second }
   if (isJsonObject(first.properties) && isJsonObject(second.properties)) {
     both.properties = { ...first.properties, ...second.properties }
-    // Copying counts, or many references to one large schema would cost the square of the request's size.
+    // Copying costs budget, because many references to one large schema would take quadratic time.
     spend(scope.budget, MERGE_BYTES * Object.keys(first.properties).length)
   }
   if (Array.isArray(first.required) && Array.isArray(second.required)) {
@@ -81,8 +81,8 @@ function overlay(first: JsonObject, second: JsonObject, scope: SchemaScope): Jso
   return both
 }
 
-/** How many references may lead into one another. */
+/** The longest chain of references. */
 const MAX_REFERENCES = 64
-/** What following a reference, or copying a property, takes of the budget. */
+/** Budget for following a reference or copying a property. */
 const MERGE_BYTES = 16
 const KEY_BYTES = 1

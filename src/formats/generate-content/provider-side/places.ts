@@ -1,7 +1,7 @@
-/** Where providers of generate-content take which content. */
+/** Which content generate-content providers accept where. */
 import type { PlaceTable } from '@/chat/places'
 
-/** Everywhere everything; content that does not fit into a result stands beside it (encode-turns.ts). */
+/** All content is accepted everywhere; media that a result can't contain follow it (encode-turns.ts). */
 export const PLACES: PlaceTable = {
   user: {
     text: 'carried',

@@ -1,14 +1,14 @@
-/** How much longer schemas may get where a provider knows no references, and each has to be written out wherever it is used. */
+/** Limits how much schemas grow if references must be replaced by copies, for providers without references. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'
 
-/** All schemas of a request together may be so many times their size when they are written out. */
+/** All schemas of a request together may grow by this factor. */
 const MAX_GROWTH = 2
-/** And so many bytes more: what small ones need. */
+/** Additional bytes allowed, for small schemas. */
 const ALLOWANCE_BYTES = 8_192
 
-/** The rest of the budget for all schemas of one request. `work` limits the visited nodes, `bytes` the result. */
+/** The remaining budget for all schemas of one request. `work` limits the visited nodes, `bytes` the result. */
 export type SchemaBudget = { work: number; bytes: number }
 
 /** The budget for the schemas of `request`. */
@@ -19,18 +19,18 @@ export function schemaBudget({ tools, output }: Pick<ChatRequest, 'tools' | 'out
   return { work: bytes * 2, bytes }
 }
 
-/** The most bytes by which schemas of so many get longer. */
+/** The most bytes that schemas of `own` bytes may grow by. */
 export function grownBytes(own: number): number {
   return own === 0 ? 0 : own * (MAX_GROWTH - 1) + ALLOWANCE_BYTES
 }
 
-/** Throws `invalid_request` where the budget does not pay for so much work. */
+/** Throws `invalid_request` if the remaining work is less than `work`. */
 export function spend(budget: SchemaBudget, work: number): void {
   budget.work -= work
   if (budget.work < 0) throw tooLong()
 }
 
-/** The written schema. Throws `invalid_request` where the budget does not pay for its bytes. */
+/** Returns `written` after charging its bytes. Throws `invalid_request` if the budget is exceeded. */
 export function paidFor(written: JsonObject, budget: SchemaBudget): JsonObject {
   budget.bytes -= jsonBytes(written)
   if (budget.bytes < 0) throw tooLong()

@@ -1,4 +1,4 @@
-/** The part of a provider on the providers' page where an administrator has its targets tried, and sees what works. */
+/** The test of a provider's targets on the providers page, with its results. */
 import { Box, Button, Group, List, Text, Title } from '@mantine/core'
 import { DataTable, FIGURES } from '@/dashboard/components/lists/data-table'
 import { ErrorState } from '@/dashboard/components/states/error-state'
@@ -19,7 +19,7 @@ const COLUMNS = [
   ['usage', 'Usage'],
 ] as const
 
-/** The button, and what came of it. */
+/** The button and the results. */
 export function ProviderTrial({ provider }: { provider: string }) {
   const trial = useTrial(provider)
   return (
@@ -92,7 +92,7 @@ function Results({ provider, trials: { targets } }: { provider: string; trials: 
   )
 }
 
-/** A model, and what its provider calls it. */
+/** A model, and its name at the provider. */
 export function TargetName({ model, target }: { model: string; target: string }) {
   return (
     <>

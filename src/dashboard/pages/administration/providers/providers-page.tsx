@@ -1,4 +1,4 @@
-/** The page of providers and targets as the process that answers sees them at this moment. */
+/** The page of providers and targets, with their state in the process that answers. */
 import { Box, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconArrowsSplit2, IconServerBolt } from '@tabler/icons-react'
 import { DataTable, FIGURES } from '@/dashboard/components/lists/data-table'

@@ -1,4 +1,4 @@
-/** Money that a provider says is gone or came back: one such movement, and the list of those that moved no credit. */
+/** Reversals (refunds and chargebacks) and their undoing as providers report them, and the list of those without effect on credit. */
 import { Box, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { ShowMore } from '@/dashboard/components/lists/show-more'
@@ -10,7 +10,7 @@ import { formatAmount, reversalFaultWords, reversalWords } from '@/dashboard/pag
 
 type ReversalFactsProps = { reversal: OrderDetails['reversals'][number]; children?: ReactNode }
 
-/** What a provider said, in two lines and whatever else its place has to say. */
+/** A reversal's facts in two lines, followed by `children`. */
 export function ReversalFacts({ reversal, children }: ReversalFactsProps) {
   return (
     <Box>
@@ -27,7 +27,7 @@ export function ReversalFacts({ reversal, children }: ReversalFactsProps) {
   )
 }
 
-/** Those that moved no credit, for somebody to look at. Nothing is shown while there are none. */
+/** The reversals without effect on credit, for a decision. Hidden while there are none. */
 export function OpenReversals() {
   const reversals = useOpenReversals()
   if (reversals.isLoadingError) return <ErrorState error={reversals.error} retry={reversals.refetch} />
