@@ -1,7 +1,7 @@
 /**
- * The command `bun run clients:cli`: installs Claude Code, Gemini CLI and Codex into the cache folder and runs them, unmodified, against
- * a gateway with a scripted provider of each format behind it. Needs no network beyond the installation. Names of programs
- * (`bun run clients:cli Codex`) leave out the others.
+ * The command `bun run clients:cli`: installs the coding tools of `programs.ts` into the cache folder and runs them, unmodified,
+ * against a gateway with a scripted provider of each format behind it. Needs no network beyond the installation. Names of programs
+ * (`bun run clients:cli Codex aider`) omit the others.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,9 +11,9 @@ import type { TestGateway } from '@test/support/gateway'
 import { stopStores } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
-import { install, PACKAGES, PROGRAMS, type Program } from './programs'
+import { AIDER, install, PACKAGES, PROGRAMS, type Program } from './programs'
 import { startRecorder } from './recorder'
-import { judgeOutput, type Outcome, SCENARIOS, type Scenario } from './scenarios'
+import { judgeCharge, judgeOutput, type Outcome, type Scenario, scenariosOf } from './scenarios'
 
 const FOLDER = join(import.meta.dir, '..', '..', '..', '.cache', 'clients-cli')
 /** A client that takes longer hangs, or waits to try again. */
@@ -21,7 +21,7 @@ const TIMEOUT_MS = 90_000
 
 await install(FOLDER)
 write(
-  `${Object.entries(PACKAGES)
+  `${Object.entries({ ...PACKAGES, aider: AIDER })
     .map(([name, version]) => `${name} ${version}`)
     .join(', ')}\n`,
 )
@@ -29,7 +29,8 @@ const gateway = await startTrio()
 let failures = 0
 const asked = process.argv.slice(2)
 for (const program of PROGRAMS.filter(({ name }) => asked.length === 0 || asked.includes(name))) {
-  for (const scenario of SCENARIOS.filter(({ only }) => only === undefined || only === program)) {
+  await program.install?.(FOLDER)
+  for (const scenario of scenariosOf(program)) {
     for (const provider of scenario.providers ?? FORMAT_NAMES) {
       const startedMs = performance.now()
       const fault = await runScenario(gateway, program, scenario, provider)
@@ -79,7 +80,7 @@ async function runScenario(
     const read = await gateway.balance(customer.accountId)
     return read.held === 0 && read
   }, 'every hold to be settled')
-  return outcome.calls.length > 0 && balance.spent === 0 ? 'nothing was charged' : undefined
+  return judgeCharge(balance.spent, outcome, scenario)
 }
 
 async function runCommand(command: Awaited<ReturnType<Program['command']>>, home: string) {

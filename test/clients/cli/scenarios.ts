@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { speakCall } from '@test/clients/spoken'
 import { ROUND_TRIPS } from '@test/matrix/cases/round-trips'
-import { TEXT } from '@test/matrix/cases/words'
+import { TEXT, USAGE } from '@test/matrix/cases/words'
+import { costOf } from '@test/matrix/expectation'
 import { respondWith } from '@test/matrix/provider'
 import type { UpstreamCall } from '@test/support/upstream'
 import type { FormatName } from '@/chat/format-name'
@@ -21,6 +22,12 @@ export type Scenario = {
   judge(outcome: Outcome, context: ScenarioContext): string | undefined
   /** Absent = every program. */
   only?: Program
+  /** The answers call the program's own tool: programs without one are passed over. */
+  needsTool?: boolean
+  /** The program has to ask again after an error: programs that end there are passed over. */
+  needsRetry?: boolean
+  /** The calls report another usage than the usual one, or break: the charge is only above 0. */
+  hasOtherUsage?: boolean
   /** Absent = providers of every format. */
   providers?: FormatName[]
 }
@@ -30,7 +37,7 @@ type ScenarioContext = { program: Program; provider: FormatName; files: { path: 
 const FIXTURES = join(import.meta.dir, '..', '..', 'fixtures')
 const FINAL_TEXT = 'Hello from the model.'
 
-export const SCENARIOS: readonly Scenario[] = [
+const SCENARIOS: readonly Scenario[] = [
   {
     name: 'text turn',
     prompt: 'Say hello',
@@ -39,6 +46,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'two-tool turn',
+    needsTool: true,
     prompt: 'Read a.txt and b.txt',
     respond: (context, call) =>
       hasContents(call, context) ? respondWith(TEXT, context.provider, isStream(call)) : readBoth(context, call),
@@ -50,6 +58,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'two-tool turn with signed thoughts',
+    needsTool: true,
     prompt: 'Read a.txt and b.txt',
     providers: ['messages', 'generate-content', 'responses'],
     respond: (context, call) =>
@@ -66,6 +75,8 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'an error in the middle of a stream',
+    needsRetry: true,
+    hasOtherUsage: true,
     prompt: 'Say hello',
     respond: ({ provider }, call, index) =>
       index === 0
@@ -79,6 +90,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a tool of a namespace',
+    hasOtherUsage: true,
     prompt: 'End the other agent',
     only: codex,
     // To a provider of its own format the tools go as they are.
@@ -116,6 +128,21 @@ export function judgeOutput(outcome: Outcome, scenario: Scenario): string | unde
   return output.includes(FINAL_TEXT) ? undefined : `it printed ${JSON.stringify(output.slice(0, 200))}`
 }
 
+/** The scenarios of a program. */
+export function scenariosOf(program: Program): Scenario[] {
+  return SCENARIOS.filter(
+    ({ only, needsTool, needsRetry }) =>
+      (only ?? program) === program && (!needsTool || program.tool) && !(needsRetry && program.endsAtError),
+  )
+}
+
+/** The fault in what was charged; undefined if it is what the usage of the answers costs. */
+export function judgeCharge(spent: number, { calls }: Outcome, { hasOtherUsage }: Scenario): string | undefined {
+  if (hasOtherUsage) return calls.length > 0 && spent === 0 ? 'nothing was charged' : undefined
+  const cost = calls.length * costOf(USAGE)
+  return spent === cost ? undefined : `${spent} nano-USD were charged, not ${cost}`
+}
+
 function isStream({ path, body }: UpstreamCall): boolean {
   return body.stream === true || path.includes(':streamGenerateContent')
 }
@@ -134,10 +161,10 @@ function readBoth(
   const extension = isStream(call) ? 'sse' : 'json'
   const fixture = readFileSync(join(FIXTURES, provider, 'matrix', `${answer}.${extension}`), 'utf8')
   const [first, second] = files
-  const { before = '' } = program.tool
+  const { name, path, before = '' } = program.tool ?? { name: '', path: '' }
   const text = fixture
-    .replaceAll('get_weather', program.tool.name)
-    .replaceAll('city', program.tool.path)
+    .replaceAll('get_weather', name)
+    .replaceAll('city', path)
     .replaceAll('Oslo', before + (first?.path ?? ''))
     .replaceAll('Rome', before + (second?.path ?? ''))
   const type = isStream(call) ? 'text/event-stream' : 'application/json'
