@@ -3,6 +3,7 @@
 import alerts from '#guide/alerts.md' with { type: 'text' }
 import budgets from '#guide/budgets.md' with { type: 'text' }
 import caching from '#guide/caching.md' with { type: 'text' }
+import codingTools from '#guide/coding-tools.md' with { type: 'text' }
 import comingFrom from '#guide/coming-from.md' with { type: 'text' }
 import deploy from '#guide/deploy.md' with { type: 'text' }
 import embeddings from '#guide/embeddings.md' with { type: 'text' }
@@ -12,11 +13,14 @@ import idempotent from '#guide/idempotent-requests.md' with { type: 'text' }
 import images from '#guide/images-and-files.md' with { type: 'text' }
 import index from '#guide/index.md' with { type: 'text' }
 import keys from '#guide/keys.md' with { type: 'text' }
+import libraries from '#guide/libraries.md' with { type: 'text' }
 import limits from '#guide/limits-and-headers.md' with { type: 'text' }
 import management from '#guide/management.md' with { type: 'text' }
+import modelsAndPrices from '#guide/models-and-prices.md' with { type: 'text' }
 import responses from '#guide/responses.md' with { type: 'text' }
 import streaming from '#guide/streaming.md' with { type: 'text' }
 import structured from '#guide/structured-output.md' with { type: 'text' }
+import supportAnswers from '#guide/support-answers.md' with { type: 'text' }
 import teams from '#guide/teams.md' with { type: 'text' }
 import tiers from '#guide/tiers.md' with { type: 'text' }
 import tools from '#guide/tools.md' with { type: 'text' }
@@ -33,7 +37,17 @@ type GuideGroup = { label: string; pages: Readonly<Record<string, string>> }
 
 /** Pages by the names of their files, without `.md`. */
 const GROUPS: readonly GuideGroup[] = [
-  { label: 'Start', pages: { index, 'coming-from': comingFrom } },
+  {
+    label: 'Start',
+    pages: {
+      index,
+      'models-and-prices': modelsAndPrices,
+      libraries,
+      'coding-tools': codingTools,
+      'coming-from': comingFrom,
+      'support-answers': supportAnswers,
+    },
+  },
   {
     label: 'Guides',
     pages: {

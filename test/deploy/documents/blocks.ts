@@ -138,21 +138,18 @@ export const RULES: readonly Rule[] = [
   },
   { document: 'README.md', begins: 'curl', by: 'test/deploy/documents/blocks.test.ts' },
   { document: 'README.md', info: 'ts', by: 'test/deploy/documents/blocks.test.ts' },
-  { document: 'docs/CLIENTS.md', info: 'ts', why: LIBRARIES },
-  { document: 'docs/CLIENTS.md', info: 'python', why: LIBRARIES },
-  { document: 'docs/CLIENTS.md', info: 'java', why: LIBRARIES },
+  { document: 'docs/guide/libraries.md', info: 'ts', why: LIBRARIES },
+  { document: 'docs/guide/libraries.md', info: 'python', why: LIBRARIES },
+  { document: 'docs/guide/libraries.md', info: 'java', why: LIBRARIES },
   {
-    document: 'docs/CLIENTS.md',
-    info: 'toml',
-    why: '`bun run clients:cli` writes and uses it, with programs that are no part of the project',
+    document: 'docs/guide/coding-tools.md',
+    info: 'json zed',
+    why: 'the settings of an editor, which has no test without a screen',
   },
-  { document: 'docs/CLIENTS.md', info: 'yaml', why: 'the settings of an editor, which has no test without a screen' },
   {
-    document: 'docs/CLIENTS.md',
-    begins: 'npm install',
-    why: '`bun run clients:cli` does it, with programs that are no part of the project',
+    document: 'docs/guide/coding-tools.md',
+    why: '`bun run clients:cli` does the same, with programs that are no part of the project',
   },
-  { document: 'docs/CLIENTS.md', begins: 'OPENAI_API_BASE', why: 'a program that is no part of the project' },
 ]
 
 /** The rule that says who runs a block; undefined if none does. */

@@ -25,6 +25,9 @@ afterAll(async () => {
   await gateway.stop()
 })
 
+/** A file of the repository: a path of its folders, or a document. */
+const FILE = /(?<![\w./~-])(?:docs|src|test|config|deploy|bench)\/[\w./-]+|\b[\w-]+\.md\b/g
+
 const pathOf = (name: string) => (name === 'index' ? '/docs/guide' : `/docs/guide/${name}`)
 
 async function pageText(name: string): Promise<string> {
@@ -60,6 +63,17 @@ describe('every page', () => {
         if (anchor !== undefined)
           expect(`${path} → ${link} ${known?.includes(`id="${anchor}"`)}`).toBe(`${path} → ${link} true`)
       }
+    }
+  })
+
+  test('every link that a page writes is kept, and no page for customers names a file of the repository', async () => {
+    for (const name of GUIDE_NAMES) {
+      const served = await pageText(name)
+      // A link that leads out of the guide is served as one to nowhere.
+      expect(`${name}: ${served.includes('href="#"')}`).toBe(`${name}: false`)
+      if (name === 'deploy') continue
+      const files = renderPage(await readGuide(name), undefined).sections.flatMap(({ text }) => text.match(FILE) ?? [])
+      expect(`${name}: ${files.join(', ')}`).toBe(`${name}: `)
     }
   })
 
