@@ -189,9 +189,10 @@ const KEYS_WITH_ADDRESSES = 20_000
 /** Builds what the ledger's parts share. A call may take as long as one command of `redis` may. */
 export function createDeps(options: LedgerOptions): LedgerDeps & { recordListeners: Set<(shard: number) => void> } {
   const { redis, history, defaultLimits, logger, onCall, noteFormerSecret = () => undefined } = options
-  const runner = createScriptRunner(redis, commandTimeoutOf(redis), onCall)
+  const timeoutMs = commandTimeoutOf(redis)
+  const epoch = createEpochGuard(redis, createScriptRunner(redis, timeoutMs, onCall), logger)
+  const runner = createScriptRunner(redis, timeoutMs, onCall, epoch)
   const view = { redis, runner, history }
-  const epoch = createEpochGuard(redis, runner, logger)
   const restorer = createDoubtingRestorer(createRestorer({ ...view, logger }), epoch)
   const recordListeners = new Set<(shard: number) => void>()
   function noteRecord(shard: number): void {

@@ -48,7 +48,6 @@ export async function credit(deps: LedgerDeps, { accountId, entryId, amount }: C
 export async function readBalance(deps: LedgerDeps, accountId: string): Promise<AccountBalance | undefined> {
   const shard = shardOf(accountId)
   const fields = await loaded(deps, accountId, async () => {
-    await deps.epoch.ensure(shard)
     const list = listOf(await deps.runner.run(SCRIPTS.readAccount, [metaName(shard), accountName(accountId)], []))
     return list.length === 0 ? undefined : list
   })

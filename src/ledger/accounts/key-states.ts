@@ -25,7 +25,6 @@ import { keyStateArguments } from './restore'
 export async function readKey(deps: LedgerDeps, payer: Payer): Promise<KeyUsage | undefined> {
   const shard = shardOf(payer.accountId)
   for (let load = 0; load < MAX_LOADS; load++) {
-    await deps.epoch.ensure(shard)
     const fields = listOf(await deps.runner.run(SCRIPTS.readKey, [metaName(shard), keyName(payer)], []))
     if (fields.length > 0) return keyUsage(payer, fields)
     if ((await deps.restorer.key(payer, 'load')) === 'unknown') return undefined

@@ -55,8 +55,6 @@ function holdsOf(members: readonly ReplyItem[]): HoldMember[] {
 
 async function expireShard(deps: LedgerDeps, shard: number, due: HoldMember[] | Error): Promise<ExpiredHold[]> {
   if (due instanceof Error) throw due
-  const verification = deps.epoch.ensure(shard)
-  if (verification) await verification
   for (const hold of due) if (hold.keyId === NO_KEY) await decideWithheld(deps, hold)
   const holds = due.filter((hold) => hold.keyId !== NO_KEY)
   const costs = await expireHolds(deps, shard, holds)

@@ -38,7 +38,7 @@ const LATEST_SECRET = 6
 async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string): Promise<ReserveOutcome> {
   const { accountId, keyId, holdId } = request
   const own = namesOf(request)
-  const { shard, payer } = own
+  const { payer } = own
   const names = [own.meta, own.account, own.key, hold, own.deadlines]
   const args = [payer, holdId, numbersOf(request, deps.defaultLimits), allowedText(request.allowed ?? EVERYTHING)]
   if (request.secret !== undefined) args.push(String(request.secret))
@@ -46,8 +46,6 @@ async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string):
   if (believed && isAmong(request, believed)) putAddresses(args, believed)
   let script: Script = SCRIPTS.reserve
   for (let load = 0; load < MAX_LOADS; load++) {
-    const verification = deps.epoch.ensure(shard)
-    if (verification) await verification
     if (script === SCRIPTS.reserve && deps.budgeted.get(accountId)) {
       script = SCRIPTS.reserveInBudgets
       names.push(own.budgets)

@@ -29,7 +29,6 @@ export async function withhold(deps: LedgerDeps, withholding: Withholding): Prom
     ...debits.flatMap((debit) => [debit.entryId, amountText(debit.amount, 'debit')]),
   ]
   const reply = await loaded(deps, accountId, async () => {
-    await deps.epoch.ensure(shard)
     const list = listOf(await deps.runner.run(SCRIPTS.withhold, [...names, creditedName(accountId)], args))
     return list[0] === 'unknown_account' ? undefined : list
   })

@@ -31,8 +31,11 @@ import viewAccountText from './view-account.lua' with { type: 'text' }
 import viewHoldText from './view-hold.lua' with { type: 'text' }
 import withholdText from './withhold.lua' with { type: 'text' }
 
-/** One script: `text` for EVAL, `sha` (SHA-1, as the store computes it) for EVALSHA. */
-export type Script = { name: string; text: string; sha: string }
+/**
+ * One script: `text` for EVAL, `sha` (SHA-1, as the store computes it) for EVALSHA. One that `trusts` the store's figures runs only
+ * where the store was verified. All others write what holds whatever the store has lost.
+ */
+export type Script = { name: string; text: string; sha: string; trusts?: boolean }
 
 /**
  * Allowed scripts while the store is in trouble. `write`: not if it is out of memory, so no new requests. `write-always`: also
@@ -48,33 +51,37 @@ const keyState = [key, limitsText, keyStateText]
 
 /** Paid requests have each of theirs twice: behind the text that knows budgets, for accounts that have some, and without it. */
 export const SCRIPTS = {
-  reserveInBudgets: script('reserve', 'write', [account, key, hold, limitsText, budgetsText], reserveText),
-  reserve: script('reserve', 'write', [account, key, hold, limitsText], reserveText),
+  reserveInBudgets: trusting(script('reserve', 'write', [account, key, hold, limitsText, budgetsText], reserveText)),
+  reserve: trusting(script('reserve', 'write', [account, key, hold, limitsText], reserveText)),
   renew: script('renew', 'write-always', [hold], renewText),
   settleInBudgets: script('settle', 'write-always', [...charges, budgetsText], settleText),
   settle: script('settle', 'write-always', charges, settleText),
   releaseInBudgets: script('release', 'write-always', [...charges, budgetsText], releaseText),
   release: script('release', 'write-always', charges, releaseText),
-  expire: script('expire', 'write-always', [...charges, budgetsText], expireText),
+  expire: trusting(script('expire', 'write-always', [...charges, budgetsText], expireText)),
   credit: script('credit', 'write-always', holds, creditText),
-  withhold: script('withhold', 'write', holds, withholdText),
+  withhold: trusting(script('withhold', 'write', holds, withholdText)),
   acknowledge: script('acknowledge', 'write-always', [], acknowledgeText),
   probe: script('probe', 'write', [], probeText),
   rights: script('rights', 'read', [], rightsText),
   due: script('due', 'read', [], dueText),
   epoch: script('epoch', 'write-always', [], epochText),
-  loadAccount: script('load-account', 'write-always', [...charges, loadText], loadAccountText),
-  loadBudgets: script('load-budgets', 'write-always', [account, budgetsText], loadBudgetsText),
-  loadKey: script('load-key', 'write-always', [...keyState, loadText], loadKeyText),
-  loadPayer: script('load-payer', 'write-always', [account, ...keyState, loadText], loadPayerText),
+  loadAccount: trusting(script('load-account', 'write-always', [...charges, loadText], loadAccountText)),
+  loadBudgets: trusting(script('load-budgets', 'write-always', [account, budgetsText], loadBudgetsText)),
+  loadKey: trusting(script('load-key', 'write-always', [...keyState, loadText], loadKeyText)),
+  loadPayer: trusting(script('load-payer', 'write-always', [account, ...keyState, loadText], loadPayerText)),
   setKey: script('set-key', 'write-always', keyState, setKeyText),
   setAccount: script('set-account', 'write-always', [account, limitsText], setAccountText),
-  readAccount: script('read-account', 'read', [account], readAccountText),
-  readBudgets: script('read-budgets', 'read', [key, budgetsText], readBudgetsText),
-  readKey: script('read-key', 'read', [key], readKeyText),
-  viewAccount: script('view-account', 'read', [account, key, budgetsText], viewAccountText),
+  readAccount: trusting(script('read-account', 'read', [account], readAccountText)),
+  readBudgets: trusting(script('read-budgets', 'read', [key, budgetsText], readBudgetsText)),
+  readKey: trusting(script('read-key', 'read', [key], readKeyText)),
+  viewAccount: trusting(script('view-account', 'read', [account, key, budgetsText], viewAccountText)),
   viewHold: script('view-hold', 'read', [hold], viewHoldText),
 } as const satisfies Record<string, Script>
+
+function trusting(one: Script): Script {
+  return { ...one, trusts: true }
+}
 
 /** Puts the shebang, the preludes and `body` together. The prelude with integers, clock and calendar is always first. */
 export function script(name: string, access: Access, preludes: readonly string[], body: string): Script {

@@ -5,7 +5,7 @@ import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { AssertionError, assert } from '@/lib/assert'
 import type { Logger } from '@/lib/logger'
 import { ALL_SHARDS } from './all-shards'
-import { slotOf } from './cluster-slot'
+import { addressOf, nodeOf, ownerOf, refreshOwners } from './cluster-nodes'
 import type { RedisClient } from './connection'
 import { beginningOf, freshEpoch, readEpoch, startEpoch } from './epoch'
 import { LAYOUT, metaName, SHARD_COUNT } from './names'
@@ -13,8 +13,10 @@ import { listOf, wordOf } from './reply'
 import { type ScriptRunner, storeUnavailable } from './script-runner'
 
 export interface EpochGuard {
-  /** Resolves once the store behind `shard`'s present connection has been verified; undefined if it has been. */
-  ensure(shard: number): Promise<void> | undefined
+  /** The connection on which the store behind `shard` was verified; undefined if that is to be done again. */
+  verified(shard: number): Redis | undefined
+  /** The same, once it has been verified. */
+  ensure(shard: number): Promise<Redis>
   /** Call it if the store lacks expected data: detects a store that was emptied while its connections stayed. */
   doubt(shard: number): Promise<void>
   /** Calls `listener` whenever the store may be another than before, or may have lost its last seconds. */
@@ -35,7 +37,8 @@ const MIN_REFRESH_MS = 500
  * next `ensure` verify it again. In a cluster, a shard that can't be reached keeps no other from its work.
  */
 export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logger: Logger): EpochGuard {
-  const verified = new Set<number>()
+  /** By shard. What is sent on another connection may reach another store. */
+  const verified = new Map<number, Redis>()
   /** Under way now, by shard. Each is waited for by its own callers only. */
   const verifications = new Map<number, Promise<void>>()
   /** How often each shard's connection has changed: a verification that it changed under proves nothing. */
@@ -58,15 +61,16 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
   function verifyAll(): void {
     const before = [...changes]
     const shards = ALL_SHARDS.filter((shard) => !verified.has(shard) && !verifications.has(shard))
-    const identities = findOwners().then(() => readIdentities(redis, runner))
-    const epoch = freshEpoch()
+    const owners = findOwners()
+    const verification = createVerification(redis, runner)
     let renewed = 0
     const verifyOne = async (shard: number) => {
-      const found = await verifyShard(runner, shard, (await identities)(shard), epoch)
+      await owners
+      const found = await verification(shard)
       if (!found) return
       if (found.isNew) renewed++
       noteEpoch(shard, found.epoch)
-      if (before[shard] === changes[shard]) verified.add(shard)
+      if (before[shard] === changes[shard]) verified.set(shard, found.connection)
     }
     for (const shard of shards)
       verifications.set(
@@ -90,17 +94,19 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
     if (ALL_SHARDS.some((shard) => !nodeOf(redis, shard))) await refreshOwners(redis)
   }
 
-  async function verify(shard: number): Promise<void> {
-    for (let attempt = 0; !verified.has(shard); attempt++) {
-      if (attempt === MAX_ATTEMPTS)
-        throw storeUnavailable(new Error('the store behind this shard could not be verified'))
+  async function ensure(shard: number): Promise<Redis> {
+    for (let attempt = 0; attempt <= MAX_ATTEMPTS; attempt++) {
+      const connection = verified.get(shard)
+      if (connection) return connection
       if (!verifications.has(shard)) verifyAll()
       await verifications.get(shard)
     }
+    throw storeUnavailable(new Error('the store behind this shard could not be verified'))
   }
 
   return {
-    ensure: (shard) => (verified.has(shard) ? undefined : verify(shard)),
+    verified: (shard) => verified.get(shard),
+    ensure,
     async doubt(shard) {
       const known = epochs.get(shard)
       const epoch = await runner.guard(() => readEpoch(redis, shard), 'identity')
@@ -141,9 +147,7 @@ function watchConnections(redis: RedisClient, invalidate: (shard: number) => voi
  * old, or would evict money when its memory runs out.
  */
 export async function verifyEpoch(redis: RedisClient, runner: ScriptRunner): Promise<void> {
-  const identityOf = await readIdentities(redis, runner)
-  const epoch = freshEpoch()
-  const work = ALL_SHARDS.map((shard) => verifyShard(runner, shard, identityOf(shard), epoch))
+  const work = ALL_SHARDS.map(createVerification(redis, runner))
   const results = await Promise.allSettled(work)
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
   const defect = failures.find((failure) => failure instanceof AssertionError)
@@ -151,64 +155,37 @@ export async function verifyEpoch(redis: RedisClient, runner: ScriptRunner): Pro
   if (defect || (failures.length > 0 && !isAnyFound)) throw defect ?? failures[0]
 }
 
-/** Verifies one shard on the node of this identity; `fresh` becomes its epoch where it is not the one it was. */
-async function verifyShard(
+type Verified = { connection: Redis; isNew: boolean; epoch: string }
+
+/**
+ * Verifies shards, each by one connection: the server's identity and the shard's epoch come from the same store. All shards that
+ * begin a new epoch get the same. Undefined if no node serves the shard.
+ */
+function createVerification(
+  redis: RedisClient,
   runner: ScriptRunner,
-  shard: number,
-  identity: string | undefined,
-  fresh: string,
-): Promise<{ isNew: boolean; epoch: string } | undefined> {
-  if (identity === undefined) return undefined
-  const reply = listOf(await runner.run(SCRIPTS.epoch, [metaName(shard)], [identity, fresh, LAYOUT]))
-  assert(reply[0] !== 'other_layout', otherLayout(wordOf(reply[1])))
-  return { isNew: reply[0] === 'new', epoch: wordOf(reply[1]) }
+): (shard: number) => Promise<Verified | undefined> {
+  const fresh = freshEpoch()
+  const identities = new Map<Redis, Promise<string>>()
+  function identityOf(connection: Redis): Promise<string> {
+    const known = identities.get(connection) ?? readIdentity(connection, runner)
+    identities.set(connection, known)
+    return known
+  }
+  return (shard) =>
+    runner.guard(async () => {
+      const connection = nodeOf(redis, shard)
+      if (!connection) return undefined
+      const args = [await identityOf(connection), fresh, LAYOUT]
+      const reply = listOf(await runner.runOn(connection, SCRIPTS.epoch, [metaName(shard)], args))
+      assert(reply[0] !== 'other_layout', otherLayout(wordOf(reply[1])))
+      return { connection, isNew: reply[0] === 'new', epoch: wordOf(reply[1]) }
+    })
 }
 
 /** Starts a new epoch in every shard. */
 export async function startEpochs(redis: RedisClient, runner: ScriptRunner): Promise<void> {
   await runner.guard(() => Promise.all(ALL_SHARDS.map((shard) => startEpoch(redis, shard))))
-}
-
-async function readIdentities(
-  redis: RedisClient,
-  runner: ScriptRunner,
-): Promise<(shard: number) => string | undefined> {
-  if (!(redis instanceof Cluster)) {
-    const identity = await readIdentity(redis, runner)
-    return () => identity
-  }
-  const byNode = new Map<string, string>()
-  const nodes = redis.nodes('master')
-  const reading = nodes.map(async (node) => {
-    byNode.set(addressOf(node), await readIdentity(node, runner))
-  })
-  const results = await Promise.allSettled(reading)
-  const failed = results.find((result) => result.status === 'rejected')
-  if (byNode.size === 0) throw failed?.reason ?? storeUnavailable(new Error('the cluster has no master'))
-  return (shard) => byNode.get(ownerOf(redis, shard))
-}
-
-/** The connection to the node that serves a shard, if there is one. */
-function nodeOf(cluster: Cluster, shard: number): Redis | undefined {
-  const owner = ownerOf(cluster, shard)
-  return cluster.nodes('master').find((node) => addressOf(node) === owner)
-}
-
-/** A node's host:port. */
-export function addressOf(node: Redis): string {
-  return `${node.options.host}:${node.options.port}`
-}
-
-/** Asks the cluster which node serves what: after a failover no other call would, where nothing is sent before the verification. */
-async function refreshOwners(cluster: Cluster): Promise<void> {
-  const refreshed = Promise.withResolvers<void>()
-  cluster.refreshSlotsCache(() => refreshed.resolve())
-  await refreshed.promise
-}
-
-/** The node (host:port) that serves a shard. */
-export function ownerOf(cluster: Cluster, shard: number): string {
-  return cluster.slots[slotOf(metaName(shard))]?.[0] ?? ''
 }
 
 /** One process's life and its line of replication: a restart, a promotion and a restored backup each change it. */

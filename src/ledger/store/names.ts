@@ -40,6 +40,11 @@ export function shardOf(accountId: string): number {
   return (hash >>> 0) % SHARD_COUNT
 }
 
+/** The shard of a name that has one. */
+export function shardIn(name: string): number {
+  return Number(name.slice(2, name.indexOf('}')))
+}
+
 /** Asserts that `id` may stand in a name: base62, `_` and `-`, at most 64 characters. Returns it. */
 export function checkedId(id: string): string {
   assert(ID.test(id), 'an id holds a character that no id of ours has')

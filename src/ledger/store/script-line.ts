@@ -8,10 +8,13 @@ import type { StoreCallListener } from '@/ledger/store-calls'
 import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 import { keyPrefixOf } from './connection'
 
-interface ScriptLine {
-  /** Runs the script by its digest. The listener handles a failure. */
-  send(script: Script, names: readonly string[], args: readonly (string | number)[]): Promise<unknown>
+export interface ScriptLine {
+  /** Runs the script by its digest, or as `again` says. The listener handles a failure. */
+  send(script: Script, names: readonly string[], args: readonly (string | number)[], again?: Again): Promise<unknown>
 }
+
+/** For a call that is sent once more: when it began, and whether the script's text travels with it. */
+type Again = { startedMs: number; withText: boolean }
 
 type LineListener = {
   onCall?: StoreCallListener | undefined
@@ -25,10 +28,18 @@ export type ScriptCall = Pick<ScriptCommand, 'script' | 'names' | 'values' | 'st
 type Command = Parameters<Redis['sendCommand']>[0]
 
 const NO_ARGUMENTS: string[] = []
+const NOT_OPEN = "the connection isn't writeable"
 
-/** Creates the line of one client. A command waits for its answer for `timeoutMs` at most. */
-export function createScriptLine(redis: Redis, timeoutMs: number, listener: LineListener): ScriptLine {
-  const prefix = keyPrefixOf(redis)
+/**
+ * Creates the line of one connection. A command waits for its answer for `timeoutMs` at most, and is sent once, or not at all where
+ * the connection is not open. `prefix` stands before all names.
+ */
+export function createScriptLine(
+  redis: Redis,
+  timeoutMs: number,
+  listener: LineListener,
+  prefix = keyPrefixOf(redis),
+): ScriptLine {
   let queue: ScriptCommand[] = []
   let text = ''
   const sink = {
@@ -42,14 +53,16 @@ export function createScriptLine(redis: Redis, timeoutMs: number, listener: Line
   function flush(): void {
     const commands = queue
     queue = []
-    for (const command of commands) redis.sendCommand(command as unknown as Command, sink)
+    // A node of a cluster would keep them for a later connection.
+    if (redis.status !== 'ready') for (const command of commands) command.reject(new Error(NOT_OPEN))
+    else for (const command of commands) redis.sendCommand(command as unknown as Command, sink)
     if (text !== '') redis.stream.write(text)
     text = ''
   }
 
   return {
-    send(script, names, args) {
-      const command = new ScriptCommand(listener, prefix, timeoutMs, script, names, args)
+    send(script, names, args, again) {
+      const command = new ScriptCommand(listener, prefix, timeoutMs, script, names, args, again)
       if (queue.length === 0) setImmediate(flush)
       queue.push(command)
       watch(command)
@@ -61,11 +74,11 @@ export function createScriptLine(redis: Redis, timeoutMs: number, listener: Line
 /** The parts of a command that ioredis needs to write it and to deliver its reply. */
 class ScriptCommand implements Timed {
   readonly name = 'evalsha'
+  readonly startedMs: number
   readonly args = NO_ARGUMENTS
   readonly isTraced = true
   /** Replies are decoded as text while they are read. */
   readonly replyEncoding = 'utf8'
-  readonly startedMs = performance.now()
   dueAtMs: number
   private readonly reply = Promise.withResolvers<unknown>()
   private isOver = false
@@ -77,8 +90,10 @@ class ScriptCommand implements Timed {
     readonly script: Script,
     readonly names: readonly string[],
     readonly values: readonly (string | number)[],
+    private readonly again: Again | undefined,
   ) {
     this.dueAtMs = dueIn(timeoutMs)
+    this.startedMs = again?.startedMs ?? performance.now()
   }
 
   get promise(): Promise<unknown> {
@@ -114,14 +129,21 @@ class ScriptCommand implements Timed {
   setTimeout(): void {}
 
   toWritable(): string {
-    return wordsOf(this.script.sha, this.prefix, this.names, this.values)
+    const { script, names, values } = this
+    const head = this.again?.withText ? textHead(script) : `$7\r\nEVALSHA\r\n$${script.sha.length}\r\n${script.sha}\r\n`
+    return wordsOf(head, this.prefix, names, values)
   }
 }
 
-/** EVALSHA as the store reads it: the number of words, then of each its length in bytes and itself. Names are ASCII. */
-function wordsOf(sha: string, prefix: string, names: readonly string[], args: readonly (string | number)[]): string {
+/** EVAL with a script's text. */
+function textHead({ text }: Script): string {
+  return `$4\r\nEVAL\r\n$${Buffer.byteLength(text)}\r\n${text}\r\n`
+}
+
+/** A command with its `head` as the store reads it: the number of words, then of each its length in bytes and itself. Names are ASCII. */
+function wordsOf(head: string, prefix: string, names: readonly string[], args: readonly (string | number)[]): string {
   const count = String(names.length)
-  let words = `*${3 + names.length + args.length}\r\n$7\r\nEVALSHA\r\n$${sha.length}\r\n${sha}\r\n$${count.length}\r\n${count}\r\n`
+  let words = `*${3 + names.length + args.length}\r\n${head}$${count.length}\r\n${count}\r\n`
   for (const name of names) words += `$${prefix.length + name.length}\r\n${prefix}${name}\r\n`
   for (const arg of args)
     words += `$${typeof arg === 'number' ? String(arg).length : Buffer.byteLength(arg)}\r\n${arg}\r\n`

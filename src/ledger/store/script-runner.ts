@@ -1,12 +1,19 @@
-/** Sends the ledger's scripts by their digest, with the text only where the store does not know them. */
-import { Cluster, Command } from 'ioredis'
+/**
+ * Sends the ledger's scripts by their digest, with the text only where the store does not know them. A script travels on the very
+ * connection that was verified, or that the caller names. No client sends it again by itself: what is tried again is verified anew.
+ */
+import { Cluster, Command, type Redis } from 'ioredis'
 import { GatewayError } from '@/chat/error'
 import type { Script } from '@/ledger/scripts/scripts'
 import type { GuardedOperation, StoreCallListener } from '@/ledger/store-calls'
 import { AssertionError } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
-import { FORBIDDEN, keyPrefixOf, type RedisClient, tellIfForbidden } from './connection'
-import { createScriptLine, type ScriptCall } from './script-line'
+import { nodeOf, refreshOwners } from './cluster-nodes'
+import { FORBIDDEN, keyPrefixOf, type RedisClient, tellIfForbidden, waitForRedis } from './connection'
+import { shardIn } from './names'
+import { createScriptLine, type ScriptCall, type ScriptLine } from './script-line'
+
+type Words = readonly (string | number)[]
 
 export interface ScriptRunner {
   /**
@@ -14,10 +21,15 @@ export interface ScriptRunner {
    * answers that it cannot work now; then the script may or may not have run. Throws the store's own error where the
    * script refused its arguments, which is a bug of ours.
    */
-  run(script: Script, names: readonly string[], args: readonly (string | number)[]): Promise<unknown>
-  /** The same rules for any other work that may be repeated. A named operation is reported to the listener. */
+  run(script: Script, names: readonly string[], args: Words): Promise<unknown>
+  /** Runs `script` once, on this connection, whatever it trusts. Throws the store's own errors: call it in `guard`. */
+  runOn(connection: Redis, script: Script, names: readonly string[], args: Words): Promise<unknown>
+  /** The rules of `run` for any other work that may be repeated. A named operation is reported to the listener. */
   guard<T>(work: () => Promise<T>, operation?: GuardedOperation): Promise<T>
 }
+
+/** Knows on which connection each shard's store was verified; of the epoch guard. */
+type Verifier = { verified(shard: number): Redis | undefined; ensure(shard: number): Promise<Redis> }
 
 const RETRY_AFTER_SECONDS = 1
 /** A cluster answers while it moves a slot, so it is worth waiting for, unlike a store that is silent. */
@@ -25,13 +37,34 @@ const MOVE_PATIENCE_MS = 10_000
 const MOVE_RETRY_MS = 20
 /** Error texts for a slot that is moving: nothing was done, and another try finds the new node. */
 const MOVING = /\b(MOVED|ASK|TRYAGAIN) |^All (the )?keys in (a|the) pipeline/
+/** The reply to the digest of a script whose text the store does not have. */
+const UNKNOWN = /^NOSCRIPT/
 /** Replies that mean a defect in a script or its arguments, not a store in trouble. */
 const DEFECT = /^(LEDGER|ERR|WRONGTYPE|CROSSSLOT) /
 
-/** Creates a runner. `timeoutMs` bounds the wait for one answer; `onCall` is told of every script. */
-export function createScriptRunner(redis: RedisClient, timeoutMs: number, onCall?: StoreCallListener): ScriptRunner {
+/**
+ * Creates a runner. `timeoutMs` bounds the wait for one answer; `onCall` is told of every script. Without a `verifier` scripts run on
+ * whatever store is there.
+ */
+export function createScriptRunner(
+  redis: RedisClient,
+  timeoutMs: number,
+  onCall?: StoreCallListener,
+  verifier?: Verifier,
+): ScriptRunner {
+  /** Scripts whose text is on its way. */
   const loading = new Map<string, Promise<unknown>>()
-  const line = redis instanceof Cluster ? undefined : createScriptLine(redis, timeoutMs, { failed: recover, onCall })
+  const opening = new Map<Redis, Promise<void>>()
+  const lines = new WeakMap<Redis, ScriptLine>()
+  const onlyLine = redis instanceof Cluster ? undefined : lineOf(redis)
+
+  function lineOf(connection: Redis): ScriptLine {
+    const known = lines.get(connection)
+    if (known) return known
+    const line = createScriptLine(connection, timeoutMs, { failed: recover, onCall }, keyPrefixOf(redis))
+    lines.set(connection, line)
+    return line
+  }
 
   function failed(error: unknown): unknown {
     tellIfForbidden(redis, error)
@@ -39,48 +72,20 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number, onCall
   }
 
   async function guard<T>(work: () => Promise<T>): Promise<T> {
-    const giveUpAt = performance.now() + MOVE_PATIENCE_MS
+    const startedMs = performance.now()
     for (;;) {
       try {
         return await withDeadline(work(), timeoutMs, noAnswer)
       } catch (error) {
-        if (!matches(error, MOVING) || performance.now() > giveUpAt) throw failed(error)
-        await Bun.sleep(MOVE_RETRY_MS)
+        if (!isMoving(error, startedMs)) throw failed(error)
+        await moved()
       }
     }
   }
 
-  async function evaluate(script: Script, rest: readonly (string | number)[], send: Send): Promise<unknown> {
-    try {
-      return await send('evalsha', script.sha, rest)
-    } catch (error) {
-      if (!matches(error, /^NOSCRIPT/)) throw error
-    }
-    // After a restart, every call in flight misses the script at once: one brings the text, the others wait for it.
-    const earlier = loading.get(script.sha)
-    if (earlier === undefined) {
-      const first = send('eval', script.text, rest).finally(() => loading.delete(script.sha))
-      loading.set(script.sha, first)
-      return await first
-    }
-    await earlier.catch(() => undefined)
-    try {
-      return await send('evalsha', script.sha, rest)
-    } catch (error) {
-      if (!matches(error, /^NOSCRIPT/)) throw error
-      return await send('eval', script.text, rest)
-    }
-  }
-
-  /** The long way, by ioredis' own means. */
-  function evaluateGuarded(script: Script, names: readonly string[], values: ScriptCall['values']): Promise<unknown> {
-    const rest = [names.length, ...names, ...values]
-    let send = pipelined(redis)
-    return guard(() => {
-      const attempt = evaluate(script, rest, send)
-      send = alone(redis)
-      return attempt
-    })
+  async function moved(): Promise<void> {
+    await refreshOwners(redis)
+    await Bun.sleep(MOVE_RETRY_MS)
   }
 
   async function timed<T>(operation: string, startedMs: number, work: () => Promise<T>): Promise<T> {
@@ -94,19 +99,91 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number, onCall
     }
   }
 
-  /** Sends the text of a script that the store does not know. Other errors are thrown. */
-  function recover({ script, names, values, startedMs }: ScriptCall, error: unknown): Promise<unknown> {
-    return timed(script.name, startedMs, () => {
-      if (!matches(error, /^NOSCRIPT/)) throw failed(error)
-      return evaluateGuarded(script, names, values)
+  /** The line of a script, if its connection is known, and verified where the script needs that. */
+  function lineNow(script: Script, names: readonly string[]): ScriptLine | undefined {
+    const isTrusting = script.trusts && verifier
+    if (onlyLine && !isTrusting) return onlyLine
+    const shard = shardIn(names[0] ?? '')
+    const verified = verifier?.verified(shard)
+    if (verified) return onlyLine ?? lineOf(verified)
+    const node = isTrusting ? undefined : nodeOf(redis, shard)
+    return node?.status === 'ready' ? lineOf(node) : undefined
+  }
+
+  /** The same, once the connection is known, verified and open. */
+  async function findLine(script: Script, names: readonly string[]): Promise<ScriptLine> {
+    const present = lineNow(script, names)
+    if (present) return present
+    const shard = shardIn(names[0] ?? '')
+    if (script.trusts && verifier) return lineOf(await verifier.ensure(shard))
+    if (!nodeOf(redis, shard)) await refreshOwners(redis)
+    const node = nodeOf(redis, shard)
+    if (!node) throw new Error('no node serves the shard')
+    await opened(node)
+    return lineOf(node)
+  }
+
+  /** Waits until a node's connection is open. All who ask meanwhile share it. */
+  function opened(node: Redis): Promise<void> {
+    const earlier = opening.get(node)
+    if (earlier) return earlier
+    if (node.status === 'wait') node.connect().catch(() => undefined)
+    const isOpen = waitForRedis(node, timeoutMs).finally(() => opening.delete(node))
+    opening.set(node, isOpen)
+    return isOpen
+  }
+
+  async function sendOnceFound(script: Script, names: readonly string[], values: Words): Promise<unknown> {
+    const line = await findLine(script, names).catch((error) => {
+      throw failed(error)
     })
+    return line.send(script, names, values)
+  }
+
+  /** Sends once more what the store has refused without running it. Other errors are thrown. */
+  async function recover(call: ScriptCall, error: unknown): Promise<unknown> {
+    const { script, names, values, startedMs } = call
+    let line: ScriptLine
+    let earlier: Promise<unknown> | undefined
+    try {
+      if (isMoving(error, startedMs)) await moved()
+      else if (!matches(error, UNKNOWN)) throw error
+      // After a restart, every call in flight misses the script at once: one brings the text, the others wait for it.
+      else earlier = loading.get(script.sha)
+      await earlier?.catch(() => undefined)
+      line = await findLine(script, names)
+    } catch (cause) {
+      onCall?.(script.name, performance.now() - startedMs, false)
+      throw failed(cause)
+    }
+    const withText = matches(error, UNKNOWN) && earlier === undefined
+    const answer = line.send(script, names, values, { startedMs, withText })
+    if (withText) {
+      const isOver = () => loading.delete(script.sha)
+      loading.set(script.sha, answer.then(isOver, isOver))
+    }
+    return answer
   }
 
   return {
     run(script, names, values) {
-      if (line) return line.send(script, names, values)
-      return timed(script.name, performance.now(), () => evaluateGuarded(script, names, values))
+      const line = lineNow(script, names)
+      return line ? line.send(script, names, values) : sendOnceFound(script, names, values)
     },
+    runOn: (connection, script, names, values) =>
+      timed(script.name, performance.now(), async () => {
+        const words = [names.length, ...names, ...values]
+        const send = (name: 'evalsha' | 'eval', text: string) =>
+          connection.sendCommand(
+            new Command(name, [text, ...words], { replyEncoding: 'utf8', keyPrefix: keyPrefixOf(redis) }),
+          )
+        try {
+          return await send('evalsha', script.sha)
+        } catch (error) {
+          if (!matches(error, UNKNOWN)) throw error
+          return await send('eval', script.text)
+        }
+      }),
     guard: (work, operation) => (operation ? timed(operation, performance.now(), () => guard(work)) : guard(work)),
   }
 }
@@ -127,18 +204,9 @@ function failureOf(error: unknown): unknown {
   return isOurs || isDefect ? error : storeUnavailable(error)
 }
 
-/** Sends EVALSHA with a digest, or EVAL with a text, and what follows it. */
-type Send = (name: 'evalsha' | 'eval', script: string, rest: readonly (string | number)[]) => Promise<unknown>
-
-/** Together with whatever else is sent in this turn of the event loop. */
-function pipelined(redis: RedisClient): Send {
-  return (name, script, rest) => redis[name](script, ...(rest as [number, ...string[]]))
-}
-
-/** Runs one command alone: a cluster client follows a redirection for a single command, but not for half a pipeline. */
-function alone(redis: RedisClient): Send {
-  return async (name, script, rest) =>
-    redis.sendCommand(new Command(name, [script, ...rest], { replyEncoding: 'utf8', keyPrefix: keyPrefixOf(redis) }))
+/** Whether the store has done nothing, because the slot is on its way to another node, and it is worth asking again. */
+function isMoving(error: unknown, startedMs: number): boolean {
+  return matches(error, MOVING) && performance.now() < startedMs + MOVE_PATIENCE_MS
 }
 
 function noAnswer(): never {
