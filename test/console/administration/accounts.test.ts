@@ -24,7 +24,7 @@ async function find(text: string): Promise<string[]> {
 }
 
 describe('searching', () => {
-  test('finds by a part of the address or name in any case, and by id', async () => {
+  test('accounts are found by a part of address or name in any case, and by id', async () => {
     const id = await create('Quince & Sons', 'orders@quince.example')
     expect(await find('quince &')).toEqual(['Quince & Sons'])
     expect(await find('ORDERS@QUINCE')).toEqual(['Quince & Sons'])
@@ -33,7 +33,7 @@ describe('searching', () => {
     expect(await find(id.slice(0, -1))).toEqual([])
   })
 
-  test('takes %, _ and backslashes as they are', async () => {
+  test('a search takes %, _ and backslashes literally', async () => {
     await Promise.all([
       create('100% Fruit'),
       create('100 Fruit'),
@@ -48,13 +48,13 @@ describe('searching', () => {
     expect(await find('%')).toEqual(['100% Fruit'])
   })
 
-  test('takes quotes and other syntax as text', async () => {
+  test('a search takes quotes and other syntax as text', async () => {
     await create("O'Neil; DROP TABLE accounts")
     expect(await find("o'neil; drop")).toEqual(["O'Neil; DROP TABLE accounts"])
     expect(await find("' OR 1=1 --")).toEqual([])
   })
 
-  test('pages through everything once, also where moments are equal', async () => {
+  test('pages of accounts contain each once, even with equal times', async () => {
     const names = Array.from({ length: 25 }, (_, index) => `Paged ${String(index).padStart(2, '0')}`)
     for (const name of names) await create(name)
     const { database } = office.gateway.gateway
@@ -81,7 +81,7 @@ describe('searching', () => {
 })
 
 describe('one account', () => {
-  test('one account is shown with its live balance, people, keys, entries and orders', async () => {
+  test('an account is shown with balance, people, keys, entries and orders', async () => {
     const { accountId, keyId } = await office.gateway.customer('12.5')
     await office.administration.request(office.ada, adjustment(accountId, 5))
     const order = await pendingOrder(office, 20, accountId)
@@ -95,7 +95,7 @@ describe('one account', () => {
     expect(await office.administration.viewAccount('acct_none')).toBeUndefined()
   })
 
-  test('one account is refused from the next request on when suspended, and served again when activated', async () => {
+  test('a suspended account is refused from the next request on, an activated one is served', async () => {
     const customer = await office.gateway.customer('10')
     const ask = async () => {
       const response = await fetch(`${office.gateway.url}/v1/chat/completions`, {
@@ -119,14 +119,14 @@ describe('one account', () => {
     expect(audit.items[1]?.details).toEqual({ before: 'active', after: 'suspended', reason: 'unpaid' })
   })
 
-  test('one account that does not exist cannot be suspended', async () => {
+  test('an unknown account cannot be suspended', async () => {
     const change = { accountId: 'acct_none', status: 'suspended', reason: 'x' } as const
     expect(await office.administration.changeAccountStatus(office.ada, change)).toBe('unknown_account')
   })
 })
 
 describe('the audit log', () => {
-  test('the audit log is filtered by actor, action, account and time, and paged', async () => {
+  test('the audit log can be filtered by actor, action, account and time, and paged', async () => {
     const { accountId } = await office.gateway.customer('0')
     const before = new Date()
     for (const usd of [1, 2, 3]) await office.administration.request(office.bob, adjustment(accountId, usd))

@@ -23,7 +23,7 @@ const entry: AuditEntry = {
 }
 
 describe('recordAudit', () => {
-  test('S23: many writers at once make one chain without gaps', async () => {
+  test('S23: concurrent writers make one hash chain without gaps', async () => {
     await Promise.all(Array.from({ length: 40 }, (_, index) => write({ ...entry, subject: `acct_${index}` })))
     const state = await verifyAuditChain(database)
     expect(state).toMatchObject({ kind: 'intact', entries: 40 })
@@ -31,7 +31,7 @@ describe('recordAudit', () => {
     expect(row).toEqual({ subjects: 40 })
   })
 
-  test('a transaction that fails leaves no entry and no gap', async () => {
+  test('a failed transaction leaves no entry and no gap', async () => {
     const before = await verifyAuditChain(database)
     const failing = database.db.transaction(async (transaction) => {
       await recordAudit(transaction, entry)
@@ -43,7 +43,7 @@ describe('recordAudit', () => {
     expect(after.kind === 'intact' && before.kind === 'intact' && after.entries - before.entries).toBe(1)
   })
 
-  test('any text and number is kept so that the chain holds', async () => {
+  test('any text and number keeps the chain valid', async () => {
     const value = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.double(), fc.boolean(), fc.constant(null))
     await fc.assert(
       fc.asyncProperty(
@@ -82,7 +82,7 @@ describe('the table', () => {
     await own.close()
   })
 
-  test('an entry whose own hash was made to fit breaks the link to the next', async () => {
+  test('an entry whose own hash was adapted breaks the link to the next', async () => {
     const own = connectDatabase(await freshDatabase())
     for (let index = 0; index < 3; index++) await write(entry, own)
     const other = connectDatabase(await freshDatabase())

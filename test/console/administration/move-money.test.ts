@@ -53,7 +53,7 @@ function lostRace(): Error {
 }
 
 describe('a transaction that moves money', () => {
-  test('a transaction that moves money is undone where it is refused, and neither history nor ledger has it', async () => {
+  test('a refused transaction changes neither history nor ledger', async () => {
     const { accountId } = await office.gateway.customer('0')
     expect(await credit(accountId, () => ({ kind: 'refused', isKept: false }))).toEqual({
       kind: 'refused',
@@ -62,13 +62,13 @@ describe('a transaction that moves money', () => {
     expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([0, 0])
   })
 
-  test('stays where the refusal says so', async () => {
+  test('a refusal may keep its transaction', async () => {
     const { accountId } = await office.gateway.customer('0')
     await credit(accountId, () => ({ kind: 'refused', isKept: true }))
     expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([1, 1])
   })
 
-  test('a transaction that moves money is run again after a lost race, and credits once', async () => {
+  test('a transaction that lost a race runs again, and credits once', async () => {
     const { accountId } = await office.gateway.customer('0')
     const outcome = await credit(accountId, (attempt) => {
       if (attempt < 3) throw lostRace()
@@ -78,7 +78,7 @@ describe('a transaction that moves money', () => {
     expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([1, 1])
   })
 
-  test('gives up after three lost races, and leaves nothing', async () => {
+  test('a transaction that lost three races fails, and changes nothing', async () => {
     const { accountId } = await office.gateway.customer('0')
     const lost = credit(accountId, () => {
       throw lostRace()
@@ -87,7 +87,7 @@ describe('a transaction that moves money', () => {
     expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([0, 0])
   })
 
-  test('a transaction that moves money is not run again after any other failure', async () => {
+  test('a transaction does not run again after another failure', async () => {
     const { accountId } = await office.gateway.customer('0')
     let attempts = 0
     const failing = credit(accountId, (attempt) => {
@@ -99,7 +99,7 @@ describe('a transaction that moves money', () => {
   })
 })
 
-test('what a transaction will ask of the ledger is loaded before, also for an order that does not exist', async () => {
+test('accounts are loaded into the ledger before the transaction, also for an unknown order', async () => {
   const refund = { kind: 'order.refund', orderId: 'order_none', amountCents: 100, allowNegative: false } as const
   await expect(warmLedger(deps, refund)).resolves.toBeUndefined()
 })

@@ -70,7 +70,7 @@ describe('statements', () => {
     expect(linesOf(text)[0]).toEqual(EXPECTED)
   })
 
-  test('money that left is negative in every notation', () => {
+  test('outgoing money is negative in every notation', () => {
     const header = 'Date,Amount,Currency,Reference\n'
     const rows = ['-5.00', '5.00-', '(5.00)', '−5.00', '- 5.00'].map((amount) => `2026-11-20,${amount},USD,x`)
     expect(linesOf(header + rows.join('\n')).map((line) => line.amountCents)).toEqual([-500, -500, -500, -500, -500])
@@ -80,7 +80,7 @@ describe('statements', () => {
     expect(linesOf(twoColumns).map((line) => line.amountCents)).toEqual([-500, -500])
   })
 
-  test('the currency is taken from the choice where the statement does not say', () => {
+  test('without a currency in the file the chosen one applies', () => {
     const text = 'Date,Amount,Reference\n2026-11-20,5.00,x\n'
     expect(faultsOf(text)).toContain('no currency')
     expect(linesOf(text, { currency: 'USD' })[0]?.currency).toBe('USD')
@@ -98,7 +98,7 @@ describe('statements', () => {
     expect(keys(`${header}2026-11-19,7.00,USD,y\n${row}${row}`).slice(1)).toEqual([one ?? '', two ?? ''])
   })
 
-  test('texts are cleaned of what no line should hold', () => {
+  test('control characters are removed from texts', () => {
     const text = 'Date,Amount,Currency,Reference\n2026-11-20,5.00,USD,"a\u0000b\u202E c\n  d"\n'
     expect(linesOf(text)[0]?.reference).toBe('a b c d')
   })
@@ -128,23 +128,23 @@ describe('what is refused', () => {
     ['three decimals', 'Date,Amount,Currency,Reference\n2026-11-20,1.505,USD,x\n2026-11-20,1.50,USD,x\n', 'Booking 1'],
     ['an unknown direction', 'Datum;Betrag;S/H;Währung;Zweck\n20.11.2026;5,00;?;EUR;x\n', 'Booking 1'],
     ['credit and debit at once', 'Date,Credit,Debit,Currency,Details\n2026-11-20,5.00,5.00,USD,x\n', 'Booking 1'],
-  ])('%s', (_, text, fault) => {
+  ])('a statement is refused: %s', (_, text, fault) => {
     expect(faultsOf(text)).toContain(fault)
   })
 
-  test('a choice ends the doubt about dates', () => {
+  test('choosing a date format settles ambiguous dates', () => {
     const text = 'Date,Amount,Currency,Reference\n03/04/2026,5.00,USD,x\n'
     expect(linesOf(text, { dateOrder: 'day-first' })[0]?.bookedOn).toBe('2026-04-03')
     expect(linesOf(text, { dateOrder: 'month-first' })[0]?.bookedOn).toBe('2026-03-04')
   })
 
-  test('more than is meant for one import', () => {
+  test('a statement above the maximum of lines is refused', () => {
     const rows = Array.from({ length: MAX_STATEMENT_LINES + 1 }, (_, index) => `2026-11-20,5.00,USD,${index}`)
     expect(faultsOf(`Date,Amount,Currency,Reference\n${rows.join('\n')}`)).toContain(`${MAX_STATEMENT_LINES}`)
     expect(faultsOf('x'.repeat(MAX_STATEMENT_CHARS + 1))).toContain('longer than')
   })
 
-  test('no text at all makes it throw', () => {
+  test('no text makes the reader throw', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
         readStatement(`Date,Amount,Currency,Reference\n${text}`, OPTIONS)
@@ -175,7 +175,7 @@ describe('amounts', () => {
     )
   })
 
-  test('whole amounts with thousands apart are read where another amount shows the sign, and else not at all', () => {
+  test('whole amounts with separators need another amount that shows the separator', () => {
     expect(readAmounts(['1.500', '2,50'])).toEqual({ kind: 'read', cents: [150_000, 250] })
     expect(readAmounts(['1,500', '2.50'])).toEqual({ kind: 'read', cents: [150_000, 250] })
     expect(readAmounts(['1,500'])).toEqual({ kind: 'read', cents: [undefined] })
@@ -194,7 +194,7 @@ describe('amounts', () => {
 const day = fc.date({ min: new Date('2000-01-01'), max: new Date('2099-12-31'), noInvalidDate: true })
 
 describe('dates', () => {
-  test('every day is read back from each way to write it', () => {
+  test('every day is read back from each notation', () => {
     fc.assert(
       fc.property(day, (date) => {
         const iso = date.toISOString().slice(0, 10)
@@ -211,7 +211,7 @@ describe('dates', () => {
     )
   })
 
-  test('dates with slashes a column is never read as another month: it is right or ambiguous', () => {
+  test('a column of dates with slashes is read right or refused as ambiguous', () => {
     fc.assert(
       fc.property(fc.array(day, { minLength: 1, maxLength: 6 }), fc.boolean(), (days, isMonthFirst) => {
         const isos = days.map((date) => date.toISOString().slice(0, 10))

@@ -45,7 +45,7 @@ async function stateOf(order: Order): Promise<string | undefined> {
 }
 
 describe('a preview', () => {
-  test('says what each line will do, and changes nothing', async () => {
+  test('a preview shows what each line will do, and changes nothing', async () => {
     const [fits, differs, expired] = [
       await pendingOrder(office, 50),
       await pendingOrder(office, 60),
@@ -95,7 +95,7 @@ describe('a preview', () => {
 })
 
 describe('a commit', () => {
-  test('credits what fits and keeps what names an order it does not fit', async () => {
+  test('a commit credits matching lines and keeps those that do not fit their order', async () => {
     const [fits, differs] = [await pendingOrder(office, 50), await pendingOrder(office, 60)]
     const previewed = await preview(
       statement([
@@ -113,7 +113,7 @@ describe('a commit', () => {
     expect(waiting.items).toMatchObject([{ mismatch: 'overpaid', amountCents: 6_100, sender: 'Generous Ltd' }])
   })
 
-  test('again, also many at once, credits nothing again', async () => {
+  test('repeated and concurrent commits credit nothing again', async () => {
     const order = await pendingOrder(office, 80)
     const previewed = await preview(statement([{ usd: '80.00', text: order.reference }]))
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => commit(previewed)))
@@ -122,7 +122,7 @@ describe('a commit', () => {
     expect(await balanceOf(office, order.accountId)).toBe(80)
   })
 
-  test('a commit of the same statement uploaded again finds everything imported', async () => {
+  test('a statement uploaded again is all imported already', async () => {
     const order = await pendingOrder(office, 90)
     const text = statement([{ usd: '90.00', text: order.reference }])
     await commit(await preview(text))
@@ -132,7 +132,7 @@ describe('a commit', () => {
     expect(await balanceOf(office, order.accountId)).toBe(90)
   })
 
-  test('a commit of two previews of one statement credits once', async () => {
+  test('two previews of one statement credit once', async () => {
     const order = await pendingOrder(office, 95)
     const text = statement([{ usd: '95.00', text: order.reference }])
     const [one, other] = [await preview(text), await preview(text, office.bob)]
@@ -141,7 +141,7 @@ describe('a commit', () => {
     expect(await balanceOf(office, order.accountId)).toBe(95)
   })
 
-  test('a commit of a statement that overlaps takes only what is new', async () => {
+  test('an overlapping statement only credits new lines', async () => {
     const [one, two] = [await pendingOrder(office, 41), await pendingOrder(office, 42)]
     const shared = { usd: '41.00', text: one.reference, payer: 'Same' }
     await commit(await preview(statement([shared])))
@@ -150,7 +150,7 @@ describe('a commit', () => {
     expect(await commit(later)).toEqual(['credited'])
   })
 
-  test('a commit after the order was paid another way keeps the payment and credits nothing', async () => {
+  test('if the order was paid another way meanwhile, the payment is kept without credit', async () => {
     const order = await pendingOrder(office, 55)
     const previewed = await preview(statement([{ usd: '55.00', text: order.reference }]))
     const operation = { kind: 'order.confirm', orderId: order.orderId, amountCents: 5_500 } as const
@@ -159,7 +159,7 @@ describe('a commit', () => {
     expect(await balanceOf(office, order.accountId)).toBe(55)
   })
 
-  test('a commit of somebody else, or of another digest, is refused', async () => {
+  test('a commit by another person, or with another hash, is refused', async () => {
     const order = await pendingOrder(office, 56)
     const previewed = await preview(statement([{ usd: '56.00', text: order.reference }]))
     const { importId, digest } = previewed
@@ -174,7 +174,7 @@ describe('a commit', () => {
 })
 
 describe('the two-person rule', () => {
-  test('applies to each line, and the line is credited once the second administrator agrees', async () => {
+  test('the two-person rule applies to each line, which is credited after the second approval', async () => {
     const [small, large] = [await pendingOrder(office, 100), await pendingOrder(office, 3_000)]
     const text = statement([
       { usd: '100.00', text: small.reference },
@@ -192,7 +192,7 @@ describe('the two-person rule', () => {
     expect(await stateOf(large)).toBe('paid')
   })
 
-  test('a line whose approval was rejected may be imported again', async () => {
+  test('a line whose approval was rejected can be imported again', async () => {
     const order = await pendingOrder(office, 2_000)
     const text = statement([{ usd: '2000.00', text: order.reference }])
     await commit(await preview(text))
@@ -202,7 +202,7 @@ describe('the two-person rule', () => {
     expect(verdictsOf(await preview(text))).toEqual(['credit'])
   })
 
-  test('many small lines for one account count together with everything else of the day', async () => {
+  test('many small lines for one account count together with the rest of the day', async () => {
     const { accountId } = await office.gateway.customer('0')
     await office.administration.request(office.ada, adjustment(accountId, 700))
     const [one, two] = [await pendingOrder(office, 200, accountId), await pendingOrder(office, 200, accountId)]
@@ -215,7 +215,7 @@ describe('the two-person rule', () => {
   })
 })
 
-test('a preview that nobody committed is cleared away after a day', async () => {
+test('an uncommitted preview is deleted after a day', async () => {
   const previewed = await preview(statement([{ usd: '1.00', text: 'x' }]))
   const { sql } = office.gateway.gateway.database
   await sql`UPDATE statement_imports SET created_at = now() - interval '2 days' WHERE id = ${previewed.importId}`

@@ -29,14 +29,14 @@ function decide(by: Office['ada'], approvalId: string, decision: 'approve' | 're
 }
 
 describe('within the limit', () => {
-  test('credit goes up and down at once', async () => {
+  test('within the limit credit is adjusted at once, up and down', async () => {
     const accountId = await newAccount()
     expect(await office.administration.request(office.ada, adjustment(accountId, 300))).toEqual({ kind: 'done' })
     expect(await office.administration.request(office.ada, adjustment(accountId, -100))).toEqual({ kind: 'done' })
     expect(await balanceOf(office, accountId)).toBe(200)
   })
 
-  test('taking back more than there is needs to be allowed, also where many do so at once', async () => {
+  test('taking more than the balance must be allowed, also concurrently', async () => {
     const accountId = await newAccount('100')
     const back = () => {
       const operation = { kind: 'credit.adjust', accountId, amountNano: -30e9, allowNegative: false } as const
@@ -48,7 +48,7 @@ describe('within the limit', () => {
     expect((await office.administration.request(office.ada, adjustment(accountId, -30))).kind).toBe('done')
   })
 
-  test('the same key counts and happens once, also ten times at once', async () => {
+  test('the same request key acts once, also ten times at once', async () => {
     const accountId = await newAccount()
     const request = adjustment(accountId, 900)
     const outcomes = await Promise.all(
@@ -58,7 +58,7 @@ describe('within the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(900)
   })
 
-  test('a key that comes again with another content is refused', async () => {
+  test('a request key with another content is refused', async () => {
     const [one, other] = [await newAccount(), await newAccount()]
     const key = crypto.randomUUID()
     await office.administration.request(office.ada, adjustment(one, 100, key))
@@ -67,7 +67,7 @@ describe('within the limit', () => {
     expect(await balanceOf(office, other)).toBe(0)
   })
 
-  test('the same key of another administrator is another request', async () => {
+  test('the same request key of another administrator is another request', async () => {
     const accountId = await newAccount()
     const key = crypto.randomUUID()
     await office.administration.request(office.ada, adjustment(accountId, 100, key))
@@ -81,7 +81,7 @@ describe('within the limit', () => {
 })
 
 describe('above the limit', () => {
-  test('nothing happens until a second administrator agrees, and then exactly what was asked for', async () => {
+  test('above the limit nothing happens until a second administrator approves exactly that request', async () => {
     const accountId = await newAccount()
     const approvalId = await askAbove(accountId)
     expect(await balanceOf(office, accountId)).toBe(0)
@@ -89,7 +89,7 @@ describe('above the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(1_500)
   })
 
-  test('nobody agrees with themselves, not even with a changed row of who asked', async () => {
+  test('nobody approves their own request, not even with a changed row', async () => {
     const accountId = await newAccount()
     const approvalId = await askAbove(accountId)
     expect(await decide(office.ada, approvalId)).toEqual({ kind: 'own_request' })
@@ -101,7 +101,7 @@ describe('above the limit', () => {
     await expect(forged.execute()).rejects.toThrow('violates check constraint')
   })
 
-  test('ten agreements at once credit once', async () => {
+  test('ten concurrent approvals credit once', async () => {
     const accountId = await newAccount()
     const approvalId = await askAbove(accountId)
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => decide(office.bob, approvalId)))
@@ -110,7 +110,7 @@ describe('above the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(1_500)
   })
 
-  test('agreeing, rejecting and withdrawing at once decide once', async () => {
+  test('concurrent approval, rejection and withdrawal decide once', async () => {
     const accountId = await newAccount()
     const approvalId = await askAbove(accountId)
     const outcomes = await Promise.all([
@@ -124,21 +124,21 @@ describe('above the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(isExecuted ? 1_500 : 0)
   })
 
-  test('asking twice with one key asks once', async () => {
+  test('two requests with one key ask once', async () => {
     const accountId = await newAccount()
     const request = adjustment(accountId, 2_000)
     const outcomes = await Promise.all([1, 2, 3].map(() => office.administration.request(office.ada, request)))
     expect(new Set(outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1)
   })
 
-  test('who asked may withdraw, others may not, and both ends are final', async () => {
+  test('only the requester may withdraw, and each end is final', async () => {
     const approvalId = await askAbove(await newAccount())
     expect(await decide(office.bob, approvalId, 'withdraw')).toEqual({ kind: 'not_own_request' })
     expect(await decide(office.ada, approvalId, 'withdraw')).toEqual({ kind: 'decided', status: 'withdrawn' })
     expect(await decide(office.bob, approvalId)).toEqual({ kind: 'not_pending', status: 'withdrawn' })
   })
 
-  test('above the limit after seven days it is too late', async () => {
+  test('an approval after seven days is refused', async () => {
     const accountId = await newAccount()
     const approvalId = await askAbove(accountId)
     const { sql } = office.gateway.gateway.database
@@ -147,7 +147,7 @@ describe('above the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(0)
   })
 
-  test('an overdue approval expires with an entry of the audit log', async () => {
+  test('an overdue approval expires with an audit entry', async () => {
     const approvalId = await askAbove(await newAccount())
     const { database } = office.gateway.gateway
     const clock = { now: () => Date.now() + 8 * 24 * 3_600_000, monotonic: () => 0 }
@@ -158,7 +158,7 @@ describe('above the limit', () => {
 })
 
 describe('splitting', () => {
-  test('the sum of a day counts, whatever the parts', async () => {
+  test('the sum of a day counts, however it is split', async () => {
     const accountId = await newAccount()
     const outcomes = []
     for (const usd of [400, 400, 400]) {
@@ -168,7 +168,7 @@ describe('splitting', () => {
     expect(await balanceOf(office, accountId)).toBe(800)
   })
 
-  test('splitting at the same moment no more gets through', async () => {
+  test('concurrent parts do not exceed the limit', async () => {
     const accountId = await newAccount()
     const requests = Array.from({ length: 12 }, () =>
       office.administration.request(office.ada, adjustment(accountId, 300)),
@@ -178,14 +178,14 @@ describe('splitting', () => {
     expect(await balanceOf(office, accountId)).toBe(900)
   })
 
-  test('taking back makes no room for giving', async () => {
+  test('a debit makes no room for a credit', async () => {
     const accountId = await newAccount()
     await office.administration.request(office.ada, adjustment(accountId, 600))
     const back = await office.administration.request(office.ada, adjustment(accountId, -600))
     expect(back.kind).toBe('awaiting_approval')
   })
 
-  test('confirming orders counts together with adjusting credit', async () => {
+  test('confirmed orders count together with adjustments', async () => {
     const accountId = await newAccount()
     const order = await pendingOrder(office, 700, accountId)
     const confirm = { kind: 'order.confirm', orderId: order.orderId, amountCents: 70_000 } as const
@@ -199,7 +199,7 @@ describe('splitting', () => {
     expect(adjusted.kind).toBe('awaiting_approval')
   })
 
-  test('spreading an amount over accounts makes it no smaller, also at the same moment', async () => {
+  test('parts to several accounts count together, also concurrently', async () => {
     const accountIds = await Promise.all(Array.from({ length: 5 }, () => newAccount()))
     const requests = accountIds.map((accountId) =>
       office.administration.request(office.ada, adjustment(accountId, 400)),
@@ -209,7 +209,7 @@ describe('splitting', () => {
     expect(kinds.filter((kind) => kind === 'awaiting_approval')).toHaveLength(3)
   })
 
-  test('another administrator has a day of their own, and a day ends', async () => {
+  test('each administrator has their own daily sum, and a day ends', async () => {
     const [one, other] = [await newAccount(), await newAccount()]
     await office.administration.request(office.ada, adjustment(one, 900))
     const kindOf = async (by: Office['ada'], usd: number) =>
@@ -220,7 +220,7 @@ describe('splitting', () => {
     expect(await kindOf(office.ada, 900)).toBe('done')
   })
 
-  test('what was refused does not count', async () => {
+  test('refused requests do not count', async () => {
     const accountId = await newAccount()
     const order = await pendingOrder(office, 900, accountId)
     const operation = {
@@ -236,7 +236,7 @@ describe('splitting', () => {
 })
 
 describe('what an approval executes', () => {
-  test('what an approval executes is checked again at that moment', async () => {
+  test('an approved request is checked again when it runs', async () => {
     const accountId = await newAccount('2000')
     const operation = { kind: 'credit.adjust', accountId, amountNano: -2_000e9, allowNegative: false } as const
     const asked = await office.administration.request(office.ada, { operation, reason: 'a test', key: 'take-back-all' })
@@ -246,7 +246,7 @@ describe('what an approval executes', () => {
     expect(await balanceOf(office, accountId)).toBe(1_999)
   })
 
-  test('an order that was paid meanwhile makes it fail, and nothing is credited twice', async () => {
+  test('an approved order that was paid meanwhile fails, and nothing is credited twice', async () => {
     const order = await pendingOrder(office, 5_000)
     const operation = { kind: 'order.confirm', orderId: order.orderId, amountCents: 500_000 } as const
     const ask = (by: Office['ada']) =>
@@ -260,7 +260,7 @@ describe('what an approval executes', () => {
     expect(page.items.find((item) => item.approvalId === other.approvalId)?.note).toContain('paid already')
   })
 
-  test('a refund above the limit takes back what was paid, once', async () => {
+  test('a refund above the limit is taken once', async () => {
     const order = await pendingOrder(office, 4_000)
     const confirm = { kind: 'order.confirm', orderId: order.orderId, amountCents: 400_000 } as const
     const asked = await office.administration.request(office.ada, {
@@ -281,7 +281,7 @@ describe('what an approval executes', () => {
     expect(await balanceOf(office, order.accountId)).toBe(1_000)
   })
 
-  test('everything is in the audit log, whose chain holds', async () => {
+  test('every step is in the audit log, whose chain is valid', async () => {
     const page = await office.administration.searchAudit({ action: 'approval', limit: 100 })
     expect(page.items.map((item) => item.action)).toContain('approval.executed')
     expect((await verifyAuditChain(office.gateway.gateway.database)).kind).toBe('intact')

@@ -71,7 +71,7 @@ test.each([
   expect((await secondStep(auth, ada, { kind: 'backup', code: backup })).body).toEqual({ status: 'signed_in' })
 })
 
-test('what the new one has encrypted no longer needs the former one', async () => {
+test('data encrypted with the new secret does not need the former one', async () => {
   const ada = await withTotp([NEW, FORMER])
   const code = totpCode(ada.secret, 1)
   expect((await secondStep(authBy([NEW]), ada, { kind: 'totp', code })).body).toEqual({ status: 'signed_in' })
@@ -99,7 +99,7 @@ test('a session of the former secret ends, and signing in works', async () => {
   expect((await signIn(auth.parts, visitorWith(), ada)).body.status).toBe('signed_in')
 })
 
-test('links that turn mails off work while their secret is in the list', () => {
+test('links that turn mails off work while their secret is listed', () => {
   const who = { accountId: 'acct_1', email: 'ada@example.test', kind: 'budget' } as const
   const token = new URL(unsubscribeLink([FORMER], who), 'http://x').searchParams.get('token') ?? ''
   expect(readUnsubscribeToken([NEW, FORMER], token)).toEqual(who)

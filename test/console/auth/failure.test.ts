@@ -38,7 +38,7 @@ const MEANINGS = [
 ] as const
 
 describe('the refusal', () => {
-  test.each(MEANINGS)('%s is told as %s, %s', (code, kind, ours, param) => {
+  test.each(MEANINGS)('the library’s error %s becomes %s, %s', (code, kind, ours, param) => {
     const told = meaningOfFailure(new APIError('BAD_REQUEST', { code, message: `the library's own words` }))
     expect(told).toMatchObject({ name: 'GatewayError', kind })
     const { message, options } = told as { message: string; options: { code?: string; param?: string } }
@@ -46,19 +46,19 @@ describe('the refusal', () => {
     expect(message).not.toContain('library')
   })
 
-  test('the refusal of a code that is not listed here stays what it is: nobody is told what nobody has thought of', () => {
+  test('an unlisted code of the library stays an error of ours', () => {
     const error = new APIError('BAD_REQUEST', { code: 'SOMETHING_NEW', message: 'no' })
     expect(meaningOfFailure(error)).toBe(error)
     expect(meaningOfFailure(new APIError('BAD_REQUEST'))).toBeInstanceOf(APIError)
   })
 
-  test('the refusal of anybody else than the library stays what it is', () => {
+  test('an error of other code is passed through', () => {
     const error = Object.assign(new Error('no'), { body: { code: 'INVALID_TOKEN' } })
     expect(meaningOfFailure(error)).toBe(error)
     expect(meaningOfFailure(undefined)).toBeUndefined()
   })
 
-  test('the refusal has a code that the library still uses', async () => {
+  test('every mapped code still exists in the library', async () => {
     const library = await desk.parts.library()
     const known = new Set(Object.keys(library.$ERROR_CODES))
     const unknown: string[] = MEANINGS.map(([code]) => code).filter((code) => !known.has(code))

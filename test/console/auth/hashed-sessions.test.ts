@@ -25,7 +25,7 @@ async function storedTokens(userId: string): Promise<string[]> {
   return rows.map((row) => row.token)
 }
 
-test('the table of sessions holds hashes, and no table holds a token', async () => {
+test('the table of sessions has hashes, and no table has a token', async () => {
   const { visitor, viewer } = await signUpSomebody(desk)
   const token = tokenOf(visitor.request)
   expect(token.length).toBeGreaterThanOrEqual(32)
@@ -38,7 +38,7 @@ test('the table of sessions holds hashes, and no table holds a token', async () 
   }
 })
 
-test('what the table holds opens nothing, not even signed with the secret that lies beside it', async () => {
+test('a stored hash opens no session, even signed with the stored secret', async () => {
   const { viewer } = await signUpSomebody(desk)
   const [stored = ''] = await storedTokens(viewer.userId)
   const secret = await readOrCreateSecret(desk.parts.database)
@@ -47,7 +47,7 @@ test('what the table holds opens nothing, not even signed with the secret that l
   expect(await desk.identifyViewer(visitorWith([cookie]).request)).toBeUndefined()
 })
 
-test('signing in, changing the password and signing out find their sessions all the same', async () => {
+test('sign-in, password change and sign-out find hashed sessions', async () => {
   const { email, viewer } = await signUpSomebody(desk)
   const { cookies } = await signIn(desk.parts, visitorWith(), { email, password: PASSWORD })
   const browser = visitorWith(cookies)

@@ -32,7 +32,7 @@ function networkOf(address: string): string {
   return signInsFrom(address)[0]?.subject as string
 }
 
-test('a network of IPv6 counts for its site as well, which has four times its limit; one of IPv4 has none', () => {
+test('an IPv6 network also counts for its /48, with four times the limit; IPv4 does not', () => {
   const limitsOf = (address: string) => signInsFrom(address).map(({ name, subject, max }) => [name, subject, max])
   expect(limitsOf('2001:db8:7:1::5')).toEqual([
     ['address', '2001:db8:7:1', 100],
@@ -43,7 +43,7 @@ test('a network of IPv6 counts for its site as well, which has four times its li
 })
 
 describe('an address', () => {
-  test('an address of IPv6 counts as its network of 2^64, however it is written', () => {
+  test('an IPv6 address counts as its /64, however it is written', () => {
     fc.assert(
       fc.property(writings, fc.array(group, { minLength: 4, maxLength: 4 }), ({ groups, one }, rest) => {
         fc.pre(groups.slice(0, 5).some((value) => value > 0))
@@ -54,7 +54,7 @@ describe('an address', () => {
     )
   })
 
-  test('an address of IPv6 with zeros left out anywhere is the one in full', () => {
+  test('a shortened IPv6 address equals the full one', () => {
     expect(networkOf('::')).toBe('0:0:0:0')
     expect(networkOf('::1')).toBe('0:0:0:0')
     expect(networkOf('2001:db8::')).toBe('2001:db8:0:0')
@@ -62,14 +62,14 @@ describe('an address', () => {
     expect(networkOf('2001:0DB8:00a0::1')).toBe('2001:db8:a0:0')
   })
 
-  test('an address of IPv4 is itself, also where the socket writes it as one of IPv6', () => {
+  test('an IPv4 address equals its IPv4-in-IPv6 form', () => {
     expect(networkOf('203.0.113.7')).toBe('203.0.113.7')
     expect(networkOf('::ffff:203.0.113.7')).toBe('203.0.113.7')
     expect(networkOf('::FFFF:203.0.113.7')).toBe('203.0.113.7')
     expect(networkOf('203.0.113.7')).not.toBe(networkOf('203.0.113.8'))
   })
 
-  test('an address that is none counts as something, whatever a proxy has passed on', () => {
+  test('text that is no address counts as an address of its own', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9a-fA-F.:]{2,45}$/), (text) => {
         expect(typeof networkOf(text)).toBe('string')
@@ -80,20 +80,20 @@ describe('an address', () => {
 })
 
 describe('a person', () => {
-  test('a person is one, in whatever letters the address is written', () => {
+  test('a person is counted in any letter case of their address', () => {
     expect(strangersAt('Ada@Example.test')).toEqual(strangersAt('ada@example.test'))
     expect(strangersMailsTo('Ada@Example.test')).toEqual(strangersMailsTo('ada@example.test'))
     expect(signInsBy('203.0.113.7', 'ADA@example.test')).toEqual(signInsBy('203.0.113.7', 'ada@example.test'))
   })
 
-  test('a person is told apart at each address', () => {
+  test('a person is counted separately at each address', () => {
     expect(pairOf('203.0.113.7', 'a@example.test')).not.toBe(pairOf('203.0.113.8', 'a@example.test'))
     expect(pairOf('203.0.113.7', 'a@example.test')).not.toBe(pairOf('203.0.113.7', 'b@example.test'))
     expect(pairOf('2001:db8::1', 'a@example.test')).toBe(pairOf('2001:db8::2', 'a@example.test'))
   })
 })
 
-test('no two limits share a count, whatever they limit', () => {
+test('no two limits share a counter', () => {
   const same = 'ada@example.test'
   const limits = [signInsFrom, strangersAt, signUpsFrom, mailsFrom, strangersMailsTo, tokensFrom, confirmationsBy]
   const pairs = [signInsBy(same, same), signInsWith(same, same), changesBy(same), changesAt(same)]
@@ -101,7 +101,7 @@ test('no two limits share a count, whatever they limit', () => {
   expect(new Set(names).size).toBe(names.length)
 })
 
-test('an account is guessed at from one address less often than from all, and an address less than any office needs', () => {
+test('guesses at an account are limited lower from one address than from all', () => {
   const [pair, account, address] = [signInsBy('a', 'b'), strangersAt('b'), signInsFrom('a')[0] as Limit]
   expect(pair.max).toBeLessThan(account.max)
   expect(pair.max / pair.seconds).toBeLessThan(address.max / address.seconds)

@@ -36,7 +36,7 @@ function linksFor(email: string): number {
 }
 
 describe('changing the password', () => {
-  test('names the field at fault: a wrong old one, a weak new one, and the new one first', async () => {
+  test('a password change names the faulty field: wrong old, weak new, new first', async () => {
     const { visitor, viewer } = await signUpSomebody(desk, 'Ada Lovelace')
     const change = (currentPassword: string, newPassword: string) =>
       refusalOf(changePassword(desk.parts, visitor, viewer, { currentPassword, newPassword }))
@@ -48,7 +48,7 @@ describe('changing the password', () => {
     expect(await actionsOf(viewer.userId)).toEqual([])
   })
 
-  test('changing the password is not the place where the old one is guessed, until one is right', async () => {
+  test('guessing the old password by a change is limited, until one is right', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     const change = (currentPassword: string) =>
       changePassword(desk.parts, visitor, viewer, { currentPassword, newPassword: NEW_PASSWORD })
@@ -61,7 +61,7 @@ describe('changing the password', () => {
     expect(await again(NEW_PASSWORD)).toEqual(TOO_MANY)
   })
 
-  test('changing the password is noted once it is done', async () => {
+  test('a password change has an audit entry', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     await changePassword(desk.parts, visitor, viewer, { currentPassword: PASSWORD, newPassword: NEW_PASSWORD })
     expect(await actionsOf(viewer.userId)).toEqual(['user.change_password'])
@@ -69,7 +69,7 @@ describe('changing the password', () => {
 })
 
 describe('a forgotten password', () => {
-  test('a forgotten password is answered alike, and after the same time, for an address that nobody has', async () => {
+  test('a reset request for an unknown address has the same answer and time', async () => {
     const { email } = await signUpSomebody(desk)
     for (const name of ['nobody@example.test', email.toUpperCase()]) {
       const ask = () => forgotPassword(desk.parts, visitorWith(), name)
@@ -79,7 +79,7 @@ describe('a forgotten password', () => {
     expect(linksFor('nobody@example.test')).toBe(0)
   })
 
-  test('fills nobody’s box, from however many addresses it is asked for', async () => {
+  test('reset mails to one person are limited, from however many addresses', async () => {
     const { email } = await signUpSomebody(desk)
     const ask = () => refusalOf(forgotPassword(desk.parts, visitorWith(), email))
     const outcomes = await Promise.all(Array.from({ length: 12 }, ask))
@@ -88,14 +88,14 @@ describe('a forgotten password', () => {
     await until(() => linksFor(email) === 10, 'ten mails')
   })
 
-  test('a forgotten password is mailed to its owner at home, however often strangers have asked for it', async () => {
+  test('requests of strangers do not stop the owner’s own reset mail', async () => {
     const { email, visitor } = await signUpSomebody(desk)
     const strangers = Array.from({ length: 12 }, () => refusalOf(forgotPassword(desk.parts, visitorWith(), email)))
     expect((await Promise.all(strangers)).filter((outcome) => outcome !== 'nothing was refused')).toHaveLength(2)
     expect(await refusalOf(forgotPassword(desk.parts, visitor, email))).toBe('nothing was refused')
   })
 
-  test('a forgotten password is mailed five times for one address that asks, which leaves others theirs', async () => {
+  test('one requesting address gets five reset mails for a person, and others have their own', async () => {
     const { email } = await signUpSomebody(desk)
     const stranger = newAddress()
     const ask = (address: string) => refusalOf(forgotPassword(desk.parts, visitorWith([], address), email))
@@ -104,7 +104,7 @@ describe('a forgotten password', () => {
     expect(await ask(newAddress())).toBe('nothing was refused')
   })
 
-  test('a forgotten password where no mail can be sent is told so, before anything is counted or looked up', async () => {
+  test('without mail a reset is refused before a count or look-up', async () => {
     const { email } = await signUpSomebody(desk)
     const address = newAddress()
     const noMail = { ...desk.parts, mails: undefined }
@@ -119,7 +119,7 @@ describe('a forgotten password', () => {
 })
 
 describe('a reset', () => {
-  test('a reset with a weak password leaves the link as good as it was, and with a good one uses it up', async () => {
+  test('a weak password keeps the reset link, a good one uses it up', async () => {
     const { viewer, email } = await signUpSomebody(desk, 'Ada Lovelace')
     const token = await createToken(desk.parts, 'reset-password', viewer.userId)
     const reset = (newPassword: string) => refusalOf(resetPassword(desk.parts, visitorWith(), { token, newPassword }))
@@ -134,7 +134,7 @@ describe('a reset', () => {
     expect((await tryPassword(email, NEW_PASSWORD)).body).toEqual({ status: 'signed_in' })
   })
 
-  test('gives the account of the address to who had none before it was proven, also without a sign-in', async () => {
+  test('a reset gives the account of the proven address, without a sign-in', async () => {
     const { viewer } = await signUpSomebody(desk)
     const { sql } = desk.parts.database
     await sql`UPDATE users SET account_id = NULL WHERE id = ${viewer.userId}`
@@ -145,7 +145,7 @@ describe('a reset', () => {
     ])
   })
 
-  test('proves the address as well, is noted, and lets the next sign-in from there pass those who guess', async () => {
+  test('a reset proves the address, has an audit entry, and the next sign-in from there is not delayed by guessers', async () => {
     const { viewer, email } = await signUpSomebody(desk)
     const address = newAddress()
     const token = await createToken(desk.parts, 'reset-password', viewer.userId)
@@ -156,7 +156,7 @@ describe('a reset', () => {
     expect(await desk.parts.throttle.isRemembered('known', `${address} ${email}`)).toBe(true)
   })
 
-  test('needs a token for that, of somebody who still exists, and those are not guessed', async () => {
+  test('a reset needs a token of an existing person, and tokens cannot be guessed', async () => {
     const { viewer } = await signUpSomebody(desk)
     const address = newAddress()
     const reset = (token: string) =>
@@ -170,7 +170,7 @@ describe('a reset', () => {
 })
 
 describe('a new password voids every other link', () => {
-  test('chosen by one of two links, the other is worth nothing', async () => {
+  test('a password set by one reset link voids the other', async () => {
     const { viewer, email } = await signUpSomebody(desk)
     const links = await Promise.all([1, 2, 3].map(() => createToken(desk.parts, 'reset-password', viewer.userId)))
     const [used = '', ...others] = links
@@ -182,7 +182,7 @@ describe('a new password voids every other link', () => {
     expect((await tryPassword(email, NEW_PASSWORD)).body.status).toBe('signed_in')
   })
 
-  test('chosen with the old one as well; the links of others stay', async () => {
+  test('a password change voids reset links, but not other people’s', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     const other = await signUpSomebody(desk)
     const token = await createToken(desk.parts, 'reset-password', viewer.userId)

@@ -19,7 +19,7 @@ describe('a new password', () => {
     'ada.lovelace@example.test',
     'Ada.Lovelace',
     'ada lovelace',
-  ])('is refused: %s', (password) => {
+  ])('a new password is refused: %s', (password) => {
     expect(() => checkNewPassword(password, KNOWN)).toThrow('easy to guess')
   })
 
@@ -30,11 +30,11 @@ describe('a new password', () => {
     '    spaces    ',
     'Tr0ub4dor',
     'ada lovelace 1815',
-  ])('is taken: %s', (password) => {
+  ])('a new password is accepted: %s', (password) => {
     expect(() => checkNewPassword(password, KNOWN)).not.toThrow()
   })
 
-  test('a new password is named by the field it came in', () => {
+  test('a refused password has the name of its field', () => {
     expect(() => checkNewPassword('password', [], 'newPassword')).toThrow(
       expect.objectContaining({ options: { code: 'weak_password', param: 'newPassword' } }),
     )
@@ -42,7 +42,7 @@ describe('a new password', () => {
 })
 
 describe('the list of common passwords', () => {
-  test('holds what the length would let through, in lower case', () => {
+  test('the list of common passwords has lower-case entries of sufficient length', () => {
     expect(COMMON_PASSWORDS.size).toBeGreaterThan(150)
     for (const password of COMMON_PASSWORDS) {
       expect(password).toBe(password.toLowerCase())

@@ -5,7 +5,7 @@ import { until } from '@test/support/until'
 import { readOrCreateSecret } from '@/console/auth/secret'
 import { connectDatabase, type Database } from '@/db/client'
 
-test('gateways that start together agree on one secret, and keep it', async () => {
+test('gateways that start together use one secret, and keep it', async () => {
   const address = await freshDatabase()
   const gateways = Array.from({ length: 4 }, () => connectDatabase(address, { maxConnections: 2 }))
   const observer = connectDatabase(address)

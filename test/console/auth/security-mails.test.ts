@@ -20,7 +20,7 @@ async function mailsTo(email: string): Promise<string[]> {
   return rows.map(({ kind }) => kind)
 }
 
-test('a sign-in from a browser that was not used before is told, one from the same is not', async () => {
+test('a sign-in from a new browser is mailed, one from a known browser is not', async () => {
   const { email, visitor } = await signUpSomebody(desk)
   expect(await mailsTo(email)).toEqual([])
   const again = await signIn(desk.parts, visitor, { email, password: PASSWORD })
@@ -34,7 +34,7 @@ test('a sign-in from a browser that was not used before is told, one from the sa
   expect(await mailsTo(email)).toEqual(['new_sign_in'])
 })
 
-test('a new password is told, whoever has set it and however', async () => {
+test('a new password is mailed, whoever set it', async () => {
   const { email, visitor, viewer } = await signUpSomebody(desk)
   const change = (currentPassword: string) =>
     changePassword(desk.parts, visitor, viewer, { currentPassword, newPassword: NEW_PASSWORD })
@@ -48,7 +48,7 @@ test('a new password is told, whoever has set it and however', async () => {
   expect(await mailsTo(email)).toEqual(['password_changed', 'password_changed', 'password_changed'])
 })
 
-test('an operator who takes the second step away is told of', async () => {
+test('an operator’s removal of the second factor is mailed', async () => {
   const { email } = await signUpSomebody(desk)
   await resetTotp(desk.parts.database, email)
   expect(await mailsTo(email)).toEqual(['second_step_changed'])

@@ -21,7 +21,7 @@ async function addSession({ userId }: Viewer, usedSecondsAgo: number, leftSecond
 }
 
 describe('the list', () => {
-  test('the list has the session used last first, and says which is the own', async () => {
+  test('sessions are listed by last use, with the current one marked', async () => {
     const { viewer } = await signUpSomebody(desk)
     const older = await addSession(viewer, 600)
     const old = await addSession(viewer, 60)
@@ -35,7 +35,7 @@ describe('the list', () => {
     expect(listed[1]).toMatchObject({ userAgent: '', address: '' })
   })
 
-  test('leaves out what has ended though nobody has cleared it away: the idle and the too old', async () => {
+  test('expired and idle sessions are not listed', async () => {
     const { viewer } = await signUpSomebody(desk)
     await addSession(viewer, SESSION_IDLE_SECONDS + 1)
     await addSession(viewer, 10, -1)
@@ -45,7 +45,7 @@ describe('the list', () => {
     expect(listed).toEqual([viewer.sessionId, nearlyOld, nearlyIdle])
   })
 
-  test('ends after a hundred, however many somebody has opened', async () => {
+  test('the list has a hundred sessions at most', async () => {
     const { viewer } = await signUpSomebody(desk)
     await Promise.all(Array.from({ length: 104 }, (_, index) => addSession(viewer, 10 + index)))
     const listed = await listSessions(desk.parts, viewer)
@@ -64,14 +64,14 @@ describe('ending', () => {
     expect(await refusalOf(endSession(desk.parts, viewer, first))).toEqual({ kind: 'not_found', param: 'sessionId' })
   })
 
-  test('a session of somebody else ends nothing, and looks like one that does not exist', async () => {
+  test('ending another person’s session looks like ending an unknown one', async () => {
     const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
     const refused = await refusalOf(endSession(desk.parts, eve.viewer, ada.viewer.sessionId))
     expect(refused).toEqual(await refusalOf(endSession(desk.parts, eve.viewer, 'sess_none')))
     expect(await desk.identifyViewer(ada.visitor.request)).toBeDefined()
   })
 
-  test('all others counts them, and leaves the own and those of everybody else', async () => {
+  test('ending all others keeps the current one and those of other people', async () => {
     const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
     await addSession(ada.viewer, 10)
     await addSession(ada.viewer, 20)

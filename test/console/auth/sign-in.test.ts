@@ -29,7 +29,7 @@ async function sessionCount(userId: string): Promise<number> {
 }
 
 describe('a refusal', () => {
-  test('S19: takes as long for an address that nobody has as for a wrong password', async () => {
+  test('S19: a wrong password takes as long as an unknown address', async () => {
     const { email } = await signUpSomebody(desk)
     for (const name of [email, 'nobody@example.test']) {
       const guess = () => refusalOf(signIn(desk.parts, visitorWith(), { email: name, password: 'wrong' }))
@@ -37,7 +37,7 @@ describe('a refusal', () => {
     }
   })
 
-  test('opens no session, and ends none that the browser holds', async () => {
+  test('a refused sign-in opens no session, and keeps the browser’s own', async () => {
     const { visitor, viewer, email } = await signUpSomebody(desk)
     expect(await refusalOf(signIn(desk.parts, visitor, { email, password: 'wrong' }))).toEqual(WRONG)
     expect(await sessionCount(viewer.userId)).toBe(1)
@@ -46,7 +46,7 @@ describe('a refusal', () => {
 })
 
 describe('somebody whom an operator has disabled', () => {
-  test('somebody whom an operator has disabled is shut out of live sessions and of new ones, and told so only with the right password', async () => {
+  test('a disabled person loses live sessions and cannot sign in; only the right password shows why', async () => {
     const { visitor, viewer, email } = await signUpSomebody(desk)
     const { sql } = desk.parts.database
     await sql`UPDATE users SET disabled_at = now() WHERE id = ${viewer.userId}`
@@ -62,7 +62,7 @@ describe('somebody whom an operator has disabled', () => {
 })
 
 describe('a success', () => {
-  test('forgives the guesses from its own address, and those from no other', async () => {
+  test('a successful sign-in resets guesses from its address, not from others', async () => {
     const { email } = await signUpSomebody(desk)
     const [home, elsewhere] = [newAddress(), newAddress()]
     const wrong = (address: string) =>
@@ -74,7 +74,7 @@ describe('a success', () => {
     expect(await wrong(elsewhere)).toEqual(TOO_MANY)
   })
 
-  test('a success does not reset what its address has guessed at others: a sprayer with an account of their own stays counted', async () => {
+  test('a successful sign-in does not reset guesses at other people', async () => {
     const own = await signUpSomebody(desk)
     const { throttle } = desk.parts
     const address = newAddress()
@@ -90,7 +90,7 @@ describe('a success', () => {
     expect(await spray()).toEqual(TOO_MANY)
   })
 
-  test('a success does not forgive what strangers have guessed at the account, but is not held up by it again', async () => {
+  test('a successful sign-in does not reset strangers’ guesses, and is not delayed by them again', async () => {
     const { email } = await signUpSomebody(desk)
     const { throttle } = desk.parts
     for (let guess = 0; guess < STRANGERS - 1; guess++) await throttle.attempt(strangersAt(email))
@@ -102,13 +102,13 @@ describe('a success', () => {
     )
   })
 
-  test('a success is the same person however the address is written', async () => {
+  test('a person signs in with any letter case of the address', async () => {
     const { email, viewer } = await signUpSomebody(desk)
     const { cookies } = await signIn(desk.parts, visitorWith(), { email: email.toUpperCase(), password: PASSWORD })
     expect(await desk.identifyViewer(visitorWith(cookies).request)).toMatchObject({ userId: viewer.userId })
   })
 
-  test('clears away what is too old of the same person, and of nobody else', async () => {
+  test('a successful sign-in deletes the person’s expired rows, and no others', async () => {
     const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
     const { sql } = desk.parts.database
     await sql`UPDATE sessions SET expires_at = now() - interval '1 second' WHERE user_id IN ${sql([ada.viewer.userId, eve.viewer.userId])}`
@@ -117,14 +117,14 @@ describe('a success', () => {
     expect(await sessionCount(eve.viewer.userId)).toBe(1)
   })
 
-  test('ends the session that the browser held before, whoever it belonged to', async () => {
+  test('a sign-in ends the browser’s former session, whoever it belonged to', async () => {
     const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
     await signIn(desk.parts, ada.visitor, { email: eve.email, password: PASSWORD })
     expect(await sessionCount(ada.viewer.userId)).toBe(0)
     expect(await sessionCount(eve.viewer.userId)).toBe(2)
   })
 
-  test('a success without an account that pays is none: the session is taken back', async () => {
+  test('a sign-in of a person without an account is undone', async () => {
     const { viewer, email } = await signUpSomebody(desk)
     const { sql } = desk.parts.database
     // As if an operator had made the account for an address that nobody has proven.
@@ -159,7 +159,7 @@ describe('while strangers fill the line in which passwords are hashed', () => {
     await until(async () => Bun.deepEquals(await work(), BUSY), 'strangers to be told to come again')
   }
 
-  test('whoever has signed in before from the address or in the browser signs in, and nobody else', async () => {
+  test('while strangers fill the hashing queue, only known people sign in', async () => {
     const ada = await signUpSomebody(desk)
     const credentials = { email: ada.email, password: PASSWORD }
     const [home, elsewhere] = [visitorWith([], ada.visitor.address), visitorWith(deviceOf(ada.visitor))]
@@ -170,7 +170,7 @@ describe('while strangers fill the line in which passwords are hashed', () => {
     })
   })
 
-  test('a browser is known for whom it has signed in, and no more guesses are free in it', async () => {
+  test('a browser is known for its own people, and gives no more guesses', async () => {
     const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
     const guess = (email: string) =>
       refusalOf(signIn(desk.parts, visitorWith(deviceOf(eve.visitor)), { email, password: 'wrong' }))
@@ -186,7 +186,7 @@ function deviceOf({ request }: { request: Request }): string[] {
 }
 
 describe('the second step', () => {
-  test('comes after the password, which alone neither opens a session nor makes an address known', async () => {
+  test('a second factor is asked for after the password, which alone opens no session and makes no address known', async () => {
     const ada = await withTotp()
     const address = newAddress()
     const first = await signIn(desk.parts, visitorWith([], address), { email: ada.email, password: PASSWORD })
@@ -202,7 +202,7 @@ describe('the second step', () => {
     expect(await desk.parts.throttle.isRemembered('known', pair)).toBe(true)
   })
 
-  test('the second step with a code that was used a moment ago leaves no session behind', async () => {
+  test('a code that was just used opens no session', async () => {
     const ada = await withTotp()
     const code = totpCode(ada.secret, 1)
     const before = await sessionCount(ada.userId)
@@ -220,7 +220,7 @@ describe('the second step', () => {
   })
 })
 
-test('signing out ends the session of the request and no other of the same person, and is no fault without one', async () => {
+test('signing out ends this session only, and works without one', async () => {
   const ada = await signUpSomebody(desk)
   await signIn(desk.parts, visitorWith(), { email: ada.email, password: PASSWORD })
   await signOut(desk.parts, ada.visitor)

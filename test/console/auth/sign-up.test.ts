@@ -42,7 +42,7 @@ async function waitingPerson(password = PASSWORD): Promise<{ email: string; toke
 }
 
 describe('signing up', () => {
-  test('takes the address in small letters and nothing but what it names, whatever else was sent along', async () => {
+  test('sign-up stores the address in lower case, and no unknown fields', async () => {
     const name = `Ada ${crypto.randomUUID()}`
     const email = `${crypto.randomUUID()}@example.test`
     const more = { role: 'admin', accountId: 'acct_1', emailVerified: true, image: 'https://evil.example/a.png' }
@@ -51,7 +51,7 @@ describe('signing up', () => {
     expect((await userOf(open, email))?.account_id).not.toBe('acct_1')
   })
 
-  test('looks at the password before it counts an attempt: a weak one costs nothing', async () => {
+  test('a weak password is refused before an attempt is counted', async () => {
     const address = newAddress()
     const weak = { name: 'Ada', email: 'ada@example.test', password: 'password123' }
     const refused = await Promise.all(
@@ -61,7 +61,7 @@ describe('signing up', () => {
     expect(refused[0]).toEqual({ kind: 'invalid_request', code: 'weak_password', param: 'password' })
   })
 
-  test('answers alike, and after the same time, whether the address is new or in use', async () => {
+  test('sign-up has the same answer and time for new and used addresses', async () => {
     const { email } = await waitingPerson()
     for (const one of [email, `${crypto.randomUUID()}@example.test`]) {
       const ask = () => signUp(desk.parts, visitorWith(), { name: 'Eve', email: one, password: PASSWORD })
@@ -69,7 +69,7 @@ describe('signing up', () => {
     }
   })
 
-  test('signing up with the address of somebody else fills nobody’s box', async () => {
+  test('sign-ups with one address send a limited number of mails', async () => {
     const { email } = await waitingPerson()
     for (let mail = 2; mail <= MAILS_TO_ONE; mail++) {
       await signUp(desk.parts, visitorWith(), { name: 'Eve', email, password: PASSWORD })
@@ -80,7 +80,7 @@ describe('signing up', () => {
     expect(await refusalOf(resendVerification(desk.parts, visitorWith(), email))).toEqual(TOO_MANY)
   })
 
-  test('sends so many mails for one address and no more, to whomever', async () => {
+  test('one requesting address sends a limited number of mails, to anybody', async () => {
     const address = newAddress()
     const signUpOne = () => {
       const email = `${crypto.randomUUID()}@example.test`
@@ -92,7 +92,7 @@ describe('signing up', () => {
 })
 
 describe('proving an address', () => {
-  test('proving an address with a wrong password proves nothing and leaves the link as good as it was', async () => {
+  test('a wrong password confirms nothing and keeps the link', async () => {
     const { email, token } = await waitingPerson()
     expect(await refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: 'wrong' }))).toEqual(
       WRONG_PASSWORD,
@@ -103,20 +103,20 @@ describe('proving an address', () => {
     expect(await desk.identifyViewer(visitorWith(cookies).request)).toMatchObject({ email })
   })
 
-  test('works once: the second time the link is none, even with the password', async () => {
+  test('a confirmation link works once, even with the password', async () => {
     const { token } = await waitingPerson()
     await verifyEmail(desk.parts, visitorWith(), { token, password: PASSWORD })
     expect(await refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: PASSWORD }))).toEqual(INVALID_LINK)
   })
 
-  test('proving an address is not the place where a password is guessed, from however many addresses', async () => {
+  test('guessing a password by confirmation links is limited, from any number of addresses', async () => {
     const { token } = await waitingPerson()
     const guess = () => refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: 'wrong' }))
     expect(await Promise.all(Array.from({ length: 10 }, guess))).toEqual(Array(10).fill(WRONG_PASSWORD))
     expect(await guess()).toEqual(TOO_MANY)
   })
 
-  test('needs a token for that, of somebody who still exists', async () => {
+  test('a confirmation needs a token of an existing person', async () => {
     const { email } = await waitingPerson()
     const user = await userOf(desk, email)
     const other = await createToken(desk.parts, 'reset-password', user?.id ?? '')
@@ -128,7 +128,7 @@ describe('proving an address', () => {
     }
   })
 
-  test('gives the account that an operator made for the address, with its credit, and no second one', async () => {
+  test('a confirmed address gets the account that an operator made for it, with its credit', async () => {
     const { email, token } = await waitingPerson()
     const { sql } = desk.parts.database
     const reserved = `acct_${crypto.randomUUID()}`
@@ -138,7 +138,7 @@ describe('proving an address', () => {
     expect((await userOf(desk, email))?.account_id).toBe(reserved)
   })
 
-  test('proving an address is noted in the audit log, with the address it came from', async () => {
+  test('a confirmation has an audit entry with the client address', async () => {
     const { email, token } = await waitingPerson()
     const address = newAddress()
     await verifyEmail(desk.parts, visitorWith([], address), { token, password: PASSWORD })
@@ -152,7 +152,7 @@ describe('proving an address', () => {
 })
 
 describe('asking for the mail again', () => {
-  test('sends it to who waits, and to nobody who is done or was never there; each takes as long', async () => {
+  test('the confirmation mail is only sent again to people who wait for it, in the same time', async () => {
     const waiting = await waitingPerson()
     const done = await waitingPerson()
     await verifyEmail(desk.parts, visitorWith(), { token: done.token, password: PASSWORD })
@@ -166,7 +166,7 @@ describe('asking for the mail again', () => {
   })
 })
 
-test('where no address has to be verified, an account made by an operator is given to nobody who only says who they are', async () => {
+test('without confirmation an operator’s account is not given to a sign-up', async () => {
   const { sql } = open.parts.database
   const email = `${crypto.randomUUID()}@example.test`
   await sql`INSERT INTO accounts (id, name, email) VALUES (${`acct_${crypto.randomUUID()}`}, 'Reserved', ${email})`
@@ -183,7 +183,7 @@ test('where no address has to be verified, an account made by an operator is giv
   expect((await userOf(open, email))?.account_id).toBeNull()
 })
 
-test('signing up at once makes the address known, so that nobody else’s guesses lock its owner out', async () => {
+test('sign-up makes the address known, so strangers’ guesses cannot lock the owner out', async () => {
   const { visitor, email } = await signUpSomebody(open)
   expect(await open.parts.throttle.isRemembered('known', `${visitor.address} ${email}`)).toBe(true)
 })

@@ -39,13 +39,13 @@ async function attempts(count: number, one: Limit): Promise<unknown[]> {
 }
 
 describe('a limit', () => {
-  test('lets through exactly as many as it says, also of those that come at the same moment', async () => {
+  test('a limit admits exactly its number, also concurrently', async () => {
     const outcomes = await attempts(20, limit(7))
     expect(outcomes.filter((outcome) => outcome === 'nothing was refused')).toHaveLength(7)
     expect(outcomes.filter((outcome) => outcome !== 'nothing was refused')).toEqual(Array(13).fill(TOO_MANY))
   })
 
-  test('lasts from the first attempt on: going on trying does not prolong it', async () => {
+  test('a limit starts at the first attempt, and further attempts do not prolong it', async () => {
     const one = limit(1)
     const key = await keyOf(one)
     expect(await redis.ttl(key)).toBeWithin(95, 101)
@@ -54,7 +54,7 @@ describe('a limit', () => {
     expect(await redis.ttl(key)).toBeWithin(30, 41)
   })
 
-  test('starts anew once its time is over', async () => {
+  test('a limit starts anew after its time', async () => {
     const one = limit(1)
     const key = await keyOf(one)
     expect(await refusalOf(throttle.attempt(one))).toEqual(TOO_MANY)
@@ -64,7 +64,7 @@ describe('a limit', () => {
     expect(await redis.ttl(key)).toBeWithin(95, 101)
   })
 
-  test('says how long to wait, in whole minutes and never none', async () => {
+  test('a refusal has the waiting time in whole minutes, at least one', async () => {
     for (const [seconds, minutes] of [
       [1, '1 minute'],
       [55, '1 minute'],
@@ -79,14 +79,14 @@ describe('a limit', () => {
     }
   })
 
-  test('above which an attempt is, keeps it from being counted against those after it', async () => {
+  test('an attempt above one limit does not count in the following limits', async () => {
     const [first, second] = [limit(0), limit(1)]
     expect(await refusalOf(throttle.attempt(first, second))).toEqual(TOO_MANY)
     await throttle.attempt(second)
     expect(await refusalOf(throttle.attempt(second))).toEqual(TOO_MANY)
   })
 
-  test('a limit is counted apart from the same subject under another name, and another subject under the same', async () => {
+  test('limits are separate by name and by subject', async () => {
     const one = limit(1)
     await throttle.attempt(one)
     await throttle.attempt({ ...one, name: 'other' })
@@ -94,7 +94,7 @@ describe('a limit', () => {
     expect(await refusalOf(throttle.attempt(one))).toEqual(TOO_MANY)
   })
 
-  test('a limit that is forgiven is whole again, and no other', async () => {
+  test('resetting a limit resets only that one', async () => {
     const [one, other] = [limit(1), limit(1)]
     await throttle.attempt(one, other)
     await throttle.forgive(one)
@@ -104,12 +104,12 @@ describe('a limit', () => {
 })
 
 describe('the store', () => {
-  test('holds no address and no name of a person', async () => {
+  test('the store has no address and no name of a person', async () => {
     const key = await keyOf(limit(1, { subject: '203.0.113.7 ada@example.test' }))
     expect(key).toMatch(/^sign-in:test:[\w-]{43}$/)
   })
 
-  test('the store is counted in apart by installations with another secret', async () => {
+  test('installations with different secrets have separate counts', async () => {
     const one = limit(1)
     await throttle.attempt(one)
     await createThrottle(redis, async () => 'another secret').attempt(one)
@@ -118,7 +118,7 @@ describe('the store', () => {
 })
 
 describe('what is remembered', () => {
-  test('what is remembered is remembered under its own name and for its time', async () => {
+  test('a remembered value has its own name and time', async () => {
     const subject = crypto.randomUUID()
     expect(await throttle.isRemembered('known', subject)).toBe(false)
     const before = new Set(await redis.keys('sign-in:*'))
@@ -129,7 +129,7 @@ describe('what is remembered', () => {
     expect(await redis.ttl(key)).toBeWithin(45, 51)
   })
 
-  test('what is remembered is taken once, by one of all who reach for it together, and again when its time is over', async () => {
+  test('a remembered value is taken once by concurrent readers, and again after its time', async () => {
     const subject = crypto.randomUUID()
     const takers = await Promise.all(Array.from({ length: 10 }, () => throttle.takeOnce('code', subject, 1)))
     expect(takers.filter((taken) => taken)).toHaveLength(1)
@@ -138,7 +138,7 @@ describe('what is remembered', () => {
 })
 
 describe('a store that is away', () => {
-  test('lets nobody guess and nobody use a code, and holds nobody up beyond that', async () => {
+  test('without the store no guess and no code is accepted, at once', async () => {
     const server = await startRedis()
     const client = connectRedis(server.url, { logger, commandTimeoutMs: 500 })
     await waitForRedis(client, PATIENCE_MS)

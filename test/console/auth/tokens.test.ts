@@ -22,7 +22,7 @@ async function newestRow(): Promise<Row> {
   return row
 }
 
-test('a token stands for whom it was made, and goes on doing so until it is spent', async () => {
+test('a token stands for its person until it is used', async () => {
   const token = await createToken(desk.parts, 'reset-password', 'user_1')
   expect(token).toMatch(/^[0-9A-Za-z]{32}$/)
   expect(await readToken(desk.parts, 'reset-password', token)).toBe('user_1')
@@ -32,13 +32,13 @@ test('a token stands for whom it was made, and goes on doing so until it is spen
   expect(await spendToken(desk.parts, 'reset-password', token)).toBe(false)
 })
 
-test('S20: a token is spent by one of all who try at the same moment', async () => {
+test('S20: a token is used once by concurrent attempts', async () => {
   const token = await createToken(desk.parts, 'verify-email', 'user_2')
   const spent = await Promise.all(Array.from({ length: 8 }, () => spendToken(desk.parts, 'verify-email', token)))
   expect(spent.filter((isSpent) => isSpent)).toHaveLength(1)
 })
 
-test('a token for one purpose is none for another', async () => {
+test('a token of one purpose does not work for another', async () => {
   const token = await createToken(desk.parts, 'reset-password', 'user_3')
   expect(await readToken(desk.parts, 'verify-email', token)).toBeUndefined()
   expect(await spendToken(desk.parts, 'verify-email', token)).toBe(false)
@@ -58,7 +58,7 @@ test.each([
   expect(await spendToken(desk.parts, purpose, token)).toBe(false)
 })
 
-test('the database holds no text that would open anything', async () => {
+test('the database has no usable token', async () => {
   const token = await createToken(desk.parts, 'reset-password', 'user_5')
   const row = await newestRow()
   expect(JSON.stringify(row)).not.toContain(token)

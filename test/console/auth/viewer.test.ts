@@ -26,7 +26,7 @@ async function lastUse(sessionId: string): Promise<number | undefined> {
 }
 
 describe('a request', () => {
-  test('a request without a cookie is nobody, and nothing is asked of any store for it', async () => {
+  test('a request without a cookie has no viewer, without a look-up', async () => {
     const unasked = createIdentifyViewer({
       ...desk.parts,
       library: () => Promise.reject(new Error('the library was asked')),
@@ -37,12 +37,12 @@ describe('a request', () => {
     )
   })
 
-  test('a request with cookies of others is nobody', async () => {
+  test('a request with foreign cookies has no viewer', async () => {
     const headers = { cookie: 'theme=dark; gateway.session_token=made-up.signature' }
     expect(await desk.identifyViewer(new Request('http://gateway.test/', { headers }))).toBeUndefined()
   })
 
-  test('a request is refused as overload where the store of sessions is away, and not taken for a stranger', async () => {
+  test('without the session store a request is a 503, not a 401', async () => {
     const { visitor } = await signUpSomebody(desk)
     const away = connectDatabase('postgres://nobody@127.0.0.1:1/none', { connectTimeoutMs: 500 })
     const library = createLibrary({
@@ -61,7 +61,7 @@ describe('a request', () => {
 })
 
 describe('a session', () => {
-  test('a session that was used a moment ago is not written down again with each request', async () => {
+  test('a recently used session is not updated at each request', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     await setLastUse(viewer.sessionId, 55)
     expect(await desk.identifyViewer(visitor.request)).toEqual(viewer)
@@ -71,7 +71,7 @@ describe('a session', () => {
     expect(await lastUse(viewer.sessionId)).toBeLessThan(30)
   })
 
-  test('a session that lies idle for too long is over for good, also for somebody who is quick afterwards', async () => {
+  test('an idle session has expired for good', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     await setLastUse(viewer.sessionId, SESSION_IDLE_SECONDS - 30)
     expect(await desk.identifyViewer(visitor.request)).toEqual(viewer)
@@ -82,7 +82,7 @@ describe('a session', () => {
 })
 
 describe('a viewer', () => {
-  test('a viewer is nobody without an account, though the session lasts', async () => {
+  test('a person without an account is no viewer, although the session lasts', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     const { sql } = desk.parts.database
     await sql`UPDATE users SET account_id = NULL WHERE id = ${viewer.userId}`

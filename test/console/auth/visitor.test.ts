@@ -7,7 +7,7 @@ function visitor(headers: Record<string, string>) {
 }
 
 describe('the headers that the library sees', () => {
-  test('the headers that the library sees are these three and no other', () => {
+  test('the library sees these three headers only', () => {
     const seen = headersOf(
       visitor({
         cookie: 'a=1',
@@ -25,16 +25,16 @@ describe('the headers that the library sees', () => {
     ])
   })
 
-  test('name the address that we know, not the one that the request gives itself', () => {
+  test('the library gets the client address we determined, not the header’s', () => {
     expect(headersOf(visitor({ [ADDRESS_HEADER]: '198.51.100.1' })).get(ADDRESS_HEADER)).toBe('203.0.113.7')
   })
 
-  test('cut the name of the browser, which goes into a table as it is', () => {
+  test('the browser name is cut to its maximum', () => {
     expect(headersOf(visitor({ 'user-agent': 'x'.repeat(5_000) })).get('user-agent')).toHaveLength(300)
     expect(headersOf(visitor({})).get('user-agent')).toBe('')
   })
 
-  test('hold no cookie where there is none', () => {
+  test('a request without a cookie has none', () => {
     expect(headersOf(visitor({})).has('cookie')).toBe(false)
   })
 })
@@ -47,7 +47,7 @@ describe('without the session', () => {
     ['gateway.session_token=x;gateway.two_factor=t', 'gateway.two_factor=t'],
     ['other.gateway.session_token=a', 'other.gateway.session_token=a'],
     ['note=gateway.session_token=a', 'note=gateway.session_token=a'],
-  ])('%j leaves %j', (cookie, left) => {
+  ])('removing the session from %j leaves %j', (cookie, left) => {
     expect(headersWithoutSession(visitor({ cookie })).get('cookie')).toBe(left)
   })
 })

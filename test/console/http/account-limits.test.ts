@@ -52,7 +52,7 @@ function setLimits(by: Person, limits: object, accountId = person.viewer.account
 }
 
 describe('a member', () => {
-  test('S5: a member cannot give a key more than the account has, neither at first nor later', async () => {
+  test('S5: a key’s limits cannot exceed the account’s, at creation or later', async () => {
     const wish = { requestsPerMinute: 2_000_000_000 }
     const created = await person.json('POST', PATH, { name: 'greedy', ...wish })
     expect(created).toMatchObject({ status: 400, body: { error: { param: 'requestsPerMinute' } } })
@@ -66,7 +66,7 @@ describe('a member', () => {
     })
   })
 
-  test('S29: gets no more by many keys than by one, and is told whose limit it is', async () => {
+  test('S29: more keys give no higher limit, and the refusal says it is the account’s', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => createKey()))
     const answers = await Promise.all(keys.map(({ key }) => call(key)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
@@ -77,17 +77,17 @@ describe('a member', () => {
     }
   })
 
-  test('sees what the account may do', async () => {
+  test('members see the account’s limits', async () => {
     expect((await person.json('GET', PATH)).body).toMatchObject({ ceilings: { requestsPerMinute: 5, concurrency: 50 } })
   })
 
-  test('a member has no way to raise it', async () => {
+  test('members cannot raise the account’s limits', async () => {
     expect((await setLimits(person, { requestsPerMinute: 1_000 })).status).toBe(404)
   })
 })
 
 describe('an administrator', () => {
-  test('raises it at once, which the audit log keeps with the reason, and lowers it again', async () => {
+  test('an administrator raises and lowers the account’s limits at once, with reason and audit entry', async () => {
     const { accountId } = person.viewer
     const raised = await setLimits(administrator, { requestsPerMinute: 60_000 })
     expect(raised).toMatchObject({ status: 200, body: { requestsPerMinute: 60_000, concurrency: null } })
@@ -109,11 +109,14 @@ describe('an administrator', () => {
     })
   })
 
-  test.each([0, -1, 1.5, '5', 3_000_000_000])('cannot set it to %p', async (requestsPerMinute) => {
-    expect((await setLimits(administrator, { requestsPerMinute })).status).toBe(400)
-  })
+  test.each([0, -1, 1.5, '5', 3_000_000_000])(
+    'an administrator cannot set the limits to %p',
+    async (requestsPerMinute) => {
+      expect((await setLimits(administrator, { requestsPerMinute })).status).toBe(400)
+    },
+  )
 
-  test('an administrator is told where there is no such account', async () => {
+  test('an administrator gets a 404 for an unknown account', async () => {
     expect((await setLimits(administrator, { concurrency: 1 }, 'acct_none')).status).toBe(404)
   })
 })

@@ -61,7 +61,7 @@ async function statement(query = `?${PERIOD}`): Promise<Statement> {
   return (await customer.person.json('GET', `/dashboard/api/a/:accountId/statement${query}`)).body as Statement
 }
 
-test('every movement is there, and the last balance is the ledger’s', async () => {
+test('the statement has every movement, and its last balance is the ledger’s', async () => {
   const { opening, closing, items } = await statement()
   expect(opening).toBe('0')
   expect(items.map(({ kind }) => kind)).toEqual([
@@ -85,7 +85,7 @@ test('every movement is there, and the last balance is the ledger’s', async ()
   expect(items.filter(({ orderReference }) => orderReference !== null).length).toBe(6)
 })
 
-test('a page begins where the one before it ended', async () => {
+test('a page starts at the end of the one before', async () => {
   const whole = await statement()
   const items: Movement[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -97,7 +97,7 @@ test('a page begins where the one before it ended', async () => {
   expect(items).toEqual(whole.items)
 })
 
-test('a period before anything moved is empty, and nonsense is refused', async () => {
+test('a period without movements is empty, and invalid ones are refused', async () => {
   expect(await statement('?from=2024-01-01&to=2024-12-31')).toMatchObject({ opening: '0', closing: '0', items: [] })
   for (const query of ['?from=2026-02-30', '?from=2026-02-02&to=2026-02-01', '?cursor=bogus', '?from=yesterday'])
     expect((await customer.person.json('GET', `/dashboard/api/a/:accountId/statement${query}`)).status).toBe(400)
@@ -120,7 +120,7 @@ test('the file has the same movements between the two balances', async () => {
   expect([rows[1]?.[4], rows.at(-1)?.[4]]).toEqual(['0', closing])
 })
 
-test('an administrator sees the same with its references, which are nobody else’s', async () => {
+test('an administrator also sees the references', async () => {
   const path = `/dashboard/api/admin/accounts/${customer.accountId}/statement`
   const seen = (await office.first.json('GET', `${path}?${PERIOD}`)).body as Statement
   const own = await statement()

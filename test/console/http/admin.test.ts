@@ -84,11 +84,11 @@ function codeOf({ body }: JsonAnswer): string | null {
 }
 
 describe('members', () => {
-  test('the table of this test is that of the application', () => {
+  test('this test’s table has all administration routes', () => {
     expect(adminRoutes().map(nameOf).sort()).toEqual(Object.keys(BODIES).sort())
   })
 
-  test('S22: get 404 from every route, with bodies that fit and with bodies that do not', async () => {
+  test('S22: members get a 404 from every administration route, for any body', async () => {
     const { accountId } = member.viewer
     for (const route of adminRoutes()) {
       const path = fillPath(route.path, { accountId })
@@ -100,7 +100,7 @@ describe('members', () => {
     expect((await office.administration.viewAccount(accountId))?.status).toBe('active')
   })
 
-  test('who was an administrator a moment ago is one no more', async () => {
+  test('a former administrator is refused at once', async () => {
     const former = await signUpPerson(office.gateway, { role: 'admin' })
     expect((await former.json('GET', `${ADMIN}/accounts`)).status).toBe(200)
     await office.gateway.gateway.database.sql`UPDATE users SET role = 'member' WHERE email = ${former.email}`
@@ -109,7 +109,7 @@ describe('members', () => {
 })
 
 describe('accounts', () => {
-  test('accounts are found, shown, suspended and activated', async () => {
+  test('administrators find, show, suspend and activate accounts', async () => {
     const { accountId } = member.viewer
     const list = await office.first.json('GET', `${ADMIN}/accounts?text=${encodeURIComponent(member.email)}`)
     expect(list.body).toMatchObject({ items: [{ accountId, email: member.email, balance: '0' }], nextCursor: null })
@@ -121,7 +121,7 @@ describe('accounts', () => {
     expect((await office.first.json('GET', `${ADMIN}/accounts/acct_none`)).status).toBe(404)
   })
 
-  test('take adjustments within the limit at once and above it after a second opinion', async () => {
+  test('adjustments within the limit act at once, above it after a second approval', async () => {
     const { accountId } = await office.gateway.customer('0')
     const path = `/accounts/${accountId}/adjustments`
     const body = { amount: '250.5', allowNegative: false, ...REASON }
@@ -138,7 +138,7 @@ describe('accounts', () => {
     expect(await balanceOf(office, accountId)).toBe(1_150.5)
   })
 
-  test('accounts are not taken below zero unless that is allowed', async () => {
+  test('a debit below zero must be allowed', async () => {
     const { accountId } = await office.gateway.customer('10')
     const body = { amount: '-10.01', ...REASON }
     const path = `/accounts/${accountId}/adjustments`
@@ -157,7 +157,7 @@ describe('accounts', () => {
     },
   )
 
-  test('S22: no field beyond those of the form has any effect', async () => {
+  test('S22: unknown fields of the form have no effect', async () => {
     const { accountId } = member.viewer
     const facts = () => office.gateway.gateway.database.sql`SELECT accounts.name, users.role, balance_nano FROM accounts
       JOIN users ON users.account_id = accounts.id WHERE accounts.id = ${accountId}`
@@ -170,7 +170,7 @@ describe('accounts', () => {
 })
 
 describe('orders', () => {
-  test('orders are found, confirmed and refunded with a reason', async () => {
+  test('administrators find, confirm and refund orders with a reason', async () => {
     const order = await pendingOrder(office, 40)
     const found = await office.first.json('GET', `${ADMIN}/orders?reference=${order.reference}`)
     expect(found.body).toMatchObject({ items: [{ orderId: order.orderId, state: 'pending', amount: '40' }] })
@@ -194,7 +194,7 @@ describe('orders', () => {
     expect([tooMuch.status, codeOf(tooMuch)]).toEqual([409, 'refused'])
   })
 
-  test('orders with a payment that does not fit keep it, to be credited or dismissed', async () => {
+  test('a mismatched payment stays with its order, to be credited or dismissed', async () => {
     const order = await pendingOrder(office, 60)
     const path = `/orders/${order.orderId}/confirm`
     const refused = await post(office.first, path, { amount: '59', key: key(), ...REASON })
@@ -210,7 +210,7 @@ describe('orders', () => {
     expect([late.status, codeOf(late)]).toEqual([409, 'refused'])
   })
 
-  test('an unmatched payment can be dismissed once', async () => {
+  test('an unmatched payment is dismissed once', async () => {
     const order = await pendingOrder(office, 61)
     await post(office.first, `/orders/${order.orderId}/confirm`, { amount: '62', key: key(), ...REASON })
     const list = await office.first.json('GET', `${ADMIN}/payments?orderId=${order.orderId}`)
@@ -220,7 +220,7 @@ describe('orders', () => {
     expect((await post(office.first, `/payments/${payment?.paymentId}/dismiss`, REASON)).status).toBe(409)
   })
 
-  test('a filter for claimed orders is read as such', async () => {
+  test('the filter for claimed orders works', async () => {
     expect((await office.first.json('GET', `${ADMIN}/orders?isClaimed=true`)).body).toMatchObject({ items: [] })
     const open = await office.first.json('GET', `${ADMIN}/orders?isClaimed=false&state=pending&limit=1`)
     expect((open.body as { items: unknown[] }).items.length).toBeLessThanOrEqual(1)
@@ -248,14 +248,14 @@ describe('statements', () => {
     expect(other.status).toBe(404)
   })
 
-  test('statements that cannot be read say why', async () => {
+  test('an unreadable statement is refused with the reason', async () => {
     const answer = await post(office.first, '/statements/preview', { text: 'nothing', dateOrder: 'detect' })
     expect([answer.status, codeOf(answer)]).toEqual([400, 'faulty_statement'])
   })
 })
 
 describe('what administrators watch', () => {
-  test('health names providers, targets and keys, and no secret', async () => {
+  test('health has providers, targets and keys, and no secret', async () => {
     const { body } = await office.first.json('GET', `${ADMIN}/health`)
     expect(body).toMatchObject({
       providers: [
@@ -265,7 +265,7 @@ describe('what administrators watch', () => {
     expect(JSON.stringify(body)).not.toContain('sk-provider1-secret-canary')
   })
 
-  test('a provider is tried once for two who ask at once, and one that is not there is not found', async () => {
+  test('concurrent trials of a provider run once; an unknown provider is a 404', async () => {
     const test = () => office.first.json('POST', `${ADMIN}/providers/provider1/test`, {})
     const [one, other] = await Promise.all([test(), test()])
     expect(one.body).toMatchObject({ targets: [{ model: 'svc/alpha', text: 'works' }] })
@@ -276,7 +276,7 @@ describe('what administrators watch', () => {
     expect(body).toMatchObject({ items: expect.arrayContaining([expect.objectContaining({ subject: 'provider1' })]) })
   })
 
-  test('the audit log holds who did what from where, and its chain is intact', async () => {
+  test('the audit log has actor, action and address, and a valid chain', async () => {
     const { body } = await office.first.json('GET', `${ADMIN}/audit?actor=${office.first.email}&limit=100`)
     const { items } = body as { items: { action: string; ip: string }[] }
     expect(new Set(items.map((item) => item.action))).toContain('account.suspend')
@@ -284,7 +284,7 @@ describe('what administrators watch', () => {
     expect((await office.first.json('GET', `${ADMIN}/audit/chain`)).body).toMatchObject({ kind: 'intact' })
   })
 
-  test('the audit log refuses moments that are none', async () => {
+  test('the audit log refuses invalid times', async () => {
     expect((await office.first.json('GET', `${ADMIN}/audit?from=2026-13-40T99:99Z`)).status).toBe(400)
   })
 })

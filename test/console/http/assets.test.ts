@@ -36,7 +36,7 @@ describe('the document', () => {
     },
   )
 
-  test('S24: runs only our own scripts, and is framed by nobody', async () => {
+  test('S24: the document runs our own scripts only, and cannot be framed', async () => {
     const { headers } = await get('/dashboard')
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy).toContain("script-src 'self';")
@@ -48,7 +48,7 @@ describe('the document', () => {
     expect(headers.get('cache-control')).toBe('no-cache')
   })
 
-  test('the document does not stand in for routes that do not exist', async () => {
+  test('unknown routes do not get the document', async () => {
     for (const path of ['/dashboard/api', '/dashboard/api/nothing']) {
       const response = await get(path)
       expect(response.status).toBe(404)
@@ -58,7 +58,7 @@ describe('the document', () => {
 })
 
 describe('a file', () => {
-  test('comes compressed as the browser likes it, for a year', async () => {
+  test('a file is sent in the browser’s compression, cacheable for a year', async () => {
     const path = scriptOf(page)
     const plain = await get(path, { 'accept-encoding': 'identity' })
     expect(plain.headers.get('content-encoding')).toBeNull()
@@ -87,13 +87,13 @@ describe('the build', () => {
     assets = await buildAssets()
   })
 
-  test('the build has every page in a file of its own, compressed soundly', () => {
+  test('the build has a compressed file for every page', () => {
     const scripts = [...assets.files].filter(([name]) => name.endsWith('.js'))
     expect(scripts.length).toBeGreaterThan(10)
     for (const [, { body, brotli }] of scripts) expect(brotliDecompressSync(brotli)).toEqual(Buffer.from(body))
   })
 
-  test.each(['overview-page', 'sign-in-page'])('loads %s with few scripts', (name) => {
+  test.each(['overview-page', 'sign-in-page'])('%s loads few scripts', (name) => {
     const entry = scriptOf(assets.page).split('/').at(-1) ?? ''
     const first = [...assets.files.keys()].find((file) => file.startsWith(name)) ?? ''
     expect(first).not.toBe('')

@@ -50,13 +50,13 @@ async function askForAll(at: TestGateway, { key, accountId }: SignedInCustomer):
   return [streamed, flagged]
 }
 
-test('an operator of whom nobody has bought anything sees nothing', async () => {
+test('without sales the margins are empty', async () => {
   const { body } = await admin.json('GET', `${ADMIN}/margins`)
   expect(body).toMatchObject({ total: { requests: 0, charged: '0', cost: null, margin: null }, models: [], days: [] })
   expect((await admin.json('GET', `${ADMIN}/count-gaps`)).body).toEqual({ items: [], nextCursor: null })
 })
 
-test('margins are told by model and day, and what has no known cost apart', async () => {
+test('margins are listed by model and day, unknown costs separately', async () => {
   const own = await open()
   try {
     await askForAll(own.gateway, own.ada)
@@ -88,7 +88,7 @@ describe('after some requests', () => {
     ;[requestId, flaggedId] = await askForAll(gateway, ada)
   })
 
-  test('what provider and gateway count differently is listed, and filtered by how', async () => {
+  test('count gaps are listed and can be filtered', async () => {
     const { body } = await admin.json('GET', `${ADMIN}/count-gaps?gap=input_over&accountId=${ada.accountId}`)
     expect(body).toMatchObject({
       nextCursor: null,
@@ -107,7 +107,7 @@ describe('after some requests', () => {
     expect((await admin.json('GET', `${ADMIN}/count-gaps?cursor=odd`)).status).toBe(400)
   })
 
-  test('pages of it follow each other', async () => {
+  test('pages of count gaps follow each other', async () => {
     const second = await ask(gateway, ada.key, {
       messages: [{ role: 'user', content: `long ${'word '.repeat(2_000)}` }],
     })
@@ -122,7 +122,7 @@ describe('after some requests', () => {
     expect(seen).toEqual([second, flaggedId])
   })
 
-  test('customers see no cost anywhere: neither of a model nor of a request', async () => {
+  test('customers see no provider cost, of models or requests', async () => {
     const own = { authorization: `Bearer ${ada.key}` }
     const open = ['/v1/models', '/v1/models/svc/alpha', '/v1beta/models', '/v1/usage']
     const texts = await Promise.all(

@@ -49,7 +49,7 @@ function read(response: Response): Listener {
 const watched = () => gateway.gateway.deps.dashboard.liveAccounts.accountCount()
 
 describe('live events', () => {
-  test('tell the balance at once, each change of it, and when a charge is in the lists', async () => {
+  test('live events have each change of the balance, and each charge that is listed', async () => {
     const customer = await signUpCustomer(gateway, '1')
     const listener = await listen(customer)
     await until(() => listener.events.length > 0, 'the first event')
@@ -68,7 +68,7 @@ describe('live events', () => {
     await until(() => watched() === 0, 'the watcher to end')
   })
 
-  test('tell whoever comes later of the charges before, which a list that is loading may not have yet', async () => {
+  test('a late subscriber gets the charges that a loading list may lack', async () => {
     const customer = await signUpCustomer(gateway, '1')
     await ask(gateway, customer.key)
     await flushed(gateway, customer.accountId)
@@ -81,7 +81,7 @@ describe('live events', () => {
     await until(() => watched() === 0, 'the watcher to end')
   })
 
-  test('share one watcher, which outlives the first who leaves and not the last', async () => {
+  test('subscribers share one watcher, which ends with the last one', async () => {
     const customer = await signUpCustomer(gateway, '1')
     const [one, other] = [await listen(customer), await listen(customer)]
     await until(() => one.events.length > 0 && other.events.length > 0, 'both to be told')
@@ -95,7 +95,7 @@ describe('live events', () => {
     await until(() => watched() === 0, 'the watcher to end')
   })
 
-  test('live events are told to no more connections than an account may have, and to others again when one leaves', async () => {
+  test('an account has a limited number of event connections', async () => {
     const customer = await signUpCustomer(gateway, '1')
     const listeners = await Promise.all(Array.from({ length: MAX_WATCHERS }, () => listen(customer)))
     const refused = await customer.person.json('GET', '/dashboard/api/a/:accountId/events')
@@ -116,7 +116,7 @@ describe('live events', () => {
 })
 
 describe('the route', () => {
-  test('ends the stream, and the watching, when the session has ended or is another one', async () => {
+  test('the stream and its watcher end with the session, also with another session', async () => {
     const customer = await signUpCustomer(gateway, '1')
     const { dashboard } = gateway.gateway.deps
     const { accountId, ...person } = customer.person.viewer
@@ -135,7 +135,7 @@ describe('the route', () => {
 })
 
 describe('an event stream', () => {
-  test('beats, and ends itself and its source when the session has ended', async () => {
+  test('an event stream sends heartbeats, and ends with its session', async () => {
     let isAllowed = true
     let isStopped = false
     const response = eventStream({
@@ -164,7 +164,7 @@ describe('an event stream', () => {
     expect(isStopped).toBe(true)
   })
 
-  test('stays where the session cannot be looked up, and ends with its request or its age', async () => {
+  test('an event stream stays while the session cannot be looked up, and ends with its request or age', async () => {
     const stopped: string[] = []
     const open = (name: string, changes: { maxAgeMs?: number; signal: AbortSignal }) =>
       eventStream({
@@ -187,7 +187,7 @@ describe('an event stream', () => {
 })
 
 describe('live accounts', () => {
-  test('go on through failures of a store', async () => {
+  test('live accounts continue after store failures', async () => {
     const { ledger } = gateway.gateway.deps
     const customer = await gateway.customer('4')
     let isDown = true

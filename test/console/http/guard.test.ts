@@ -35,7 +35,7 @@ async function statusOfAnnounced(route: Route, headers: Record<string, string>):
 const host = () => new URL(gateway.url).host
 
 describe('of a body of 17 MB nothing is read', () => {
-  test('of a body of 17 MB nothing is read where another site sends it, at every route there is', async () => {
+  test('a body of 17 MB from another site is not read, at any route', async () => {
     expect(routes.length).toBeGreaterThan(30)
     for (const route of routes) {
       const status = await statusOfAnnounced(route, {
@@ -47,7 +47,7 @@ describe('of a body of 17 MB nothing is read', () => {
     }
   })
 
-  test('of a body of 17 MB nothing is read where nobody is signed in, at every route but those for strangers, which read no more than a form', async () => {
+  test('without a session a body of 17 MB is not read, and public forms read 16 KiB at most', async () => {
     for (const route of routes) {
       const status = await statusOfAnnounced(route, { host: host(), origin: gateway.url })
       expect([401, 413]).toContain(status)
@@ -55,7 +55,7 @@ describe('of a body of 17 MB nothing is read', () => {
     }
   })
 
-  test('of a body of 17 MB nothing is read where somebody is signed in, at every route but the playground, which takes what the API takes', async () => {
+  test('with a session a body of 17 MB is only read by the playground', async () => {
     for (const route of routes.filter(({ path }) => !path.includes('/playground/'))) {
       const status = await statusOfAnnounced(route, { host: host(), origin: gateway.url, cookie: admin.cookie })
       expect([nameOf(route), status]).toEqual([nameOf(route), 413])
@@ -63,7 +63,7 @@ describe('of a body of 17 MB nothing is read', () => {
   })
 })
 
-test('what a route needs is read: a statement of two million characters, a key for five hundred models and a hundred providers', async () => {
+test('large bodies of a route are read up to its own limit: a statement, a key with many models', async () => {
   const statement = { text: 'x'.repeat(1_999_999), dateOrder: 'detect' }
   const preview = await admin.json('POST', '/dashboard/api/admin/statements/preview', statement)
   expect(preview.status).toBe(400)
@@ -79,14 +79,14 @@ test('what a route needs is read: a statement of two million characters, a key f
   expect(form.status).toBe(413)
 })
 
-test('an error has the shape that the pages read, whatever else the request says it is', async () => {
+test('an error has the pages’ shape, whatever the request accepts', async () => {
   const headers = { 'anthropic-version': '2023-06-01', 'x-goog-api-key': 'key' }
   const response = await fetch(`${gateway.url}/dashboard/api/a/:accountId/keys`, { headers })
   expect(response.status).toBe(401)
   expect(await response.json()).toEqual({ error: expect.objectContaining({ code: 'not_signed_in', param: null }) })
 })
 
-test('names that would make a text of an object fail are refused by name', async () => {
+test('field names that break objects are refused by name', async () => {
   const body = JSON.stringify({ email: { toString: {} } })
   const response = await fetch(`${gateway.url}/dashboard/api/session/password/forgot`, {
     method: 'POST',
@@ -100,7 +100,7 @@ test('names that would make a text of an object fail are refused by name', async
 describe('changes without end', () => {
   const PER_MINUTE = 120
 
-  test('too many changes of one person are refused before they are in the audit log, and those of others are not', async () => {
+  test('above the limit a person’s changes are refused before the audit log, and other people’s are not', async () => {
     const [ada, eve] = [await signUpPerson(gateway), await signUpPerson(gateway)]
     const { body } = await ada.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'first' })
     const { id } = (body as { item: { id: string } }).item

@@ -18,7 +18,7 @@ function home(headers: Record<string, string>, method = 'GET'): Promise<Response
 }
 
 describe('GET /', () => {
-  test('leads a browser to the dashboard', async () => {
+  test('GET / leads a browser to the dashboard', async () => {
     const response = await home({ accept: BROWSER })
     expect(response.status).toBe(302)
     expect(response.headers.get('vary')).toBe('accept')
@@ -27,23 +27,26 @@ describe('GET /', () => {
     expect(await page.text()).toContain('<title>Dashboard</title>')
   })
 
-  test.each(['*/*', 'application/json'])('tells programs that take %s where everything is', async (accept) => {
-    const response = await home({ accept })
-    expect(response.status).toBe(200)
-    const body = (await response.json()) as Record<string, string>
-    expect(body).toMatchObject({ name: 'svc-gateway', version: packageFile.version })
-    for (const place of ['docs', 'openapi', 'dashboard', 'models']) {
-      expect(body[place]).toStartWith(gateway.url)
-      expect((await fetch(body[place] ?? '')).status).toBe(200)
-    }
-  })
+  test.each(['*/*', 'application/json'])(
+    'GET / gives programs that accept %s the list of addresses',
+    async (accept) => {
+      const response = await home({ accept })
+      expect(response.status).toBe(200)
+      const body = (await response.json()) as Record<string, string>
+      expect(body).toMatchObject({ name: 'svc-gateway', version: packageFile.version })
+      for (const place of ['docs', 'openapi', 'dashboard', 'models']) {
+        expect(body[place]).toStartWith(gateway.url)
+        expect((await fetch(body[place] ?? '')).status).toBe(200)
+      }
+    },
+  )
 
-  test('takes nothing', async () => {
+  test('GET / takes no body', async () => {
     expect((await home({}, 'POST')).status).toBe(404)
   })
 })
 
-test('an icon is where every browser asks for one, and where the documentation says it is', async () => {
+test('the icon is at the usual and the documented address', async () => {
   const icon = await fetch(`${gateway.url}/favicon.ico`)
   expect(icon.status).toBe(200)
   expect(icon.headers.get('content-type')).toBe('image/svg+xml')

@@ -96,14 +96,14 @@ async function callSubject(person: Person, route: Route): Promise<number> {
 }
 
 describe('the table of routes', () => {
-  test('S21: the table of routes has a classification for every route, and no other', () => {
+  test('S21: every route is classified, and no other', () => {
     const routes = dashboardRoutesOf(gateway)
     expect(routes.filter((route) => classificationOf(route) === undefined).map(nameOf)).toEqual([])
     const known = new Set(routes.map(nameOf))
     expect(Object.keys(CLASSIFICATIONS).filter((name) => !known.has(name))).toEqual([])
   })
 
-  test('names a subject for every path with a parameter', () => {
+  test('every path with a parameter has a subject', () => {
     const withParameter = dashboardRoutesOf(gateway).filter(({ path }) =>
       path.replace('/a/:accountId', '').includes(':'),
     )
@@ -113,7 +113,7 @@ describe('the table of routes', () => {
 })
 
 describe('without a session', () => {
-  test('every other route answers 401 and says nothing else', async () => {
+  test('without a session every other route answers 401 and nothing else', async () => {
     const routes = dashboardRoutesOf(gateway).filter((route) => classificationOf(route)?.kind !== 'public')
     const statuses = await Promise.all(
       routes.map(async (route) => {
@@ -132,7 +132,7 @@ describe('without a session', () => {
 })
 
 describe('from another site', () => {
-  test('S17: every route that changes something answers 403', async () => {
+  test('S17: from another site every changing route answers 403', async () => {
     const routes = dashboardRoutesOf(gateway).filter(({ method }) => method !== 'GET')
     const statuses = await Promise.all(
       routes.map(async (route) => {
@@ -157,7 +157,7 @@ function classificationNamed(name: string): string | undefined {
 }
 
 describe("as another account's person", () => {
-  test('S21: nothing of the first account exists', async () => {
+  test('S21: the first account does not exist for another account', async () => {
     for (const route of routesOf('subject')) {
       const status = await callSubject(eve, route)
       expect({ route: nameOf(route), isRefused: status === 404 || status === 403 }).toEqual({
@@ -167,7 +167,7 @@ describe("as another account's person", () => {
     }
   })
 
-  test('no answer holds anything of the first account, whatever is asked for', async () => {
+  test('no answer contains data of the first account', async () => {
     const { customer, ...ids } = victim
     const secrets = [customer.accountId, customer.person.email, ...Object.values(ids)]
     for (const route of routesOf('own')) {
@@ -179,7 +179,7 @@ describe("as another account's person", () => {
     }
   })
 
-  test('what the first account sees is what was looked for', async () => {
+  test('the first account sees its own data', async () => {
     const { customer, ...ids } = victim
     const ofAccount = ['usage', 'failures', 'keys', 'orders', 'members', 'invitations', 'management-keys'].map(
       (path) => `a/:accountId/${path}`,
@@ -190,7 +190,7 @@ describe("as another account's person", () => {
     for (const id of [...Object.values(ids), customer.person.email]) expect(text).toContain(id)
   })
 
-  test('everything of the first account still works for its own people: the refusals were not for lack of it', async () => {
+  test('the first account’s people can still use all of it', async () => {
     for (const route of routesOf('subject')) {
       const status = await callSubject(victim.customer.person, route)
       expect({ route: nameOf(route), status }).toEqual({ route: nameOf(route), status: 200 })

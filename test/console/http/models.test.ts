@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('lists models and tiers in the order of the catalogue, with prices as decimal texts', async () => {
+test('models and tiers are listed in catalogue order, with decimal prices', async () => {
   const { status, body } = await person.json('GET', '/dashboard/api/models')
   expect(status).toBe(200)
   const { models, tiers } = body as { models: ModelBody[]; tiers: TierBody[] }
@@ -51,7 +51,7 @@ test('lists models and tiers in the order of the catalogue, with prices as decim
   ])
 })
 
-test('holds no secret of a provider, and is for people who are signed in', async () => {
+test('the list has no provider secret and needs a session', async () => {
   const answer = await person.fetch('/dashboard/api/models')
   const text = await answer.text()
   expect(text).not.toContain('canary')

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 describe('the overview', () => {
-  test('the overview of a new account says what to do first, step by step', async () => {
+  test('the overview of a new account has the first steps', async () => {
     const person = await signUpPerson(gateway)
     const { accountId } = person.viewer
     const overview = async () => (await person.json('GET', '/dashboard/api/a/:accountId/overview')).body
@@ -36,7 +36,7 @@ describe('the overview', () => {
     expect(await overview()).toMatchObject({ started: { hasKey: true, hasCredit: true, hasRequest: true } })
   })
 
-  test('adds up to what the ledger has spent', async () => {
+  test('the overview adds up to the ledger’s spending', async () => {
     const person = await signUpPerson(gateway)
     const { accountId } = person.viewer
     await addCredit(gateway, accountId, '0.006')
@@ -70,13 +70,13 @@ describe('hintOf', () => {
   const weekAgo = Date.UTC(2026, 10, 15)
   const usd = (text: string) => nano(parseUsd(text) ?? 0)
 
-  test('hintOf is empty where nothing is left, also below zero', () => {
+  test('hintOf is empty if no credit remains, also below zero', () => {
     for (const balance of ['0', '-1']) {
       expect(hintOf({ balance: usd(balance), spentInWindow: 5, firstDayMs: weekAgo, nowMs }).level).toBe('empty')
     }
   })
 
-  test('reckons with the rate of the last week', () => {
+  test('hintOf uses the rate of the last week', () => {
     const hint = (balance: string, spent: string) =>
       hintOf({ balance: usd(balance), spentInWindow: usd(spent), firstDayMs: weekAgo, nowMs })
     // 6.5 days at 2 USD a day.
@@ -87,12 +87,12 @@ describe('hintOf', () => {
     expect(hint('4', '13')).toEqual({ level: 'low', daysLeft: CRITICAL_DAYS })
   })
 
-  test('takes the first day of a young account for a whole one', () => {
+  test('hintOf counts the first day of a new account as a whole one', () => {
     const hint = hintOf({ balance: usd('10'), spentInWindow: usd('1'), firstDayMs: nowMs - 3_600_000, nowMs })
     expect(hint).toEqual({ level: 'ok', daysLeft: 10 })
   })
 
-  test('calls little money low even where nothing is spent', () => {
+  test('hintOf warns of little credit even without spending', () => {
     const hint = (balance: number) => hintOf({ balance: nano(balance), spentInWindow: 0, firstDayMs: null, nowMs })
     expect(hint(LOW_BALANCE_NANO - 1)).toEqual({ level: 'low', daysLeft: null })
     expect(hint(LOW_BALANCE_NANO)).toEqual({ level: 'ok', daysLeft: null })

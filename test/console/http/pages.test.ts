@@ -19,7 +19,7 @@ function walk(rowsAt: (page: number) => readonly Place[], limit: number): string
   return seen
 }
 
-test('pages of any size show a list once, in one order, whichever order its rows come in', () => {
+test('pages of any size show a list once in one order, for any order of rows', () => {
   fc.assert(
     fc.property(places, fc.integer({ min: 1, max: 10 }), fc.func(fc.integer()), (rows, limit, shuffled) => {
       const whole = walk(() => rows, 100)
@@ -29,7 +29,7 @@ test('pages of any size show a list once, in one order, whichever order its rows
   )
 })
 
-test('what is there all the time is shown once, whatever comes and goes', () => {
+test('rows that stay are shown once while others come and go', () => {
   fc.assert(
     fc.property(places, places, fc.integer({ min: 1, max: 5 }), (rows, others, limit) => {
       const passing = others.filter(([, , id]) => !rows.some((row) => row[2] === id))
@@ -41,7 +41,7 @@ test('what is there all the time is shown once, whatever comes and goes', () => 
   )
 })
 
-test('groups come first, then the order, then the id', () => {
+test('rows are sorted by group, then order, then id', () => {
   const rows: Place[] = [
     [1, -5, 'a'],
     [0, 2, 'b'],

@@ -98,25 +98,25 @@ async function letDevelopersSeeAll(developersSeeAllUsage: boolean): Promise<void
 }
 
 describe('every route of an account', () => {
-  test('names what one must be allowed to do, and no route elsewhere does', () => {
+  test('every route of an account names its permission, and no other route does', () => {
     expect(routes.length).toBeGreaterThan(25)
     expect(routes.filter(({ may }) => may === undefined).map(nameOf)).toEqual([])
     const others = dashboardRoutesOf(gateway).filter(({ path }) => !path.startsWith(ACCOUNT_PREFIX))
     expect(others.filter(({ may }) => may !== undefined).map(nameOf)).toEqual([])
   })
 
-  test.each(ACCOUNT_ROLES)('lets its own %s do what the table says, and else answers 403', async (role) => {
+  test.each(ACCOUNT_ROLES)('%s may do what the table says, and gets a 403 otherwise', async (role) => {
     expect(await wrongAnswersTo(role)).toEqual([])
   })
 
-  test('every route of an account is open or closed to developers as before where they see all usage', async () => {
+  test('developers who see all usage have the same other permissions', async () => {
     await letDevelopersSeeAll(true)
     const wrong = await wrongAnswersTo('developer')
     await letDevelopersSeeAll(false)
     expect(wrong).toEqual([])
   })
 
-  test('every route of an account does not exist for anybody else, whatever they are in their own account', async () => {
+  test('no route of an account exists for people outside it', async () => {
     const wrong: unknown[] = []
     for (const route of routes) {
       const { status, isForeign } = await call(stranger, route)
@@ -125,7 +125,7 @@ describe('every route of an account', () => {
     expect(wrong).toEqual([])
   })
 
-  test('every route of an account is closed with the next request to whoever is no member any more', async () => {
+  test('every route of an account refuses a removed member at the next request', async () => {
     const gone = await signUpPerson(gateway)
     const { sql } = gateway.gateway.database
     const { userId } = gone.viewer
@@ -156,7 +156,7 @@ describe('a developer', () => {
     others = await make('admin', { name: 'others' })
   })
 
-  test('sees and changes their own keys alone', async () => {
+  test('a developer sees and changes their own keys only', async () => {
     const { developer } = people
     const { body } = await developer.json('GET', at('keys'))
     expect((body as { items: { id: string }[] }).items.map(({ id }) => id)).toEqual([theirs.item.id])
@@ -177,12 +177,12 @@ describe('a developer', () => {
     [{ monthlyBudgetUsd: null }, 'monthlyBudgetUsd'],
     [{ requestsPerMinute: 11 }, 'requestsPerMinute'],
     [{ requestsPerMinute: null }, 'requestsPerMinute'],
-  ])('raises no limit: %j', async (change, param) => {
+  ])('a developer raises no limit: %j', async (change, param) => {
     const answer = await people.developer.json('PATCH', at(`keys/${theirs.item.id}`), change)
     expect(answer).toMatchObject({ status: 403, body: { error: { code: 'not_permitted', param } } })
   })
 
-  test('lowers limits, and does not get them back', async () => {
+  test('a developer may lower limits, and cannot raise them again', async () => {
     const patch = (person: Person, change: object) => person.json('PATCH', at(`keys/${theirs.item.id}`), change)
     expect((await patch(people.developer, { monthlyBudgetUsd: '3', allowedModels: ['svc/alpha'] })).status).toBe(200)
     expect((await patch(people.developer, { monthlyBudgetUsd: '5' })).status).toBe(403)
@@ -195,7 +195,7 @@ describe('a developer', () => {
     expect(entry?.actor_id).toBe(people.admin.viewer.userId)
   })
 
-  test('makes no key that may do more than one of which nothing is said', async () => {
+  test('a developer’s key may do no more than one without rules', async () => {
     const { body } = await people.developer.json('GET', at('keys'))
     const requestsPerMinute = (body as { defaults: { requestsPerMinute: number } }).defaults.requestsPerMinute + 1
     await gateway.gateway.database
@@ -205,7 +205,7 @@ describe('a developer', () => {
     expect(await people.admin.json('POST', at('keys'), wide)).toMatchObject({ status: 200 })
   })
 
-  test('sees of usage and failures what their own keys did', async () => {
+  test('a developer sees their own usage and failures', async () => {
     const [own, foreign] = [await ask(gateway, theirs.key), await ask(gateway, others.key)]
     await flushed(gateway, accountId)
     const idsOf = async (role: AccountRole) => {
@@ -226,7 +226,7 @@ describe('a developer', () => {
     expect(await (await developer.fetch(at('usage/export'))).text()).not.toContain(others.item.id)
   })
 
-  test('sees all usage and failures where the account lets them, and still no balance and no key of others', async () => {
+  test('a developer sees all usage and failures if the account allows it, still no balance and no other keys', async () => {
     const { developer } = people
     const foreign = await ask(gateway, others.key)
     const failed = await failWith(others.key)
@@ -260,7 +260,7 @@ describe('a developer', () => {
     expect([await seen(), await pages()]).toEqual([Array(6).fill(false), [404, 404]])
   })
 
-  test('a developer cannot let themselves see all, and each change of it is in the audit log', async () => {
+  test('a developer cannot change that setting, and each change is audited', async () => {
     const changes = async () =>
       await gateway.gateway.database.sql`SELECT actor_id, details FROM audit_entries
       WHERE action = 'account.member_policy' AND account_id = ${accountId} ORDER BY seq`
@@ -277,7 +277,7 @@ describe('a developer', () => {
   })
 })
 
-test('who looks after bills changes budgets of keys, and nothing else of them', async () => {
+test('the billing role changes budgets of keys, and nothing else of them', async () => {
   const { body } = await people.admin.json('POST', `/dashboard/api/a/${accountId}/keys`, { name: 'robot' })
   const path = `/dashboard/api/a/${accountId}/keys/${(body as { item: { id: string } }).item.id}`
   expect((await people.billing.json('PATCH', path, { monthlyBudgetUsd: '100' })).status).toBe(200)

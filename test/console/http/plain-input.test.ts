@@ -68,7 +68,7 @@ async function expectPlainAnswer(response: Response): Promise<void> {
 }
 
 describe('an odd e-mail address', () => {
-  test.each(ODD_ADDRESSES)('%j signs up, or is refused as what it is', async (email) => {
+  test.each(ODD_ADDRESSES)('the address %j signs up, or is refused as invalid', async (email) => {
     await expectPlainAnswer(await post(gateway, '/sign-up', { email, password: 'a horse on a battery', name: 'Odd' }))
     await expectPlainAnswer(await post(gateway, '/sign-in', { email, password: 'a horse on a battery' }))
     await expectPlainAnswer(await post(gateway, '/password/forgot', { email }))
@@ -77,7 +77,7 @@ describe('an odd e-mail address', () => {
 })
 
 describe('an odd text', () => {
-  test.each(ODD_TEXTS)('%j as a name of a person or a key is kept or refused', async (name) => {
+  test.each(ODD_TEXTS)('%j as a name of a person or a key is stored or refused', async (name) => {
     const email = `${crypto.randomUUID()}@example.test`
     await expectPlainAnswer(await post(gateway, '/sign-up', { email, password: 'a horse on a battery', name }))
     expect((await person.json('PATCH', `${SESSION}/me`, { name })).status).toBeLessThan(500)
@@ -103,14 +103,14 @@ describe('an odd text', () => {
     expect(gateway.logLines.filter((line) => line.includes('unexpected_error'))).toEqual([])
   })
 
-  test('NUL is refused by name, wherever in a body it stands', async () => {
+  test('NUL anywhere in a body is refused with its field', async () => {
     const { status, body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: `a${NUL}b` })
     expect(status).toBe(400)
     expect(JSON.stringify(body)).toContain('NUL')
   })
 })
 
-test('a backup code used twice at once opens one session, and is wrong the other time', async () => {
+test('a backup code used twice at once opens one session', async () => {
   const somebody = await signUpPerson(gateway)
   const { password, email } = somebody
   const setup = (await somebody.json('POST', `${SESSION}/totp/enable`, { password })).body as {

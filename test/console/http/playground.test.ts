@@ -55,7 +55,7 @@ async function signUp(): Promise<void> {
 const test = testPreparedBy(signUp)
 
 describe('an answer', () => {
-  test('an answer is given again for its idempotency key, usage record included, and charged once', async () => {
+  test('a playground answer is repeated for its idempotency key, with its record, and charged once', async () => {
     const headers = { 'content-type': 'application/json', 'Idempotency-Key': 'play-1' }
     const first = await (await ask({}, { headers })).text()
     const again = await ask({}, { headers })
@@ -63,7 +63,7 @@ describe('an answer', () => {
     expect((await gateway.balance(person.viewer.accountId)).spent as number).toBe(150_000)
   })
 
-  test('streams, says who answered, and ends in a usage record with the exact cost', async () => {
+  test('a playground answer streams, has its provider, and ends in a record with the exact cost', async () => {
     const response = await ask()
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toContain('text/event-stream')
@@ -84,19 +84,19 @@ describe('an answer', () => {
     expect(balance).toMatchObject({ available: nano(9_999_850_000), held: nano(0), spent: nano(150_000) })
   })
 
-  test('an answer in one piece has its cost in a header', async () => {
+  test('a whole playground answer has its cost in a header', async () => {
     const response = await ask({ stream: false })
     expect(response.headers.get('x-svc-cost-usd')).toBe('0.00015')
     expect(await response.json()).toMatchObject({ model: 'svc/alpha', usage: { total_tokens: 100 } })
   })
 
-  test('an answer of a tier names the model that was chosen', async () => {
+  test('a tier’s playground answer names the chosen model', async () => {
     const response = await ask({ model: 'auto-smart' })
     expect(response.headers.get('x-svc-model')).toBe('svc/alpha')
     expect(await response.text()).toContain('"cost_usd":"0.00015"')
   })
 
-  test('an answer that the person stops is charged for what was written, and holds nothing any more', async () => {
+  test('a stopped playground answer is charged for its part, and holds nothing', async () => {
     const live = liveStream()
     gateway.upstream.respond(() => live.response)
     const controller = new AbortController()
@@ -110,14 +110,14 @@ describe('an answer', () => {
     expect(await gateway.balance(accountId)).toMatchObject({ held: nano(0) })
   })
 
-  test('an answer is not followed by a usage record where the provider broke off', async () => {
+  test('a playground answer that the provider broke off has no record event', async () => {
     gateway.upstream.respond(() => eventStream(chatChunk({ content: 'Hel' })))
     const text = await (await ask()).text()
     expect(text).toContain('"error"')
     expect(text).not.toContain('usage_record')
   })
 
-  test('an answer to an API key of the account has that event only where it is asked for', async () => {
+  test('an API key’s answer has the record event only if asked for', async () => {
     const { body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'own' })
     const chat = (headers: Record<string, string>) =>
       fetch(`${gateway.url}/v1/chat/completions`, {
@@ -131,7 +131,7 @@ describe('an answer', () => {
 })
 
 describe('the account pays', () => {
-  test('through a built-in key that shows its use like any other', async () => {
+  test('the account pays through a built-in key that shows its use', async () => {
     await (await ask()).text()
     await (await twinAsk()).text()
     const key = await until(async () => {
@@ -143,7 +143,7 @@ describe('the account pays', () => {
     expect(body).toMatchObject({ total: { requests: 2, spentUsd: '0.0003' } })
   })
 
-  test('within its limits: budget, models, and none at all while it is switched off, on every gateway', async () => {
+  test('the built-in key’s limits apply on every gateway: budget, models, deactivation', async () => {
     await (await ask()).text()
     const key = await playgroundKey()
     const address = `/dashboard/api/a/:accountId/keys/${key?.id}`
@@ -169,7 +169,7 @@ describe('the account pays', () => {
 })
 
 describe('who may', () => {
-  test('nobody without a session, whatever key is sent along', async () => {
+  test('without a session the playground is refused, whatever key is sent', async () => {
     const { body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'own' })
     const response = await fetch(gateway.url + PATH, {
       method: 'POST',
@@ -182,7 +182,7 @@ describe('who may', () => {
     expect(await refusal(response)).toMatchObject({ status: 401, code: 'not_signed_in' })
   })
 
-  test('no page of another site', async () => {
+  test('another site cannot use the playground', async () => {
     const headers = { 'content-type': 'application/json', origin: 'https://evil.example' }
     expect(await refusal(await ask({}, { headers }))).toMatchObject({ status: 403, code: 'cross_origin' })
   })

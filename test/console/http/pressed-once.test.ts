@@ -41,7 +41,7 @@ describe.each(MADE)('%s', (_, path, body, list) => {
     await owner.json('POST', `${OWN}/organisation`, { name: 'Engines Ltd', country: 'GB' })
   })
 
-  test('sent again after a lost answer, is made once, and the first answer comes again', async () => {
+  test('a change sent again after a lost answer is made once, and answered again', async () => {
     const before = await countOf(owner, list)
     const first = await press(owner, path, body, 'press-1')
     expect(first).toMatchObject({ status: 200, replayed: null })
@@ -50,7 +50,7 @@ describe.each(MADE)('%s', (_, path, body, list) => {
     expect(await countOf(owner, list)).toBe(before + 1)
   })
 
-  test('sent a hundred times at once, is made once', async () => {
+  test('a change sent a hundred times at once is made once', async () => {
     const before = await countOf(owner, list)
     const answers = await Promise.all(Array.from({ length: 100 }, () => press(owner, path, body, 'press-2')))
     const texts = new Set(answers.filter(({ status }) => status === 200).map(({ text }) => text))
@@ -59,7 +59,7 @@ describe.each(MADE)('%s', (_, path, body, list) => {
   })
 })
 
-test('a refused change may be sent again with its key, and another change can’t have it', async () => {
+test('a refused change may be repeated with its request key, another change may not use it', async () => {
   const refused = await press(owner, `${OWN}/keys`, { name: '' }, 'press-3')
   expect(refused.status).toBe(400)
   expect(await press(owner, `${OWN}/keys`, { name: 'mended' }, 'press-3')).toMatchObject({ status: 200 })
@@ -67,7 +67,7 @@ test('a refused change may be sent again with its key, and another change can’
   expect([other.status, JSON.parse(other.text).error.code]).toEqual([409, 'idempotency_key_reused'])
 })
 
-test('nobody else gets an answer by a key: it is the person’s own', async () => {
+test('a request key belongs to its person', async () => {
   const first = await press(owner, `${OWN}/keys`, { name: 'mine' }, 'press-4')
   const other = await signUpPerson(gateway)
   const theirs = await press(other, `${OWN}/keys`, { name: 'mine' }, 'press-4')
@@ -75,7 +75,7 @@ test('nobody else gets an answer by a key: it is the person’s own', async () =
   expect(theirs.text).not.toBe(first.text)
 })
 
-test('a key works for administrators as well, and without a session nothing is kept', async () => {
+test('request keys work for administrators, and without a session nothing is stored', async () => {
   const path = `/dashboard/api/admin/accounts/${owner.viewer.accountId}/suspend`
   const first = await press(administrator, path, { reason: 'for the test' }, 'press-5')
   const again = await press(administrator, path, { reason: 'for the test' }, 'press-5')

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 describe('signing up', () => {
-  test('S29: makes a person, an empty account of their own, and a session', async () => {
+  test('S29: sign-up makes a person, an empty account and a session', async () => {
     const person = await signUpPerson(gateway, { name: 'Ada' })
     const other = await signUpPerson(gateway)
     expect(person.viewer).toMatchObject({ name: 'Ada', role: 'member', email: person.email })
@@ -20,7 +20,7 @@ describe('signing up', () => {
     expect(await gateway.balance(person.viewer.accountId)).toMatchObject({ available: 0 })
   })
 
-  test('S16: sets a cookie that scripts and other sites do not get', async () => {
+  test('S16: the session cookie is hidden from scripts and other sites', async () => {
     const response = await post(gateway, '/sign-up', {
       email: 'cookie@example.test',
       password: 'a long enough one',
@@ -33,7 +33,7 @@ describe('signing up', () => {
     expect(cookie).toMatch(/^gateway\.session_token=[^;]{40,}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/)
   })
 
-  test('refuses an address that is in use, in any case of its letters', async () => {
+  test('sign-up refuses an address in use, in any letter case', async () => {
     const { email } = await signUpPerson(gateway)
     const again = await post(gateway, '/sign-up', {
       email: email.toUpperCase(),
@@ -43,7 +43,7 @@ describe('signing up', () => {
     expect(await errorOf(again)).toEqual({ status: 409, code: 'email_taken', param: 'email' })
   })
 
-  test('signing up of two at the same time with one address lets one through', async () => {
+  test('of two concurrent sign-ups with one address one succeeds', async () => {
     const body = { email: 'race@example.test', password: 'a long enough one', name: 'Race' }
     const responses = await Promise.all([1, 2, 3, 4].map(() => post(gateway, '/sign-up', body)))
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409])
@@ -59,12 +59,12 @@ describe('signing up', () => {
     [{ name: '' }, 'name'],
     [{ name: 'a\u0000b' }, 'name'],
     [{ name: 'x'.repeat(101) }, 'name'],
-  ])('refuses %j and says which field', async (change, param) => {
+  ])('sign-up refuses %j with its field', async (change, param) => {
     const body = { email: 'rules@example.test', password: 'a long enough one', name: 'Rules', ...change }
     expect(await errorOf(await post(gateway, '/sign-up', body))).toMatchObject({ status: 400, param })
   })
 
-  test('takes every character of a long password for what it is', async () => {
+  test('sign-up takes every character of a long password literally', async () => {
     const password = `${'long '.repeat(50)}tail`
     const person = await signUpPerson(gateway, { password })
     await signInAgain(gateway, person)
@@ -72,7 +72,7 @@ describe('signing up', () => {
     expect(cut.status).toBe(401)
   })
 
-  test('gives nobody the account that an operator has made for an address, until the address is proven', async () => {
+  test('an operator’s account is given only to a confirmed address', async () => {
     const email = 'reserved@example.test'
     const { sql } = gateway.gateway.database
     await sql`INSERT INTO accounts (id, name, email, balance_nano) VALUES ('acct_reserved', 'Reserved', ${email}, 5)`
@@ -97,7 +97,7 @@ describe('signing up', () => {
 })
 
 describe('a session', () => {
-  test('begins anew with each sign-in, and the one before in the same browser ends', async () => {
+  test('each sign-in starts a new session and ends the browser’s former one', async () => {
     const first = await signUpPerson(gateway)
     const response = await post(
       gateway,
@@ -110,7 +110,7 @@ describe('a session', () => {
     expect((await first.json('GET', `${SESSION}/me`)).status).toBe(401)
   })
 
-  test('S16: ends on the server at sign-out: the old cookie opens nothing any more', async () => {
+  test('S16: signing out ends the session on the server', async () => {
     const person = await signUpPerson(gateway)
     const out = await person.json('POST', `${SESSION}/sign-out`, {})
     expect(out).toMatchObject({ status: 200, body: { done: true } })
@@ -121,7 +121,7 @@ describe('a session', () => {
     })
   })
 
-  test('ends where it lies idle, and where it has grown too old', async () => {
+  test('a session ends when idle, and at its maximum age', async () => {
     const { sql } = gateway.gateway.database
     const idle = await signUpPerson(gateway)
     await sql`UPDATE sessions SET updated_at = now() - interval '73 hours' WHERE id = ${idle.viewer.sessionId}`
@@ -132,7 +132,7 @@ describe('a session', () => {
     expect((await old.json('GET', `${SESSION}/me`)).status).toBe(401)
   })
 
-  test('a session that is used is noted as used', async () => {
+  test('a session’s use is recorded', async () => {
     const { sql } = gateway.gateway.database
     const person = await signUpPerson(gateway)
     await sql`UPDATE sessions SET updated_at = now() - interval '2 hours' WHERE id = ${person.viewer.sessionId}`
@@ -142,7 +142,7 @@ describe('a session', () => {
     expect(row?.is_fresh).toBe(true)
   })
 
-  test('a session whose cookie was tampered with is none', async () => {
+  test('a session with a changed cookie is invalid', async () => {
     const { cookie, email, password } = await signUpPerson(gateway)
     const [name, value = ''] = cookie.split('=')
     const [token = '', signature] = decodeURIComponent(value).split('.')
@@ -156,7 +156,7 @@ describe('a session', () => {
     }
   })
 
-  test('a session is listed with its browser, and can be ended by its owner only', async () => {
+  test('a session is listed with its browser, and ended by its owner only', async () => {
     const person = await signUpPerson(gateway)
     const elsewhere = await signInAgain(gateway, person)
     const stranger = await signUpPerson(gateway)
@@ -176,7 +176,7 @@ describe('a session', () => {
     expect((await person.json('DELETE', path)).status).toBe(404)
   })
 
-  test('a session of the others all end at once, and the current one stays', async () => {
+  test('ending all other sessions keeps the current one', async () => {
     const person = await signUpPerson(gateway)
     const others = [await signInAgain(gateway, person), await signInAgain(gateway, person)]
     expect((await person.json('DELETE', `${SESSION}/sessions`)).body).toEqual({ ended: 2 })
@@ -186,7 +186,7 @@ describe('a session', () => {
 })
 
 describe('passwords', () => {
-  test('passwords are changed with the old one; every session ends but a new one', async () => {
+  test('a password change needs the old one, and ends every session but a new one', async () => {
     const person = await signUpPerson(gateway)
     const elsewhere = await signInAgain(gateway, person)
     const newPassword = 'another horse on a battery'
@@ -204,7 +204,7 @@ describe('passwords', () => {
     await signInAgain(gateway, { email: renewed.email, password: newPassword })
   })
 
-  test('passwords are reset by a link that works once, and every session ends', async () => {
+  test('a reset link works once, and ends every session', async () => {
     const person = await signUpPerson(gateway)
     expect((await post(gateway, '/password/forgot', { email: person.email.toUpperCase() })).status).toBe(200)
     const token = await loggedToken(gateway, person.email, 'reset-password')
@@ -221,7 +221,7 @@ describe('passwords', () => {
     expect(await errorOf(again)).toMatchObject({ status: 400, code: 'invalid_link' })
   })
 
-  test('passwords are not reset by a link that is too old', async () => {
+  test('an old reset link is refused', async () => {
     const person = await signUpPerson(gateway)
     await post(gateway, '/password/forgot', { email: person.email })
     const token = await loggedToken(gateway, person.email, 'reset-password')
@@ -236,7 +236,7 @@ describe('passwords', () => {
 })
 
 describe('the own profile', () => {
-  test('changes its name and nothing else, whatever else the body says', async () => {
+  test('the profile changes its name, and no other field of the body', async () => {
     const person = await signUpPerson(gateway)
     const body = {
       name: 'Renamed',
@@ -255,7 +255,7 @@ describe('the own profile', () => {
     })
   })
 
-  test('the own profile cannot be given a role, an account or a verified address at sign-up', async () => {
+  test('sign-up cannot set a role, an account or a confirmed address', async () => {
     const email = 'mass@example.test'
     const person = { email, password: 'a long enough one', name: 'Mass' }
     for (const field of ['role', 'accountId', 'account_id', 'emailVerified', 'twoFactorEnabled', 'id']) {

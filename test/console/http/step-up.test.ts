@@ -48,7 +48,7 @@ async function adjust(person: Person, usd = '1'): Promise<{ status: number; code
 }
 
 describe('an administrator without an authenticator app', () => {
-  test('reaches nothing of administration, and is told what to do', async () => {
+  test('without an app an administrator reaches no administration, and is told what to do', async () => {
     const person = await signUpPerson(gateway, { role: 'admin', totp: 'unset' })
     for (const path of ['/orders', '/accounts', '/approvals', '/payments', '/health', '/audit', '/audit/chain']) {
       const { status, body } = await person.json('GET', `${ADMIN}${path}`)
@@ -61,13 +61,13 @@ describe('an administrator without an authenticator app', () => {
     expect(await adjust(person)).toEqual({ status: 403, code: 'totp_setup_required' })
   })
 
-  test('sets it up at the first sign-in, and has the role from then on', async () => {
+  test('an administrator sets up the app at the first sign-in, and has the role from then on', async () => {
     const { person } = await administrator()
     expect((await person.json('GET', `${ADMIN}/orders`)).status).toBe(200)
     expect(await adjust(person)).toMatchObject({ status: 200 })
   })
 
-  test('loses the role with the app', async () => {
+  test('removing the app ends the role', async () => {
     const { person, secret } = await administrator()
     const removed = await person.fetch(`${SESSION}/totp/disable`, {
       method: 'POST',
@@ -78,7 +78,7 @@ describe('an administrator without an authenticator app', () => {
     expect((await now.json('GET', `${ADMIN}/orders`)).status).toBe(403)
   })
 
-  test('a member who is no administrator gets 404 for the routes of administrators', async () => {
+  test('a member gets a 404 for administration routes', async () => {
     const member = await signUpPerson(gateway)
     expect((await member.json('GET', `${ADMIN}/orders`)).status).toBe(404)
   })
@@ -96,7 +96,7 @@ describe('what moves money', () => {
     ['/approvals/appr_none/approve', () => ({ note: '' })],
   ]
 
-  test.each(money)('asks for a fresh proof at %s', async (path, body) => {
+  test.each(money)('moving money needs a fresh proof at %s', async (path, body) => {
     const { person } = await administrator()
     expect((await person.json('POST', `${ADMIN}${path}`, body())).status).toBe(404)
     await letTimePass(person, 6)
@@ -108,7 +108,7 @@ describe('what moves money', () => {
     expect((await person.json('GET', `${ADMIN}/orders`)).status).toBe(200)
   })
 
-  test('goes on for five minutes after a code, which works once, or after the password', async () => {
+  test('a proof lasts five minutes: a code, which works once, or the password', async () => {
     const { person, secret } = await administrator()
     expect(await adjust(person)).toMatchObject({ status: 200 })
     await letTimePass(person, 4)
@@ -126,7 +126,7 @@ describe('what moves money', () => {
     expect(await adjust(person)).toMatchObject({ status: 200 })
   })
 
-  test('what moves money is not opened by guessing: ten wrong proofs, and the right one comes too late', async () => {
+  test('after ten wrong proofs the right one is refused', async () => {
     const { person } = await administrator()
     await letTimePass(person, 6)
     for (let guess = 0; guess < 10; guess++) {
@@ -138,7 +138,7 @@ describe('what moves money', () => {
     expect(await adjust(person)).toEqual({ status: 403, code: 'step_up_required' })
   })
 
-  test('a proof in one browser opens nothing in another', async () => {
+  test('a proof in one browser does not count in another', async () => {
     const { person } = await administrator()
     const { sql } = gateway.gateway.database
     await letTimePass(person, 6)
@@ -147,7 +147,7 @@ describe('what moves money', () => {
     expect(await adjust(person)).toEqual({ status: 403, code: 'step_up_required' })
   })
 
-  test('a member may prove who they are, and gains nothing by it', async () => {
+  test('a member’s proof gives no rights', async () => {
     const member = await signUpPerson(gateway)
     expect((await member.json('POST', `${SESSION}/step-up`, { password: member.password })).status).toBe(200)
     expect((await member.json('POST', `${SESSION}/step-up`, { code: '123456' })).status).toBe(409)
@@ -156,7 +156,7 @@ describe('what moves money', () => {
 })
 
 describe('the audit log', () => {
-  test('the audit log has the request id that the answer had, and every way of getting in', async () => {
+  test('the audit log has the answer’s request id, and every sign-in', async () => {
     const { person } = await administrator()
     const { accountId } = await gateway.customer('0')
     const body = { amount: '1', allowNegative: false, reason: REASON, key: crypto.randomUUID() }
@@ -174,7 +174,7 @@ describe('the audit log', () => {
     for (const row of own) expect(row.request_id).toMatch(/^req_[0-9a-f]{32}$/)
   })
 
-  test('an error names the same request as the log', async () => {
+  test('an error and the log have the same request id', async () => {
     const member = await signUpPerson(gateway)
     const { headers } = await member.json('GET', `${ADMIN}/orders`)
     expect(headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/)

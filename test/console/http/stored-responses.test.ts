@@ -39,7 +39,7 @@ async function isStored(at = gateway): Promise<boolean> {
 const standing = async (by = person) => (await by.json('GET', PATH)).body as { kept: number; bytes: number }
 const choose = (hours: unknown, by = person) => by.json('PUT', PATH, { hours })
 
-test('says what the account has, and nothing of anybody else’s', async () => {
+test('the page shows the account’s own storage only', async () => {
   expect((await person.json('GET', PATH)).body).toEqual({ hours: MAX_HOURS, maxHours: MAX_HOURS, kept: 0, bytes: 0 })
   expect(await isStored()).toBe(true)
   await until(async () => (await standing()).kept === 1, 'it is written')
@@ -48,7 +48,7 @@ test('says what the account has, and nothing of anybody else’s', async () => {
   expect((await fetch(gateway.url + PATH)).status).toBe(401)
 })
 
-test('a shorter time is kept and noted; the longest is no choice', async () => {
+test('a shorter storage time is stored and audited; the maximum cannot be exceeded', async () => {
   expect((await choose(24)).body).toMatchObject({ hours: 24, maxHours: MAX_HOURS, kept: 1 })
   expect((await choose(24)).status).toBe(200)
   expect((await choose(MAX_HOURS)).body).toMatchObject({ hours: MAX_HOURS })
@@ -64,11 +64,11 @@ test('a shorter time is kept and noted; the longest is no choice', async () => {
   ])
 })
 
-test.each([-1, 1.5, '24', null, 87_601])('%p is no time', async (hours) => {
+test.each([-1, 1.5, '24', null, 87_601])('%p is not a valid time', async (hours) => {
   expect((await choose(hours)).status).toBe(400)
 })
 
-test('nothing deletes what there is, and is heeded by another gateway soon', async () => {
+test('storing nothing deletes what exists, and other gateways soon respect it', async () => {
   const twin = await gateway.twin()
   const { kept } = await standing()
   expect(await isStored(twin)).toBe(true)

@@ -42,7 +42,7 @@ async function get<Body>(customer: SignedInCustomer, path: string): Promise<Body
 }
 
 describe('the list', () => {
-  test('the list has every charged request once, newest first, and its costs are what the ledger has spent', async () => {
+  test('the list has every charged request once, newest first, and its costs equal the ledger’s spending', async () => {
     const { items, nextCursor } = await get<List>(ada, '')
     expect(items.map((item) => item.requestId)).toEqual(requestIds.toReversed())
     expect(nextCursor).toBeNull()
@@ -57,7 +57,7 @@ describe('the list', () => {
     expect(charted).toBe(spent)
   })
 
-  test('the list is given page by page', async () => {
+  test('the list comes page by page', async () => {
     const seen: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
       const page: List = await get(ada, `?limit=3${cursor && `&cursor=${cursor}`}`)
@@ -68,7 +68,7 @@ describe('the list', () => {
     expect(seen).toEqual(requestIds.toReversed())
   })
 
-  test('the list can be filtered by what was asked for, key, status and time', async () => {
+  test('the list can be filtered by requested name, key, status and time', async () => {
     const ids = async (query: string) => (await get<List>(ada, query)).items.map((item) => item.requestId)
     expect(await ids('?requestedModel=auto-smart')).toEqual([requestIds[3] ?? ''])
     expect(await ids(`?key=${ada.keyId}&model=svc%2Falpha&status=ok&rule=usage`)).toHaveLength(7)
@@ -77,7 +77,7 @@ describe('the list', () => {
     expect(await ids('?from=2020-01-01T00:00:00Z&to=2020-02-01T00:00Z')).toEqual([])
   })
 
-  test('refuses what is no filter, naming the field', async () => {
+  test('an invalid filter is refused with its field', async () => {
     for (const [query, param] of [
       ['from=yesterday', 'from'],
       ['from=2026-13-01T00:00:00Z', 'from'],
@@ -101,7 +101,7 @@ describe('the list', () => {
 })
 
 describe('a usage record', () => {
-  test('explains the charge to the nano-USD', async () => {
+  test('a record explains the charge to the nano-USD', async () => {
     const body = await get<Record<string, unknown>>(ada, `/requests/${requestIds[0]}`)
     const { spent } = await gateway.balance(ada.accountId)
     expect(spent).toBeGreaterThan(0)
@@ -120,7 +120,7 @@ describe('a usage record', () => {
     expect((body.records as unknown[]).length).toBe(1)
   })
 
-  test('lists what tools cost that ran at the provider beside what tokens cost', async () => {
+  test('a record lists tool charges beside token charges', async () => {
     const { accountId, keyId } = ada
     const usage = { uncached: 10, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 5, reasoning: 0 }
     const tools = [{ name: 'web_search', uses: 3, cost: nano(30_000_000) }]
@@ -142,7 +142,7 @@ describe('a usage record', () => {
     })
   })
 
-  test('adds a late correction to the charge that it corrects, found by either id', async () => {
+  test('a late correction is added to its charge, found by either id', async () => {
     const facts = { requestId: 'req_late', usage: { ...usageRecord().facts.usage, uncached: 1, cacheRead: 0 } }
     const { accountId, keyId } = ada
     const holdId = 'req_late'
@@ -172,7 +172,7 @@ describe('a usage record', () => {
 })
 
 describe('another account', () => {
-  test('sees nothing of it: not in lists, sums, charts, choices, usage records or exports', async () => {
+  test('another account sees none of it, in lists, sums, charts, records or exports', async () => {
     expect(await get<List>(eve, '')).toEqual({ items: [], nextCursor: null, searchedTo: null, archivedBefore: null })
     expect(await get<List>(eve, `?key=${ada.keyId}`)).toMatchObject({ items: [] })
     expect(await get<object>(eve, '/totals')).toMatchObject({ requests: 0, cost: '0' })
@@ -184,7 +184,7 @@ describe('another account', () => {
     expect((await file.text()).trim().split('\r\n')).toHaveLength(1)
   })
 
-  test('nobody sees usage without a session', async () => {
+  test('without a session there is no usage', async () => {
     for (const path of [
       'usage',
       'usage/totals',
@@ -215,7 +215,7 @@ describe('the export', () => {
     for (const row of rows) expect(row.time_utc).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 
-  test('the export is a JSON object in each line too, with the names and the exact amounts of the CSV', async () => {
+  test('the JSON export has an object per line with the names and amounts of the CSV', async () => {
     const path = '/dashboard/api/a/:accountId/usage/export?from=2020-01-01T00:00:00Z'
     const response = await ada.person.fetch(`${path}&format=jsonl`)
     expect(response.headers.get('content-type')).toBe('application/jsonl; charset=utf-8')
@@ -236,7 +236,7 @@ describe('the export', () => {
     expect((await ada.person.json('GET', `${path}&format=xlsx`)).status).toBe(400)
   })
 
-  test('makes formulas harmless and keeps negative amounts numbers', async () => {
+  test('the export escapes formulas and keeps negative amounts', async () => {
     const { accountId } = eve
     const evil = await gateway.apiKeys.create({ accountId, name: '=HYPERLINK("http://evil.test","x")' })
     if (evil.kind !== 'created') throw new Error(evil.kind)
@@ -255,7 +255,7 @@ describe('the export', () => {
     expect(rows.map((row) => row.cost_usd)).toContain('-0.0000015')
   })
 
-  test('streams 20,000 rows, each once, and ends when the client goes away', async () => {
+  test('the export streams 20,000 rows, each once, and ends when the client disconnects', async () => {
     const grace = await signUpCustomer(gateway, '1')
     const startMs = Date.now() - 3_600_000
     for (let first = 0; first < 20_000; first += 5_000) {

@@ -36,7 +36,7 @@ function watchEnds() {
 }
 
 describe('exportRecords', () => {
-  test('reads nothing before it is read, then everything', async () => {
+  test('exportRecords reads when it is read, completely', async () => {
     const { log, onEnd } = watchEnds()
     const stream = exportRecords(pagesOf(ALL), csv, onEnd)
     expect(log).toEqual([])
@@ -45,14 +45,14 @@ describe('exportRecords', () => {
     expect(log).toEqual(['end'])
   })
 
-  test('exportRecords of no match is its header alone, also after a search through all there is', async () => {
+  test('an export without matches has its header only', async () => {
     const { log, onEnd } = watchEnds()
     const text = await new Response(exportRecords(pagesOf({ ...ALL, requestedModel: 'svc/none' }), csv, onEnd)).text()
     expect(text).toMatch(/^time_utc,[a-z0-9_,]+\r\n$/)
     expect(log).toEqual(['end'])
   })
 
-  test('ends once where the reader leaves', async () => {
+  test('an export ends once if the reader leaves', async () => {
     const { log, onEnd } = watchEnds()
     const reader = exportRecords(pagesOf(ALL), csv, onEnd).getReader()
     await reader.read()
@@ -60,7 +60,7 @@ describe('exportRecords', () => {
     expect(log).toEqual(['end'])
   })
 
-  test('ends once where the reader takes nothing, before the first row or after it', async () => {
+  test('an export ends once if the reader takes nothing', async () => {
     const { log, onEnd } = watchEnds()
     const unread = exportRecords(pagesOf(ALL), csv, onEnd, 1)
     await until(() => log.length === 1, 'it to end')
@@ -72,7 +72,7 @@ describe('exportRecords', () => {
     expect(log).toEqual(['end', 'end'])
   })
 
-  test('breaks off where the history fails, and tells why', async () => {
+  test('an export breaks off with the reason if the history fails', async () => {
     const { log, onEnd } = watchEnds()
     const failing = connectDatabase(address, { maxConnections: 1 })
     const reader = exportRecords(pagesOf(ALL, failing), csv, onEnd).getReader()
@@ -90,7 +90,7 @@ describe('readHistory', () => {
     return readHistory(Promise.reject(wrap ? new Error('wrapped', { cause: error }) : error)).catch((told) => told)
   }
 
-  test('says that it took too long, or cannot be reached, and nothing of the cause', async () => {
+  test('readHistory reports a timeout or an unreachable database, without the cause', async () => {
     for (const [code, kind] of [
       ['57014', 'timeout'],
       ['CONNECTION_ENDED', 'overloaded'],
@@ -104,7 +104,7 @@ describe('readHistory', () => {
     }
   })
 
-  test('leaves bugs and refusals as they are', async () => {
+  test('readHistory passes on bugs and refusals', async () => {
     expect(await failing(undefined)).not.toBeInstanceOf(GatewayError)
     const refusal = new GatewayError('not_found', 'gone')
     expect(await readHistory(Promise.reject(refusal)).catch((told) => told)).toBe(refusal)

@@ -55,7 +55,7 @@ async function allPages(filter: UsageFilter, limit: number, windowSize?: number)
 }
 
 describe('searchRecords', () => {
-  test('pages through exactly the matching records, newest first, each once', async () => {
+  test('searchRecords pages through exactly the matching records, newest first', async () => {
     await forAny(async (records, filter, pageSize) => {
       const expected = matching(records, filter).map((record) => record.recordId)
       expect(await allPages(filter, pageSize)).toEqual(expected)
@@ -64,7 +64,7 @@ describe('searchRecords', () => {
     })
   })
 
-  test('goes on where its time ran out, and says how far it has looked', async () => {
+  test('searchRecords continues after its time limit, and says how far it has searched', async () => {
     const accountId = 'acct_slow'
     const records = Array.from({ length: 30 }, (_, index) =>
       usageRecord({ accountId, seq: index + 1, atMs: NOON_MS - (index % 10) * 86_400_000, keyId: `key_${index % 3}` }),
@@ -85,7 +85,7 @@ describe('searchRecords', () => {
     expect(partial).toBeGreaterThan(0)
   })
 
-  test('finds the records of a day on which very many keys were used', async () => {
+  test('searchRecords finds the records of a day with very many keys', async () => {
     const accountId = 'acct_many_keys'
     const records = Array.from({ length: 300 }, (_, index) =>
       usageRecord({ accountId, keyId: `key_${index}`, seq: index + 1, atMs: NOON_MS - index * 60_000 }),
@@ -97,7 +97,7 @@ describe('searchRecords', () => {
 })
 
 describe('searchRecords by model over many keys and days', () => {
-  test('reads the daily sums in several goes', async () => {
+  test('searchRecords reads the daily sums in several steps', async () => {
     const accountId = 'acct_many_cells'
     const [keys, days] = [60, 45]
     const records = Array.from({ length: keys * days }, (_, index) =>
@@ -113,7 +113,7 @@ describe('searchRecords by model over many keys and days', () => {
 })
 
 describe('sumRecords', () => {
-  test('adds up exactly what matches, to the nano-USD', async () => {
+  test('sumRecords adds up exactly the matches, to the nano-USD', async () => {
     await forAny(async (records, filter) => {
       const { isComplete, archivedBeforeMs, ...sums } = await sumRecords(database, filter)
       expect(sums).toEqual(sumsOf(matching(records, filter)) as typeof sums)
@@ -123,7 +123,7 @@ describe('sumRecords', () => {
 })
 
 describe('readSeries', () => {
-  test('splits exactly the sums of its hours or whole days, whatever it is grouped by', async () => {
+  test('readSeries splits the sums of its hours or days exactly, by any group', async () => {
     await forAny(async (records, filter) => {
       for (const group of SERIES_GROUPS) {
         const series = await readSeries(database, filter, group)

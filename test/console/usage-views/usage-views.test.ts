@@ -21,7 +21,7 @@ function silentHistory() {
   return { database: { sql } as unknown as Database, asked }
 }
 
-test('an account has some look-ups at once; the next waits for them, and another account does not', async () => {
+test('an account has a limited number of look-ups at once; the next waits, other accounts do not', async () => {
   const { database, asked } = silentHistory()
   const askedBy = (accountId: string) => asked.filter((one) => one.accountId === accountId).length
   const views = createUsageViews({
@@ -39,7 +39,7 @@ test('an account has some look-ups at once; the next waits for them, and another
   expect(await mine.at(-1)).toEqual({ keys: [], models: [], members: [], tags: [], apps: [] })
 })
 
-test('of a burst of exports only so many begin, of one account and of all together; one that has ended makes room', async () => {
+test('concurrent exports are limited per account and in total; a finished one makes room', async () => {
   const { database, asked } = silentHistory()
   const views = createUsageViews({
     ...{ database, clock: systemClock, logger: { warn() {} } as never },

@@ -72,7 +72,7 @@ async function tamper(statement: string): Promise<void> {
 }
 
 describe('a record of an archived month that is delivered again', () => {
-  test('a record of an archived month that is delivered again is not booked twice, nor is a late charge of a hold that was settled there', async () => {
+  test('a repeated record of an archived month is not booked twice, nor is a late charge of its hold', async () => {
     await archive()
     const late = recordOf(accountId, '2026-11-01', {
       ...settled,
@@ -86,7 +86,7 @@ describe('a record of an archived month that is delivered again', () => {
     expect(await world.violations()).toEqual([])
   })
 
-  test('a record of an archived month that is delivered again may be corrected late where it was the charge of an expiry', async () => {
+  test('an expired charge of an archived month can be corrected late', async () => {
     await archive()
     const late = {
       ...recordOf(accountId, '2026-11-01', { cost: 2, held: 0, kind: 'late' }),
@@ -97,7 +97,7 @@ describe('a record of an archived month that is delivered again', () => {
     expect(await world.violations()).toEqual([])
   })
 
-  test('becomes a dead letter where the records were dropped, and where it never was one of them', async () => {
+  test('a record of a dropped month, or unknown to the archive, becomes a dead letter', async () => {
     await archive()
     const unknown = recordOf(accountId, '2025-10-20', { cost: 1 })
     expect(await carry([unknown])).toMatchObject({ insertedRecords: 0, deadLetters: 1 })
@@ -108,7 +108,7 @@ describe('a record of an archived month that is delivered again', () => {
     expect(row?.error).toContain('usage_records_not_archived')
   })
 
-  test('a record of an archived month that is delivered again cannot be booked by a gateway that does not know of the archive either', async () => {
+  test('a gateway that does not know the archive cannot book such a record either', async () => {
     await archive()
     const earlier = world.fixture.database.sql`INSERT INTO usage_records SELECT * FROM archived_usage_records LIMIT 1`
     await expect(earlier).rejects.toThrow('usage_records_not_archived')
@@ -148,13 +148,13 @@ describe('the check notices', () => {
       'event_counted_twice',
       "CREATE TEMP TABLE again AS SELECT * FROM archived_usage_records LIMIT 1; UPDATE again SET settled_at = '2026-02-05'; INSERT INTO usage_records SELECT * FROM again",
     ],
-  ])('%s after: %s', async (kind, statement) => {
+  ])('the check finds %s after: %s', async (kind, statement) => {
     await archive()
     await tamper(statement)
     expect(await world.violations()).toContain(kind)
   })
 
-  test('nothing where records were dropped by the command that is there for it', async () => {
+  test('the check accepts records dropped by the command', async () => {
     await archive()
     expect((await dropUsage(world.deps, '2025-10')).map(({ month }) => month)).toEqual(['2025-09'])
     expect(await world.violations()).toEqual([])
@@ -167,7 +167,7 @@ describe('the check notices', () => {
     expect(await world.violations()).toEqual([])
   })
 
-  test('nothing that a restore would bring back altered: it refuses', async () => {
+  test('restore refuses altered records', async () => {
     await archive()
     await tamper('UPDATE archived_usage_records SET cost_nano = 29 WHERE cost_nano = 30')
     await expect(restoreUsage(world.deps, '2025-09')).rejects.toThrow(/2025-09 are not those that were sealed/)
@@ -182,7 +182,7 @@ describe('the check notices', () => {
     'INSERT INTO archived_usage_records SELECT * FROM usage_records',
     'UPDATE usage_checkpoints SET cost_nano = 0',
     'DELETE FROM usage_checkpoints',
-  ])('even its owner is refused: %s', async (statement) => {
+  ])('even the owner of the tables is refused: %s', async (statement) => {
     await archive()
     await expect(world.owner.sql.unsafe(statement)).rejects.toThrow(/is closed|append-only|no partition/)
   })
@@ -195,7 +195,7 @@ describe('what may still change', () => {
       (error: unknown) => (error instanceof ArchiveRefusal ? error.message : String(error)),
     )
 
-  test('a month that is not over for long enough', async () => {
+  test('a month that ended recently is not archived', async () => {
     const [row] = await world.owner.sql<{ month: string; late: string }[]>`
       SELECT to_char(now() - interval '31 days', 'YYYY-MM') AS month, to_char(now() + interval '10 days', 'YYYY-MM') AS late`
     const told = `the latest that can be given now is --before ${row?.month}`
@@ -203,7 +203,7 @@ describe('what may still change', () => {
     await planArchive(world.deps, row?.month ?? '')
   })
 
-  test('records that are in Redis, holds that are open there, and dead letters', async () => {
+  test('a month with records in Redis, open holds or dead letters is not archived', async () => {
     expect(await refusal()).toBe('done')
     const { redis, database } = world.fixture
     await appendRecords(redis, [recordOf(accountId, '2025-11-30')])
@@ -219,7 +219,7 @@ describe('what may still change', () => {
     expect(await refusal()).toContain('1 dead letters from before 2025-12')
   })
 
-  test('books that do not add up are not sealed', async () => {
+  test('books that do not add up are not archived', async () => {
     await tamper("UPDATE usage_daily SET cost_nano = cost_nano + 1 WHERE day = '2025-10-03'")
     await expect(archive()).rejects.toThrow(/records of 2025-10 are not what the daily sums say, for 1 accounts/)
     expect((await listArchive(world.owner)).map(({ month }) => month)).toEqual(['2025-09'])
@@ -230,7 +230,7 @@ describe('what may still change', () => {
 })
 
 describe('who may', () => {
-  test('who may not a gateway: it is told what to set', async () => {
+  test('a gateway’s role may not archive, and the error names the setting', async () => {
     const gateway = { ...world.deps, owner: world.fixture.database }
     for (const work of [
       () => archiveUsage(gateway, '2025-12'),
@@ -250,7 +250,7 @@ describe('who may', () => {
     'SELECT * FROM archived_usage_records_202509',
     'DROP TABLE archived_usage_records_202509',
     'ALTER TABLE usage_records DETACH PARTITION usage_records_202602',
-  ])('nor can it: %s', async (statement) => {
+  ])('a gateway’s role cannot: %s', async (statement) => {
     await archive()
     await expect(world.fixture.database.sql.unsafe(statement)).rejects.toThrow(/permission denied|must be owner/)
   })
@@ -278,7 +278,7 @@ describe('killed', () => {
     },
   )
 
-  test('killed for good: a restore opens what was closed', async () => {
+  test('a killed archive run is undone by a restore', async () => {
     const script = [
       'test/console/administration/usage-archive/killed-archive.ts',
       world.ownerUrl,

@@ -52,7 +52,7 @@ async function liveCount(): Promise<number> {
 }
 
 describe('archiving', () => {
-  test('takes the months before one out of the live records, and leaves books that add up', async () => {
+  test('archiving moves earlier months out of the live records, and the books add up', async () => {
     const before = await statement()
     const margins = await readMargins(world.fixture.database, 366, Date.parse('2026-02-01'))
     expect(await planArchive(world.deps, '2025-11')).toMatchObject([
@@ -85,13 +85,13 @@ describe('archiving', () => {
     expect(await world.violations()).toEqual([])
   })
 
-  test('records that had to wait for a table of their month are archived with it', async () => {
+  test('records that waited for their month’s table are archived with it', async () => {
     await world.add([recordOf(accountId, '2025-03-05', { cost: 3 })])
     expect(await archive('2025-09')).toEqual(['2025-03', '2025-08'])
     expect(await world.violations()).toEqual([])
   })
 
-  test('puts them back as if nothing had been, the columns and indexes of the live table included', async () => {
+  test('restore puts everything back, columns and indexes included', async () => {
     const shape = () => world.owner.sql`SELECT indexrelid::regclass::text AS name, inhparent::regclass::text AS parent
       FROM pg_index LEFT JOIN pg_inherits ON inhrelid = indexrelid WHERE indrelid = to_regclass('usage_records_202509') ORDER BY 1`
     const [rows, indexes] = [await allRecords(), await shape()]
@@ -109,7 +109,7 @@ describe('archiving', () => {
     expect(await liveCount()).toBe(13)
   })
 
-  test('any records, any prefix: the check finds nothing, and a rebuild gives the balances of before', async () => {
+  test('for random records and months, the check finds nothing, and a rebuild gives the same balances', async () => {
     const charge = fc.record({
       month: fc.constantFrom(...MONTHS),
       day: fc.integer({ min: 1, max: 28 }),
@@ -158,7 +158,7 @@ describe('archiving', () => {
     await fc.assert(run, { numRuns: 15 })
   })
 
-  test('goes on while records are booked and read, and is through in the end', async () => {
+  test('archiving continues while records are booked and read, and finishes', async () => {
     const flusher = createFlusher({
       redis: world.fixture.redis,
       connect: () => connectDatabase(world.gatewayUrl, { maxConnections: 1 }),

@@ -28,7 +28,7 @@ const ask = ({ visitor, viewer }: Somebody, email: string, password = PASSWORD, 
 const confirm = (token: string) => confirmAddress(office.parts, visitorWith(), { token, password: PASSWORD })
 
 describe('asking for another address', () => {
-  test('takes the password, another address than the own, and one by which one can sign in', async () => {
+  test('a change of address needs the password, a new address, and one that can sign in', async () => {
     const ada = await office.somebody()
     const email = freshEmail()
     const wrong = { kind: 'invalid_request', code: 'wrong_password', param: 'password' }
@@ -58,7 +58,7 @@ describe('asking for another address', () => {
     'a@b@example.test',
     'a#b@example.test',
     "'@example.test",
-  ])('takes %s where signing in does', async (email) => {
+  ])('a change of address accepts %s as sign-in does', async (email) => {
     const visitor = visitorWith()
     const known = await refusalOf(signIn(office.parts, visitor, { email, password: PASSWORD }))
     const isRefused = JSON.stringify(known).includes('invalid_email')
@@ -67,7 +67,7 @@ describe('asking for another address', () => {
     expect(outcome).toMatchObject({ code: isRefused ? 'invalid_email' : 'wrong_password' })
   })
 
-  test('takes a code where signing in does, and each code once', async () => {
+  test('a change of address needs a code if sign-in does, and each code once', async () => {
     const ada = await office.somebody()
     const { secret, backupCodes } = await enableTotp(office.parts, ada.visitor, ada.viewer, PASSWORD)
     const { cookies } = await confirmTotp(office.parts, ada.visitor, ada.viewer, totpCode(secret))
@@ -84,13 +84,13 @@ describe('asking for another address', () => {
     expect(await refusalOf(ask(proven, freshEmail(), PASSWORD, backupCodes[0]))).toBe(NOTHING)
   })
 
-  test('asking for another address is not the place where the password is guessed', async () => {
+  test('guessing the password by a change of address is limited', async () => {
     const ada = await office.somebody()
     for (let guess = 0; guess < 10; guess++) await refusalOf(ask(ada, freshEmail(), 'wrong'))
     expect(await refusalOf(ask(ada, freshEmail()))).toEqual(TOO_MANY)
   })
 
-  test('changes nothing until the link is used, which is kept as a hash', async () => {
+  test('nothing changes until the link is used, which is stored as a hash', async () => {
     const ada = await office.somebody()
     const { email, token } = await office.ask(ada)
     expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
@@ -102,7 +102,7 @@ describe('asking for another address', () => {
     )
   })
 
-  test('asking for another address is answered alike, and after the same time, for an address that is somebody else’s, who is mailed so', async () => {
+  test('a change to an address in use has the same answer and time, and mails its owner', async () => {
     const [ada, bob] = [await office.somebody(), await office.somebody()]
     const free = freshEmail()
     for (const email of [free, bob.email.toUpperCase()]) {
@@ -114,7 +114,7 @@ describe('asking for another address', () => {
     expect(await office.mailsTo(bob.email)).toEqual(['address_in_use'])
   })
 
-  test('finds an address in use that an operator has made an account for', async () => {
+  test('an address of an operator’s account counts as in use', async () => {
     const ada = await office.somebody()
     const email = freshEmail()
     await office.parts.database.sql`INSERT INTO accounts (id, name, email) VALUES (${email}, 'Reserved', ${email})`
@@ -122,7 +122,7 @@ describe('asking for another address', () => {
     expect(await office.mailsTo(email)).toEqual(['address_in_use'])
   })
 
-  test('again, or for another address, voids the link of before; so do cancelling, and a new password', async () => {
+  test('a new request, a cancellation and a new password void the former link', async () => {
     const ada = await office.somebody()
     const first = await office.ask(ada)
     await askAgain(office.parts, ada.visitor, ada.viewer)
@@ -142,7 +142,7 @@ describe('asking for another address', () => {
     expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
   })
 
-  test('twice at once leaves one link that works', async () => {
+  test('two concurrent requests leave one valid link', async () => {
     const ada = await office.somebody()
     const emails = [freshEmail(), freshEmail()]
     await Promise.all(emails.map((email) => ask(ada, email)))
@@ -152,7 +152,7 @@ describe('asking for another address', () => {
     expect(outcomes.filter((outcome) => outcome !== NOTHING)).toEqual([INVALID_LINK])
   })
 
-  test('mails a person five links an hour, and an address five, whoever asks', async () => {
+  test('a person gets five links an hour, and an address five, whoever asks', async () => {
     const ada = await office.somebody()
     for (let mail = 0; mail < 5; mail++) expect(await refusalOf(ask(ada, freshEmail()))).toBe(NOTHING)
     expect(await refusalOf(askAgain(office.parts, ada.visitor, ada.viewer))).toEqual(TOO_MANY)
@@ -162,7 +162,7 @@ describe('asking for another address', () => {
     expect(await office.mailsTo(email)).toHaveLength(5)
   })
 
-  test('asking for another address where no mail can be sent is told so', async () => {
+  test('without mail a change of address is refused with the reason', async () => {
     const { visitor, viewer } = await office.somebody()
     const input = { email: freshEmail(), password: PASSWORD }
     const outcome = await refusalOf(askForAddress({ ...office.parts, mails: undefined }, visitor, viewer, input))

@@ -25,7 +25,7 @@ const confirm = (token: string, { visitor = visitorWith(), password = PASSWORD }
 const isSignedIn = async ({ request }: Visitor) => (await office.identifyViewer(request)) !== undefined
 
 describe('confirming another address', () => {
-  test('makes it the person’s and their account’s, in the audit log as well, and is told to the former one', async () => {
+  test('confirming changes person, account and audit log, and mails the former address', async () => {
     const ada = await office.somebody()
     const { userId, ownAccountId } = ada.viewer
     const { email, token } = await office.ask(ada)
@@ -50,7 +50,7 @@ describe('confirming another address', () => {
     expect(undoing.raw).not.toContain(email)
   })
 
-  test('ends every session but that of this browser, and links that were mailed before', async () => {
+  test('confirming ends all other sessions and earlier links', async () => {
     const ada = await office.somebody()
     const { email, token } = await office.ask(ada)
     const { cookies } = await signIn(office.parts, visitorWith(), { email: ada.email, password: PASSWORD })
@@ -64,13 +64,13 @@ describe('confirming another address', () => {
     expect((await signIn(office.parts, visitorWith(), { email, password: PASSWORD })).body.status).toBe('signed_in')
   })
 
-  test('confirming another address in somebody else’s browser leaves their session, and ends the person’s', async () => {
+  test('confirming in another person’s browser keeps their session', async () => {
     const [ada, bob] = [await office.somebody(), await office.somebody()]
     await confirm((await office.ask(ada)).token, { visitor: bob.visitor })
     expect([await isSignedIn(ada.visitor), await isSignedIn(bob.visitor)]).toEqual([false, true])
   })
 
-  test('leaves alone what was not of the former address, and keeps alerts off that were turned off', async () => {
+  test('confirming keeps other addresses, and alerts that were turned off', async () => {
     const ada = await office.somebody()
     const { sql } = office.parts.database
     const other = freshEmail()
@@ -92,7 +92,7 @@ describe('confirming another address', () => {
     expect(await sql`SELECT FROM alert_opt_outs WHERE account_id = 'acct_team' AND email = ${email}`).toHaveLength(1)
   })
 
-  test('takes the password, which is not guessed here, and spends no link on a wrong one', async () => {
+  test('confirming needs the password, which cannot be guessed here; a wrong one keeps the link', async () => {
     const ada = await office.somebody()
     const { email, token } = await office.ask(ada)
     for (let guess = 0; guess < 9; guess++)
@@ -104,7 +104,7 @@ describe('confirming another address', () => {
     expect(await refusalOf(confirm(again.token))).toMatchObject({ code: 'too_many_attempts' })
   })
 
-  test('confirming another address is refused alike with a link that was used, is too old, or never was; and to somebody who is disabled', async () => {
+  test('used, old and unknown links, and disabled people, get the same refusal', async () => {
     const { sql } = office.parts.database
     const used = await office.ask(await office.somebody())
     await confirm(used.token)
@@ -120,7 +120,7 @@ describe('confirming another address', () => {
     expect(await office.addressOf(eve.viewer.userId)).toBe(eve.email)
   })
 
-  test('twice at once happens once', async () => {
+  test('two concurrent confirmations act once', async () => {
     const ada = await office.somebody()
     const { token } = await office.ask(ada)
     const outcomes = await Promise.all([1, 2, 3].map(() => refusalOf(confirm(token))))
@@ -129,7 +129,7 @@ describe('confirming another address', () => {
     expect(await office.mailsTo(ada.email)).toEqual(['address_changed'])
   })
 
-  test('confirming another address of one address by several people at once is one’s', async () => {
+  test('of several people who confirm one address at once, one gets it', async () => {
     const email = freshEmail()
     const people = await Promise.all([1, 2, 3].map(() => office.somebody()))
     const tokens: string[] = []
@@ -144,7 +144,7 @@ describe('confirming another address', () => {
     expect(addresses.filter((address) => address === email)).toHaveLength(1)
   })
 
-  test('comes too late where somebody has signed up with the address meanwhile', async () => {
+  test('confirming fails if the address signed up meanwhile', async () => {
     const ada = await office.somebody()
     const { email, token } = await office.ask(ada)
     await createUser(office.parts.database, { email, password: PASSWORD })

@@ -32,7 +32,7 @@ const enter = (email: string, password: string) => signIn(office.parts, visitorW
 const at = (who: Somebody, email: string): Somebody => ({ ...who, viewer: { ...who.viewer, email } })
 
 describe('undoing a change of address', () => {
-  test('puts the former one back without a sign-in, ends sessions and password, and leads to a new one', async () => {
+  test('undo restores the former address without sign-in, ends sessions and password, and leads to a new password', async () => {
     const ada = await office.somebody()
     const { userId, ownAccountId } = ada.viewer
     const { email, undo: token } = await office.change(ada)
@@ -51,7 +51,7 @@ describe('undoing a change of address', () => {
     expect(entry).toEqual({ account_id: ownAccountId, details: { before: email, after: ada.email } })
   })
 
-  test('undoing a change of address is refused alike the second time, after seven days, and with a link that never was', async () => {
+  test('a second undo, one after seven days and an unknown link get the same refusal', async () => {
     const { sql } = office.parts.database
     const used = await office.change(await office.somebody())
     await undo(used.undo)
@@ -66,7 +66,7 @@ describe('undoing a change of address', () => {
     expect(await office.addressOf(ada.viewer.userId)).toBe(late.email)
   })
 
-  test('works after another change in between, whose own link is void then', async () => {
+  test('undo works after another change, whose own link becomes void', async () => {
     const ada = await office.somebody()
     const first = await office.change(ada)
     const second = await office.change(ada)
@@ -76,7 +76,7 @@ describe('undoing a change of address', () => {
     expect(await refusalOf(undo(second.undo))).toEqual(INVALID_LINK)
   })
 
-  test('undoing a change of address of the later of two changes leaves the earlier one to be undone', async () => {
+  test('undoing the later of two changes leaves the earlier one undoable', async () => {
     const ada = await office.somebody()
     const first = await office.change(ada)
     const second = await office.change(ada)
@@ -86,7 +86,7 @@ describe('undoing a change of address', () => {
     expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
   })
 
-  test('undoing a change of address wins over a simultaneous confirmation', async () => {
+  test('undo wins over a concurrent confirmation', async () => {
     const ada = await office.somebody()
     const first = await office.change(ada)
     const next = await office.ask(at(ada, first.email))
@@ -96,14 +96,14 @@ describe('undoing a change of address', () => {
     expect(await refusalOf(confirm(next.token))).toEqual(INVALID_LINK)
   })
 
-  test('twice at once happens once', async () => {
+  test('two concurrent undos act once', async () => {
     const { undo: token } = await office.change(await office.somebody())
     const outcomes = await Promise.all([1, 2, 3].map(() => refusalOf(undo(token))))
     expect(outcomes.filter((outcome) => outcome === NOTHING)).toHaveLength(1)
     expect(outcomes.filter((outcome) => outcome !== NOTHING)).toEqual([INVALID_LINK, INVALID_LINK])
   })
 
-  test('undoing a change of address is not offered to an address that its person left for a former one, and that one is not undone either', async () => {
+  test('an address left for a former one has no undo, and that change cannot be undone', async () => {
     const ada = await office.somebody()
     const away = await office.change(ada)
     const back = await office.ask(at(ada, away.email), ada.email)
@@ -118,7 +118,7 @@ describe('undoing a change of address', () => {
     expect(await refusalOf(undo(away.undo))).toEqual(INVALID_LINK)
   })
 
-  test('undoing a change of address is over once the operator has set the address', async () => {
+  test('undo is void once the operator has set the address', async () => {
     const ada = await office.somebody()
     const { email, undo: token } = await office.change(ada)
     const given = freshEmail()
@@ -129,7 +129,7 @@ describe('undoing a change of address', () => {
 })
 
 describe('for seven days the former address', () => {
-  test('for seven days the former address is nobody else’s: not by sign-up, nor by a change, nor as an operator’s user or account', async () => {
+  test('for seven days nobody else gets the former address: by sign-up, change, or operator', async () => {
     const { parts } = office
     const ada = await office.somebody()
     const change = await office.change(ada)
@@ -148,7 +148,7 @@ describe('for seven days the former address', () => {
     expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
   })
 
-  test('for seven days the former address is not taken by whoever signs up while its person is leaving it', async () => {
+  test('for seven days a concurrent sign-up does not get the former address', async () => {
     const { database } = office.parts
     const ada = await office.somebody()
     const { userId } = ada.viewer
@@ -169,7 +169,7 @@ describe('for seven days the former address', () => {
     expect(await made[0]).toEqual({ kind: 'email_taken' })
   })
 
-  test('for seven days the former address is free afterwards', async () => {
+  test('after seven days the former address is free', async () => {
     const { sql } = office.parts.database
     const ada = await office.somebody()
     await office.change(ada)
@@ -178,7 +178,7 @@ describe('for seven days the former address', () => {
     expect(made.kind).toBe('created')
   })
 
-  test('for seven days the former address is an administrator’s at once where the operator’s settings say so, and the change is not undone then', async () => {
+  test('an administrator’s address from the settings is taken at once, and that change cannot be undone', async () => {
     const ada = await office.somebody()
     const { undo: token } = await office.change(ada)
     await upsertAdministrator(office.parts.database, ada.email, PASSWORD)
@@ -189,7 +189,7 @@ describe('for seven days the former address', () => {
   })
 })
 
-test('changes are forgotten once they can neither be confirmed nor undone', async () => {
+test('changes are deleted once they can be neither confirmed nor undone', async () => {
   const { database } = office.parts
   const [open, late, undone, lapsed] = await Promise.all([1, 2, 3, 4].map(() => office.somebody()))
   if (!open || !late || !undone || !lapsed) throw new Error('nobody is there')

@@ -40,7 +40,7 @@ async function mailsTo(email: string): Promise<number> {
 }
 
 describe('setting it up', () => {
-  test('gives an app what it needs: our name, the person, and the secret that is also given for typing', async () => {
+  test('setting up an app gives our name, the person and the secret', async () => {
     const { visitor, viewer, email } = await signUpSomebody(desk)
     const { uri, secret, backupCodes } = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
     const parsed = new URL(uri)
@@ -52,7 +52,7 @@ describe('setting it up', () => {
     expect(new Set(backupCodes).size).toBe(10)
   })
 
-  test('setting it up is nothing yet: not in force, not noted, and begun anew as often as one likes', async () => {
+  test('an unfinished set-up is not in force, not audited, and can be repeated', async () => {
     const { visitor, viewer, email } = await signUpSomebody(desk)
     const first = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
     const second = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
@@ -68,7 +68,7 @@ describe('setting it up', () => {
 describe('a code works once', () => {
   const WRONG_CODE = { kind: 'invalid_request', code: 'wrong_code', param: 'code' }
 
-  test('the one of the set-up does not sign in', async () => {
+  test('the code of the set-up does not work for sign-in', async () => {
     const ada = await signUpSomebody(desk)
     const { secret } = await enableTotp(desk.parts, ada.visitor, ada.viewer, PASSWORD)
     const code = totpCode(secret)
@@ -81,7 +81,7 @@ describe('a code works once', () => {
     expect(count?.sessions).toBe(1)
   })
 
-  test('a code works once of two set-ups with one code at once, one succeeds', async () => {
+  test('of two concurrent set-ups with one code one succeeds', async () => {
     const ada = await signUpSomebody(desk)
     const { secret } = await enableTotp(desk.parts, ada.visitor, ada.viewer, PASSWORD)
     const code = totpCode(secret)
@@ -93,7 +93,7 @@ describe('a code works once', () => {
 })
 
 describe('a stolen session', () => {
-  test('a stolen session is not the place where the password is guessed: all that ask for it count together', async () => {
+  test('password guesses on a session count together over all forms', async () => {
     const { visitor, viewer, backupCodes } = await withTotp()
     const code = backupCodes[0] as string
     const wrong = [
@@ -107,7 +107,7 @@ describe('a stolen session', () => {
     expect(await refusalOf(renewBackupCodes(desk.parts, visitor, viewer, right))).toEqual(TOO_MANY)
   })
 
-  test('a stolen session with the password neither removes the second step nor makes codes that could', async () => {
+  test('with the password, a session can neither remove the second factor nor make codes without a code', async () => {
     const ada = await withTotp()
     const mailsBefore = await mailsTo(ada.email)
     for (const change of [disableTotp, renewBackupCodes]) {
@@ -121,7 +121,7 @@ describe('a stolen session', () => {
     expect(await mailsTo(ada.email)).toBe(mailsBefore)
   })
 
-  test('a right password forgives the wrong ones before it', async () => {
+  test('a right password resets the wrong ones before it', async () => {
     const { visitor, viewer, backupCodes } = await withTotp()
     const code = backupCodes[0] as string
     const guess = () => refusalOf(disableTotp(desk.parts, visitor, viewer, { password: 'wrong', code }))
@@ -132,7 +132,7 @@ describe('a stolen session', () => {
 })
 
 describe('taking it away', () => {
-  test('taking it away by a code of the app replaces the session, asks for no code from then on, is noted and told by mail', async () => {
+  test('removing the second factor by a code replaces the session, has an audit entry and a mail', async () => {
     const ada = await withTotp()
     const proof = { password: PASSWORD, code: totpCode(ada.secret, 1) }
     const { cookies } = await disableTotp(desk.parts, ada.visitor, ada.viewer, proof)
@@ -145,7 +145,7 @@ describe('taking it away', () => {
 })
 
 describe('backup codes', () => {
-  test('backup codes are made anew only where there is a second step, and all of them', async () => {
+  test('backup codes are only made with a second factor, and all replaced', async () => {
     const ada = await withTotp()
     const proof = { password: PASSWORD, code: ada.backupCodes[3] as string }
     const renewed = await renewBackupCodes(desk.parts, ada.visitor, ada.viewer, proof)

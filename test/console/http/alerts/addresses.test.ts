@@ -54,7 +54,7 @@ function answer(path: string, token: string): Promise<Response> {
   })
 }
 
-test('an address gets one question, and alerts only after its yes, which the audit log has', async () => {
+test('a further address gets one question, and alerts after its consent, which is audited', async () => {
   const owner = await newPerson('Ada Lovelace')
   const email = newAddress()
   const added = await owner.json('POST', `${PATH}/addresses`, { email: email.toUpperCase() })
@@ -78,7 +78,7 @@ test('an address gets one question, and alerts only after its yes, which the aud
   expect(audited.map(({ action }) => action)).toEqual(['alert_address.add', 'alert_address.confirm'])
 })
 
-test('a new link voids the one before, a removed address has none, and its waiting alerts are gone', async () => {
+test('a new link voids the former one; a removed address has no link and no waiting alerts', async () => {
   const owner = await newPerson('Ada')
   const email = newAddress()
   await owner.json('POST', `${PATH}/addresses`, { email })
@@ -100,7 +100,7 @@ test('a new link voids the one before, a removed address has none, and its waiti
   expect((await owner.json('POST', `${PATH}/addresses/ask-again`, { email })).status).toBe(404)
 })
 
-test('a stranger gets three questions an hour, whichever accounts ask; what was refused does not count', async () => {
+test('a stranger gets three questions an hour over all accounts; refused ones do not count', async () => {
   const email = newAddress()
   for (let turn = 0; turn < 3; turn++) {
     const owner = await newPerson(`Account ${turn}`)

@@ -46,7 +46,7 @@ function refusal({ status, body }: JsonAnswer): string {
   return [status, error.code, error.param].filter((part) => part != null).join(' ')
 }
 
-test('whoever looks after bills gives a colleague a budget, with what was spent already, and it holds at once', async () => {
+test('the billing role gives a member a budget, which counts earlier spending and applies at once', async () => {
   const all = await team()
   const { billing, developer } = all
   const { key } = await newKey(developer, all)
@@ -74,7 +74,7 @@ test('whoever looks after bills gives a colleague a budget, with what was spent 
   await ask(gateway, key, { max_tokens: 300 })
 })
 
-test('a key tells which budgets bind it; of the account’s, a developer is told no figures', async () => {
+test('a key shows its budgets; a developer sees no figures of the account’s', async () => {
   const all = await team()
   const { owner, developer, base, accountId } = all
   const { id } = await newKey(developer, all)
@@ -91,7 +91,7 @@ test('a key tells which budgets bind it; of the account’s, a developer is told
   expect(await budgetsFor(developer)).toMatchObject([{ ...ofAccount, ...unsaid }, own])
 })
 
-test('what is no budget is refused by its field, and nothing changes', async () => {
+test('an invalid budget is refused with its field, and nothing changes', async () => {
   const all = await team()
   const { owner, accountId, base } = all
   const path = `${base}/budgets/account/${accountId}`
@@ -109,7 +109,7 @@ test('what is no budget is refused by its field, and nothing changes', async () 
   expect(items.flatMap(({ windows }) => windows)).toEqual([])
 })
 
-test('developers see what binds themselves and change none of it; the audit log says who did', async () => {
+test('developers see their own budgets and change none; changes are audited', async () => {
   const all = await team()
   const { owner, developer, accountId, base } = all
   const [own, other] = [await newKey(developer, all), await newKey(owner, all)]

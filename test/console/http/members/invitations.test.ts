@@ -70,7 +70,7 @@ describe('an invitation', () => {
     expect(refusal(await send(owner, person.email))).toBe('409 already_member')
   })
 
-  test('an invitation that is stolen, expired, revoked, declined, used or none gets one and the same answer', async () => {
+  test('stolen, expired, revoked, declined, used and unknown invitations get the same answer', async () => {
     const owner = await newOrganisation()
     const { sql } = gateway.gateway.database
     const [person, thief] = [await verifiedPerson(), await verifiedPerson()]
@@ -95,7 +95,7 @@ describe('an invitation', () => {
     expect(answers.map(shape)).toEqual(answers.map(() => first))
   })
 
-  test('waits until the address is confirmed, and then says nothing of whether the link is good', async () => {
+  test('before the address is confirmed an invitation does not show whether its link is valid', async () => {
     const owner = await newOrganisation()
     const person = await signUpPerson(gateway)
     const token = await invited(owner, person)
@@ -104,7 +104,7 @@ describe('an invitation', () => {
     }
   })
 
-  test('an invitation is answered alike whether or not somebody has signed up with the address', async () => {
+  test('inviting has the same answer whether or not the address has signed up', async () => {
     const owner = await newOrganisation()
     const known = await send(owner, (await verifiedPerson()).email)
     const unknown = await send(owner, `${crypto.randomUUID()}@example.test`)
@@ -113,7 +113,7 @@ describe('an invitation', () => {
     ])
   })
 
-  test('an invitation is sent again three times an hour, each time with a link of its own', async () => {
+  test('an invitation is resent three times an hour, each time with a new link', async () => {
     const owner = await newOrganisation()
     const person = await verifiedPerson()
     const { body } = await send(owner, person.email)
@@ -130,14 +130,14 @@ describe('an invitation', () => {
     expect((await tell(person, 'accept', tokens[3])).status).toBe(200)
   })
 
-  test('an invitation of one address is sent ten times an hour, whoever sends it', async () => {
+  test('an address gets ten invitations an hour, whoever sends them', async () => {
     const owners = [await newOrganisation(), await newOrganisation()] as const
     const email = `${crypto.randomUUID()}@example.test`
     for (let sent = 0; sent < 10; sent++) expect((await send(owners[sent < 5 ? 0 : 1], email)).status).toBe(200)
     expect(refusal(await send(owners[0], email))).toBe('429 too_many_attempts')
   })
 
-  test('an invitation that is sent again counts among the ten of its address', async () => {
+  test('a resent invitation counts among the ten of its address', async () => {
     const email = `${crypto.randomUUID()}@example.test`
     const statuses: number[] = []
     for (let organisation = 0; organisation < 3; organisation++) {
@@ -154,7 +154,7 @@ describe('an invitation', () => {
     expect(sent).toEqual({ count: 10 })
   })
 
-  test('an invitation that is refused takes none of the ten from anybody else', async () => {
+  test('a refused invitation does not count for other senders', async () => {
     const [alone, owner] = [await signUpPerson(gateway), await newOrganisation()]
     const member = await verifiedPerson()
     await tell(member, 'accept', await invited(owner, member))
@@ -173,11 +173,11 @@ describe('an invitation', () => {
     ['several addresses', ['a@example.test', 'b@example.test'], 'viewer'],
     ['an unknown role', 'a@example.test', 'king'],
     ['no role', 'a@example.test', null],
-  ])('is refused for %s', async (_, email, role) => {
+  ])('an invitation is refused for %s', async (_, email, role) => {
     expect((await send(await newOrganisation(), email, role)).status).toBe(400)
   })
 
-  test('an invitation is refused in a personal account, and for more than one’s own role', async () => {
+  test('an invitation is refused in a personal account, and above one’s own role', async () => {
     const alone = await signUpPerson(gateway)
     expect(refusal(await send(alone, 'a@example.test'))).toBe('409 not_organisation')
     const owner = await newOrganisation()
@@ -190,7 +190,7 @@ describe('an invitation', () => {
   })
 })
 
-test('where no mail can be sent, nobody is invited', async () => {
+test('without mail nobody can be invited', async () => {
   const owner = await newOrganisation()
   const { parts } = gateway.gateway.deps.dashboard.auth
   const { mails } = parts

@@ -64,7 +64,7 @@ const NO_MODEL: Answer = { status: 403, code: 'model_not_allowed' }
 const NO_PROVIDER: Answer = { status: 403, code: 'provider_not_allowed' }
 
 describe('rules for the keys of a member', () => {
-  test('hold with the next request on every gateway, for their keys alone, and end when they are taken back', async () => {
+  test('a member’s rules apply to their keys from the next request on every gateway, until removed', async () => {
     const theirs = await newKey(developer)
     const own = await newKey(owner)
     const service = await newKey(owner, { isService: true, monthlyBudgetUsd: null })
@@ -83,7 +83,7 @@ describe('rules for the keys of a member', () => {
     for (const model of ['svc/beta', 'svc/gamma']) expect(await everywhere(theirs.key, model)).toEqual([OK, OK])
   })
 
-  test('narrow those of the account, and a key narrows both: what is left is what the key says of itself', async () => {
+  test('a member’s rules narrow the account’s, and a key narrows both', async () => {
     const { key } = await newKey(developer, { allowedModels: ['svc/beta', 'svc/gamma'] })
     await setRules({ allowedModels: ['svc/alpha', 'svc/beta'] })
     await owner.json('PUT', at('key-policy'), { allowedProviders: ['provider1'] })
@@ -100,7 +100,7 @@ describe('rules for the keys of a member', () => {
     for (const hidden of ['svc/beta', 'svc/gamma']) expect(message).not.toContain(hidden)
   })
 
-  test('hold for the member in the playground, whose key is everybody’s, and for what a tier chooses there', async () => {
+  test('a member’s rules apply in the playground and to the choice of a tier', async () => {
     const play = async (person: Person, model: string) => {
       const { status, body } = await person.json('POST', at('playground/chat'), { model, ...CHAT })
       const { error, model: answered } = body as { error?: { code?: unknown }; model?: string }
@@ -118,7 +118,7 @@ describe('rules for the keys of a member', () => {
     for (const model of ['svc/alpha', 'svc/beta']) expect(await play(developer, model)).toMatchObject(NO_MODEL)
   })
 
-  test('go with the member: a key that is transferred has those of its new one, with the next request', async () => {
+  test('a transferred key has its new member’s rules from the next request on', async () => {
     const { key, id } = await newKey(developer)
     await setRules({ allowedModels: ['svc/alpha'] })
     expect(await ask(key, 'svc/beta')).toEqual(NO_MODEL)
@@ -129,7 +129,7 @@ describe('rules for the keys of a member', () => {
     expect(await ask(key, 'svc/beta', twin)).toEqual(NO_MODEL)
   })
 
-  test('end with the membership, and are not there for whoever comes back', async () => {
+  test('a member’s rules end with the membership, and do not return', async () => {
     const { key, id } = await newKey(developer)
     await setRules({ allowedModels: ['svc/alpha'] })
     const { userId } = developer.viewer
@@ -144,7 +144,7 @@ describe('rules for the keys of a member', () => {
 })
 
 describe('who says and who sees what holds for a member', () => {
-  test('owners and admins say it; members see their own, and those who see all usage that of others', async () => {
+  test('owners and admins set rules; members see their own, people who see all usage those of others', async () => {
     const [admin, billing, viewer, other] = await Promise.all(
       (['admin', 'billing', 'viewer', 'developer'] as const).map(join),
     )
@@ -166,7 +166,7 @@ describe('who says and who sees what holds for a member', () => {
     })
   })
 
-  test('programs with the scope of members', async () => {
+  test('management keys with the members scope can set rules', async () => {
     const path = `/v1/members/${developer.viewer.userId}/key-policy`
     const [reading, writing, neither] = await Promise.all(
       (['members:read', 'members:write', 'keys:write'] as const).map((scope) => makeManagementKey(owner, [scope])),
@@ -184,11 +184,11 @@ describe('who says and who sees what holds for a member', () => {
     { allowedModels: ['svc/none'] },
     { allowedProviders: ['nobody'] },
     { maxKeyAgeDays: 30 },
-  ])('nobody says %j', async (policy) => {
+  ])('the rule %j is refused', async (policy) => {
     expect((await setRules(policy)).status).toBe(400)
   })
 
-  test('nothing is said of somebody who is no member', async () => {
+  test('rules for a non-member are refused', async () => {
     const stranger = await signUpPerson(gateway)
     for (const [method, body] of [
       ['GET', undefined],
@@ -206,7 +206,7 @@ describe('what is beyond the rules is refused when it is said', () => {
     ...{ status: 400, body: { error: { param, message: expect.stringContaining(`is beyond the rules for ${of}.`) } } },
   })
 
-  test('what is beyond the rules is refused when it is said of a key, by those of its member and by those of the account', async () => {
+  test('a key’s rules beyond those of member and account are refused', async () => {
     await setRules({ allowedModels: ['svc/alpha', 'svc/gamma'] })
     await owner.json('PUT', at('key-policy'), { allowedProviders: ['provider1'] })
     const make = (lists: object) => developer.json('POST', at('keys'), { name: 'wide', ...lists })
@@ -226,7 +226,7 @@ describe('what is beyond the rules is refused when it is said', () => {
     await newKey(owner, { ...change, isService: true, monthlyBudgetUsd: null })
   })
 
-  test('what is beyond the rules is refused when it is said of a member, by those of the account; what is there already may stay', async () => {
+  test('a member’s rules beyond the account’s are refused; existing ones may stay', async () => {
     await setRules({ allowedModels: ['svc/beta'] })
     await owner.json('PUT', at('key-policy'), { allowedModels: ['svc/alpha'] })
     expect((await setRules({ allowedModels: ['svc/alpha', 'svc/beta'] })).status).toBe(200)

@@ -40,7 +40,7 @@ function refusal({ status, body }: JsonAnswer): string {
 }
 
 describe('a personal account', () => {
-  test('becomes an organisation with balance, keys and history unchanged, while it is used', async () => {
+  test('a personal account becomes an organisation with balance, keys and history, while in use', async () => {
     const owner = await signUpPerson(gateway)
     const { accountId } = owner.viewer
     await addCredit(gateway, accountId, '5')
@@ -65,7 +65,7 @@ describe('a personal account', () => {
     })
   })
 
-  test('becomes one once, by its owner, with a name and a country', async () => {
+  test('a personal account becomes an organisation once, by its owner, with name and country', async () => {
     const owner = await newOrganisation()
     expect(refusal(await owner.json('POST', `${within(owner)}/organisation`, COMPANY))).toBe('409 organisation_already')
     const other = await signUpPerson(gateway)
@@ -88,7 +88,7 @@ describe('a personal account', () => {
     })
   })
 
-  test('lists its one member, and changes none', async () => {
+  test('a personal account lists its one member and changes none', async () => {
     const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
     const { userId, email } = owner.viewer
     const { body } = await owner.json('GET', `${within(owner)}/members`)
@@ -101,7 +101,7 @@ describe('a personal account', () => {
 })
 
 describe('a role', () => {
-  test('a role is changed as far as one’s own reaches', async () => {
+  test('roles are changed up to one’s own', async () => {
     const owner = await newOrganisation()
     const admin = await join(owner, 'admin')
     const viewer = await join(owner, 'viewer')
@@ -126,7 +126,7 @@ describe('a role', () => {
     ])
   })
 
-  test('holds from the next request on', async () => {
+  test('a changed role applies from the next request on', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'viewer')
     const make = () => person.json('POST', `${within(owner)}/keys`, { name: 'mine' })
@@ -140,7 +140,7 @@ describe('a role', () => {
   })
 })
 
-test('who gets a role without keys keeps none, or switches off their own, which were kept', async () => {
+test('a member who gets a role without keys has them deactivated or kept, as chosen', async () => {
   const owner = await newOrganisation()
   await addCredit(gateway, owner.viewer.accountId, '5')
   const person = await join(owner, 'developer')
@@ -162,7 +162,7 @@ test('who gets a role without keys keeps none, or switches off their own, which 
   await expect(ask(gateway, two.key)).rejects.toThrow('the request failed with 401')
 })
 
-test('the management key of an admin who is removed makes nobody an admin any more', async () => {
+test('the management key of a removed admin cannot make admins', async () => {
   const owner = await newOrganisation()
   const admin = await join(owner, 'admin')
   const body = { name: 'robot', scopes: ['members:write'] }
@@ -182,7 +182,7 @@ test('the management key of an admin who is removed makes nobody an admin any mo
 })
 
 describe('a member who is removed', () => {
-  test('finds nothing with the next request; their keys are off, and listed under their name', async () => {
+  test('a removed member is refused at once; their keys are deactivated and listed by name', async () => {
     const owner = await newOrganisation()
     const { accountId } = owner.viewer
     await addCredit(gateway, accountId, '5')
@@ -223,7 +223,7 @@ describe('a member who is removed', () => {
     await ask(gateway, key)
   })
 
-  test('hears no more of the account’s events', async () => {
+  test('a removed member gets no more events of the account', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'admin')
     const app = eventsRoutes({ ...gateway.gateway.deps.dashboard, sessionCheckMs: 5 })
@@ -234,7 +234,7 @@ describe('a member who is removed', () => {
     expect(await events.text()).toContain('event: signed-out')
   })
 
-  test('a member who is removed may be oneself', async () => {
+  test('a member may leave', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'viewer')
     expect(refusal(await person.json('DELETE', `${within(owner)}/members/${owner.viewer.userId}`))).toBe(
@@ -249,7 +249,7 @@ describe('a member who is removed', () => {
   })
 })
 
-test('one person works in three accounts at once, and each answers for itself alone', async () => {
+test('a person works in three accounts at once, each separate', async () => {
   const person = await newOrganisation()
   const others = [await newOrganisation(), await newOrganisation()]
   const accounts = [person.viewer.accountId, ...others.map(({ viewer }) => viewer.accountId)]
@@ -276,7 +276,7 @@ test('one person works in three accounts at once, and each answers for itself al
   expect((body as { accounts: { accountId: string }[] }).accounts.map(({ accountId }) => accountId)).toEqual(accounts)
 })
 
-test('the legal data of an organisation are changed by its owner, and receipts show them', async () => {
+test('an owner changes the legal data, and receipts show them', async () => {
   const owner = await newOrganisation()
   const changed = { name: 'Engines SAS', country: 'FR', vatId: 'FR12345678901' }
   expect(await owner.json('PUT', `${within(owner)}/organisation`, changed)).toMatchObject({
@@ -290,7 +290,7 @@ test('the legal data of an organisation are changed by its owner, and receipts s
   expect((await owner.json('PUT', `${within(owner)}/organisation`, wrong)).status).toBe(400)
 })
 
-test('a personal account has no legal data of a company to change', async () => {
+test('a personal account has no legal data to change', async () => {
   const owner = await signUpPerson(gateway)
   const refused = await owner.json('PUT', `${within(owner)}/organisation`, COMPANY)
   expect(refusal(refused)).toBe('409 not_organisation')

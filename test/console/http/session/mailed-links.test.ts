@@ -49,7 +49,7 @@ const BODIES: [path: string, rest: object, status: number][] = [
   ['/dashboard/api/invitations/decline', {}, 410],
 ]
 
-test.each(BODIES)('%s says the same of every one', async (path, rest, status) => {
+test.each(BODIES)('%s answers the same for every address', async (path, rest, status) => {
   const dead = await answerTo(path, { ...rest, token: DEAD })
   expect(dead.status).toBe(status)
   for (const token of ODD) expect([token, await answerTo(path, { ...rest, token })]).toEqual([token, dead])
@@ -57,7 +57,7 @@ test.each(BODIES)('%s says the same of every one', async (path, rest, status) =>
   expect(withNul).toMatchObject({ status: 400, error: { param: 'token' } })
 })
 
-test.each(['GET', 'POST'])('%s of unsubscribing shows the same page for every one', async (method) => {
+test.each(['GET', 'POST'])('%s of unsubscribing shows the same page for every link', async (method) => {
   const show = async (query: string) => {
     const response = await fetch(`${gateway.url}/mail/unsubscribe${query}`, { method })
     return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }

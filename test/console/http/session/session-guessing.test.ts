@@ -34,14 +34,14 @@ async function guesses(count: number, one: (index: number) => Promise<Response>)
   return statuses
 }
 
-test('a forwarded address that nobody believes is logged, once for however many', async () => {
+test('an untrusted forwarded address is logged once', async () => {
   await guesses(3, () => guess(gateway, 'nobody@example.test', 'wrong guess', '10.9.9.9'))
   const told = (target: TestGateway) => target.logLines.filter((line) => line.includes('forwarded_address_not_trusted'))
   expect([told(gateway).length, told(proxied).length]).toEqual([1, 0])
 })
 
 describe('guesses from one address at one account', () => {
-  test('S18: end after ten, also for the right password, with the time to wait', async () => {
+  test('S18: guesses from one address at one account end after ten, also for the right password, with the waiting time', async () => {
     const { email, password } = await signUpPerson(gateway)
     const statuses = await guesses(PER_ADDRESS, () => guess(gateway, email, 'wrong guess'))
     expect(statuses).toEqual(Array(PER_ADDRESS).fill(401))
@@ -50,26 +50,26 @@ describe('guesses from one address at one account', () => {
     expect(await errorOf(next)).toMatchObject({ status: 429, code: 'too_many_attempts' })
   })
 
-  test('S18: guesses from one address at one account are not reset by a made-up X-Forwarded-For', async () => {
+  test('S18: a made-up X-Forwarded-For does not reset the count', async () => {
     const { email } = await signUpPerson(gateway)
     const statuses = await guesses(14, (index) => guess(gateway, email, 'wrong guess', `203.0.113.${index}`))
     expect(statuses.filter((status) => status === 429)).toHaveLength(4)
   })
 
-  test('guesses behind a trusted proxy are counted by its own entry, not by entries left of it', async () => {
+  test('behind a trusted proxy its own entry is counted, not entries left of it', async () => {
     const { email } = await signUpPerson(proxied)
     const statuses = await guesses(14, (index) => guess(proxied, email, 'wrong', `203.0.113.${index}, 198.51.100.7`))
     expect(statuses.filter((status) => status === 429)).toHaveLength(4)
   })
 
-  test('count a whole IPv6 network as one address', async () => {
+  test('a whole IPv6 network counts as one address', async () => {
     const { email } = await signUpPerson(proxied)
     const statuses = await guesses(14, (index) => guess(proxied, email, 'wrong', `2001:db8:1:2::${index.toString(16)}`))
     expect(statuses.filter((status) => status === 429)).toHaveLength(4)
     expect((await guess(proxied, email, 'wrong', '2001:db8:1:3::1')).status).toBe(401)
   })
 
-  test('start anew after a right one', async () => {
+  test('a right password resets the count', async () => {
     const { email, password } = await signUpPerson(gateway)
     for (let round = 0; round < 2; round++) {
       await guesses(PER_ADDRESS - 1, () => guess(gateway, email, 'wrong guess'))
@@ -79,7 +79,7 @@ describe('guesses from one address at one account', () => {
 })
 
 describe('guesses from everywhere at one account', () => {
-  test('end for strangers, while its owner signs in from where they have before, or resets the password', async () => {
+  test('guesses from everywhere end for strangers; the owner signs in from a known place, or resets the password', async () => {
     const owner = await signUpPerson(proxied)
     const { email, password } = owner
     expect((await guess(proxied, email, password, '198.51.100.1')).status).toBe(200)
@@ -98,7 +98,7 @@ describe('guesses from everywhere at one account', () => {
 })
 
 describe('guesses from one address at every account', () => {
-  test('end after a hundred, known addresses or not', async () => {
+  test('guesses from one address at all accounts end after a hundred', async () => {
     const statuses = await guesses(112, (index) => guess(proxied, `nobody${index}@example.test`, 'wrong', '192.0.2.66'))
     expect(statuses.filter((status) => status === 401)).toHaveLength(100)
     expect(statuses.filter((status) => status === 429)).toHaveLength(12)
@@ -106,7 +106,7 @@ describe('guesses from one address at every account', () => {
 })
 
 describe('what an answer gives away', () => {
-  test('what an answer gives away is nothing: status, body and work are the same for an address that nobody has', async () => {
+  test('S19: an unknown address has the same status, body and work', async () => {
     const { email } = await signUpPerson(proxied)
     const answers = async (address: string, from: string) => {
       const response = await expectAtLeast(200, () => guess(proxied, address, 'wrong guess', from))
@@ -117,7 +117,7 @@ describe('what an answer gives away', () => {
     expect(known).toMatchObject({ status: 401 })
   })
 
-  test('S19: what an answer gives away is nothing when a password is forgotten either', async () => {
+  test('S19: a reset request for an unknown address has the same answer', async () => {
     const { email } = await signUpPerson(proxied)
     const ask = async (address: string) => {
       const from = { 'x-forwarded-for': '192.0.2.71' }
@@ -131,7 +131,7 @@ describe('what an answer gives away', () => {
 })
 
 describe('mails', () => {
-  test('mails do not fill the box of somebody else', async () => {
+  test('mails to another person are limited', async () => {
     const { email } = await signUpPerson(proxied)
     const ask = (index: number) =>
       post(proxied, '/password/forgot', { email }, { 'x-forwarded-for': `10.3.0.${index}` })
@@ -140,7 +140,7 @@ describe('mails', () => {
 })
 
 describe('passwords asked for again', () => {
-  test('passwords asked for again are not guessed on a stolen session', async () => {
+  test('guesses on a stolen session are limited', async () => {
     const person = await signUpPerson(gateway)
     const change = () =>
       person.fetch('/dashboard/api/session/password/change', {

@@ -41,7 +41,7 @@ function send(path: string, body: unknown, headers: Record<string, string> = {})
 const person = (name: string) => ({ email: `${name}@example.test`, password: `the password of ${name}` })
 
 describe('signing up', () => {
-  test('waits for the link in the mail, and then for the password: the mail alone opens nothing', async () => {
+  test('sign-up needs the mailed link and then the password: the mail alone opens nothing', async () => {
     const ada = person('ada')
     const signedUp = await send('/sign-up', { ...ada, name: 'Ada' })
     expect(await signedUp.json()).toEqual({ status: 'verification_sent' })
@@ -58,14 +58,14 @@ describe('signing up', () => {
     expect(viewer.accountId).toMatch(/^acct_/)
   })
 
-  test('makes no account for an address before it is proven', async () => {
+  test('an unconfirmed address has no account', async () => {
     const bob = person('bob')
     await send('/sign-up', { ...bob, name: 'Bob' })
     const rows = await gateway.gateway.database.sql`SELECT 1 FROM accounts WHERE email = ${bob.email}`
     expect(rows).toHaveLength(0)
   })
 
-  test('answers alike for an address that is in use, whose owner is told by mail; the password stays theirs', async () => {
+  test('sign-up with an address in use has the same answer, mails its owner, and keeps the password', async () => {
     const [owner, newcomer] = [person('owner'), person('newcomer')]
     await createUser(gateway.gateway.database, owner)
     const ask = async (email: string) => {
@@ -82,7 +82,7 @@ describe('signing up', () => {
     expect((await send('/sign-in', { ...owner, password: 'what a stranger chose' })).status).toBe(401)
   })
 
-  test('signing up by a stranger with my address leaves me the account: my reset ends what they chose', async () => {
+  test('after a stranger signed up with my address, my reset ends their password', async () => {
     const victim = person('victim')
     await send('/sign-up', { email: victim.email, password: 'chosen by the stranger', name: 'Stranger' })
     await send('/password/forgot', { email: victim.email })
@@ -94,7 +94,7 @@ describe('signing up', () => {
 })
 
 describe('mails', () => {
-  test('mails are built from PUBLIC_URL, whatever the Host header says', async () => {
+  test('mailed links use PUBLIC_URL, whatever the Host header', async () => {
     const carol = person('carol')
     await createUser(gateway.gateway.database, carol)
     const response = await send('/password/forgot', { email: carol.email }, { host: 'evil.example' })
@@ -105,7 +105,7 @@ describe('mails', () => {
     expect(mail?.from).toBe('mail@gateway.example.test')
   })
 
-  test('mails are sent again to who waits for one, and to nobody else; the answer is the same', async () => {
+  test('a confirmation mail is only resent to people who wait; the answer is the same', async () => {
     const dave = person('dave')
     await send('/sign-up', { ...dave, name: 'Dave' })
     const first = await mailServer.find(dave.email, VERIFY)
@@ -120,7 +120,7 @@ describe('mails', () => {
     expect(mailServer.mails.some(({ to }) => to === 'nobody@example.test')).toBe(false)
   })
 
-  test('mails are not written to the log, and neither are passwords or cookies', async () => {
+  test('mails, passwords and cookies are not logged', async () => {
     const erin = person('erin')
     await send('/sign-up', { ...erin, name: 'Erin' })
     const token = await mailServer.find(erin.email, VERIFY)
@@ -131,7 +131,7 @@ describe('mails', () => {
     }
   })
 
-  test('mails whose server is away keep nobody from anything else', async () => {
+  test('an unreachable mail server does not delay anything else', async () => {
     const frank = person('frank')
     const away = await startGateway({
       respond: () => new Response('{}'),
@@ -148,7 +148,7 @@ describe('mails', () => {
 })
 
 describe('a secret of the environment', () => {
-  test('signs the cookies: those that another secret has signed are none', async () => {
+  test('AUTH_SECRET signs the cookies: other cookies are invalid', async () => {
     const grace = person('grace')
     await createUser(gateway.gateway.database, grace)
     const { databaseUrl } = gateway.stores

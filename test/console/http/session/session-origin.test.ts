@@ -65,7 +65,7 @@ describe('another site', () => {
     },
   )
 
-  test('S24: another site is never told more than it may read: no CORS header, nothing kept by caches', async () => {
+  test('S24: other sites get no CORS header, and caches keep nothing', async () => {
     const person = await signUpPerson(open)
     const response = await person.fetch(`${SESSION}/me`, { headers: { origin: 'https://evil.example' } })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
@@ -74,14 +74,14 @@ describe('another site', () => {
 })
 
 describe('whoever is nobody yet', () => {
-  test('gets no memory beyond what a form needs', async () => {
+  test('an unauthenticated body is read up to the size of a form', async () => {
     const response = await post(open, '/sign-in', { email: 'a@example.test', password: 'x'.repeat(20_000) })
     expect(response.status).toBe(413)
   })
 })
 
 describe('closed sign-up', () => {
-  test('closed sign-up is told to everybody, and lets nobody in but whom the operator creates', async () => {
+  test('closed sign-up refuses everybody but people whom the operator creates', async () => {
     const origin = { origin: 'https://gateway.example.test' }
     const options = await fetch(`${closed.url}${SESSION}/options`)
     expect(await options.json()).toMatchObject({ signUp: 'closed', isPasswordResetPossible: false })
@@ -97,14 +97,14 @@ describe('closed sign-up', () => {
     )
   })
 
-  test('leaves the origin of PUBLIC_URL the only one, whatever the Host header says', async () => {
+  test('the origin of PUBLIC_URL is the only one, whatever the Host header', async () => {
     const response = await post(closed, '/sign-out', {}, { origin: closed.url })
     expect(await errorOf(response)).toMatchObject({ status: 403, code: 'cross_origin' })
   })
 })
 
 describe('production without mail', () => {
-  test('says plainly that no password is reset by mail, and writes no link to the log', async () => {
+  test('production without mail refuses a reset plainly, and logs no link', async () => {
     const origin = { origin: 'https://gateway.example.test' }
     const response = await post(closed, '/password/forgot', { email: 'new@example.test' }, origin)
     expect(await errorOf(response)).toMatchObject({ status: 403, code: 'mail_not_configured' })
@@ -113,14 +113,14 @@ describe('production without mail', () => {
 })
 
 describe('the role', () => {
-  test('the role is read anew with every request', async () => {
+  test('the role is read at every request', async () => {
     const person = await signUpPerson(open, { role: 'admin' })
     expect(person.viewer.role).toBe('admin')
     await open.gateway.database.sql`UPDATE users SET role = 'member' WHERE id = ${person.viewer.userId}`
     expect((await person.json('GET', `${SESSION}/me`)).body).toMatchObject({ role: 'member' })
   })
 
-  test('the role of somebody the operator made an administrator takes the sessions of whoever signed up with the address', async () => {
+  test('making a person administrator ends the sessions of whoever signed up with the address', async () => {
     const squatter = await signUpPerson(open)
     await upsertAdministrator(open.gateway.database, squatter.email, 'the real administrator')
     expect((await squatter.json('GET', `${SESSION}/me`)).status).toBe(401)

@@ -39,7 +39,7 @@ async function firstStep({ email, password }: Person): Promise<string> {
 }
 
 describe('an authenticator app', () => {
-  test('an authenticator app is set up with the password and a first code, and asked for from then on', async () => {
+  test('an authenticator app is set up with password and first code, and asked for afterwards', async () => {
     const { person, setup } = await withTotp()
     expect(setup.uri).toStartWith('otpauth://totp/svc:')
     expect(setup.backupCodes).toHaveLength(10)
@@ -51,7 +51,7 @@ describe('an authenticator app', () => {
     await personWith(gateway, cookieOf(response), person)
   })
 
-  test('ends the sessions that were opened without it', async () => {
+  test('an authenticator app ends sessions opened without it', async () => {
     const newcomer = await signUpPerson(gateway)
     const signedIn = await post(gateway, '/sign-in', { email: newcomer.email, password: newcomer.password })
     const other = await personWith(gateway, cookieOf(signedIn), newcomer)
@@ -83,7 +83,7 @@ describe('an authenticator app', () => {
     expect(await errorOf(replayed)).toMatchObject({ status: 400, code: 'wrong_code' })
   })
 
-  test('an authenticator app is not guessed: after five wrong codes the first step has to be taken again', async () => {
+  test('after five wrong codes the password is needed again', async () => {
     const { person, setup } = await withTotp()
     const cookie = await firstStep(person)
     const wrong = totpCode(setup.secret, 100)
@@ -95,7 +95,7 @@ describe('an authenticator app', () => {
     expect(await errorOf(right)).toMatchObject({ status: 401, code: 'sign_in_again' })
   })
 
-  test('S20: an authenticator app is not passed by without the first step, nor on the session of somebody else', async () => {
+  test('S20: a code works only after its own password step', async () => {
     const { person, setup } = await withTotp()
     const code = totpCode(setup.secret, 1)
     expect(await errorOf(await post(gateway, '/sign-in/totp', { code }))).toMatchObject({ code: 'sign_in_again' })
@@ -103,7 +103,7 @@ describe('an authenticator app', () => {
     expect(await errorOf(asSession)).toMatchObject({ status: 401, code: 'sign_in_again' })
   })
 
-  test('an authenticator app can be replaced by a backup code, once each', async () => {
+  test('each backup code replaces the app once', async () => {
     const { person, setup } = await withTotp()
     const [code] = setup.backupCodes
     const opened = await post(gateway, '/sign-in/backup-code', { code }, { cookie: await firstStep(person) })
@@ -125,7 +125,7 @@ describe('an authenticator app', () => {
     expect((await post(gateway, '/sign-in/backup-code', { code: backupCodes[0] }, { cookie })).status).toBe(200)
   })
 
-  test('an authenticator app is taken away with the password and a code only', async () => {
+  test('removing the app needs password and code', async () => {
     const { person, setup } = await withTotp()
     const disable = (body: object) => person.json('POST', `${SESSION}/totp/disable`, body)
     const [{ password }, [code]] = [person, setup.backupCodes]
@@ -137,7 +137,7 @@ describe('an authenticator app', () => {
     expect(await signedIn.json()).toEqual({ status: 'signed_in' })
   })
 
-  test('an authenticator app is kept encrypted', async () => {
+  test('an authenticator app’s secret is stored encrypted', async () => {
     const { person, setup } = await withTotp()
     const [row] = await gateway.gateway.database.sql`SELECT * FROM two_factors WHERE user_id = ${person.viewer.userId}`
     const kept = JSON.stringify(row)

@@ -34,7 +34,7 @@ function move(changes: object = {}) {
 
 const available = async (person: Person) => Number((await gateway.balance(person.viewer.accountId)).available)
 
-test('credit is moved once for each key, and both statements and audit logs show it by the same reference', async () => {
+test('credit is transferred once per request key, with one reference in both statements and audit logs', async () => {
   await join('owner')
   expect((await owner.json('GET', `${TRANSFERS}/options`)).body).toEqual({
     ...{ minimumUsd: '0.01', maximumUsd: '10000', maxPerDay: 40 },
@@ -62,7 +62,7 @@ test('credit is moved once for each key, and both statements and audit logs show
 })
 
 describe('nothing is moved', () => {
-  test('nothing is moved to an account that one is no owner of: of one that is foreign no more is told than of none', async () => {
+  test('credit cannot be transferred to another owner’s account, which looks like an unknown one', async () => {
     const answers = [await move(), await move({ toAccountId: 'acct_none' })]
     expect(answers.map(({ status }) => status)).toEqual([404, 404])
     expect(answers.map(({ body }) => messageOf(body))).toEqual([
@@ -88,13 +88,13 @@ describe('nothing is moved', () => {
     [{ key: '' }, 400, 'key'],
     [{ key: 'x'.repeat(65) }, 400, 'key'],
     [{ toAccountId: '' }, 400, 'toAccountId'],
-  ])('by a form with %j', async (change, status, param) => {
+  ])('a transfer with %j is refused', async (change, status, param) => {
     await join('owner')
     expect(await move(change)).toMatchObject({ status, body: { error: { param } } })
     expect([await available(owner), await available(other)]).toEqual([10_000_000_000, 0])
   })
 
-  test('nothing is moved to the account that it comes from, out of a suspended one, or by a form that had other values', async () => {
+  test('credit cannot be transferred to the same account, from a suspended one, or by an outdated form', async () => {
     await join('owner')
     expect(await move({ toAccountId: owner.viewer.accountId })).toMatchObject({ status: 400 })
     expect((await move()).status).toBe(200)
@@ -106,7 +106,7 @@ describe('nothing is moved', () => {
     expect(await move({ key: 'other' })).toMatchObject(suspended)
   })
 
-  test('nothing is moved of a deposit before its payer can no longer take it back: the answer says how much can be moved, and when', async () => {
+  test('a reversible deposit cannot be transferred: the answer has the amount and the date', async () => {
     await join('owner')
     const { orders } = gateway.gateway.deps.dashboard
     const actor = { kind: 'system', name: 'test' } as const
@@ -127,7 +127,7 @@ describe('nothing is moved', () => {
     expect([await available(owner), await available(other)]).toEqual([20_000_000_000, 10_000_000_000])
   })
 
-  test('nothing is moved without a fresh proof of who asks, nor by a management key', async () => {
+  test('a transfer needs a fresh proof, and is refused to management keys', async () => {
     await join('owner')
     await gateway.gateway.database.sql`UPDATE sessions SET proved_at = now() - interval '1 hour'
       WHERE user_id = ${owner.viewer.userId}`

@@ -48,7 +48,7 @@ const AUTUMN = 'from=2025-09-01T00:00:00Z&to=2025-11-01T00:00:00Z'
 const SEPTEMBER = 'from=2025-09-01T00:00:00Z&to=2025-10-01T00:00:00Z'
 const OCTOBER = 'from=2025-10-01T00:00:00Z&to=2025-11-01T00:00:00Z'
 
-test('the list says from when on requests are in it', async () => {
+test('the list has the date of its first request', async () => {
   expect((await get(`?${AUTUMN}`)).body).toMatchObject({
     items: [{ cost: '0.25' }],
     nextCursor: null,
@@ -64,7 +64,7 @@ test('the list says from when on requests are in it', async () => {
   expect((await get(`?${OCTOBER}`)).body).toMatchObject({ items: [{ cost: '0.25' }], archivedBefore: null })
 })
 
-test('sums and chart know the days, and say where they would have to know more', async () => {
+test('sums and chart cover archived days, and say what they cannot split', async () => {
   expect((await get(`/totals?${AUTUMN}`)).body).toMatchObject({
     cost: '0.751',
     requests: 3,
@@ -98,7 +98,7 @@ test('sums and chart know the days, and say where they would have to know more',
   })
 })
 
-test('an export never leaves them out without a word', async () => {
+test('an export says that archived requests are missing', async () => {
   const refused = await get(`/export?${AUTUMN}`)
   expect(refused).toMatchObject({ status: 400 })
   expect(JSON.stringify(refused.body)).toContain('requests before 2025-10-01 are archived')
@@ -106,13 +106,13 @@ test('an export never leaves them out without a word', async () => {
   expect((await file.text()).trim().split('\r\n')).toHaveLength(2)
 })
 
-test('a request that is archived is not one that never was', async () => {
+test('an archived request differs from an unknown one', async () => {
   const { status, body } = await get('/requests/req_archived')
   expect(status).toBe(404)
   expect(JSON.stringify(body)).toContain('Requests before 2025-10-01 are archived.')
 })
 
-test('the statement still has what was spent, and GET /v1/usage says that its list ends there', async () => {
+test('the statement has archived spending, and GET /v1/usage says where its list ends', async () => {
   const { body } = await ada.person.json('GET', '/dashboard/api/a/:accountId/statement?from=2025-09-01&to=2025-09-30')
   expect(JSON.stringify(body)).toContain('-0.501')
   const usage = async (key: string) => {

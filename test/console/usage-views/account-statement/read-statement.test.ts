@@ -84,7 +84,7 @@ const movement = fc.record({
   ),
 })
 
-test('its parts add up to the balance, wherever the time is cut and however long its pages are', async () => {
+test('the parts add up to the balance, for any period and page size', async () => {
   const story = fc.record({
     movements: fc.array(movement, { maxLength: 40 }),
     cut: fc.integer({ min: 0, max: DAYS }),
@@ -128,7 +128,7 @@ test('its parts add up to the balance, wherever the time is cut and however long
 })
 
 describe('a movement', () => {
-  test('belongs to its day in UTC, to the microsecond, and the usage of a day comes after its entries', async () => {
+  test('a movement belongs to its UTC day; a day’s usage follows its entries', async () => {
     const { accountId, keyId } = await newAccount()
     await addEntry(accountId, 5, FIRST_MS + DAY_MS - 1)
     await addEntry(accountId, 7, FIRST_MS + DAY_MS)
@@ -142,7 +142,7 @@ describe('a movement', () => {
     ])
   })
 
-  test('a movement of a transfer is called so on both sides, by the same reference', async () => {
+  test('a transfer has the same reference on both sides', async () => {
     const [from, to] = [await newAccount(), await newAccount()]
     for (const [accountId, amount] of [
       [from.accountId, -5],
@@ -157,7 +157,7 @@ describe('a movement', () => {
     }
   })
 
-  test('a movement is of an order only where the order says so, whatever an operator has called it', async () => {
+  test('a movement belongs to an order only if the order has it', async () => {
     const { accountId } = await newAccount()
     const other = await newAccount()
     const order = await paidOrder(other.accountId)
@@ -187,7 +187,7 @@ async function paidOrder(accountId: string): Promise<string> {
   return id
 }
 
-test('an account that does not exist has none, and one without movements an empty one', async () => {
+test('an unknown account has no statement, and one without movements an empty one', async () => {
   expect(
     await readStatement(database, memoryLogger(), { accountId: 'acct_none', from: FIRST_DAY }, { limit: 1 }),
   ).toBeUndefined()
@@ -195,7 +195,7 @@ test('an account that does not exist has none, and one without movements an empt
   expect(await read(accountId)).toMatchObject({ opening: 0, closing: 0, count: 0, movements: [], hasMore: false })
 })
 
-test('where movements and balance differ, the log says so', async () => {
+test('a difference between movements and balance is logged', async () => {
   const { accountId } = await newAccount()
   await addEntry(accountId, 5, FIRST_MS)
   const logger = memoryLogger()
@@ -209,7 +209,7 @@ test('where movements and balance differ, the log says so', async () => {
   ])
 })
 
-test('a statement is read from the daily sums by their index, and from no usage record', async () => {
+test('a statement reads the daily sums by their index, and no usage record', async () => {
   const { accountId } = await newAccount()
   await database.sql`INSERT INTO usage_daily SELECT 'acct_' || account, date '2026-01-01' + day, 'key_' || key, 'svc/alpha',
     1, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0 FROM generate_series(1, 200) account, generate_series(0, 99) day, generate_series(1, 5) key`
