@@ -1,4 +1,4 @@
-/** Finds pictures and files in what the hub has no word for, such as results of a provider's own tools. */
+/** Finds images and files in parts unknown to the hub, such as results of provider-run tools. */
 import type { FormatName } from '@/chat/format-name'
 import type { FileBlock, ImageBlock, MediaSource } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
@@ -7,21 +7,21 @@ import { decodeUrl } from './media'
 type Medium = ImageBlock | FileBlock
 
 const PICTURE = /image|screenshot/
-/** Kinds that a model reads; other results name files that only a tool reads. */
+/** Kinds of parts that a model reads; other file ids are only read by tools. */
 const READ_BY_ID = /^file$|^input_|screenshot/
 const READ_BY_ADDRESS = /^url$|image|screenshot/
 const GENERATED_PICTURE = 'image_generation_call'
 const GENERATED_TYPE = 'image/png'
 const UNKNOWN_TYPE = 'application/octet-stream'
 
-/** All of `parts`, in whatever way a format spells them and however deep they stand. Text that names an address is none. */
+/** All media in `parts`, at any depth and in any format's spelling. A URL inside text doesn't count. */
 export function findMedia(parts: readonly unknown[], format: FormatName): Medium[] {
   const found: Medium[] = []
   for (const part of parts) collect(part as JsonValue, format, '', found)
   return found
 }
 
-/** `around` is the kind of the object that `value` stands in. */
+/** `around` is the kind of the object that contains `value`. */
 function collect(value: JsonValue | undefined, format: FormatName, around: string, found: Medium[]): void {
   if (Array.isArray(value)) for (const one of value) collect(one, format, around, found)
   if (!isJsonObject(value)) return
@@ -32,7 +32,7 @@ function collect(value: JsonValue | undefined, format: FormatName, around: strin
   for (const inner of Object.values(value)) collect(inner, format, kind, found)
 }
 
-/** Where the medium is that `part` itself names, if any. */
+/** The media source that `part` itself names, if any. */
 function sourceOf(part: JsonObject, kind: string, format: FormatName): MediaSource | undefined {
   const { data, result, file_id: id, image_url: picture, url } = part
   const mediaType = firstText(part.media_type, part.mediaType, part.mime_type, part.mimeType)

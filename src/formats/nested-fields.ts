@@ -1,20 +1,22 @@
 /**
- * The allow-list of what stands inside a body: tools, parts of a conversation and settings. The rest is left out and named. It also says
- * which of these fields other formats have no word for.
+ * The allow-list of fields inside a body: in tools, conversation parts and settings. Others are omitted and reported. It also states which
+ * of these fields other formats lack.
  */
 import type { FormatName } from '@/chat/format-name'
 import type { BoundField } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue, rawJson } from '@/lib/json'
 
-/** Whether a field's value asks for something; `holder` is the object that it stands in. */
+/** Whether a field's value has an effect; `holder` is the object that contains it. */
 type Says = (value: JsonValue | undefined, holder: JsonObject) => boolean
 
-/** A field that only `carriedBy` and its own format can say. At the others it is named, or refused where it constrains the answer. */
+/**
+ * A field supported only by `carriedBy` and its own format. Elsewhere it is omitted and reported, or refused if it constrains the answer.
+ */
 export type NestedLoss = { carriedBy: ReadonlySet<FormatName>; isBound: boolean; says: Says }
 
 /**
- * The fields of an object or of each in a list: `own` names (any where missing), `inside` those with fields of their own, `losses` those
- * that not all formats have, and of these again `bounds` those that constrain the answer.
+ * The fields of an object (or of each object in a list). `own`: allowed names (any if missing); `inside`: fields with nested fields;
+ * `losses`: fields that some formats lack; `bounds`: those of them that constrain the answer.
  */
 export type FieldTree = {
   own?: ReadonlySet<string>
@@ -23,7 +25,7 @@ export type FieldTree = {
   bounds?: ReadonlyMap<string, NestedLoss>
 }
 
-/** A tree from lists. */
+/** Builds a tree from lists. */
 export function fieldTree(
   own: readonly string[] | undefined,
   inside: Record<string, FieldTree> = {},
@@ -44,30 +46,30 @@ const isStated: Says = (value) => {
   return typeof value !== 'object' || Object.keys(value).length > 0
 }
 
-/** A field that is left out and named at formats other than these, where it `says` something. */
+/** A field that is omitted and reported at other formats than `carriedBy`, if it `says` something. */
 export function lostExcept(carriedBy: readonly FormatName[], says: Says = isStated): NestedLoss {
   return { carriedBy: new Set(carriedBy), isBound: false, says }
 }
 
-/** Likewise at every other format. */
+/** The same for all other formats. */
 export const LOST: NestedLoss = lostExcept([])
 
-/** A field that constrains the answer, and that no other format has. */
+/** A field that constrains the answer and that no other format has. */
 export function boundWhere(says: Says): NestedLoss {
   return { carriedBy: new Set(), isBound: true, says }
 }
 
-/** The name of a field in the tree, where callers may spell it in several ways. */
+/** Normalises a field's name, for formats with several spellings. */
 type NameOf = (field: string) => string
 
 const ownName: NameOf = (field) => field
 
-/** Nested fields that are omitted, and those that are bound to some formats. */
+/** Nested fields that are omitted, and those bound to some formats. */
 export type InsideVerdict = { unlisted: readonly string[]; bound: readonly BoundField[] }
 
-/** The paths of what no list knows, or what constrains the answer, each once, e.g. `tools.function.model`. */
+/** The paths of unknown fields and of constraining fields, without duplicates, such as `tools.function.model`. */
 export function judgeInside(body: JsonObject, tree: FieldTree, nameOf = ownName): InsideVerdict {
-  // So it is in nearly all requests, for which no path is put together.
+  // The common case, for which no paths are built.
   if (isPlain(body, tree, nameOf)) return NOTHING
   const unlisted = new Set<string>()
   const bound = new Map<string, BoundField>()
@@ -79,7 +81,7 @@ export function judgeInside(body: JsonObject, tree: FieldTree, nameOf = ownName)
   return { unlisted: [...unlisted], bound: [...bound.values()] }
 }
 
-/** Adds the paths of what a provider of `format`, another one, is not told; left out: one that can say none of it. */
+/** Adds the paths of fields that a provider of another `format` doesn't get, unless `carriedBy` includes that format. */
 export function addLosses(
   names: Set<string>,
   body: JsonObject,
@@ -93,10 +95,10 @@ export function addLosses(
   })
 }
 
-/** The list of a format, and how its callers may spell a name. */
+/** A format's tree, and the normalisation of its names. */
 export type NestedFields = { tree: FieldTree; nameOf: NameOf; losses: ReadonlyMap<string, NestedLoss> }
 
-/** The fields inside a format's bodies; `losses` are by path those that not all formats have, each once, where it stands first. */
+/** A format's nested fields. `losses` has those that some formats lack, by their first path. */
 export function nestedFields(tree: FieldTree, nameOf = ownName): NestedFields {
   return { tree, nameOf, losses: listLosses(tree) }
 }
@@ -151,7 +153,7 @@ function walk(value: JsonValue | undefined, tree: FieldTree, nameOf: NameOf, vis
   }
 }
 
-/** Takes the fields at these paths out of `own`, without changing what it shares with the caller's body. */
+/** Removes the fields at these paths from `own`, without changing parts shared with the caller's body. */
 export function leaveOutInside(own: JsonObject, paths: readonly string[], tree: FieldTree, nameOf = ownName): void {
   const left = new Set(paths.filter((path) => path.includes('.')))
   if (left.size === 0) return
@@ -165,7 +167,7 @@ export function leaveOutInside(own: JsonObject, paths: readonly string[], tree: 
 
 type Leaving = { left: ReadonlySet<string>; nameOf: NameOf }
 
-/** Built by fromEntries, which defines own properties, so that a field named `__proto__` stays a field. */
+/** With fromEntries, a field named `__proto__` becomes an own property. */
 function without(
   value: JsonValue | undefined,
   tree: FieldTree,

@@ -1,4 +1,4 @@
-/** What OpenAI's two formats say alike: errors, blocks of a user turn, the end user, limits, service tiers, tools and their calls. */
+/** Shared by OpenAI's two formats: errors, user blocks, end user, limits, service tiers, tools and calls. */
 import { type ErrorKind, type GatewayError, invalidRequest, retryHeader } from '@/chat/error'
 import { lost } from '@/chat/features'
 import type {
@@ -24,7 +24,7 @@ import { asWritten } from '@/lib/json-source/as-written'
 import type { EncodedError, TargetTraits } from './format'
 import { audioFormat } from './media'
 
-/** What a message of either format may hold. */
+/** Blocks in messages of either format. */
 export type PartBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
 
 type Words = { type: string; code: string | null }
@@ -59,24 +59,24 @@ export function encodeError(error: GatewayError, requestId: string): EncodedErro
   }
 }
 
-/** The object that tells the error. All four keys are always there, because client libraries read them. */
+/** The error object. It always has all four keys, because client libraries read them. */
 export function encodeErrorBody({ kind, message, options }: GatewayError): JsonObject {
   const { param, code, details } = options
   const words = WORDS_OF_KIND[kind]
   return { ...details, message, type: words.type, param: param ?? null, code: code ?? words.code }
 }
 
-/** OpenAI refuses longer ids; a digest still tells one end user from another. */
+/** OpenAI refuses longer ids; a digest still identifies an end user. */
 const MAX_USER_ID_CHARS = 64
 
-/** The end user's id as the field takes it. */
+/** The end user's id, shortened to the allowed length. */
 export function encodeUserId(userId: string): string {
   return userId.length <= MAX_USER_ID_CHARS ? userId : sha256Hex(userId)
 }
 
 const SERVICE_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
 
-/** The field for a service tier, with a warning where there is none like it. `priced` is the tier that the catalogue has a price for. */
+/** The service tier field, with a warning if there is no such tier. `priced` is the tier that has a price in the catalogue. */
 export function encodeServiceTier(
   tier: string | undefined,
   priced: string | undefined,
@@ -90,7 +90,7 @@ export function encodeServiceTier(
   return {}
 }
 
-/** The tools that a request may use at a provider, none if it has none. Throws if its choice can't be met. */
+/** The tools to offer a provider; empty if there are none. Throws if the tool choice can't be met. */
 export function offeredTools({ tools, toolChoice }: ChatRequest, canRestrict: boolean): readonly Tool[] {
   if (tools.length === 0) {
     if (toolChoice?.type === 'required' || toolChoice?.type === 'tool')
@@ -103,14 +103,17 @@ export function offeredTools({ tools, toolChoice }: ChatRequest, canRestrict: bo
   return offered
 }
 
-/** The encoders of parts that differ between the two formats. */
+/** Encoders of parts in which the two formats differ. */
 type PartEncoders = {
   text(text: string): JsonObject
   image(block: ImageBlock): JsonObject
   file(block: FileBlock): JsonObject[]
 }
 
-/** The parts of one block of a user turn, the last with what `hintOf` makes of its cache hint. Throws a GatewayError `invalid_request` where neither format can say it. */
+/**
+ * The parts for one block of a user turn; the last part gets the hint from `hintOf`. Throws a GatewayError `invalid_request` if neither
+ * format can express the block.
+ */
 export function encodeParts(
   block: ContentBlock,
   encoders: PartEncoders,
@@ -118,7 +121,7 @@ export function encodeParts(
 ): JsonObject[] {
   const parts = encodeBlock(block, encoders)
   const last = parts.at(-1)
-  // One block may become several parts: a hint covers what stands before it.
+  // A block may become several parts; a cache hint covers everything before it.
   if (last && 'cache' in block) Object.assign(last, hintOf(block.cache))
   return parts
 }
@@ -142,7 +145,7 @@ function encodeBlock(block: ContentBlock, encoders: PartEncoders): JsonObject[] 
   }
 }
 
-/** The refusal of a file by whose id another vendor knows it. */
+/** The error for a file id of another vendor. */
 export function foreignFile(): GatewayError {
   return invalidRequest('This model cannot read a file that was uploaded elsewhere; send its content instead')
 }
@@ -153,17 +156,16 @@ function shown(value: string): string {
   return JSON.stringify(value.slice(0, MAX_SHOWN_CHARS))
 }
 
-/** No provider takes more than 64 characters. */
+/** No provider accepts more than 64 characters. */
 const KEY_CHARS = 40
 
 /**
- * A provider with this quirk caches by `prompt_cache_key`, and gets a key for callers who choose none. Otherwise all callers
- * share one cache, and `cached_tokens` shows one of them the prompts of another. Not for all providers: those that don't know
- * the field may refuse it.
+ * Quirk of a provider that caches by `prompt_cache_key`: callers without a key get one per account. Otherwise all callers would share a
+ * cache, and `cached_tokens` would reveal other callers' prompts. Providers without that field may refuse it, so it is not sent to all.
  */
 export const CACHE_KEY_QUIRK = 'account-cache-key'
 
-/** The provider's name for what an account calls `given`, stable and no other account's; undefined if none is to be sent. */
+/** A stable cache key, unique per account and `given`; undefined if none should be sent. */
 export function cacheKeyOf(
   { accountId, quirks }: { accountId: string; quirks: ReadonlySet<string> },
   given: string | undefined,
@@ -172,27 +174,27 @@ export function cacheKeyOf(
   return sha256Hex(`${accountId}\n${given ?? ''}`).slice(0, KEY_CHARS)
 }
 
-/** Arguments from the wire: JSON text, but some send the object itself. */
+/** Arguments from the wire: JSON text, although some send an object. */
 export function decodeArguments(given: JsonValue | undefined): string {
   if (typeof given === 'string') return given
   return isJsonObject(given) ? JSON.stringify(asWritten(given)) : ''
 }
 
-/** Arguments for the wire: a call without any says `{}`, because clients and providers parse the text as JSON. */
+/** Arguments for the wire: without any, `{}`, because clients and providers parse the text. */
 export function encodeArguments(text: string): string {
   return text.trim() === '' ? '{}' : text
 }
 
 const DIGEST_CHARS = 12
 
-/** `id` itself where it is `accepted`, else its first `keptChars` and a digest: always the same, so calls keep their results. */
+/** `id` if it matches `accepted`, else its first `keptChars` and a digest. Always the same, so that results match their calls. */
 export function fitToolId(id: string, accepted: RegExp, keptChars: number): string {
   if (accepted.test(id)) return id
   const kept = id.slice(0, keptChars).replaceAll(/[^A-Za-z0-9_-]/g, '_') || 'call'
   return `${kept}_${sha256Hex(id).slice(0, DIGEST_CHARS)}`
 }
 
-/** Hands out ids, in which a call that repeats another's id is distinguished by its number. */
+/** Returns a function that encodes ids and appends a number to repeated ones. */
 export function createNumberedIds(encodeToolId: (id: string) => string): (id: string) => string {
   const occurrences = new Map<string, number>()
   return (id) => {
@@ -211,11 +213,11 @@ export function resultsAfter(turns: readonly Turn[], index: number): ToolResultB
   return results
 }
 
-/** Upper bounds, in tokens, of the budgets that count as low and medium effort; the middle ground between 1k, 8k and 24k. */
+/** The largest budgets that count as low and medium effort, between Google's 1k, 8k and 24k. */
 const LOW_EFFORT_MAX_TOKENS = 4096
 const MEDIUM_EFFORT_MAX_TOKENS = 16_384
 
-/** The effort that a budget of thinking stands for; undefined if the model is to decide. */
+/** The effort for a thinking budget; undefined if the model decides. */
 export function effortOfBudget(budgetTokens: number | undefined): Effort | undefined {
   if (budgetTokens === undefined || budgetTokens < 0) return undefined
   if (budgetTokens === 0) return 'none'
@@ -223,7 +225,7 @@ export function effortOfBudget(budgetTokens: number | undefined): Effort | undef
   return budgetTokens <= MEDIUM_EFFORT_MAX_TOKENS ? 'medium' : 'high'
 }
 
-/** A schema that the answer has to keep to, as a request of either format gives it. */
+/** The output shape for a schema in a request of either format. */
 export function schemaOutput({ schema, name, description, strict }: JsonObject & { schema: JsonObject }): OutputShape {
   return {
     type: 'json-schema',
@@ -234,17 +236,17 @@ export function schemaOutput({ schema, name, description, strict }: JsonObject &
   }
 }
 
-/** The name of a schema as the field takes it. */
+/** A schema name with only allowed characters. */
 export function schemaName(name: string | undefined): string {
   return (name ?? '').replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'response'
 }
 
-/** `value` within the range that the field takes. */
+/** `value` limited to the field's range. */
 export function clamped(value: number | undefined, range: { minimum: number; maximum: number }): number | undefined {
   return value === undefined ? undefined : Math.min(range.maximum, Math.max(range.minimum, value))
 }
 
-/** The limit of the output in tokens, from `minimum` to the model's own; undefined if the caller sets none. */
+/** The limit of output tokens, from `minimum` to the model's own; undefined if the caller sets none. */
 export function outputLimit(
   { maxOutputTokens: wanted }: ChatRequest,
   traits: TargetTraits,
@@ -257,7 +259,7 @@ export function outputLimit(
   return limit
 }
 
-/** The blocks of a text, or of parts that `decodePart` reads; empty texts are left out. `param` names the content in errors. */
+/** The blocks of a text, or of parts decoded by `decodePart`, without empty texts. `param` names the content in errors. */
 export function decodeParts<Part>(
   content: string | readonly Part[] | null | undefined,
   param: string,
@@ -268,7 +270,7 @@ export function decodeParts<Part>(
   return content.flatMap((part, index) => decodePart(part, `${param}[${index}]`))
 }
 
-/** `blocks` as texts, for roles whose content is text; others are refused because they would be lost. */
+/** `blocks` as texts, for roles that only allow text; other blocks are refused, since they would be lost. */
 export function onlyTexts(blocks: readonly PartBlock[], param: string): TextBlock[] {
   return blocks.map((block, index) => {
     if (block.type !== 'text') throw invalidRequest(`${param}[${index}] must be a text part for this role`, param)
@@ -276,7 +278,7 @@ export function onlyTexts(blocks: readonly PartBlock[], param: string): TextBloc
   })
 }
 
-/** `blocks` as the result of a call. A hint inside a result is refused by the services that know hints: it stands on the result as a whole. */
+/** `blocks` as a call's result. Services refuse a cache hint inside a result, so it moves to the result as a whole. */
 export function resultOf(blocks: readonly PartBlock[]): Pick<ToolResultBlock, 'content' | 'cache'> {
   const cache = blocks.findLast((block) => 'cache' in block && block.cache)
   return {
@@ -289,12 +291,12 @@ export function resultOf(blocks: readonly PartBlock[]): Pick<ToolResultBlock, 'c
   }
 }
 
-/** The error for a part of a type that is not `known`: what the model would read of it, and so its cost, is unknown. */
+/** The error for a part of unknown type, whose cost is therefore unknown. */
 export function unknownPart(param: string, type: string, known: string): GatewayError {
   return invalidRequest(`${param} is of type ${shown(type)}, which is not known here: use ${known}`, `${param}.type`)
 }
 
-/** The error for a part without what it is about. */
+/** The error for a part without a required field. */
 export function missing(param: string): GatewayError {
   return invalidRequest(`${param} is required`, param)
 }

@@ -1,4 +1,4 @@
-/** The body's field `svc`, by which every format's callers say what they wish of routing. It is never sent to a provider. */
+/** The body field `svc` with the caller's routing preferences, in every format. It is never sent to a provider. */
 import { type ArrayOptions, type StringOptions, Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import { type MaxPrice, type RoutePreferences, SORTS, type Sort } from '@/chat/preferences'
@@ -45,7 +45,7 @@ export const MaxPriceSchema = Type.Optional(
 )
 const DESCRIPTION = 'What routing is to heed for this request; an extension of this service'
 
-/** The schema of the field; `maxPrice` is the spelling of the format. */
+/** The schema of the field; `maxPrice` is the format's spelling. */
 export function preferencesSchema(maxPrice: 'max_price' | 'maxPrice' = 'max_price') {
   const title = maxPrice === 'max_price' ? 'RoutingPreferences' : 'RoutingPreferencesInCamelCase'
   return Type.Object({ ...FIELDS, [maxPrice]: MaxPriceSchema }, { title, description: DESCRIPTION })
@@ -62,7 +62,7 @@ export function fallbackSchema(
   })
 }
 
-/** Reads what the schema has let through. Throws `invalid_request` for a name that is none, and for one price said twice. */
+/** Reads a validated field. Throws `invalid_request` for an unknown name, and for a price given twice. */
 export function readPreferences(svc: unknown): { preferences?: RoutePreferences } {
   if (!isJsonObject(svc)) return {}
   const spelling = 'maxPrice' in svc ? 'maxPrice' : 'max_price'
@@ -82,12 +82,12 @@ export function readPreferences(svc: unknown): { preferences?: RoutePreferences 
   return { preferences }
 }
 
-/** The names in a list that a schema has let through; none where there is no list. */
+/** The texts in a validated list; empty without a list. */
 export function namesIn(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : []
 }
 
-/** Throws `invalid_request` for a field that is not known. A wish that is misspelt must not be taken for none. */
+/** Throws `invalid_request` for an unknown field, so that a misspelt preference is not ignored. */
 export function refuseUnknown(object: JsonObject, known: readonly string[], path: string): void {
   const unknown = Object.keys(object).find((name) => !known.includes(name))
   if (unknown === undefined) return
@@ -95,7 +95,7 @@ export function refuseUnknown(object: JsonObject, known: readonly string[], path
   throw invalidRequest(`${param} is not known; ${path} takes ${known.join(', ')}`, param)
 }
 
-/** Reads the highest prices wished. Throws `invalid_request` for one that is not known, said twice or too fine. */
+/** Reads the price limits. Throws `invalid_request` for an unknown, repeated or too fine price. */
 export function readMaxPrice(prices: JsonObject, path: string): MaxPrice {
   refuseUnknown(prices, MAX_PRICES, path)
   const input = readPrice(prices, 'input', 'prompt', path)

@@ -1,17 +1,17 @@
-/** What of a caller's protocol a provider of its own format gets, and the fields that are left out with the rest. */
+/** Which of a caller's protocol settings a provider of the same format gets, and which are reported as omitted. */
 import type { Beta, Protocol } from '@/chat/protocol'
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, UNPRICED_EXTRAS } from './body-fields'
 import type { TargetTraits } from './format'
 
-/** In a provider's list of betas: those that it would be asked for if it had no list. */
+/** In a provider's list of betas: includes the betas that would be allowed without a list. */
 const USUAL = 'default'
-/** In such a list: whatever a caller names. The operator bears what it costs, and what the provider refuses. */
+/** In a provider's list of betas: allows every beta. The operator bears costs and refusals. */
 const ANY = '*'
 
 type BetaTraits = Pick<TargetTraits, 'quirks' | 'passFields' | 'betas' | 'toolPrices' | 'takenBeta' | 'refusedBetas'>
 
-/** The provider's headers for it. Those that the catalogue fixes stay; betas there are asked for as well. */
+/** The provider's headers for these settings. The catalogue's fixed headers stay; its betas are added. */
 export function protocolHeaders(
   { version, betaHeader, betas }: Protocol,
   traits: BetaTraits,
@@ -28,7 +28,7 @@ export function protocolHeaders(
   return headers
 }
 
-/** What a target of the caller's own format is not sent: fields of the body, then betas by header and name. */
+/** What a target of the caller's format is not sent: body fields, then betas as header and name. */
 export function leftOutOfOwn(
   request: Pick<ChatRequest, 'unlisted' | 'hasCacheControl' | 'protocol'>,
   traits: BetaTraits,
@@ -43,7 +43,7 @@ export function leftOutOfOwn(
   return [...fields, ...unread.difference(kept), ...untold.map(({ name }) => `${protocol.betaHeader}.${name}`)]
 }
 
-/** Parts of a request that no body of another format can carry: betas, and earlier actions of a provider's own tools. */
+/** What other formats can't express: betas, and earlier actions of provider-run tools. */
 export function untoldElsewhere({
   hostedHistory = [],
   protocol,
@@ -52,8 +52,8 @@ export function untoldElsewhere({
 }
 
 /**
- * The betas of the request that a refusal is about: those that it names, or all where it speaks of betas and names none of them. None where
- * it speaks of something else.
+ * The requested betas that a refusal is about: those it names, or all if it mentions betas without names. Empty if it is about something
+ * else.
  */
 export function betasRefused({ betas }: Protocol, words: string, traits: BetaTraits): string[] {
   const asked = betas.filter((beta) => isAskedFor(beta, traits))
@@ -63,12 +63,12 @@ export function betasRefused({ betas }: Protocol, words: string, traits: BetaTra
   return (named.length === 0 && ABOUT_BETAS.test(words) ? asked : named).map(({ name }) => name)
 }
 
-/** Bedrock's words, which name none, and those that name the header. */
+/** Bedrock's message, which names no beta, and messages that name the header. */
 const ABOUT_BETAS = /\binvalid beta flag|\banthropic[-_]beta\b/i
 
 /**
- * The catalogue's list decides, by name with or without date. Without a list: betas that the target's prices cover and its
- * cloud takes. A beta that the provider refused is not sent again.
+ * The catalogue's list decides, by name with or without date. Without a list: betas whose costs the target's prices cover and that its
+ * cloud supports. A refused beta is not sent again.
  */
 function isAskedFor(beta: Beta, traits: BetaTraits): boolean {
   const { quirks, passFields, betas, toolPrices, takenBeta, refusedBetas } = traits

@@ -1,52 +1,52 @@
 /**
- * Finds the reason of a provider's error, of any format. Statuses and words mean the same in every format, since many addresses
- * belong to another vendor's server. So every decoder calls this file, and no other file reads the words.
+ * Classifies provider errors of all formats. Statuses and texts mean the same in every format, since many servers imitate another vendor's
+ * API. So every decoder calls this file, and only this file reads error texts.
  */
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
 
-/** Counts as the status of an error that came without one, inside a stream that had begun with 200: a bad gateway's. */
+/** The status assumed for an error without one, inside a stream that began with 200. */
 export const UNSTATED_STATUS = 502
 
-/** Codes of providers that can mean nothing but our key or our bill, whatever status they come with. */
+/** Error codes that always concern our key or account, whatever the status. */
 export const CREDENTIALS_CODE =
   /^(?:invalid_api_key|api_key_(?:invalid|expired|service_blocked)|authentication_error|billing_(?:error|not_active)|insufficient_quota|insufficient_(?:balance|credits)|account_(?:deactivated|suspended)|consumer_(?:invalid|suspended)|service_disabled|unsupported_country_region_territory)$/i
-/** Sentences that mean the same where no code does; only as the first words, since a provider may quote the request. */
+/** Texts with the same meaning, matched only at the start, since a provider may quote the request. */
 const REFUSES_CREDENTIALS =
   /^(?:(?:incorrect |invalid )?api[ _]key (?:not valid|invalid|expired|is invalid|provided|not found)|your api key does not have permission|your credit balance is too low|insufficient balance|method doesn.t allow unregistered callers)/i
-/** Statuses whose meaning such words decide; under others they would be prose. */
+/** Statuses for which these texts are considered. */
 const CREDENTIALS_STATUSES: ReadonlySet<number> = new Set([400, 402, 403, 429])
 
-/** A code that says by itself that the prompt is too long, whatever status it comes with. */
+/** A code for a too long prompt, whatever the status. */
 const CONTEXT_CODE = /^context_length_exceeded$/i
-/** Words of providers whose model cannot take so long a prompt, in the order of the formats and then of others. */
+/** Texts for a prompt that exceeds the context, by format and then by other providers. */
 const CONTEXT_TOO_LONG =
   /context_(?:length|window)_exceeded|exceed_context_size|maximum context length|prompt is too long|exceeds? (?:the )?(?:model's )?(?:available )?(?:maximum )?context|input token count\b.{0,40}\bexceeds|input is too long for/i
-/** Statuses that judge the request itself, and the one that tells nothing: under others such words may mean a rate or a cause. */
+/** Statuses for which these texts are considered; with others, they may concern a rate limit or a cause. */
 const CONTEXT_STATUSES: ReadonlySet<number> = new Set([400, 413, 422, UNSTATED_STATUS])
 
-/** Words that blame the limits of this model, of its context or its output, rather than the request. */
+/** Texts that blame this model's context or output limit rather than the request. */
 const OVER_A_LIMIT =
   /context[ _-]?(?:length|window|limit)|too (?:long|many (?:input )?tokens)|maximum (?:context|number of tokens|input)|token count|exceeds? the (?:maximum|limit|model)|request_too_large/i
 const UNSUPPORTED =
   /not support|unsupported|does(?:n't| not) (?:support|accept|have access)|not (?:available|enabled|allowed) (?:for|with|on) (?:this|the) model|only supports?|cannot be used with|model[ _](?:not[ _]found|is not)/i
-/** A 429 that no waiting helps: the request alone is larger than what a minute allows. */
+/** A 429 that waiting cannot fix: the single request exceeds the limit per minute. */
 const OVER_RATE_LIMIT =
   /^request too large\b|^(?:the )?request is too large\b|^extra usage is required for long context/i
-/** The same said in figures: `Limit 30000, Requested 34000`. */
+/** The same as numbers: `Limit 30000, Requested 34000`. */
 const LIMIT_AND_REQUESTED = /\blimit:? (\d{1,12})\b.{0,40}\brequested:? (\d{1,12})\b/i
 
-/** A content filter's own codes and sentences; another provider's filter may think otherwise. */
+/** Codes and texts of content filters; another provider's filter may decide differently. */
 const FILTERED =
   /content_filter|content_policy_violation|responsibleaipolicyviolation|(?:bio|cyber)_policy|misalignment_policy_violation|(?:content (?:filtering|management|moderation) policy)|blocked by (?:our )?(?:content|safety) filter|flagged as potentially violating/i
 
-/** What another account of the same vendor has encrypted, or its models elsewhere have signed; some say so in a sentence alone. */
+/** Errors about data encrypted by another account, or signed by other models. */
 const FOREIGN_PROOF =
   /^invalid_encrypted_content$|invalid `?signature`? in `?(?:redacted_)?thinking`?|(?:corrupted|invalid) thought[ _]signature|thought[ _]signature is (?:not valid|invalid)|encrypted[ _]content\b.{0,80}\b(?:could not be (?:verified|decrypted|parsed)|not issued to this caller)/i
 
-/** The prompt's length as the cause of a fault that the provider calls its own. */
+/** Texts by which a provider blames the prompt's length for its own fault. */
 const LENGTH_AS_CAUSE = /context[ _-]?(?:length|window)|prompt is too long|input token count/i
 
-/** The error with its reason. */
+/** Classifies an error. */
 export function providerError(facts: Omit<ProviderError, 'reason'>): ProviderError {
   return { reason: reasonOf(facts), ...facts }
 }
@@ -89,7 +89,7 @@ function reasonOf({ status, kind, message }: Omit<ProviderError, 'reason'>): Pro
   }
 }
 
-/** Words that a caller could have quoted here excuse a key and accuse none. */
+/** A caller could have quoted these texts. That does no harm: they excuse our key and accuse nothing. */
 function isOverRateLimit(message: string): boolean {
   if (OVER_RATE_LIMIT.test(message)) return true
   const figures = LIMIT_AND_REQUESTED.exec(message)

@@ -1,10 +1,10 @@
-/** Rate limits in the headers that most clients read, for the formats that have no others: `x-ratelimit-*`. */
+/** Rate limits in the common headers `x-ratelimit-*`, for formats without their own. */
 import type { RateLimits } from '@/chat/rate-limits'
 
-/** The headers of those limits that are known. */
+/** Headers of the known limits. */
 export function commonRateLimitHeaders({ requests, tokens }: RateLimits): Record<string, string> {
   const headers: Record<string, string> = {}
-  // Names put together at every answer would each have to be looked for among all names there are.
+  // Constant names, because building them for every answer is slower.
   if (requests) {
     headers['x-ratelimit-limit-requests'] = String(requests.limit)
     headers['x-ratelimit-remaining-requests'] = String(requests.remaining)

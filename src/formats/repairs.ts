@@ -1,6 +1,6 @@
-/** The repairs of answers on their way through, by name: what is counted of each provider. */
+/** Names of the repairs in passed-through answers, which are counted per provider. */
 
-/** What had to be corrected, by the field at fault; `event` is the line that names an event of a stream. */
+/** Named after the corrected field; `event` is the line with an event's name in a stream. */
 export const REPAIRS = [
   'annotations',
   'arguments',

@@ -1,4 +1,4 @@
-/** OpenRouter's and LiteLLM's words for what this service calls `fallback` and `svc`: read in every format. */
+/** Reads OpenRouter's and LiteLLM's equivalents of our `fallback` and `svc`, in every format. */
 import { Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import { type RoutePreferences, SORTS, type Sort } from '@/chat/preferences'
@@ -77,7 +77,7 @@ type Wire = {
   provider?: unknown
 }
 
-/** What a body wishes of routing, whichever words it uses. Throws `invalid_request` for one thing said twice, and for unknown words. */
+/** A body's routing preferences in any of the spellings. Throws `invalid_request` for repeated or unknown fields. */
 export function readRouting(wire: Wire): Pick<ChatRequest, 'fallback' | 'fallbackField' | 'preferences' | 'wantsCost'> {
   const own = readPreferences(wire.svc)
   const { usage, provider } = wire

@@ -1,20 +1,20 @@
-/** Checks bodies, whole or part by part, against schemas, and says in one sentence which field breaks which limit. */
+/** Validates bodies, as a whole or in parts, against schemas, with one-sentence errors that name field and limit. */
 import type { Static, TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { type GatewayError, invalidRequest } from '@/chat/error'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { fieldAt } from './field-path'
 
-/** How formats differ: which variant of a union was meant, and how the words of an enumeration are written. */
+/** Format-specific functions: which variant of a union was meant, and how enumeration values are written. */
 type SchemaWords = {
   isMeant(variant: TSchema, value: unknown): boolean
   word(value: unknown): string
 }
 
-/** Throws a GatewayError `invalid_request` that names the first field at fault; `path` is where `value` stands in the body. */
+/** Throws a GatewayError `invalid_request` that names the first faulty field; `path` is the place of `value` in the body. */
 type SchemaCheck = (schema: TSchema, value: unknown, path: string) => void
 
-/** A check whose schemas are each compiled once, at its first use: most requests hold only a few types of parts. */
+/** A check that compiles each schema at its first use, since most requests have only a few types of parts. */
 export function createSchemaCheck(words: SchemaWords): SchemaCheck {
   const compiled = new Map<TSchema, TypeCheck<TSchema>>()
 
@@ -38,7 +38,7 @@ function explain(error: ValueError, prefix: string, words: SchemaWords): Gateway
   return invalidRequest(`${path || 'the body'} ${rule(specific, words)}`, path || undefined)
 }
 
-/** A union's own error says little; the error inside the variant that the value was meant to be says what is wrong. */
+/** A union's own error is unspecific; the error inside the variant that was meant is better. */
 function mostSpecific(error: ValueError, words: SchemaWords): ValueError {
   if (error.type !== ValueErrorType.Union) return error
   const variants: TSchema[] = error.schema.anyOf
@@ -90,7 +90,10 @@ function wanted(schema: TSchema, words: SchemaWords): string {
   return ARTICLES[schema.type as string] ?? schema.description ?? 'of another type'
 }
 
-/** A check of whole bodies against one schema, compiled at its first use, which names its ranges. It throws a GatewayError `invalid_request` that names the first field at fault. */
+/**
+ * A check of whole bodies against one schema, compiled at its first use. Throws a GatewayError `invalid_request` that names the first
+ * faulty field and its range.
+ */
 export function createRequestCheck<Schema extends TSchema>(schema: Schema): (body: JsonObject) => Static<Schema> {
   let compiled: TypeCheck<Schema> | undefined
   return (body) => {
@@ -101,7 +104,7 @@ export function createRequestCheck<Schema extends TSchema>(schema: Schema): (bod
   }
 }
 
-/** A union's own error says little; the error inside the variant that the value was meant to be says what is wrong. */
+/** A union's own error is unspecific; the error inside the variant that was meant is better. */
 function innermost(error: ValueError): ValueError {
   if (error.type !== ValueErrorType.Union) return error
   for (const variant of error.errors) {
@@ -134,7 +137,7 @@ function toGatewayError(error: ValueError): GatewayError {
   return invalidRequest(`${param} must be ${describe(error.schema)}`, param)
 }
 
-/** What a schema wants, in words: `an integer from 1 to 128000`. */
+/** A schema's requirement in words: `an integer from 1 to 128000`. */
 function describe(schema: TSchema): string {
   if (Array.isArray(schema.anyOf)) return describeUnion(schema.anyOf)
   switch (schema.type) {

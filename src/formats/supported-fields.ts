@@ -1,9 +1,9 @@
-/** Which fields of a client's requests do what they say at a model, by the table that says the outcome of each field. */
+/** Lists the request fields of a client format that have an effect at a model. */
 import { UNPRICED_EXTRAS } from './body-fields'
 import { type Fate, fateOf } from './field-fates'
 import type { Format } from './format'
 
-/** A provider that serves the model. `capabilities` are the model's; `sellsTools`: it has a price for tools that run there. */
+/** A provider that serves the model. `capabilities` are the model's; `sellsTools`: it has prices for provider-run tools. */
 export type Serving = {
   provider: Format
   quirks: ReadonlySet<string>
@@ -15,15 +15,15 @@ export type Serving = {
 const CONVERSATION = ['model', 'messages', 'input']
 
 /**
- * The fields of a body in `client` that are carried, translated or applied. A field that some of the providers refuse counts, since
- * another one is asked; a field that some of them are sent the request without does not.
+ * The fields of a `client` body that are carried, translated or applied. A field that only some providers refuse is included, since another
+ * provider is used then. A field that is omitted for some providers is not.
  */
 export function supportedFields(client: Format, servings: readonly Serving[]): string[] {
   const names = [...(client.requestFields.tables['']?.keys() ?? [])]
   return names.filter((name) => !CONVERSATION.includes(name) && isSupported(name, client, servings))
 }
 
-/** Likewise of a request for embeddings. */
+/** The same for embeddings requests. */
 export function supportedEmbeddingFields(client: Format, servings: readonly Serving[]): string[] {
   const { all = new Set<string>(), native = [] } = client.requestFields.ofEmbeddings ?? {}
   const isOwn = servings.every(({ provider }) => provider.name === client.name)

@@ -1,14 +1,14 @@
-/** Other names for tools whose names the provider's format refuses; always the same, so that prompts stay cached. */
+/** Replaces tool names that a provider's format refuses. The replacement is always the same, so that prompts stay cached. */
 import type { ChatEvent } from '@/chat/event'
 import type { ChatRequest, ContentBlock, Tool, ToolChoice, Turn } from '@/chat/request'
 import type { ChatResponse } from '@/chat/response'
 import { sha256Hex } from '@/lib/ids'
 import type { Format, StreamDecoder, ToolNameRule } from './format'
 
-/** A request as its provider gets it, and the caller's names by the provider's. */
+/** The request for the provider, and the caller's names by the provider's. */
 type FittedRequest = { request: ChatRequest; callerNames: ReadonlyMap<string, string> }
 
-/** Undefined if all names may stay: nothing is copied then. */
+/** Undefined if all names are accepted; then nothing is copied. */
 export function fitToolNames(request: ChatRequest, rule: ToolNameRule): FittedRequest | undefined {
   const names = namesOf(request)
   const strange = [...names].filter((name) => !rule.accepted.test(name))
@@ -17,7 +17,7 @@ export function fitToolNames(request: ChatRequest, rule: ToolNameRule): FittedRe
   const callerNames = new Map<string, string>()
   for (const name of strange) {
     let fitted = shorten(name, rule, 0)
-    // One that the caller has for another tool is that tool's.
+    // The name may already belong to another of the caller's tools.
     for (let more = 1; names.has(fitted) || callerNames.has(fitted); more++) fitted = shorten(name, rule, more)
     told.set(name, fitted)
     callerNames.set(fitted, name)
@@ -25,7 +25,7 @@ export function fitToolNames(request: ChatRequest, rule: ToolNameRule): FittedRe
   return { request: rename(request, (name) => told.get(name) ?? name), callerNames }
 }
 
-/** The format of a provider that got other names: its answers are read with the caller's. */
+/** A format that decodes answers with the caller's tool names. */
 export function withCallerNames(format: Format, callerNames: ReadonlyMap<string, string>): Format {
   const nameOf = (name: string) => callerNames.get(name) ?? name
   return {
@@ -43,7 +43,7 @@ type NameOf = (name: string) => string
 const ILLEGAL_CHARACTERS = /[^A-Za-z0-9_-]/g
 const DIGEST_CHARS = 8
 
-/** Most of the name, and a digest of the whole; `more` gives others of the kind. */
+/** The start of the name and a digest of all of it; `more` varies the digest. */
 function shorten(name: string, { accepted, maxChars }: ToolNameRule, more: number): string {
   const digest = sha256Hex(more === 0 ? name : `${name}#${more}`).slice(0, DIGEST_CHARS)
   const kept = name.replace(ILLEGAL_CHARACTERS, '_').slice(0, maxChars - DIGEST_CHARS - 2)
@@ -51,7 +51,7 @@ function shorten(name: string, { accepted, maxChars }: ToolNameRule, more: numbe
   return accepted.test(fitted) ? fitted : `_${fitted}`
 }
 
-/** The tools' names first: later requests for them don't change their names. */
+/** Names of tools come first, so that later calls don't change their replacements. */
 function namesOf({ tools, toolChoice, turns }: ChatRequest): Set<string> {
   const names = new Set(tools.map(({ name }) => name))
   if (toolChoice?.type === 'tool') names.add(toolChoice.name)
@@ -76,7 +76,7 @@ function rename(request: ChatRequest, nameOf: NameOf): ChatRequest {
   }
 }
 
-/** A participant's name is no tool's. */
+/** The `name` of a participant is not a tool's name. */
 function renameTurn(turn: Turn, renamed: <Named extends ContentBlock>(named: Named) => Named): Turn {
   if (turn.role === 'assistant') return { ...turn, content: turn.content.map(renamed) }
   return turn.role === 'user' ? { ...turn, content: turn.content.map(renamed) } : turn

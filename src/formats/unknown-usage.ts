@@ -1,13 +1,13 @@
-/** Finds tokens of a provider's usage that are in no known class, so that they are not given away in silence. */
+/** Finds tokens in unknown classes of a provider's usage, so that they are reported instead of being free unnoticed. */
 import { isJsonObject, type JsonValue } from '@/lib/json'
 
-/** How a class is spelt in any of the formats. */
+/** Names of token counts in any of the formats. */
 const TOKENS = /(?:_tokens|_token_count|TokenCount)$/
-/** Names that one answer reports at most. */
+/** The most names reported for an answer. */
 const MAX_NAMES = 8
 const MAX_NAME_CHARS = 64
 
-/** A search for nonzero classes that are none of `known`; `details` names objects with classes of their own. */
+/** Creates a search for non-zero classes not in `known`; `details` lists objects with further classes. */
 export function createUnknownUsageSearch(
   known: readonly string[],
   details: Record<string, readonly string[]> = {},

@@ -1,9 +1,9 @@
-/** Finish reasons that no table lists: the nearest kind by their name, and never a plain stop. */
+/** Classifies finish reasons that no table lists, by their name, never as a plain stop. */
 import type { FinishKind, FinishReason } from '@/chat/response'
 
 const MAX_RAW_CHARS = 64
 
-/** The first that matches counts: `TOOL_CALL_BLOCKED` was filtered, `max_tool_calls` was a limit. */
+/** The first match counts: `TOOL_CALL_BLOCKED` was filtered, `max_tool_calls` was a limit. */
 const KINDS_BY_NAME: readonly (readonly [RegExp, FinishKind])[] = [
   [
     /safe|harm|block|armou?r|prohibit|filter|guard|refus|reject|denied|forbid|moderat|polic|recit|violat|censor|escalat|jailbreak|sensitive|pii/i,
@@ -15,8 +15,8 @@ const KINDS_BY_NAME: readonly (readonly [RegExp, FinishKind])[] = [
 ]
 
 /**
- * The reason of a word that the format's table lacks. `isUnlisted` has it logged and counted. A name that means tool calls is `unknown`
- * where the answer has none; an answer with calls ended for them unless the name says otherwise.
+ * The reason for a value missing from the format's table. `isUnlisted` makes it logged and counted. A value that means tool calls is
+ * `unknown` if the answer has none. An answer with calls ended for these, unless the value has another known meaning.
  */
 export function unlistedFinish(word: string, hasToolCalls: boolean): FinishReason {
   const named = KINDS_BY_NAME.find(([name]) => name.test(word))?.[1] ?? 'unknown'

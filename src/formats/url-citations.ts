@@ -1,10 +1,10 @@
-/** Sources of answers as OpenAI's two formats write them: one wraps the fields in an object of their own. */
+/** Converts sources of answers to and from annotations in OpenAI's two formats, one of which nests the fields. */
 import { readSource, type Source } from '@/chat/sources'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 const TYPE = 'url_citation'
 
-/** The sources among `annotations`; those of other kinds name files that only their provider has. */
+/** The sources among `annotations`; other kinds name files at the provider. */
 export function decodeAnnotations(annotations: JsonValue | undefined): Source[] {
   if (!Array.isArray(annotations)) return []
   return annotations.flatMap((annotation) => {
@@ -20,7 +20,7 @@ export function decodeAnnotations(annotations: JsonValue | undefined): Source[] 
   })
 }
 
-/** The annotation of one source. Clients need every field: a place that is not known is the beginning. */
+/** The annotation of one source. Clients require every field, so unknown positions are 0. */
 export function encodeAnnotation({ url, title = '', start = 0, end = 0 }: Source, isWrapped: boolean): JsonObject {
   const citation = { url, title, start_index: start, end_index: end }
   return isWrapped ? { type: TYPE, [TYPE]: citation } : { type: TYPE, ...citation }

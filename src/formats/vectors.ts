@@ -1,33 +1,33 @@
-/** Vectors as numbers and as the base64 of little-endian 32-bit floats, the default of client libraries. */
+/** Converts vectors between numbers and base64 of little-endian 32-bit floats, the default of client libraries. */
 import type { Vector, VectorEncoding } from '@/chat/embedding'
 import type { JsonValue } from '@/lib/json'
 
 const BYTES_PER_NUMBER = 4
 
-/** The vector in the encoding wished for, as JSON. */
+/** The vector in the requested encoding, as JSON. */
 export function vectorText(vector: Vector, encoding: VectorEncoding): string {
   if (encoding === 'base64') return `"${typeof vector === 'string' ? vector : packVector(vector)}"`
   return `[${(typeof vector === 'string' ? unpackVector(vector) : vector).join(',')}]`
 }
 
-/** `value` as a vector, which is not empty and in which every number is one that 32 bits hold; undefined for anything else. */
+/** `value` as a non-empty vector of finite 32-bit numbers; undefined for anything else. */
 export function readVector(value: JsonValue | undefined): Vector | undefined {
   if (typeof value === 'string') return isPacked(value) ? value : undefined
   if (!Array.isArray(value) || value.length === 0) return undefined
   return value.every(isFloat) ? (value as number[]) : undefined
 }
 
-/** Numbers in base64, each as the nearest that 32 bits hold. */
+/** Numbers as base64, each rounded to 32 bits. */
 function packVector(numbers: readonly number[]): string {
   return Buffer.from(Float32Array.from(numbers).buffer).toString('base64')
 }
 
-/** The numbers of a vector in base64. */
+/** The numbers of a base64 vector. */
 function unpackVector(text: string): number[] {
   return [...floatsIn(text)]
 }
 
-/** A copy of the bytes, because floats must begin at a multiple of their length. */
+/** Copies the bytes, because a Float32Array must be aligned. */
 function floatsIn(text: string): Float32Array {
   return new Float32Array(new Uint8Array(Buffer.from(text, 'base64')).buffer)
 }
@@ -36,14 +36,14 @@ function isFloat(value: JsonValue): boolean {
   return typeof value === 'number' && Number.isFinite(Math.fround(value))
 }
 
-/** All ones in the exponent of a 32-bit float: an infinity, or no number. */
+/** All exponent bits of a 32-bit float: infinity or NaN. */
 const NO_NUMBER = 0x7f80_0000
 
-/** Whether it is base64, padded or not, of finite numbers. Millions of them are looked at, so nothing is called for each. */
+/** Whether it is base64 (padded or not) of finite numbers. There may be millions of them, so the loop calls no functions. */
 function isPacked(text: string): boolean {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length === 0 || bytes.length % BYTES_PER_NUMBER !== 0) return false
-  // The decoder passes over what is no base64.
+  // The decoder ignores invalid characters.
   const padded = bytes.toString('base64')
   if (padded !== text && padded.replace(/=+$/, '') !== text) return false
   const numbers = new Uint32Array(new Uint8Array(bytes).buffer)
@@ -52,18 +52,18 @@ function isPacked(text: string): boolean {
   return true
 }
 
-/** What numbers are not in JSON, although some servers write it, and vectors without any. */
+/** Invalid numbers that some servers write, and empty vectors. */
 const NO_NUMBERS = ['NaN', 'Infinity', 'null', '[]', '[ ]']
-/** The same of vectors that are texts. */
+/** The same for vectors that are texts. */
 const NO_TEXT = ['""', ':null', ': null']
 
-/** A number with what white space may stand around it. */
+/** A number with surrounding white space. */
 const MAX_NUMBER_CHARS = 64
 
-/** The field before every vector of a list, the expected number, and the encoding. */
+/** The field before every vector of a list, the expected number of vectors, and their encoding. */
 type VectorsSought = { key: string; count: number; encoding: VectorEncoding }
 
-/** Whether the list holds as many vectors as it should, each a list of numbers, and nothing else. */
+/** Whether the list contains the expected number of vectors, all of numbers, and nothing else. */
 export function holdsVectors(inside: Uint8Array, { key, count, encoding }: VectorsSought): boolean {
   const buffer = Buffer.from(inside.buffer, inside.byteOffset, inside.byteLength)
   const lists = encoding === 'float' ? count : 0
@@ -77,7 +77,7 @@ function countIn(buffer: Buffer, text: string): number {
   return count
 }
 
-/** Whether the entries, as far as they are numbered, are so from 0 on: then the list is in the order that its numbers say. */
+/** Whether the entries that have an index are numbered in order from 0. */
 export function isNumberedInOrder(inside: Uint8Array, key: string, count: number): boolean {
   const buffer = Buffer.from(inside.buffer, inside.byteOffset, inside.byteLength)
   let numbered = 0

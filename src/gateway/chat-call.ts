@@ -1,4 +1,4 @@
-/** A chat request and the dependencies that its steps need. */
+/** A chat request and the dependencies of its steps. */
 import type { FormatName } from '@/chat/format-name'
 import type { Format } from '@/formats/format'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
@@ -18,7 +18,7 @@ export type ChatDeps = NegotiationDeps &
     observer: Pick<TierObserver, 'answered'>
     storeWatch: Pick<StoreWatch, 'isClosedTo'>
     formats: ReadonlyMap<FormatName, Format>
-    /** When a stream that nobody has begun is answered with keep-alives; see LATE_AFTER_MS. */
+    /** Time after which a stream that has not begun is kept alive; see LATE_AFTER_MS. */
     lateAfterMs: number
   }
 
@@ -27,13 +27,13 @@ export type ChatCall = ArrivedRequest &
   Client & {
     /** The client's name of the conversation (`x-svc-session`), so that a tier keeps its model. */
     readonly sessionName: string | undefined
-    /** Reports an error that was sent inside an open stream. */
+    /** Reports an error sent inside an open stream. */
     onLateFailure(error: unknown): void
     readonly onSettled: OpenCharge['onSettled']
     /** The client's address. */
     readonly clientAddress: string
-    /** The request's line in the log. */
+    /** The request's log line. */
     readonly line: OpenCharge['line']
-    /** When the request arrived, by the clock that durations are taken from. */
+    /** When the request arrived, by the monotonic clock. */
     readonly arrivedMonotonicMs: number
   }

@@ -1,4 +1,4 @@
-/** The use case: plan, reserve, find an answer, relay it, settle. */
+/** Handles a chat request: plan, reserve, get an answer, relay it, settle. */
 import type { Target } from '@/catalog/types'
 import { asksForHour } from '@/chat/cache-hints'
 import { knownError } from '@/chat/error'
@@ -29,7 +29,7 @@ import type { Permit } from '@/routing/failover/permit'
 import type { Session } from '@/routing/plan/session'
 import type { ChatCall, ChatDeps } from './chat-call'
 
-/** Answers one chat request. Throws a GatewayError where no answer could begin; the hold is released before it does. */
+/** Answers one chat request. If no answer could begin, releases the hold and throws a GatewayError. */
 export function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
   if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
   const session = deps.router.sessionOf(askedOf(call).request, call.payer.accountId, call.sessionName)
@@ -56,7 +56,7 @@ function observe({ observer }: ChatDeps, call: ChatCall, { facts }: OpenCharge, 
   return observer.answered({ requestId, tier, model, session: session?.to, turns, arrivedMs: call.arrivedMonotonicMs })
 }
 
-/** From now on the stream takes care of the hold. */
+/** From now on, the stream owns the hold. */
 function answerMeanwhile(deps: ChatDeps, call: ChatCall, hold: Hold, offer: ChatOffer, answering: Promise<Response>) {
   hold.handOver()
   return answerLate(deps, {
@@ -72,7 +72,7 @@ function answerMeanwhile(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Chat
   })
 }
 
-/** Models that can reason do so unless it is turned off. */
+/** Models that can reason do so by default. */
 function mayHaveReasoned({ reasoning }: ChatRequest, { planned }: Permit): boolean {
   if (reasoning?.effort === 'none' || reasoning?.budgetTokens === 0) return false
   return reasoning !== undefined || planned.model.capabilities.has('reasoning')
@@ -96,7 +96,7 @@ function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Chat
   }
 }
 
-/** Tries targets in turn or side by side. The relay of the first answer settles it when it has ended. */
+/** Tries targets one after another, or in parallel. The relay of the first answer settles it at its end. */
 class ChatAttempts extends Attempts<StartedAnswer, ChatDeps, ChatCall, ChatOffer> {
   constructor(
     deps: ChatDeps,
@@ -144,7 +144,7 @@ class ChatAttempts extends Attempts<StartedAnswer, ChatDeps, ChatCall, ChatOffer
   }
 }
 
-/** Whether the target takes cache hints, and for how long. */
+/** Whether the target supports cache hints. */
 function takesHints({ quirks, provider }: Target): boolean {
   const lacking = FORMATS.get(provider.format)?.requestFields.lacking
   return quirks.has(CACHE_CONTROL) || lacking?.includes('cacheHints') === false

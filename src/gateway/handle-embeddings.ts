@@ -1,4 +1,4 @@
-/** The use case of embeddings: plan, reserve, find the vectors of all inputs at one target, settle, tell. */
+/** Handles an embeddings request: plan, reserve, get the vectors of all inputs from one target, settle, answer. */
 
 import type { Room } from '@/gateway/embed/answer-room'
 import { EmbeddingAttempts } from '@/gateway/embed/embedding-attempts'
@@ -9,7 +9,7 @@ import { withHold } from '@/gateway/hold/hold'
 
 export type { EmbeddingDeps } from '@/gateway/embed/embedding-call'
 
-/** Answers one request. Throws a GatewayError where there are no vectors; the hold is released before it does. */
+/** Answers one request. If there are no vectors, releases the hold and throws a GatewayError. */
 export async function handleEmbeddings(deps: EmbeddingDeps, call: EmbeddingRequestCall): Promise<Response> {
   const { payer, request } = call
   if (deps.storeWatch.isClosedTo(payer.accountId)) throw storeClosed()

@@ -6,10 +6,10 @@ import type { Ledger } from '@/ledger/ledger'
 import type { Payer, Refusal } from '@/ledger/outcomes'
 import { type Nano, nano } from '@/lib/money'
 
-/** At least 1: an account without any credit is refused even where no price is known. */
+/** At least 1, so that an account without any credit is refused even if no price is known. */
 const something = (least: Nano) => nano(Math.max(1, least))
 
-/** The ledger's methods for a look ahead, and whether the caller may see the balance. */
+/** The ledger's methods needed here, and whether the caller may see the balance. */
 export type Asking<Asked extends keyof Ledger> = { ledger: Pick<Ledger, Asked>; seesBalance: SeesBalance }
 
 /** Throws the refusal that a reserve of `least` and of one token would get, for any model. One round trip. */
@@ -22,7 +22,7 @@ export async function refuseAsReserve(
   if (refusal) throw await denialFor(seesBalance, payer, refusal)
 }
 
-/** Throws if the account is suspended, or its credit, held or not, does not pay `least`. One round trip. */
+/** Throws if the account is suspended, or if its credit, including holds, is less than `least`. One round trip. */
 export async function refuseWithoutCredit(
   { ledger, seesBalance }: Asking<'readBalance'>,
   payer: Payer,

@@ -1,4 +1,4 @@
-/** Hands a request for a conversation from the door to the use case, the same for every format. */
+/** Passes chat requests of every format from their route to the use case. */
 import type { FormatName } from '@/chat/format-name'
 import type { Format, Framing, RequestLine } from '@/formats/format'
 import { isOpenRouterLibrary } from '@/formats/openrouter-library'
@@ -15,15 +15,15 @@ import { withPreferenceHeaders } from './preference-headers'
 import { resumeRequest, withEcho } from './resume'
 import { sessionNameOf } from './session-name'
 
-/** The path's part of a request, and the form of its answer. */
+/** What the route adds to a request: format, payer, and form of the answer. */
 export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf'> & {
   line: RequestLine
   framing: Framing
-  /** What a stream ends in beyond its format's own words, once the cost is known; in the framing's text. */
+  /** Text after a stream's own end, once the cost is known, in the framing's form. */
   epilogue?: (answer: SettledAnswer) => string
 }
 
-/** A request for a conversation. */
+/** A chat request. */
 class PaidChat extends PaidRequest implements ChatCall {
   asked: ChatCall['asked'] = undefined
   readonly framing: Framing
@@ -69,12 +69,12 @@ class PaidChat extends PaidRequest implements ChatCall {
   }
 }
 
-/** Decodes one request and hands it to the use case. Never rejects: errors become answers. */
+/** Decodes one request and passes it to the use case. Never rejects: errors become responses. */
 export function answerChat(deps: HttpDeps, request: Request, endpoint: ChatEndpoint): Promise<Response> {
   return answerPaid(new PaidChat(deps, request, endpoint))
 }
 
-/** The codec of a format; asserts that it is there. */
+/** The codec of a format. Asserts that it exists. */
 export function formatNamed(deps: HttpDeps, name: FormatName): Format {
   const format = deps.formats.get(name)
   assert(format, `no codec for ${name}`)

@@ -1,4 +1,4 @@
-/** Counts the input tokens of a request without sending it anywhere: free, local, for every model alike. */
+/** Counts the input tokens of a request without sending it anywhere: free, local, the same for every model. */
 import { countInputTokens } from '@/catalog/estimate'
 import { restarting } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
@@ -14,16 +14,16 @@ import { newRequestId } from './request-id'
 import { resumeRequest } from './resume'
 import { type FreeRequest, openFree } from './share/free-request'
 
-/** How one format asks for a count and gets it. */
+/** A format's endpoint for counts. */
 type CountEndpoint = {
   format: Format
-  /** The path of it in its first spelling. */
+  /** Its path, in the primary spelling. */
   route: string
   decode(body: JsonObject): ChatRequest
   encode(inputTokens: number): JsonObject
 }
 
-/** Answers a count. Never rejects: errors become answers. */
+/** Answers a count. Never rejects: errors become responses. */
 export async function answerCount(deps: HttpDeps, request: Request, endpoint: CountEndpoint): Promise<Response> {
   const requestId = newRequestId()
   const line = openLine({

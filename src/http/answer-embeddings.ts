@@ -1,4 +1,4 @@
-/** Hands a request for embeddings from the door to the use case, the same for every format that has them. */
+/** Passes embeddings requests of every format from their route to the use case. */
 import { type EmbeddingRequest, MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
 import type { Embeddings } from '@/formats/embeddings'
 import type { Format } from '@/formats/format'
@@ -10,13 +10,13 @@ import type { JsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { PaidRequest } from './paid-request'
 
-/** In which format it came, and how a body of it is read. */
+/** The request's format, and how to decode its body. */
 type EmbeddingEndpoint = { format: Format; route: string; decode(body: JsonObject): EmbeddingRequest }
 
-/** The most values in a body besides its tokens, each of which is a value. */
+/** The most JSON values in a body besides its tokens, each of which is a value. */
 const OTHER_VALUES = 20_000
 
-/** Decodes one request and hands it to the use case. Never rejects: errors become answers. */
+/** Decodes one request and passes it to the use case. Never rejects: errors become responses. */
 export function answerEmbeddings(
   deps: HttpDeps,
   request: Request,

@@ -7,7 +7,7 @@ import { answerOnce } from './idempotency/answer-once'
 import { type RequestName, readRequestName } from './idempotency/header'
 import type { PaidRequest } from './paid-request'
 
-/** Authenticates and reads one request, and has it answered. Never rejects: errors become answers. */
+/** Authenticates and reads one request, then has it answered. Never rejects: errors become responses. */
 export async function answerPaid(paid: PaidRequest): Promise<Response> {
   const { deps, arrived, endpoint, requestId, line } = paid
   deps.tracing?.identified(arrived, requestId)
@@ -34,7 +34,10 @@ export async function answerPaid(paid: PaidRequest): Promise<Response> {
   }
 }
 
-/** Before the body of a named request is read. What a repetition gets costs nothing: who lacks credit, or has reached a limit, gets it. */
+/**
+ * Checks before the body of a request with an idempotency key is read. Repetitions are free, so they are let through even without credit or
+ * beyond a limit.
+ */
 async function admitNamed({ deps, payer, arrived }: PaidRequest, { key }: RequestName): Promise<void> {
   try {
     await deps.unpaid.admit(payer, arrived)
@@ -51,7 +54,7 @@ function isForWantOfMeans(error: unknown): boolean {
   return kind === 'insufficient_credit' || (kind === 'rate_limited' && options.code !== 'too_many_unpaid')
 }
 
-/** The same for a request that its caller has named: it is answered and charged once. */
+/** The same for a request with an idempotency key: it is answered and charged once. */
 function answerNamed(paid: PaidRequest, { key, fingerprint }: RequestName, body: JsonBody): Promise<Response> {
   const { deps, payer, requestId, signal, line } = paid
   assert(deps.idempotency, 'a name is only read where answers may be kept')

@@ -1,11 +1,11 @@
-/** A file as it is served: compressed beforehand, once, in every way that browsers ask for, and not sent again to who has it. */
+/** A static file: compressed once in advance, in each encoding that browsers accept, and not sent again if cached. */
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-/** `brotli` and `gzip` are the body compressed; `tag` tells it from any other body. */
+/** `brotli` and `gzip` are the compressed body; `tag` is its ETag. */
 export type Asset = { contentType: string; tag: string; body: Uint8Array; brotli: Uint8Array; gzip: Uint8Array }
 
-/** Above this, the last percent is not worth the seconds that it takes. */
+/** Above this size, the best compression is not worth its time. */
 const LARGE_BYTES = 1_000_000
 const LARGE_QUALITY = 9
 
@@ -17,13 +17,13 @@ export async function createAsset(contentType: string, body: Uint8Array): Promis
   return taggedAsset({ contentType, body, brotli, gzip: gzipped })
 }
 
-/** The asset of parts that were compressed before. */
+/** An asset from parts that are already compressed. */
 export function taggedAsset(parts: Omit<Asset, 'tag'>): Asset {
-  // Weak, since the same file in another encoding is other bytes.
+  // A weak tag, since other encodings of the same file have different bytes.
   return { ...parts, tag: `W/"${Bun.hash(parts.body).toString(36)}"` }
 }
 
-/** The answer to `request`, in the shortest form that it accepts. */
+/** The response to `request`, in the smallest encoding that it accepts. */
 export function assetResponse(asset: Asset, request: Request, headers: Readonly<Record<string, string>>): Response {
   const common = { 'x-content-type-options': 'nosniff', vary: 'accept-encoding', etag: asset.tag, ...headers }
   if (names(request.headers.get('if-none-match'), asset.tag))
@@ -34,7 +34,7 @@ export function assetResponse(asset: Asset, request: Request, headers: Readonly<
   })
 }
 
-/** Whether a list of tags, as the header has it, is of what there is: `*` names whatever there is. */
+/** Whether a list of tags in a header includes `tag`; `*` matches any. */
 function names(list: string | null, tag: string): boolean {
   return list?.split(',').some((named) => ['*', tag, tag.slice('W/'.length)].includes(named.trim())) ?? false
 }

@@ -1,4 +1,4 @@
-/** Who calls: one API key, in whichever form the caller's client library sends it. */
+/** Identifies the caller by an API key, in any form that client libraries send. */
 import type { Identify } from '@/accounts/identify'
 import { looksLikeManagementKey } from '@/accounts/key-text'
 import { GatewayError } from '@/chat/error'
@@ -9,19 +9,19 @@ import { queryOf } from './request-line'
 import { knowCaller } from './silence'
 import type { Unpaid } from './unpaid'
 
-/** Longer is no key of ours, and not worth hashing. */
+/** A longer text is no key of ours, and is not hashed. */
 const MAX_CREDENTIAL_CHARS = 256
 const BEARER = /^bearer +(\S+) *$/i
 
-/** Headers for a key besides `authorization`: those of any format's clients. */
+/** Headers for a key besides `authorization`, of all formats' clients. */
 export const KEY_HEADERS: readonly string[] = [...FORMATS.values()].flatMap(({ recognition }) => recognition.keyHeaders)
 
 type AuthDeps = { identify: Identify; unpaid: Unpaid }
 
 /**
- * The payer behind a request's API key. Throws `invalid_credentials` (401) where the key is missing, malformed (decided
- * without a look-up) or unknown, `invalid_request` (400) where two different keys are sent, and `overloaded` (503) where a
- * look-up is impossible right now; `rate_limited` (429) in the place of a 401 where there were too many of them.
+ * The payer of a request's API key. Throws `invalid_credentials` (401) if the key is missing, malformed (without a look-up) or unknown,
+ * `invalid_request` (400) for two different keys, and `overloaded` (503) if no look-up is possible now; `rate_limited` (429) instead of a
+ * 401 after too many of those.
  */
 export function authenticate({ identify, unpaid }: AuthDeps, request: Request): Soon<Payer> {
   const credential = credentialOf(unpaid, request)
@@ -42,7 +42,7 @@ function unknownKey(credential: string): GatewayError {
   return new GatewayError('invalid_credentials', message, { code: 'management_key' })
 }
 
-/** A request without a well-formed key is a stranger's, and limited by its address. */
+/** A request without a well-formed key counts as an unknown caller's, limited by address. */
 function credentialOf(unpaid: Unpaid, request: Request): string {
   try {
     return readCredential(request)
@@ -77,7 +77,7 @@ function theOne(found: string | undefined, candidate: string): string {
   })
 }
 
-/** The token of an Authorization header; undefined if it has none. */
+/** The token of an Authorization header; undefined if there is none. */
 export function bearerToken(authorization: string): string | undefined {
   return BEARER.exec(authorization)?.[1]
 }

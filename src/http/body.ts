@@ -1,4 +1,4 @@
-/** Reads a JSON request body within limits, before anything is parsed from it. */
+/** Reads a JSON request body within limits, which are checked before parsing. */
 import { GatewayError } from '@/chat/error'
 import { countFields, isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { rememberNumbers, rememberNumbersInTurns, TURN_CHARS } from '@/lib/json-source/as-written'
@@ -6,55 +6,54 @@ import { inspectJson, type JsonBounds } from '@/lib/json-source/scan'
 import { turnFor } from '@/lib/wait/own-turn'
 import { noteWork } from '@/metrics/work-log'
 
-/** `text` is there where its escapes make copying it far cheaper than writing `json` anew: each name once, each number as JavaScript writes it. */
+/** `text` is set if copying it is much cheaper than serialising `json` again: no duplicate names, and numbers as JavaScript writes them. */
 export type JsonBody = { json: JsonObject; bytes: number; text?: string }
 
 /** The size of a body for its parser: bytes, and expensive values (fields, and numbers that keep their digits). */
 export type BodySize = { bytes: number; dearValues: number }
 
-/** What is special about one body, and its listener. */
+/** Options for one body. */
 type BodyReading = {
-  /** The most values, where these are other than a conversation's. */
+  /** The most values, if not the limit for conversations. */
   maxValues?: number | undefined
-  /** Sees the body as it came. */
+  /** Called with the raw body. */
   onBytes?: ((bytes: Uint8Array) => void) | undefined
-  /** Who decides when it may be read and parsed. */
+  /** Decides when the body may be read and parsed. */
   share?: Partial<BodyShare> | undefined
 }
 
-/** One body's shares of common resources; any of them may refuse it. */
+/** One body's shares of common resources; each may refuse the body. */
 type BodyShare = {
-  /** Awaited before anything is read, once the headers are sound, where it returns anything; 0 if no length is announced. */
+  /** Called once the headers are valid and awaited before reading; gets 0 if no length is announced. */
   enter(announcedBytes: number): Promise<void> | undefined
-  /** Told of each piece of a body of unannounced length. */
+  /** Called for each piece of a body of unannounced length. */
   grow(bytes: number): void
-  /** Awaited between reading and parsing, where it returns anything. */
+  /** Called and awaited between reading and parsing. */
   beforeParse(size: BodySize): Promise<void> | undefined
 }
 
 export type BodyLimits = {
   maxBodyBytes: number
-  /** Arrays and objects inside each other. */
+  /** Nested arrays and objects. */
   maxJsonDepth: number
 }
 
-/** Far more than any conversation holds. A body that is nothing but values would take the processor for a second. */
+/** Far more than a conversation needs. A body consisting only of values would block the processor for a second. */
 const MAX_JSON_VALUES = 100_000
-/** Names of fields that differ, each of which is dear to parse. */
+/** Different field names, each of which is expensive to parse. */
 const MAX_JSON_NAMES = 10_000
-/** Outside of strings: names of fields and values are short, and no indented conversation has more. */
+/** Characters outside strings: field names and values are short, and indented conversations have fewer. */
 const MAX_JSON_OUTSIDE = 4 * 1024 * 1024
-/** Escaped characters: of a text as long as any model reads, all. */
+/** Escaped characters: enough for a text as long as any model reads, fully escaped. */
 const MAX_JSON_ESCAPES = 2 * 1024 * 1024
-/** To count more fields again takes longer than to write them. */
+/** With more fields, checking for duplicates takes longer than serialising. */
 const MAX_COPIED_FIELDS = 2_000
 const JSON_TYPE = 'application/json'
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The request's JSON object. Throws 415 for another content type or an encoded body, 413 above the byte limit (before the
- * body is read, where its length is announced), and 400 for text that is no JSON, no object, nested too deep, or of too many values
- * or names.
+ * The request's JSON object. Throws 415 for another content type or an encoded body, 413 above the byte limit (before reading, if the
+ * length is announced), and 400 for text that is no JSON object, nested too deeply, or with too many values or names.
  */
 export async function readJsonBody(
   request: Request,
@@ -96,7 +95,7 @@ export async function readJsonBody(
   return body
 }
 
-/** The announced length in bytes; undefined if none is. */
+/** The announced length in bytes; undefined if there is none. */
 function checkHeaders(headers: Headers, maxBytes: number): number | undefined {
   const contentType = headers.get('content-type') ?? ''
   if (contentType !== JSON_TYPE && contentType.split(';', 1)[0]?.trim().toLowerCase() !== JSON_TYPE) {
@@ -112,7 +111,7 @@ function checkHeaders(headers: Headers, maxBytes: number): number | undefined {
   return Number(length)
 }
 
-/** A body of unannounced length. */
+/** Reads a body of unannounced length. */
 async function readPieces(request: Request, maxBytes: number, share: BodyReading['share']): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -125,7 +124,7 @@ async function readPieces(request: Request, maxBytes: number, share: BodyReading
   return Buffer.concat(chunks)
 }
 
-/** A client that leaves before its request is complete gets no answer; the fault counts as the client's. */
+/** If the client disconnects before its request is complete, the error counts as the client's and gets no response. */
 function unreadable(request: Request, cause: unknown): unknown {
   if (cause instanceof GatewayError) return cause
   const message = request.signal.aborted

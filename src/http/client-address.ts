@@ -1,19 +1,17 @@
-/**
- * The address of a request: the peer of its connection, or, behind trusted proxies, the address that the outermost of them saw.
- */
+/** The client address of a request: the peer of its connection, or behind trusted proxies, the address that the outermost of them saw. */
 
 import { peerOf } from './silence'
 
 const peers = new WeakMap<Request, string>()
 
-/** Notes the peer of the connection that `request` came in on. It is noted at once because a closed connection has no peer any more. */
+/** Stores the peer of a request's connection right away, because a closed connection has no peer any more. */
 export function rememberPeer(request: Request, peer: string): void {
   peers.set(request, peer)
 }
 
 /**
- * The client's network address. Each of `trustedHops` proxies appends its peer to X-Forwarded-For, so the client is that many
- * from the right. Entries further left are the client's own.
+ * The client's network address. Each of `trustedHops` proxies appends its peer to X-Forwarded-For, so the client's is that many entries
+ * from the right. Entries further left come from the client itself.
  */
 export function clientAddress(request: Request, trustedHops: number): string {
   const peer = peers.get(request) ?? peerOf(request) ?? UNKNOWN
@@ -24,10 +22,10 @@ export function clientAddress(request: Request, trustedHops: number): string {
   return ADDRESS.test(address) ? address : peer
 }
 
-/** The client's address, looked up only for keys with address lists. */
+/** The client's address, computed only for keys with address lists. */
 export type From = { readonly clientAddress: string }
 
-/** That of `request`. */
+/** The client's address of `request`. */
 export function sentFrom({ trustedProxyHops }: { trustedProxyHops: number }, request: Request): From {
   return {
     get clientAddress(): string {
@@ -36,6 +34,6 @@ export function sentFrom({ trustedProxyHops }: { trustedProxyHops: number }, req
   }
 }
 
-/** Requests that came through no socket, as in tests of the application alone. */
+/** For requests without a socket, as in tests. */
 const UNKNOWN = '0.0.0.0'
 const ADDRESS = /^[0-9a-fA-F.:]{2,45}$/

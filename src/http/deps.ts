@@ -1,4 +1,4 @@
-/** What the routes of the API need, handed in by the composition root. */
+/** The dependencies of the API's routes, passed in by the composition root. */
 import type { Identify } from '@/accounts/identify'
 import type { ManagementKeys } from '@/accounts/management/management-keys'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
@@ -22,8 +22,8 @@ import type { OpenShare } from './share/share'
 import type { Unpaid } from './unpaid'
 
 /**
- * A store or duty that readiness depends on. `check` returns why it fails, or undefined. If it is not required, its
- * failing degrades the service (the books lag) without stopping paid traffic.
+ * A store or worker that readiness depends on. `check` returns why it fails, or undefined. If it is not required, a failure only degrades
+ * the service (usage records lag) without stopping paid traffic.
  */
 export type ReadinessCheck = { name: string; isRequired: boolean; check(): Promise<string | undefined> }
 
@@ -34,38 +34,38 @@ export type HttpDeps = ChatDeps &
     router: Router
     identify: Identify
     unpaid: Unpaid
-    /** A known caller's share of what all share, for one request. */
+    /** Opens a known caller's shares of common resources for one request. */
     openShare: OpenShare
     /** Dependencies of idempotency keys; undefined if no answers may be stored. */
     idempotency: Pick<OperationDeps, 'claims' | 'finishUnseenMs'> | undefined
     managementKeys: Pick<ManagementKeys, 'identify'>
     reports: Reports
     generations: Generations
-    /** The usage that the key may read; a management key, without `keyId`, reads all of it. */
+    /** The usage that the key may read; a management key (without `keyId`) reads all of it. */
     usageReport(asker: Pick<Payer, 'accountId'> & Partial<Payer>, query: ReportQuery): Promise<UsageReport>
     feedback: Feedback
     storedResponses: StoredResponses
-    /** Drops what was signed around these calls of the account. */
+    /** Deletes the signatures of these calls of the account. */
     signatures: { forget(accountId: string, callIds: readonly string[]): Promise<void> }
     failures: Pick<FailedRequests, 'note'>
     hashEndUser: HashEndUser
-    /** How many proxies in front are trusted to say where a request comes from. */
+    /** Number of trusted proxies in front that report the client's address. */
     trustedProxyHops: number
     maxBodyBytes: number
     maxJsonDepth: number
-    /** Shown in the docs as the server's address; the request's own where undefined. */
+    /** The server's address in the docs; undefined: the request's own. */
     publicUrl: string | undefined
     readiness: readonly ReadinessCheck[]
     metrics: PrometheusMetrics
     requestLog: Pick<RequestLog, 'refused' | 'replayed' | 'answeredFree'>
-    /** The metrics of all processes of this gateway as text. Rejects if the one that gathers them does not answer. */
+    /** The metrics of all processes of this gateway as text. Rejects if the collecting process does not answer. */
     exposition(): Promise<string>
     /** Undefined if no spans and no metrics are exported. */
     tracing?: Tracing | undefined
-    /** Which callers may read the metrics: all, none, or those with the token. */
+    /** Who may read the metrics: everybody, nobody, or callers with the token. */
     metricsAccess: 'open' | 'closed' | { token: string }
     /** True from the first SIGTERM on: requests are served, but readiness fails. */
     isLeaving(): boolean
-    /** True once the time of open answers is over: nothing new is started. */
+    /** True once the time for open answers is over: nothing new is started. */
     isDraining(): boolean
   }

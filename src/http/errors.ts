@@ -1,4 +1,4 @@
-/** The one place where an error becomes an answer: in the format of the path's family, with nothing internal in it. */
+/** Turns errors into responses, in the format of the request's path and without internal details. */
 import { ValueErrorType } from '@sinclair/typebox/errors'
 import { ParseError, ValidationError } from 'elysia'
 import { GatewayError, invalidRequest, knownError } from '@/chat/error'
@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
 import { NO_SNIFFING } from './pages'
 
-/** Turns whatever was thrown into the caller's answer. What is not a GatewayError is a bug: logged whole, answered with 500. */
+/** The response for any thrown error. An error that is not a GatewayError is a bug: it is logged in full and answered with 500. */
 export function errorResponse(error: unknown, format: Format, requestId: string, logger: Logger): Response {
   const known = error instanceof GatewayError ? error : undefined
   if (!known) logger.error('unexpected_error', { requestId, error })
@@ -28,7 +28,7 @@ export function errorResponse(error: unknown, format: Format, requestId: string,
   })
 }
 
-/** The provider's own error in place of ours, where it says all that ours says: each format has its error in a field of this name. */
+/** The provider's own error instead of ours, if it contains everything ours does; each format has its error in a field of this name. */
 function ownError(
   { options: { own } }: GatewayError,
   body: JsonObject,
@@ -42,8 +42,8 @@ function ownError(
 }
 
 /**
- * Turns the framework's error about a request into ours: the field and its expected value. An invalid answer is our own fault
- * and stays as it is.
+ * Turns Elysia's validation error about a request into ours, with field and expected value. An invalid response is our own fault and stays
+ * unchanged.
  */
 export function meaningOf(error: unknown): unknown {
   if (error instanceof ParseError) {
@@ -52,20 +52,20 @@ export function meaningOf(error: unknown): unknown {
   if (!(error instanceof ValidationError) || error.type === 'response') return error
   const errors = error.all.filter((one) => 'path' in one && 'type' in one)
   const unknown = errors.find(({ type }) => type === ValueErrorType.Never)
-  // A name that is misspelt is why another is missing.
+  // A misspelt name is often the reason why another field is missing.
   if (unknown) return noSuchField(fieldAt(unknown.path))
   const [first] = errors
   const param = fieldAt(first?.path ?? '')
   return invalidRequest(`${param || 'The request'}: ${first?.summary ?? 'not as documented'}.`, param || undefined)
 }
 
-/** For a body with a field that means nothing here. */
+/** The error for an unknown field in a body. */
 export function noSuchField(field: string): GatewayError {
   const name = field.slice(0, MAX_NAME_CHARS)
   return invalidRequest(`${name}: there is no such field here.`, name)
 }
 
-/** Of a field that only the caller knows. */
+/** Limits the caller's own field name. */
 const MAX_NAME_CHARS = 100
 
 function fieldAt(path: string): string {

@@ -1,4 +1,4 @@
-/** One entry of the model list: what a model or tier is, can do and costs, in our spelling and in that of OpenRouter's tools. */
+/** An entry of the model list: properties, capabilities and prices of a model or tier, with our field names and OpenRouter's. */
 import { type Static, Type } from '@sinclair/typebox'
 import { dearestToolPrices } from '@/catalog/tool-allowance'
 import {
@@ -31,7 +31,7 @@ const PRICES = {
 
 const perToken = (description: string) => Type.String({ description: `${description}, decimal USD per token` })
 
-/** A price list, with what applies to long requests. */
+/** A price list, with the prices for long requests. */
 const LIST = {
   ...PRICES,
   steps: Type.Array(titled('PriceStep', { above_input_tokens: Type.Integer(), ...PRICES }), {
@@ -65,7 +65,7 @@ const Architecture = Type.Object({
   output_modalities: Type.Array(oneOf(['text', 'embeddings'])),
 })
 
-/** An entry, for the documentation. */
+/** The schema of an entry, for the documentation. */
 export const ModelEntry = Type.Object(
   {
     kind: oneOf(['chat', 'embedding'], { description: 'Whether it answers conversations or embeds texts' }),
@@ -109,7 +109,7 @@ export type ModelEntry = Static<typeof ModelEntry>
 
 type Formats = ReadonlyMap<FormatName, Format>
 
-/** The entry of a model or tier under its id. */
+/** The entry of a model or tier with its id. */
 export function modelEntry(sold: Model | Tier, { service }: Catalog, formats: Formats): ModelEntry {
   const isTier = 'candidates' in sold
   const models = isTier ? sold.candidates : [sold]
@@ -150,11 +150,11 @@ export function modelEntry(sold: Model | Tier, { service }: Catalog, formats: Fo
 
 function pricingOf({ pricing, targets }: Model): ModelEntry['pricing'] {
   const { base } = pricing
-  // Those that can be asked for.
+  // Only tiers that can be requested.
   const tiers = [...(pricing.serviceTiers ?? [])]
     .filter(([name]) => targets.some(({ serviceTiers }) => serviceTiers?.has(name)))
     .map(([name, list]) => [name, listOf(list)] as const)
-  // What a use costs at the dearest target.
+  // The highest price of a use at any target.
   const tools = [...dearestToolPrices(targets)].map(
     ([name, { price, per }]) => [name, { price: nanoToUsd(price), per }] as const,
   )
@@ -201,7 +201,7 @@ function architectureOf(kind: Model['kind'], can: (capability: Capability) => bo
   return { modality: `${input.join('+')}->${output}`, input_modalities: input, output_modalities: [output] }
 }
 
-/** OpenRouter's word for answers that follow the schema of `response_format`. */
+/** OpenRouter's name for answers that follow the schema of `response_format`. */
 const STRUCTURED_OUTPUTS = 'structured_outputs'
 
 function parametersOf(kind: Model['kind'], models: readonly Model[], formats: Formats): string[] {

@@ -1,4 +1,4 @@
-/** The bodies of the model lists, made from the catalogue: a common one, and one for each format that has its own. */
+/** Bodies of the model lists, made from the catalogue: a common one, and one for each format with its own. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { Catalog, Model, Tier } from '@/catalog/types'
 import { GatewayError, invalidRequest } from '@/chat/error'
@@ -11,7 +11,7 @@ import { NO_SNIFFING, OPEN_TO_PAGES } from './pages'
 
 type Formats = ReadonlyMap<FormatName, Format>
 
-/** The common list, with the field of each format that has a list of its own. */
+/** The common list, with the additional field of each format with its own list. */
 export function modelListSchema(formats: Iterable<Format>): TSchema {
   const own = Array.from(formats).flatMap(({ name, modelListing }) => {
     if (!modelListing) return []
@@ -30,12 +30,12 @@ export function modelListSchema(formats: Iterable<Format>): TSchema {
   })
 }
 
-/** The schemas of the list and an entry, in a format's own form. */
+/** The schemas of list and entry in a format's own form. */
 export function ownListSchema({ field, entrySchema }: ModelListing): TSchema {
   return Type.Object({ [field]: Type.Array(entrySchema) })
 }
 
-/** How every operation that answers with one entry is documented. */
+/** Documentation of operations that return one entry. */
 export const ENTRY_DETAIL = operation({
   tag: 'Models',
   summary: 'Get one model or auto tier',
@@ -45,7 +45,7 @@ export const ENTRY_DETAIL = operation({
   isPublic: true,
 })
 
-/** What a list may be narrowed to. */
+/** The query parameters that filter a list. */
 export const FILTERS: readonly Parameter[] = [
   {
     name: 'supported_parameters',
@@ -62,28 +62,28 @@ export const FILTERS: readonly Parameter[] = [
   },
 ]
 
-/** A name under which something is sold, with its entry and what formats of their own list. */
+/** A name that can be requested, with its entry in the common and in other forms. */
 type Listed = { entry: ModelEntry; listed: ListedModel }
 
-/** A list and its entries by id or alias, as JSON. */
+/** The list and its entries by id or alias, as JSON. */
 export type ModelBodies = {
-  /** The list, narrowed to what the query asks for. */
+  /** The list, filtered by the query. */
   list(query: string): string
   entries: ReadonlyMap<string, string>
 }
 
 /**
- * What clients of all formats read, who each take the fields they know. Only `name` means two things, the display name and a
- * format's own resource: the display name it is here.
+ * The list for clients of all formats, which each read the fields they know. Only `name` is ambiguous (display name or resource name): here
+ * it is the display name.
  */
 export function commonModelBodies(catalog: Catalog, formats: Formats): ModelBodies {
   return commonBodies(listSold(catalog, formats), formats)
 }
 
-/** The price of a tier as OpenRouter states it for its own: it varies. */
+/** OpenRouter's price for its own tiers, which means that it varies. */
 const VARIES = { prompt: '-1', completion: '-1' }
 
-/** The same for OpenRouter's library, which reads no list with an entry without prices. */
+/** The same for OpenRouter's library, which fails at entries without prices. */
 export function pricedModelBodies(catalog: Catalog, formats: Formats): ModelBodies {
   const priced = listSold(catalog, formats).map(({ entry, listed }) => ({
     entry: { ...entry, pricing: entry.pricing ?? VARIES } as ModelEntry,
@@ -111,7 +111,7 @@ function commonBodies(sold: readonly Listed[], formats: Formats): ModelBodies {
   return bodiesOf(sold, write, ({ entry, listed }) => ({ ...own(listed), ...entry }))
 }
 
-/** What clients of one format read where they say that they are its own. */
+/** The list for clients of one format, if they identify themselves. */
 export function ownModelBodies(catalog: Catalog, formats: Formats, { field, encodeModel }: ModelListing): ModelBodies {
   const write = (chosen: readonly Listed[]) =>
     JSON.stringify({ [field]: chosen.map(({ listed }) => encodeModel(listed)) })
@@ -152,7 +152,7 @@ function wordsOf(query: URLSearchParams, name: string): string[] {
   return words.map((word) => word.trim()).filter((word) => word !== '')
 }
 
-/** The answer of a list. `vary` are the headers that choose between several. */
+/** The response of a list. `vary`: the headers that select among several lists. */
 export function modelAnswer(body: string, vary: readonly string[] = []): Response {
   return new Response(body, {
     headers: {
@@ -167,7 +167,7 @@ export function modelAnswer(body: string, vary: readonly string[] = []): Respons
 
 const RESOURCE = '/models/'
 
-/** The entry that a path such as `/v1/models/svc/alpha` or `/v1/models/svc%2Falpha` names. */
+/** The entry named by a path such as `/v1/models/svc/alpha` or `/v1/models/svc%2Falpha`. */
 export function findModelBody({ entries }: ModelBodies, path: string): string {
   const decoded = decodePath(path)
   const names = decoded.slice(decoded.indexOf(RESOURCE) + RESOURCE.length).split('/')
@@ -188,7 +188,7 @@ function decodePath(text: string): string {
   }
 }
 
-/** Every id in the catalogue's order, models first, and then every alias. */
+/** All ids in the catalogue's order, models first, then all aliases. */
 function listSold(catalog: Catalog, formats: Formats): Listed[] {
   const sold: (Model | Tier)[] = [...catalog.models.values(), ...catalog.tiers.values()]
   const entries = new Map(sold.map((one) => [one.id, modelEntry(one, catalog, formats)]))

@@ -1,17 +1,17 @@
 /**
- * Headers that browsers need on every answer. Pages of any site may call the API: it knows a caller by the key in the request, and by nothing that a
- * browser adds. No answer is mistaken for another type.
+ * Response headers for pages in browsers. Pages of any site may call the API, since it identifies callers only by the key in the request. Browsers
+ * must not guess content types.
  */
 
-/** On every answer. */
+/** For every response. */
 export const NO_SNIFFING = { 'x-content-type-options': 'nosniff' } as const
 
-/** For everything that answers alike to all callers with a key, or that needs none. Never with credentials. */
+/** For responses that don't depend on cookies. Never with credentials. */
 export const OPEN_TO_PAGES = { 'access-control-allow-origin': '*' } as const
 
 const PREFLIGHT_SECONDS = 7_200
 
-/** Where the paths of inference and of the models begin, in every spelling. */
+/** Path prefixes of inference and model lists, in every spelling. */
 export const OPEN_PREFIXES: readonly string[] = [
   '/v1/',
   '/v1beta/',
@@ -28,7 +28,7 @@ export function isOpenToPages(path: string): boolean {
   return OPEN_PREFIXES.some((prefix) => `${path}/`.startsWith(prefix))
 }
 
-/** Opens an answer to a page of another site. Only browsers say where a request comes from: no other caller pays for this. */
+/** Lets pages of other sites read a response. Only for requests with an Origin header, so others pay nothing. */
 export function openToPage(request: Request, response: Response): Response {
   if (request.headers.has('origin')) {
     response.headers.set('access-control-allow-origin', '*')
@@ -37,7 +37,7 @@ export function openToPage(request: Request, response: Response): Response {
   return response
 }
 
-/** The answer to a browser that asks whether it may. `*` does not stand for `authorization`, so that is named. */
+/** The response to a CORS preflight. `authorization` is listed, since `*` does not include it. */
 export function preflight(): Response {
   return new Response(null, {
     status: 204,
@@ -50,7 +50,7 @@ export function preflight(): Response {
   })
 }
 
-/** Where people open the service by https, browsers are to know no other way to it. */
+/** HSTS, if the service's address uses https. */
 export function transportSecurity(publicUrl: string | undefined): Record<string, string> {
   return publicUrl?.startsWith('https:') ? { 'strict-transport-security': `max-age=${YEAR_SECONDS}` } : {}
 }

@@ -1,6 +1,6 @@
 /**
- * One request that is paid for, from the door to the end of its answer: made once when it arrives, and filled in as it becomes known.
- * The code that answers it reports how it ended.
+ * One paid request from its arrival to the end of its answer. It is created at arrival and completed as facts become known. The code that
+ * answers it reports how it ended.
  */
 import { knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
@@ -21,40 +21,40 @@ import { newRequestId } from './request-id'
 import type { Share } from './share/share'
 import { allowSilence, endSilence } from './silence'
 
-/** The format of errors, and what is special about the endpoint. */
+/** Error format and options of an endpoint. */
 export type PaidEndpoint = {
   format: Format
-  /** The path of it in its first spelling. */
+  /** Its path, in the primary spelling. */
   route: string
-  /** The payer, if not found by an API key in the request. */
+  /** Finds the payer, if not by an API key in the request. */
   payerOf?: (request: Request) => Promise<Payer>
-  /** The most values in a body, where these are other than a conversation's. */
+  /** The most JSON values in a body, if not the limit for conversations. */
   maxJsonValues?: number
 }
 
-/** The common part of paid requests. A subclass for each use adds the request and its answer. */
+/** The common part of paid requests. Subclasses add the decoded request and its answer. */
 export abstract class PaidRequest {
   readonly requestId = newRequestId()
   readonly format: Format
   readonly arrivedMonotonicMs: number
-  /** Wall clock, from when its body is there. */
+  /** Set when its body has arrived, by the wall clock. */
   arrivedAtMs = 0
   /** Fires when the answer is no longer awaited. */
   signal: AbortSignal
-  /** What it leaves in the log. */
+  /** Its log line. */
   readonly line: RequestLine
   /** Its shares of common resources; undefined until its payer is known. */
   share: Share | undefined = undefined
-  /** SHA-256 of its idempotency key, where it has one. */
+  /** SHA-256 of its idempotency key, if any. */
   idempotencyKey: string | undefined = undefined
-  /** The labels that its account sorts usage by; undefined without labels. */
+  /** Labels by which its account groups usage; undefined without labels. */
   labels: RequestLabels | undefined = undefined
-  /** Tags that were none, if there were such. */
+  /** Invalid tags, if any. */
   ignoredTags: string | undefined = undefined
-  /** The operation of its idempotency key, where it has one. */
+  /** The operation of its idempotency key, if any. */
   once: Once | undefined = undefined
 
-  /** `event` is what the log calls it. */
+  /** `event` is its name in the log. */
   constructor(
     readonly deps: HttpDeps,
     readonly arrived: Request,
@@ -68,7 +68,7 @@ export abstract class PaidRequest {
     this.line = openLine({ event, requestId, format: format.name, route: endpoint.route, arrivedMonotonicMs, signal })
   }
 
-  /** Has the use case answer what this body asks for. May throw. */
+  /** Decodes the body and lets the use case answer. May throw. */
   abstract answer(body: JsonBody): Soon<Response>
 
   get payer(): Payer {
@@ -84,14 +84,14 @@ export abstract class PaidRequest {
     return this.once?.onSettled
   }
 
-  /** It is answered, and charged, once: `once` decides when nobody waits any more, and is called at the end. */
+  /** Answers and charges it once: `once` decides when nobody waits any more, and is called at the end. */
   answerOnce(once: Once, claimant: Parameters<typeof digestOf>[0]): void {
     this.once = once
     this.signal = once.signal
     this.idempotencyKey = digestOf(claimant)
   }
 
-  /** The body is there: from now on the connection may be silent until the answer has ended. */
+  /** Called when the body was read: the connection may then be silent until the answer has ended. */
   read(): void {
     this.arrivedAtMs = this.deps.clock.now()
     allowSilence(this.arrived)
@@ -101,39 +101,39 @@ export abstract class PaidRequest {
     this.ignoredTags = said.ignored
   }
 
-  /** Whom the body names as the end user, in the caller's own words. */
+  /** Records the end user named in the body. */
   nameEndUser(name: string): void {
     const endUser = this.deps.hashEndUser(this.payer.accountId, name)
     if (endUser !== undefined) this.labels = { ...this.labels, endUser }
   }
 
-  /** The model that is asked for, and whether for a stream. */
+  /** Records the requested model, and whether a stream is requested. */
   nameModel(model: string, isStream = false): void {
     this.line.requestedModel = model
     this.line.stream = isStream
   }
 
-  /** All that there is for the client is known. */
+  /** Called when everything for the client is known. */
   onEnd(): void {
     endSilence(this.arrived)
     this.share?.end()
     this.deps.tracing?.ended(this.requestId)
   }
 
-  /** No answer came, and the client has got the error already. */
+  /** Called when there is no answer, after the client got the error. */
   onLateFailure(error: unknown): void {
     this.refusal(error, true)
     this.once?.failed()
   }
 
-  /** What its caller gets where there is no answer. */
+  /** The caller's response if there is no answer. */
   refusal(error: unknown, isLate = false): Response {
     const { deps, arrived, line, share, format, requestId } = this
     const { payer, requestedModel: model } = line
     endSilence(arrived)
     share?.end()
     if (payer) deps.unpaid.refused(payer, error, share?.bytesRead ?? 0)
-    // A client that hangs up before its request is complete gets no answer.
+    // A client that disconnected before its request was complete gets no response.
     if (payer && !arrived.signal.aborted) deps.failures.note({ requestId, payer, format: format.name, model, error })
     const response = errorResponse(error, format, requestId, deps.logger)
     deps.metrics.refused(format.name, model, response.status)
@@ -142,7 +142,7 @@ export abstract class PaidRequest {
     return response
   }
 
-  /** The dashboard's own pages are the only ones that call an endpoint whose payer is known otherwise. */
+  /** Lets other sites' pages read the response, except for endpoints used only by the dashboard, whose payer isn't found by a key. */
   opened(response: Response): Response {
     if (this.ignoredTags !== undefined) response.headers.set(IGNORED_TAGS_HEADER, this.ignoredTags)
     return this.endpoint.payerOf ? response : openToPage(this.arrived, response)

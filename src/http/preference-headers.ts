@@ -1,20 +1,19 @@
-/** The headers by which a client says what it wishes without touching its bodies. */
+/** Headers for routing preferences, for clients that can't change request bodies. */
 import { invalidRequest } from '@/chat/error'
 import type { RoutePreferences } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 
-/** Their names, for the documentation as well. */
 export const QUALITY_HEADER = 'x-svc-quality'
 export const LOSSY_HEADER = 'x-svc-lossy'
-/** Asks for what the answer cost. */
+/** Requests the answer's cost. */
 export const USAGE_RECORD_HEADER = 'x-svc-usage-record'
 
 const FROM_0_TO_1 = /^(?:0?\.\d{1,9}|[01](?:\.0{1,9})?)$/
 const NO_WISH: RoutePreferences = { order: [], only: [], ignore: [] }
 
 /**
- * The request with the headers' preferences: quality (instead of the body's), allowed losses, and its cost in the answer.
- * Throws `invalid_request` for a quality outside 0 to 1, and for other words than `true` and `false`.
+ * The request with the headers' preferences: quality (overrides the body's), accepted losses, and cost in the answer. Throws
+ * `invalid_request` for a quality outside 0 to 1, and for values other than `true` and `false`.
  */
 export function withPreferenceHeaders(decoded: ChatRequest, headers: Headers): ChatRequest {
   const request = wantsUsageRecord(headers) ? { ...decoded, wantsUsage: true, wantsCost: true as const } : decoded
@@ -26,7 +25,7 @@ export function withPreferenceHeaders(decoded: ChatRequest, headers: Headers): C
   return { ...request, preferences: { ...preferences, ...wished } }
 }
 
-/** Whether the header asks for what the answer cost. */
+/** Whether the header requests the answer's cost. */
 export function wantsUsageRecord(headers: Headers): boolean {
   return headers.get(USAGE_RECORD_HEADER) === 'true'
 }

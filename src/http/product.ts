@@ -1,4 +1,4 @@
-/** The name and version of this program, from its package. */
+/** The name and version of this program, from package.json. */
 import { name, version } from '#package.json'
 
 export const PRODUCT = { name, version }

@@ -1,4 +1,4 @@
-/** Tells which format's a request is where no route of one format has it: for the words of an error, and for shared endpoints. */
+/** Determines the format of a request on a path shared by formats: for errors, and for shared endpoints. */
 import type { FormatName } from '@/chat/format-name'
 import type { Format } from '@/formats/format'
 import { assert } from '@/lib/assert'
@@ -6,7 +6,7 @@ import type { JsonObject } from '@/lib/json'
 
 type Formats = ReadonlyMap<FormatName, Format>
 
-/** The format of requests that could be any format's. */
+/** The format assumed if a request could be of any. */
 export function defaultFormat(formats: Formats): Format {
   const [first] = formats.values()
   assert(first, 'there is a format')
@@ -14,8 +14,8 @@ export function defaultFormat(formats: Formats): Format {
 }
 
 /**
- * Which format's words the errors of a request use. A path that formats share (the model lists) or that belongs to none is
- * told by the headers that only one format's clients send.
+ * The format for a request's errors. If the path is shared by formats (model lists) or unknown, headers sent only by one format's clients
+ * decide.
  */
 export function formatOfRequest(formats: Formats, path: string, headers: Headers): Format {
   const all = [...formats.values()]
@@ -23,12 +23,12 @@ export function formatOfRequest(formats: Formats, path: string, headers: Headers
   return owner ?? formatOfHeaders(all, headers) ?? defaultFormat(formats)
 }
 
-/** The one of `formats` whose clients alone send such headers. */
+/** The format whose clients alone send such headers. */
 export function formatOfHeaders(formats: readonly Format[], headers: Headers): Format | undefined {
   return formats.find(({ recognition }) => recognition.headers.some((name) => headers.has(name)))
 }
 
-/** Whose body this is. */
+/** The format of this body. */
 export function formatOfBody(formats: Formats, body: JsonObject, headers: Headers): Format {
   const owner = formats.values().find(({ recognition }) => recognition.isOwnBody(body, headers))
   return owner ?? defaultFormat(formats)

@@ -1,8 +1,8 @@
-/** The identity of one request: in its answer's headers, in the log, in the ledger and in its usage record. */
+/** The id of a request: in response headers, log, ledger and usage record. */
 
 /**
- * `req_` and 32 hexadecimal characters: a UUID of version 7 (the moment, and at least 62 random bits). Also the id of the request's hold and
- * of its record in the history, whose index is cheapest to add to where later ids sort behind earlier ones.
+ * `req_` and 32 hexadecimal characters: a UUID version 7 (time, and at least 62 random bits). Also the id of its hold and its usage record.
+ * Postgres' index grows most cheaply with ascending ids.
  */
 export function newRequestId(): string {
   return `req_${Bun.randomUUIDv7('buffer').toString('hex')}`
@@ -10,7 +10,7 @@ export function newRequestId(): string {
 
 const ids = new WeakMap<Request, string>()
 
-/** The identity of a request that several places speak of: its answer, an error's, and the audit log. */
+/** The id of a request, the same for its response, errors and audit entries. */
 export function requestIdOf(request: Request): string {
   const known = ids.get(request)
   if (known !== undefined) return known
@@ -19,7 +19,7 @@ export function requestIdOf(request: Request): string {
   return id
 }
 
-/** Has `request` go by the identity of another, on whose behalf it is made. */
+/** Gives `request` the id of another request, on whose behalf it is made. */
 export function sameIdentity(request: Request, as: Request): void {
   ids.set(request, requestIdOf(as))
 }

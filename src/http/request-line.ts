@@ -1,6 +1,6 @@
-/** The path and query of a request, read the same way for routing, authentication and logging. */
+/** Reads path and query of a request the same way for routing, authentication and logging. */
 
-/** The path of a request URL, still percent-encoded, without the query. `/` where there is none. */
+/** The path of a request URL, percent-encoded and without the query. `/` if there is none. */
 export function pathOf(url: string): string {
   const start = url.indexOf('/', url.indexOf('//') + 2)
   if (start === -1) return '/'
@@ -8,7 +8,7 @@ export function pathOf(url: string): string {
   return end === -1 ? url.slice(start) : url.slice(start, end)
 }
 
-/** The query of a request URL without its question mark; '' where there is none. */
+/** The query of a request URL without question mark; '' if there is none. */
 export function queryOf(url: string): string {
   const start = url.indexOf('?')
   return start === -1 ? '' : url.slice(start + 1)

@@ -1,4 +1,4 @@
-/** The status check for endpoints that reserve nothing: inference learns a key's status from its reserve, these ask for it. */
+/** Checks the key's status for endpoints without a reserve, which would check it otherwise. */
 import { GatewayError } from '@/chat/error'
 import { unusableKey } from '@/gateway/refuse-early'
 import { allowsAddress } from '@/ledger/address-lists'
@@ -11,8 +11,7 @@ import type { From } from './client-address'
 type KeyDeps = { ledger: Pick<Ledger, 'readKey'>; clock: Clock }
 
 /**
- * The payer's key as the ledger has it right now. Throws `invalid_credentials` unless it is active, and `forbidden` where it may not be
- * used from where the request comes.
+ * The payer's key in the ledger. Throws `invalid_credentials` unless it is active, and `forbidden` if it may not be used from this address.
  */
 export async function requireActiveKey(deps: KeyDeps, payer: Payer, from: From): Promise<KeyUsage> {
   const key = await deps.ledger.readKey(payer)

@@ -1,4 +1,4 @@
-/** Restores the earlier answers that a request names by id, before the request is decoded. */
+/** Inserts earlier answers that a request refers to by id, before the request is decoded. */
 import { findSold } from '@/catalog/aliases'
 import type { Catalog } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
@@ -14,7 +14,7 @@ import type { Share } from './share/share'
 
 type Arrived = { format: Format; payer: Payer; body: JsonObject; bytes: number; share: Share }
 
-/** The request with what it builds on; undefined if its format has no such thing. Throws if that is not there. */
+/** The request with the answers it builds on; undefined if its format has no such references. Throws if an answer is missing. */
 export function resumeRequest(
   { storedResponses, catalog }: Pick<HttpDeps, 'storedResponses' | 'catalog'>,
   { format, payer, body, bytes, share }: Arrived,
@@ -25,10 +25,10 @@ export function resumeRequest(
   return storedResponses.resume({ ...payer, body, bytes, keptItems: format.keptItems, beforeReading })
 }
 
-/** Vocabularies differ: what one makes a hundred tokens of is hardly less than fifty to any other. */
+/** Token counts differ by vocabulary, but hardly by more than a factor of two. */
 const LEAST_SHARE = 0.5
 
-/** The least that reading a conversation of so many tokens again costs at `model`; nothing if that is not known yet. */
+/** The least that reading a conversation of `tokens` again costs at `model`; zero if unknown. */
 function leastCost(catalog: Catalog, model: JsonValue | undefined, tokens: number): Nano {
   const sold = typeof model === 'string' ? findSold(catalog, model) : undefined
   if (!sold || 'candidates' in sold) return ZERO_NANO
@@ -37,7 +37,7 @@ function leastCost(catalog: Catalog, model: JsonValue | undefined, tokens: numbe
   return costNano([Math.floor(tokens * LEAST_SHARE)], [cheapest])
 }
 
-/** The decoded request with what its answer says of all this. */
+/** The decoded request with the fields to repeat in its answer. */
 export function withEcho(request: ChatRequest, { echo, leftOut }: Resumed): ChatRequest {
   const unlisted = leftOut.length > 0 ? [...(request.unlisted ?? []), ...leftOut] : request.unlisted
   return { ...request, answerEcho: { ...request.answerEcho, ...echo }, ...(unlisted && { unlisted }) }

@@ -1,9 +1,9 @@
-/** The name of the route that a path belongs to, for metrics and logs: always one of ours, whatever a client writes. */
+/** Maps a path to its route's name, for metrics and logs, so that these never contain text from clients. */
 
-/** The name of every path that is no route. */
+/** The name for unknown paths. */
 export const UNKNOWN_ROUTE = 'unknown'
 
-/** Names paths after `routes`, each a path with `:name` for one segment and `*` for the rest; the most exact one first. */
+/** Names paths after `routes`, in which `:name` is one segment and `*` the rest; the most specific route first. */
 export function createRouteNames(routes: readonly string[]): (path: string) => string {
   const templates = [...new Set(routes)]
     .map((route) => ({ route, segments: route.split('/'), literals: literalsOf(route) }))

@@ -1,6 +1,6 @@
-/** The name that a client gives its conversation. */
+/** Reads the name that a client gives its conversation. */
 
-/** Our header, or else the session id that Claude Code sends with each request. */
+/** From our header, or else Claude Code's session id. */
 export function sessionNameOf(headers: Headers): string | undefined {
   return headers.get('x-svc-session') ?? headers.get('x-claude-code-session-id') ?? undefined
 }

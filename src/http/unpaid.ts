@@ -1,7 +1,7 @@
 /**
- * Limits for unpaid requests: free answers, refusals, and strangers. They are checked before a body is read if possible, in
- * each process. A usual paid request is not checked: only for a recently refused key, or a large body, the ledger is first
- * asked whether it would grant a reserve.
+ * Limits for unpaid requests: free answers, refusals, and unknown callers. They are checked per process, if possible before a body is read.
+ * A usual paid request is not checked. Only for a recently refused key, or a large body, the ledger is first asked whether it would grant a
+ * reserve.
  */
 import { GatewayError } from '@/chat/error'
 import { type Asking, refuseAsReserve, refuseWithoutCredit } from '@/gateway/refuse-early'
@@ -17,22 +17,22 @@ import { clientAddress } from './client-address'
 export interface Unpaid {
   /** Counts a free answer. Throws `rate_limited`. */
   answer(payer: Payer): void
-  /** Before the body of a paid request. Undefined for nearly every request; else throws as a reserve would. */
+  /** Called before the body of a paid request. Returns undefined for nearly every request; else throws like a reserve. */
   admit(payer: Payer, request: Request): Promise<unknown> | undefined
-  /** Throws `rate_limited` where the account has had more than its share of what is read for nothing. */
+  /** Throws `rate_limited` if the account has used up its share of bytes read for free. */
   admitBytes(payer: Payer): void
   /**
-   * Call it before a large paid body is read. Throws as a reserve of `least` would for any model: key not allowed, credit or
-   * budget too small, or a limit reached.
+   * Called before a large paid body is read. Throws like a reserve of `least` for any model: key not allowed, credit or budget too low, or
+   * a limit reached.
    */
   admitLarge(payer: Payer, least?: Nano): Promise<void>
-  /** The same of what costs nothing: only the account's standing and its credit are looked at. */
+  /** The same for free requests: only the account's status and credit are checked. */
   admitFree(payer: Payer, least?: Nano): Promise<void>
-  /** Counts bytes that were read for nothing. */
+  /** Counts bytes that were read for free. */
   charge(payer: Payer, bytes: number): void
-  /** Notes that a paid request was refused, after so many bytes were read for it. */
+  /** Records that a paid request was refused after `bytes` were read. */
   refused(payer: Payer, error: unknown, bytes: number): void
-  /** Throws `rate_limited` where the request's address has sent too many invalid keys, before another is looked up. */
+  /** Throws `rate_limited` if the request's address has sent too many invalid keys, before another is looked up. */
   admitStranger(request: Request): void
   /** Counts an invalid or missing key. */
   stranger(request: Request): void
@@ -40,24 +40,24 @@ export interface Unpaid {
 
 type UnpaidDeps = Asking<'refusalOf' | 'readBalance'> & {
   clock: Clock
-  /** Of the catalogue: the free limit is never below the paid one. */
+  /** From the catalogue: the free limit is never below the paid one. */
   limits: Pick<DefaultLimits, 'requestsPerMinute'>
   trustedProxyHops: number
 }
 
-/** Invalid keys, from one network. A machine that was set up wrongly tries again and again, and must not look like an attack. */
+/** Invalid keys per network. A misconfigured machine that keeps retrying must not look like an attack. */
 const STRANGERS_PER_MINUTE = 300
-/** So long after a refusal a key's standing is looked at first. */
+/** For this time after a refusal, a key's status is checked first. */
 const SUSPICION_MS = 60_000
 const MAX_SUSPECTS = 10_000
-/** So long a large body is refused for what the one before was. */
+/** For this time, a further large body gets the same refusal. */
 const REPEATED_SECONDS = 1
 /** Reading this much takes longer than asking the ledger. */
 export const LARGE_BYTES = 256 * 1024
-/** The least that an account gets for free answers, and each of its keys for refusals: one that goes wild leaves the others theirs. */
+/** The minimum per account of free answers, and per key of refusals, so that one key doesn't use up the others' share. */
 const { perAccount: MIN_FREE_PER_MINUTE } = SHARED.freeAnswers
 
-/** Creates the limits of one process. */
+/** Creates the limits for requests without payment. */
 export function createUnpaid(deps: UnpaidDeps): Unpaid {
   const { clock, limits, trustedProxyHops } = deps
   const freePerMinute = () => Math.max(MIN_FREE_PER_MINUTE, limits.requestsPerMinute)
@@ -77,7 +77,7 @@ export function createUnpaid(deps: UnpaidDeps): Unpaid {
     await refuseAsReserve(deps, payer, least)
   }
 
-  /** The server reads the body from the socket while the ledger is asked, so a caller refused a moment ago is refused without asking. */
+  /** The server reads the body from the socket while the ledger is asked, so a recently refused caller is refused without asking. */
   function admitUnread(payer: Payer): Promise<void> {
     for (const whose of [payer.keyId, payer.accountId]) {
       const told = lately.get(whose)
@@ -122,12 +122,15 @@ export function createUnpaid(deps: UnpaidDeps): Unpaid {
   }
 }
 
-/** Whether another key of the account may get another answer. A lack of credit may say what another key's member may not see. */
+/**
+ * Whether another key of the account may get a different answer. An error for lack of credit may contain figures that only some members may
+ * see.
+ */
 function isOfKey({ kind, options: { details } }: GatewayError): boolean {
   return kind === 'invalid_credentials' || kind === 'insufficient_credit' || details?.of === 'key'
 }
 
-/** Whether the body is to be asked about before it is read. One of unannounced length may be of any. */
+/** Whether to ask the ledger before reading the body. An unannounced length may be large. */
 export function isLarge({ headers }: Request): boolean {
   const length = headers.get('content-length')
   return length === null || Number(length) > LARGE_BYTES

@@ -1,10 +1,10 @@
-/** The beta interfaces of messages: what is known of each, so that a provider is asked for those alone that its prices cover. */
+/** Known beta features of messages, so that only those are requested whose costs the catalogue's prices cover. */
 import type { Beta } from '@/chat/protocol'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 
-/** Betas, without dates, that cost tokens and nothing else and reach nothing beyond the request. */
+/** Betas (without dates) that cost nothing but tokens and read nothing outside the request. */
 const FREE: ReadonlySet<string> = new Set([
-  // How the model thinks, and what it tells of it.
+  // How the model thinks, and how much of it is returned.
   'interleaved-thinking',
   'dev-full-thinking',
   'redact-thinking',
@@ -13,13 +13,13 @@ const FREE: ReadonlySet<string> = new Set([
   'thinking-token-count',
   'effort',
   'task-budgets',
-  // How much it reads and writes; the model's entry in the catalogue bounds both, and has the prices of long contexts.
+  // Amounts read and written; the model's catalogue entry limits both and has prices for long contexts.
   'context-1m',
   'context-management',
   'model-context-window-exceeded',
   'output-128k',
   'output-300k',
-  // What a conversation may look like.
+  // Permitted forms of a conversation.
   'claude-code',
   'inline-tools',
   'mid-conversation-output-config',
@@ -28,14 +28,14 @@ const FREE: ReadonlySet<string> = new Set([
   'mid-conversation-tool-changes',
   'pdfs',
   'structured-outputs',
-  // Tools that the caller runs, and how they are offered and called. Those that run at the provider have prices of their own.
+  // Tools run by the caller, and how they are offered and called. Provider-run tools have their own prices.
   'advanced-tool-use',
   'computer-use',
   'fine-grained-tool-streaming',
   'token-efficient-tools',
   'tool-examples',
   'tool-search-tool',
-  // The cache, whose reading and writing are classes of the usage; and counting, which is done here.
+  // The cache, whose reads and writes have prices; and token counting, which is done here.
   'cache-diagnosis',
   'extended-cache-ttl',
   'prompt-caching',
@@ -43,14 +43,14 @@ const FREE: ReadonlySet<string> = new Set([
   'token-counting',
 ])
 
-/** The tool that a beta is for: asked for where the catalogue prices the tool. */
+/** The tool that a beta enables: the beta is requested if the catalogue prices the tool. */
 const TOOLS: ReadonlyMap<string, string> = new Map([
   ['code-execution', 'code_execution'],
   ['web-fetch', 'web_fetch'],
   ['web-search', 'web_search'],
 ])
 
-/** The fields that providers refuse without the beta. Those that are read without it as well are not among them. */
+/** Fields that providers refuse without the beta; fields that work without it are not listed. */
 const FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['cache-diagnosis', ['diagnostics']],
   ['compact', ['compaction']],
@@ -69,7 +69,7 @@ const FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
 
 const DATE = /-\d{4}-?\d{2}-?\d{2}$/
 
-/** What is known of the beta that `body` names, or its request's headers. */
+/** The properties of a beta named in `body` or in the headers. */
 export function describeBeta(name: string, body: JsonObject): Beta {
   const family = name.replace(DATE, '')
   const tool = TOOLS.get(family)

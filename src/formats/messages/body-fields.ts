@@ -1,4 +1,4 @@
-/** Which top-level fields of a messages body are passed on to a provider of the format, and why. */
+/** The body fields of messages that are passed on to providers of the format, and why. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { boundWhere, type FieldTree, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
@@ -6,7 +6,7 @@ import { NOT_OFFERED, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { isJsonObject } from '@/lib/json'
 import { QUIRKS } from './provider'
 
-/** Anthropic's own fields, those of its beta interfaces included. */
+/** Anthropic's own fields, including those of its betas. */
 export const BODY_FIELDS = fieldTable({
   hub: [
     'model',
@@ -29,7 +29,7 @@ export const BODY_FIELDS = fieldTable({
     'stop_sequences',
     'metadata',
     'service_tier',
-    // Read as if the header had them: see client-side/read-protocol.ts.
+    // Read like the header; see client-side/read-protocol.ts.
     'betas',
     'anthropic_beta',
   ],
@@ -54,7 +54,7 @@ export const BODY_FIELDS = fieldTable({
     'somebody else’s servers and tools are called': ['mcp_servers', 'container'],
     'somebody else is charged': ['billing_policy', 'workspace_id'],
   },
-  // The libraries' tool runners know this word, and send the whole conversation from then on.
+  // The libraries' tool runners recognise this code, and then send the whole conversation.
   codes: { thread: 'thread_unsupported_request' },
 })
 
@@ -63,16 +63,16 @@ const TOOL_FIELDS = [
   ...['allowed_callers', 'eager_input_streaming', 'max_uses', 'max_content_tokens', 'max_characters', 'max_tokens'],
   ...['allowed_domains', 'blocked_domains', 'user_location', 'citations', 'url_sources', 'use_cache'],
   ...['response_inclusion', 'display_width_px', 'display_height_px', 'display_number', 'enable_zoom'],
-  // Toolsets and the second model, which are refused or priced by their type.
+  // Toolsets and the advisor model, which are refused or priced by type.
   ...['mcp_server_name', 'configs', 'default_config', 'tools', 'model', 'caching'],
 ]
 
-/** Of functions, and of the tools that the format names by their type. */
+/** Fields of functions, and of the tools that the format defines by type. */
 const TOOL = fieldTree(
   TOOL_FIELDS,
   { user_location: fieldTree(['type', 'city', 'country', 'region', 'timezone']) },
   {
-    // Every tool is given outright where no search can find it.
+    // Tool search can be omitted elsewhere, since all tools are then given directly.
     type: lostExcept([], (type) => typeof type === 'string' && type.startsWith('tool_search_tool_')),
     input_examples: LOST,
     defer_loading: LOST,
@@ -81,10 +81,10 @@ const TOOL = fieldTree(
   },
 )
 
-/** The bytes of a picture or a document, or where it lies. */
+/** The bytes of an image or document, or its location. */
 const SOURCE = ['type', 'media_type', 'data', 'url', 'file_id', 'content']
 
-/** What the results of tools that run at the provider hold. */
+/** Fields in the results of provider-run tools. */
 const OF_RESULTS = [
   ...['text', 'title', 'url', 'page_age', 'retrieved_at', 'encrypted_content', 'stop_reason', 'file_id', 'content'],
   ...['error_code', 'error_message', 'return_code', 'stdout', 'stderr', 'encrypted_stdout', 'tool_references'],
@@ -92,13 +92,13 @@ const OF_RESULTS = [
   ...['lines', 'new_lines', 'new_start', 'old_lines', 'old_start'],
 ]
 
-/** What a document is called. */
+/** A document's title. */
 const titleOfDocument = lostExcept(
   ['chat-completions', 'responses'],
   (value, { type }) => type === 'document' && typeof value === 'string' && value !== '',
 )
 
-/** Blocks of every type, and the blocks or tool findings inside their `content`. */
+/** Blocks of every type, and the blocks or tool results inside their `content`. */
 function blockFields(): FieldTree {
   const inside = new Map<string, FieldTree>()
   const own = new Set([
@@ -126,7 +126,7 @@ function blockFields(): FieldTree {
 
 const BLOCK = blockFields()
 
-/** Instructions in the middle of a conversation say for how long they hold, and how hard to think from there on. */
+/** A system message inside the conversation may state how long it applies, and the effort from there on. */
 const MESSAGE = fieldTree(
   ['role', 'content', 'clear_at', 'output_config'],
   { content: BLOCK, output_config: fieldTree(['effort'], {}, { effort: LOST }) },
@@ -139,7 +139,7 @@ const OUTPUT_CONFIG = fieldTree(
   { task_budget: LOST },
 )
 
-/** Inside tools, messages, their blocks, those of the system prompt, and settings. */
+/** Fields inside tools, messages, their blocks, the system prompt's blocks, and settings. */
 export const NESTED_FIELDS = fieldTree(undefined, {
   tools: TOOL,
   messages: MESSAGE,
@@ -149,7 +149,7 @@ export const NESTED_FIELDS = fieldTree(undefined, {
   output_config: OUTPUT_CONFIG,
 })
 
-/** What no provider of the format has a word for. Of tiers, it has one for the standard alone. */
+/** Features that no provider of the format has. The only common service tier is standard. */
 export const LACKING: readonly Feature[] = [
   'frequencyPenalty',
   'presencePenalty',

@@ -1,4 +1,4 @@
-/** Why the model stopped: `stop_reason` between the messages format and the hub, both ways. */
+/** Finish reasons of messages: `stop_reason`, decoded and encoded. */
 import type { FinishKind, FinishReason } from '@/chat/response'
 import { unlistedFinish } from '@/formats/unlisted-finish'
 import { textOf } from '@/lib/json'
@@ -14,7 +14,7 @@ const KIND_OF_STOP_REASON = new Map<string, FinishKind>([
   ['compaction', 'pause'],
 ])
 
-/** An answer that failed, or ended for a reason nobody knows, must not look whole: `refusal` is the word that is nearest. */
+/** An answer that failed or ended for an unknown reason must not look complete: `refusal` is the closest value. */
 const STOP_REASON_OF_KIND: Record<FinishKind, string> = {
   stop: 'end_turn',
   'stop-sequence': 'stop_sequence',
@@ -27,10 +27,10 @@ const STOP_REASON_OF_KIND: Record<FinishKind, string> = {
   unknown: 'refusal',
 }
 
-/** Kinds that say less than an emitted tool call does; the others say that the call may be cut short or unwanted. */
+/** Kinds that are replaced if there is a tool call; the others mean that the call may be incomplete or unwanted. */
 const OVERRULED_BY_CALLS: ReadonlySet<FinishKind> = new Set(['stop', 'stop-sequence', 'error', 'unknown'])
 
-/** No reason is a plain stop. An answer that calls a tool ended for that, whatever the provider says. */
+/** A missing reason is a plain stop. An answer with a tool call ended for that call, whatever the provider reports. */
 export function decodeFinishReason(stopReason: unknown, stopSequence: unknown, hasToolCalls: boolean): FinishReason {
   const raw = textOf(stopReason)
   const kind = KIND_OF_STOP_REASON.get(raw ?? 'end_turn')
@@ -47,7 +47,7 @@ export type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 
 export type StopFields = { stop_reason: string; stop_sequence: string | null }
 
-/** A stop sequence that the provider does not name is a plain `end_turn`; `tool_use` is said only where a call was emitted. */
+/** A stop sequence that the provider doesn't report becomes `end_turn`; `tool_use` is only sent if a call was emitted. */
 export function encodeFinishReason(finish: FinishReason, emitted: Emitted): StopFields {
   const kind = effectiveKind(finish, emitted)
   return {

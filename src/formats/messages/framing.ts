@@ -1,8 +1,8 @@
-/** How messages frames become bytes: server-sent events with names. */
+/** Frames messages streams as server-sent events with names. */
 import type { Framing } from '@/formats/format'
 import { formatSse } from '@/lib/streams/sse'
 
-/** Event names are on every event, since clients drop those without. */
+/** Every event has a name, since clients drop events without one. */
 export const framing: Framing = {
   contentType: 'text/event-stream; charset=utf-8',
   open: '',

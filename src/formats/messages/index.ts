@@ -1,4 +1,4 @@
-/** The messages format (family 2, Anthropic style), and what its endpoints need beside the common contract. */
+/** The messages format (family 2, Anthropic style), with additions of its endpoints to the common contract. */
 import type { Format } from '@/formats/format'
 import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/messages/client-side/answer-schema'
 import { decodeRequest, recognition } from '@/formats/messages/client-side/decode-request'

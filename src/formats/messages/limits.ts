@@ -1,6 +1,6 @@
-/** The numbers a messages request may not exceed; the schema, its messages and the docs all read them here. */
+/** Limits of messages requests, used by the schema, its messages and the docs. */
 
-/** Where the service states no bound, it is one of sanity. */
+/** If the service states no limit, a generous one. */
 export const LIMITS = {
   messages: { minItems: 1, maxItems: 100_000 },
   /** Per message. */
@@ -12,13 +12,13 @@ export const LIMITS = {
   temperature: { minimum: 0, maximum: 1 },
   topP: { minimum: 0, maximum: 1 },
   topK: { minimum: 0, maximum: 1_000_000 },
-  /** Tokens; 0 only warms the cache. The service leaves the maximum open: the model's own limit rules below this. */
+  /** Tokens; 0 only warms the cache. The service states no maximum; the model's own limit applies below this. */
   outputTokens: { minimum: 0, maximum: 1_000_000 },
   stopSequences: { maxItems: 1000 },
   stopChars: { minLength: 1, maxLength: 10_000 },
-  /** Tokens; the least is what the API accepts. */
+  /** Tokens; the minimum is the API's. */
   thinkingBudget: { minimum: 1024, maximum: 1_000_000 },
 } as const
 
-/** Names of tools, as providers of this format take them. */
+/** Tool names that providers of this format accept. */
 export const TOOL_NAMES = { accepted: /^[A-Za-z0-9_-]{1,128}$/, maxChars: 128 }

@@ -1,4 +1,4 @@
-/** What changes where both sides speak messages: names, bounds, nothing unpriced, and usage where none is stated. */
+/** Changes if both sides speak messages: names, limits, unpriced features, and usage if the provider sends none. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import { relayedFields } from '@/formats/body-fields'
@@ -19,22 +19,22 @@ import { decodeUsage, encodeEstimate, encodeUsage } from './usage'
 
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
-/** Ours, and what goes into the provider's headers. */
+/** Our own fields, and those sent in the provider's headers instead. */
 const READ_HERE = ['fallback', 'svc', ...ROUTING_FIELDS, 'betas', 'anthropic_beta'] as const
 
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k'] as const
 
-/** A context edit that summarises the conversation in a call of its own, whose tokens the answer's usage leaves out. */
+/** A context edit that summarises the conversation in a separate call, whose tokens the usage doesn't include. */
 const COMPACTION = /^compact/
 
 /**
- * The caller's own body for the upstream. Never changes `body`; shares what it doesn't change. Throws `invalid_request` for
- * a compaction. Reads the quirks `noSampling`, `noThinking`, `adaptiveThinking`, `alwaysThinking` and `unpricedExtras`.
+ * The caller's own body for the upstream. Never changes `body`; shares unchanged parts. Throws `invalid_request` for a compaction. Uses the
+ * quirks `noSampling`, `noThinking`, `adaptiveThinking`, `alwaysThinking` and `unpricedExtras`.
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
   if (!traits.quirks.has(QUIRKS.unpricedExtras)) refuseCompaction(body)
   const copy: JsonObject = { ...relayedFields(body, BODY_FIELDS), model: traits.model }
-  // Its budget is read.
+  // The original, because its budget is read below.
   if (body.thinking !== undefined) copy.thinking = body.thinking
   for (const field of READ_HERE) if (copy[field] !== undefined) delete copy[field]
   if (traits.toolLimits) copy.tools = limitServerTools(copy.tools, traits.toolLimits) ?? []
@@ -57,7 +57,7 @@ function withoutThinking(copy: JsonObject): void {
   leaveOut(copy, 'output_config.effort')
 }
 
-/** A field, or a member of one; an object that is left with none is left out as a whole. */
+/** Removes a field, or a member of one; an object without members is removed as a whole. */
 function leaveOut(copy: JsonObject, path: string): void {
   const [field = '', member] = path in copy ? [path] : path.split('.')
   const object = copy[field]
@@ -68,7 +68,7 @@ function leaveOut(copy: JsonObject, path: string): void {
   else delete copy[field]
 }
 
-/** A budget becomes the effort that stands for it, and no thinking the least effort where it can't be switched off. */
+/** Converts a budget to an effort. If thinking can't be switched off, "no thinking" becomes the lowest effort. */
 function adaptThinking(copy: JsonObject, isAlwaysOn: boolean): void {
   const { thinking } = copy
   if (!isJsonObject(thinking)) return
@@ -76,7 +76,7 @@ function adaptThinking(copy: JsonObject, isAlwaysOn: boolean): void {
   const isOff = type === 'disabled'
   if (type !== 'enabled' && !(isOff && isAlwaysOn)) return
   const effort = isOff ? 'low' : effortFor(typeof budget === 'number' ? { budgetTokens: budget } : {})
-  // A budget showed what was thought unless told otherwise; models that take efforts hide it unless told otherwise.
+  // With a budget, thinking is shown by default; models with efforts hide it by default.
   copy.thinking = { ...(!isOff && { display: 'summarized' }), ...rest, type: 'adaptive' }
   if (effort === undefined) return
   const config = isJsonObject(copy.output_config) ? copy.output_config : {}
@@ -92,7 +92,7 @@ function refuseCompaction({ context_management: management }: JsonObject): void 
   }
 }
 
-/** A lowered output limit must stay above the thinking budget; if no legal budget is left, the answer is not thought about. */
+/** Keeps the thinking budget below a lowered output limit; if no valid budget remains, thinking is omitted. */
 function fitThinking(copy: JsonObject, maxTokens: number): void {
   const { thinking } = copy
   if (!isJsonObject(thinking) || typeof thinking.budget_tokens !== 'number' || thinking.budget_tokens < maxTokens)
@@ -109,7 +109,7 @@ function passResponse(text: string, json: JsonObject, { model }: AnswerContext, 
 }
 
 function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
-  /** Libraries throw at a start and at an end that state no usage. */
+  /** Adds missing usage, since libraries throw at a start or end without it. */
   function withUsage(data: string, path: string[], stated: JsonValue | undefined, fields: readonly string[]): string {
     const usage = isJsonObject(stated) ? stated : {}
     if (fields.every((field) => typeof usage[field] === 'number')) return data
@@ -121,14 +121,14 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
   let isStarted = false
 
   return {
-    // A block that begins with its text becomes one that begins empty, and a piece: libraries leave out what stands in a beginning.
+    // Libraries ignore text in a block's start, so it becomes an empty start and a delta.
     before: (json) => (isJsonObject(json) && textAtStart(json) ? [emptyStart(json)] : []),
-    // Libraries leave out an event without its name.
+    // Libraries ignore an event without its name.
     nameOf(json) {
       if (!isJsonObject(json)) return undefined
       return textAtStart(json) ? 'content_block_delta' : textOf(json.type)
     },
-    // An error is hidden, since the encoder sends it in our own words; so are invalid JSON and a repeated start.
+    // Errors are dropped, since the encoder sends our own; so are invalid JSON and a repeated start.
     event(data, json) {
       if (!isJsonObject(json) || json.type === 'error' || isJsonObject(json.error)) return undefined
       const first = textAtStart(json)

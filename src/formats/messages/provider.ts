@@ -1,39 +1,39 @@
-/** The paths of messages providers, and the quirks that the catalogue can set for encoder and pass-through. */
+/** URLs of messages providers, and the quirks that a catalogue entry can set. */
 import type { Endpoint } from '@/formats/format'
 
-/** The version of the messages protocol: its header, and the default. */
+/** The header with the protocol version. */
 export const VERSION_HEADER = 'anthropic-version'
 
-/** The last version that takes sampling parameters. */
+/** The last version with sampling parameters. */
 export const DEFAULT_VERSION = '2023-06-01'
 
-/** What the messages encoder and pass-through can do differently for a provider; the catalogue names them. */
+/** Deviations that encoder and pass-through support; catalogue entries name them. */
 export const QUIRKS = {
-  /** System messages may stand inside the conversation; elsewhere they become user text in `<system>` tags. */
+  /** System messages are allowed inside the conversation; otherwise they become user text in `<system>` tags. */
   midSystem: 'mid-system',
   /** The last message must be the user's. */
   noPrefill: 'no-prefill',
-  /** Leave temperature, top_p and top_k out. */
+  /** Omit temperature, top_p and top_k. */
   noSampling: 'no-sampling',
-  /** Leave top_p out where temperature is given, too. */
+  /** Omit top_p if there is a temperature. */
   temperatureOrTopP: 'temperature-or-top-p',
-  /** Leave thinking and effort out. */
+  /** Omit thinking and effort. */
   noThinking: 'no-thinking',
   /** The model decides how much to think, guided by an effort; a budget would be refused. */
   adaptiveThinking: 'adaptive-thinking',
-  /** Thinking can't be switched off, so no tool call can be forced: the demand becomes an instruction. */
+  /** Thinking can't be switched off, so tool calls can't be forced: the requirement becomes an instruction. */
   alwaysThinking: 'always-thinking',
   /** The model lacks `output_config.format`: a schema becomes an instruction. */
   noOutputFormat: 'no-output-format',
-  /** Leave `strict` out of tools. */
+  /** Omit `strict` in tools. */
   noStrictTools: 'no-strict-tools',
-  /** Addresses of images and files are refused: only bytes are taken. */
+  /** URLs of images and files are refused: only bytes are accepted. */
   noUrlSources: 'no-url-sources',
-  /** Let through what no price covers, such as a compaction. */
+  /** Pass on features without a price, such as compaction. */
   unpricedExtras: 'unpriced-extras',
 } as const
 
-/** Where messages providers are called, in which version of the protocol. */
+/** URL, credential and protocol version for messages providers. */
 export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/v1/messages`,
   credential: { header: 'x-api-key', prefix: '' },

@@ -1,6 +1,6 @@
 /**
- * Removes thinking that a provider would refuse: thinking without a messages provider's signature, and all of it after a
- * refusal of foreign signatures. One such block fails the whole request.
+ * Removes thinking that a provider would refuse: without a messages provider's signature, or all of it after foreign signatures were
+ * refused. One such block fails the whole request.
  */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { hasForeignCitations, withoutForeignCitations } from './citations'
@@ -8,7 +8,7 @@ import { isForeignSignature } from './signature'
 
 type IsUnwanted = (block: JsonValue) => boolean
 
-/** Changes `copy` only at its top level, as {@link withoutThinking} says. */
+/** Changes only top-level fields of `copy`, see {@link withoutThinking}. */
 export function restoreSignatures(copy: JsonObject): void {
   Object.assign(copy, withoutThinking(copy, isForeign))
   const { messages } = copy
@@ -20,16 +20,15 @@ export function restoreSignatures(copy: JsonObject): void {
   )
 }
 
-/** A body that a provider refused because of who signed its thinking: the same without any. Undefined if it held none. */
+/** For a body that a provider refused because of its signatures: the same without thinking. Undefined if it has none. */
 export function withoutProofs(body: JsonObject): JsonObject | undefined {
   const changes = withoutThinking(body, isThinking)
   return changes && { ...body, ...changes }
 }
 
 /**
- * The changes of `body`, if any: messages with unwanted thinking lose it, and are dropped if nothing remains. If the running
- * tool loop lost its thinking, thinking with a budget is switched off, because the API demands a thought at the start of such a
- * loop.
+ * The changes to `body`, if any: unwanted thinking is removed, and messages without other content are dropped. If the current tool loop
+ * loses its thinking, thinking with a budget is switched off, because the API requires a thought at the start of such a loop.
  */
 function withoutThinking({ messages, thinking }: JsonObject, isUnwanted: IsUnwanted): JsonObject | undefined {
   if (!Array.isArray(messages) || !messages.some((message) => blocksOf(message).some(isUnwanted))) return undefined

@@ -1,6 +1,6 @@
 /**
- * Tools of the messages format that run at the provider. Searches and fetches are counted in the usage; runs of code only in
- * the content. Each is a turn of the provider's own loop, which reads the prompt again and takes at most ten.
+ * Tools that run at the provider, in the messages format. Searches and fetches are counted in the usage, code runs only in the content. Each use is a turn of the
+ * provider's own loop, which reads the prompt again and has at most ten turns.
  */
 import { invalidRequest } from '@/chat/error'
 import type { ServerTool, ServerToolKind, ToolUses } from '@/chat/server-tools'
@@ -13,10 +13,10 @@ const KINDS: [type: RegExp, kind: ServerToolKind][] = [
   [/^code_execution_\d{8}$/, kindOf('code_execution', 10, 2_000, false)],
 ]
 
-/** The names by which the catalogue may price them. */
+/** Names for the catalogue's prices. */
 export const SERVER_TOOLS = KINDS.map(([, { name }]) => name)
 
-/** Those of `tools` that run at the provider and may be priced, with the limits that the caller sets. Throws for a limit that is none. */
+/** The `tools` that run at the provider and may be priced, with the caller's limits. Throws for an invalid limit. */
 export function listServerTools(tools: readonly { type?: string | null }[]): ServerTool[] {
   return tools.flatMap((tool, index) => {
     const { type } = tool
@@ -37,7 +37,7 @@ export function listServerTools(tools: readonly { type?: string | null }[]): Ser
   })
 }
 
-/** The tools with the limits that were reckoned with, where the caller set none. */
+/** Adds the limits that the hold covers to tools without a limit of the caller. */
 export function limitServerTools(
   tools: JsonValue | undefined,
   limits: ReadonlyMap<string, number>,
@@ -59,13 +59,13 @@ const BLOCK_NAMES = new Map([
   ['text_editor_code_execution', 'code_execution'],
 ])
 
-/** Which tool a block of an answer is a use of; undefined for all other blocks. */
+/** The tool used by an answer's block; undefined for other blocks. */
 export function usedTool(block: JsonValue | undefined): string | undefined {
   if (!isJsonObject(block) || block.type !== 'server_tool_use' || typeof block.name !== 'string') return undefined
   return BLOCK_NAMES.get(block.name)
 }
 
-/** The uses in the usage; undefined if missing. Failed searches are not counted, as in the provider's bill. */
+/** The uses in the usage; undefined if missing. Like in the provider's bill, failed searches don't count. */
 export function decodeToolUses(usage: JsonValue | undefined): ToolUses | undefined {
   const stated = isJsonObject(usage) ? usage.server_tool_use : undefined
   if (!isJsonObject(stated)) return undefined
@@ -85,7 +85,7 @@ function kindOfType(type: string): ServerToolKind | undefined {
   return KINDS.find(([pattern]) => pattern.test(type))?.[1]
 }
 
-/** Where a caller forbids every use, to reckon with the usual number would be another request than the one that was sent. */
+/** A limit of zero is refused: replacing it by the default would change the request. */
 function readLimit(value: JsonValue | undefined, param: string): number | undefined {
   if (value === undefined || value === null) return undefined
   const limit = positive(value)

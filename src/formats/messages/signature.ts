@@ -1,13 +1,9 @@
 /**
- * Signatures of other formats inside blocks of the messages format. A messages client replays `thinking` blocks as they
- * are, so the signature that a provider of another format attached to its reasoning, tool call or text rides there,
- * marked:
- *
- *     svc.<format>.<what it signs>.<value>
- *
- * The mark says whose it is and which block it belongs to: `reasoning` signs the very block, `call` the tool call right
- * after it, `text` the text right before it. Unsigned reasoning is marked too (`svc.unsigned`), because clients
- * drop thinking without a signature, and some providers want it back. The API's own signatures are base64 and so hold no dot.
+ * Stores other formats' signatures in messages blocks. Messages clients send `thinking` blocks back unchanged, so another provider's
+ * signature of reasoning, a tool call or text is stored there, marked: svc.<format>.<what it signs>.<value> The mark names the format and
+ * the signed block: `reasoning` is this block, `call` the next tool call, `text` the preceding text. Unsigned reasoning is also marked
+ * (`svc.unsigned`), because clients drop thinking without a signature, and some providers need it back. The API's own signatures are
+ * base64, so contain no dot.
  */
 import { FORMAT_NAMES } from '@/chat/format-name'
 import type { Signature } from '@/chat/request'
@@ -19,18 +15,18 @@ const PREFIX = 'svc.'
 const UNSIGNED = 'svc.unsigned'
 const MARKED = new RegExp(`^svc\\.(${FORMAT_NAMES.join('|')})\\.(reasoning|call|text)\\.`)
 
-/** Whether no provider of this format minted `value`: it is empty, marked, or no text at all. */
+/** Whether `value` is not a signature of this format's providers: empty, marked, or no text. */
 export function isForeignSignature(value: unknown): boolean {
   return typeof value !== 'string' || value === '' || value.startsWith(PREFIX)
 }
 
-/** The text for the wire: the value itself where this format minted it, else the marked form. */
+/** The wire text: the value itself if this format made it, else the marked form. */
 export function encodeSignature(signature: Signature | undefined, signs: Signed): string {
   if (!signature) return UNSIGNED
   return signature.format === 'messages' ? signature.value : `${PREFIX}${signature.format}.${signs}.${signature.value}`
 }
 
-/** Reads a signature from the wire. An empty, unsigned or unknown mark signs nothing. */
+/** Parses a signature from the wire. An empty, unsigned or unknown mark gives no signature. */
 export function decodeSignature(value: string | null | undefined): Mark {
   if (!value) return { signs: 'reasoning', signature: undefined }
   if (!isForeignSignature(value)) return { signs: 'reasoning', signature: { format: 'messages', value } }

@@ -1,7 +1,7 @@
-/** Efforts and thinking budgets of the messages format, each as the other, for models that take only one of them. */
+/** Converts efforts and thinking budgets of messages, for models that accept only one of them. */
 import type { Effort, Reasoning } from '@/chat/request'
 
-/** Thinking tokens that stand for an effort. */
+/** Thinking budget for each effort. */
 export const BUDGET_OF_EFFORT: Record<Exclude<Effort, 'none'>, number> = {
   minimal: 1024,
   low: 2048,
@@ -11,7 +11,7 @@ export const BUDGET_OF_EFFORT: Record<Exclude<Effort, 'none'>, number> = {
   max: 65_536,
 }
 
-/** The effort that stands for a wish; undefined if the model decides. The format's lowest effort is `low`. */
+/** The effort for an effort or budget; undefined if the model decides. The format's lowest effort is `low`. */
 export function effortFor({ effort, budgetTokens }: Reasoning): string | undefined {
   if (effort) return effort === 'minimal' ? 'low' : effort
   if (budgetTokens === undefined || budgetTokens < 0) return undefined

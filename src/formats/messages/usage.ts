@@ -1,11 +1,11 @@
-/** Usage of the messages format: `input_tokens` excludes the cache, `output_tokens` includes the reasoning. */
+/** Usage of messages: `input_tokens` excludes the cache, `output_tokens` includes reasoning. */
 import { serviceTierOf } from '@/chat/service-tier'
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { CostPlace } from '@/formats/format'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** A count above this is no count: no model reads or writes so much in one request. */
+/** Larger counts are invalid: no model reads or writes so much in one request. */
 const MAX_TOKENS = 1_000_000_000
 
 /** The cost belongs into the last usage. The first usage of a stream is a field of `message`, so this path does not match it. */
@@ -14,7 +14,7 @@ export const COST_PLACE: CostPlace = {
   parts: { input: 'upstream_inference_input_cost', output: 'upstream_inference_output_cost' },
 }
 
-/** Reads a usage object. Undefined if a count is not plausible: the answer is counted instead. Fractions round up. */
+/** Decodes a usage object. Undefined if a count is implausible: our own count is then used. Fractions are rounded up. */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined
   const uncached = count(usage.input_tokens)
@@ -27,7 +27,7 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   return { uncached, cacheRead, ...cacheWrite, output, reasoning: Math.min(thinking, output) }
 }
 
-/** The total rules where it and the split differ; the unexplained is 5m, or 1h where only 1h was written. */
+/** If total and split differ, the total counts; the difference is 5m, or 1h if only 1h was written. */
 function decodeCacheWrite(
   usage: JsonObject,
 ): Pick<Usage, 'cacheWrite5m' | 'cacheWrite1h' | 'areWritesSplit'> | undefined {
@@ -47,12 +47,12 @@ function count(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS ? Math.abs(Math.ceil(value)) : undefined
 }
 
-/** An absent count is zero; a present one must be usable. */
+/** A missing count is zero; a present one must be valid. */
 function optionalCount(value: JsonValue | undefined): number | undefined {
   return value === undefined || value === null ? 0 : count(value)
 }
 
-/** Adds a later usage object of the stream: its fields replace earlier ones, the output count never shrinks. */
+/** Merges a later usage object of the stream: its fields replace earlier ones, but the output count never decreases. */
 export function mergeUsage(earlier: JsonObject, later: JsonValue | undefined): JsonObject {
   if (!isJsonObject(later)) return earlier
   const merged = { ...earlier }
@@ -76,12 +76,12 @@ const USAGE_FIELDS = [
   'service_tier',
 ] as const
 
-/** The service tier that a usage object names. */
+/** The service tier named by a usage object. */
 export function tierOfUsage(usage: JsonValue | undefined): string | undefined {
   return isJsonObject(usage) ? serviceTierOf(usage.service_tier) : undefined
 }
 
-/** Writes a usage object with every field that client libraries read. */
+/** Encodes a usage object with all fields that client libraries read. */
 export function encodeUsage(usage: Usage): JsonObject {
   return {
     input_tokens: usage.uncached,
@@ -98,17 +98,17 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** A usage object to state while the provider has reported none, marked as what it is: what was charged stands at the end. */
+/** A usage object to send before the provider has reported usage, marked as an estimate; the charged usage follows at the end. */
 export function encodeEstimate(inputTokens: number): JsonObject {
   return { ...encodeUsage(estimatedUsage(inputTokens)), estimated: true }
 }
 
-/** The usage to count with while the provider has reported none: the estimated input and no output. */
+/** The usage assumed before the provider has reported any: estimated input, no output. */
 export function estimatedUsage(inputTokens: number): Usage {
   return { ...ZERO_USAGE, uncached: inputTokens }
 }
 
-/** Tokens of a usage object that are in no class of ours. */
+/** Finds tokens of a usage object in classes that we don't have. */
 export const findUnknownUsage = createUnknownUsageSearch(
   ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'],
   {

@@ -1,4 +1,4 @@
-/** Which top-level fields of a responses body are passed on to a provider of the format, and why. */
+/** The body fields of responses that are passed on to providers of the format, and why. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { boundWhere, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
@@ -6,7 +6,7 @@ import { NOT_OFFERED, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { isJsonObject } from '@/lib/json'
 import { QUIRKS } from './provider'
 
-/** OpenAI's own fields, and ours. Storing and reading answers is the gateway's own affair. */
+/** OpenAI's own fields, and ours. Answers are stored and read by the gateway itself. */
 export const BODY_FIELDS = fieldTable({
   hub: [
     'model',
@@ -70,7 +70,7 @@ export const BODY_FIELDS = fieldTable({
   },
 })
 
-/** Of functions, in either shape, and of the tools that the format names by their type. */
+/** Fields of functions, in either shape, and of the tools that the format defines by type. */
 const TOOL = fieldTree(
   [
     ...['type', 'name', 'description', 'parameters', 'strict', 'format', 'function', 'custom', 'cache_control'],
@@ -84,7 +84,7 @@ const TOOL = fieldTree(
   ],
   {
     function: fieldTree(['name', 'description', 'parameters', 'strict']),
-    // One with more memory costs a multiple.
+    // Container sizes with more memory cost more.
     container: fieldTree(['type', 'file_ids', 'network_policy']),
     user_location: fieldTree(['type', 'city', 'country', 'region', 'timezone']),
   },
@@ -96,7 +96,7 @@ const TOOL = fieldTree(
   },
 )
 
-/** Text in either direction, and results of tools. */
+/** Text of either side, and tool results. */
 const PART = fieldTree(
   [
     ...[
@@ -118,7 +118,7 @@ const PART = fieldTree(
     annotations: LOST,
     logprobs: LOST,
     filename: lostExcept(['messages', 'chat-completions']),
-    // Of a picture it has a word in some formats, of a file in none.
+    // Some formats have a detail level for images, none for files.
     detail: lostExcept(
       [],
       (detail, { type }) => type === 'input_file' && typeof detail === 'string' && detail !== 'auto',
@@ -126,7 +126,7 @@ const PART = fieldTree(
   },
 )
 
-/** Items of every type: what is said, called and answered, by the model, by its tools and by those of the provider. */
+/** Items of every type: messages, calls and results, also of provider-run tools. */
 const ITEM = fieldTree(
   [
     ...['type', 'id', 'status', 'role', 'content', 'phase', 'summary', 'encrypted_content', 'message', 'text'],
@@ -156,10 +156,10 @@ const TEXT_FORMAT = fieldTree(
   { name: lostExcept(['chat-completions']), description: lostExcept(['chat-completions']) },
 )
 
-/** Values that the answer has anyway, and values that the table of the body knows. */
+/** Values that have no effect, or that the body's table handles. */
 const INCLUDED: ReadonlySet<unknown> = new Set(['reasoning.encrypted_content', 'message.output_text.logprobs'])
 
-/** Inside tools, items, their parts, and settings. */
+/** Fields inside tools, items, their parts, and settings. */
 export const NESTED_FIELDS = fieldTree(
   undefined,
   {
@@ -176,7 +176,7 @@ export const NESTED_FIELDS = fieldTree(
   { include: lostExcept([], (words) => Array.isArray(words) && words.some((word) => !INCLUDED.has(word))) },
 )
 
-/** Features that no provider of the format can carry; `cacheHints` unless the catalogue says so. */
+/** Features that providers of the format lack; `cacheHints` unless the catalogue says otherwise. */
 export const LACKING: readonly Feature[] = [
   'topK',
   'frequencyPenalty',

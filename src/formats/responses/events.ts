@@ -1,9 +1,9 @@
-/** The events of a responses stream: their types, and their numbers. */
+/** The types and numbers of events in a responses stream. */
 import type { JsonObject } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
 import type { Frame } from '@/lib/streams/sse'
 
-/** Events with the whole response. */
+/** Events that contain the whole response. */
 export const LIFECYCLE: ReadonlySet<string> = new Set([
   'response.queued',
   'response.created',
@@ -12,14 +12,14 @@ export const LIFECYCLE: ReadonlySet<string> = new Set([
   'response.incomplete',
   'response.failed',
 ])
-/** The last events of a stream. */
+/** The final events of a stream. */
 export const LAST_EVENTS: ReadonlySet<string> = new Set([
   'response.completed',
   'response.incomplete',
   'response.failed',
 ])
 
-/** What happens to each kind of thing that an answer consists of. */
+/** The events of each kind of object in an answer. */
 const HAPPENINGS: Record<string, readonly string[]> = {
   output_item: ['added', 'done'],
   content_part: ['added', 'done'],
@@ -51,22 +51,22 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...Object.entries(HAPPENINGS).flatMap(([thing, words]) => words.map((word) => `response.${thing}.${word}`)),
 ])
 
-/** Whether clients may be shown an event of this type. */
+/** Whether clients know an event of this type. */
 export function isKnownEvent(type: string): boolean {
   return KNOWN.has(type)
 }
 
-/** The numbers of a stream's events, which go on counting where events of our own stand between those of the provider. */
+/** Renumbers a stream's events after some of our own were inserted. */
 interface EventNumbering {
-  /** Events of our own as they are sent before `next`. */
+  /** Our events, numbered to precede `next`. */
   insert(events: readonly JsonObject[], next: JsonObject): Frame[]
-  /** Adds what is to change in a number of the provider's, which are left alone until something was put in. */
+  /** Adds an edit of the provider's number, if events were inserted before it. */
   repair(edits: JsonEdit[], event: JsonObject): void
 }
 
 const NONE: Frame[] = []
 
-/** Creates the numbering of one stream; events that came without a number are left so. */
+/** Creates the numbering of one stream; events without a number stay so. */
 export function createNumbering(): EventNumbering {
   let inserted = 0
   let next = 0

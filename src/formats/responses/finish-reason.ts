@@ -1,35 +1,35 @@
-/** Why an answer ended, between the hub and a response's `status` and `incomplete_details`, both ways. */
+/** Finish reasons of responses, decoded and encoded: `status` and `incomplete_details`. */
 import type { FinishKind, FinishReason } from '@/chat/response'
 import { unlistedFinish } from '@/formats/unlisted-finish'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 
-/** How a response says why it ended. */
+/** The fields of a response that say why it ended. */
 export type Ending = { status: 'completed' | 'incomplete' | 'failed'; incomplete_details: { reason: string } | null }
 
 /** The content of the answer besides its ending. */
 type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 
-/** Those of `incomplete_details.reason` that were seen. Some leave it out: it is the length then. */
+/** Known values of `incomplete_details.reason`. A missing one means the length. */
 const KIND_OF_REASON: ReadonlyMap<string, FinishKind> = new Map([
   ['max_output_tokens', 'length'],
   ['max_tokens', 'length'],
   ['length', 'length'],
   ['max_messages', 'length'],
-  // Cut short for other input.
+  // Interrupted by other input.
   ['steered', 'length'],
   ['content_filter', 'content-filter'],
 ])
 const FAILED: ReadonlySet<string> = new Set(['failed', 'cancelled'])
 const COMPLETED: ReadonlySet<string> = new Set(['completed', 'complete'])
 
-/** The ending of a whole response. One that was cut off stays so; no status counts as completed. */
+/** Decodes how a response ended. A truncated one stays so; a missing status counts as completed. */
 export function decodeFinishReason(response: JsonObject, emitted: Emitted): FinishReason {
   const status = textOf(response.status)
   if (status === 'incomplete') {
     const details = response.incomplete_details
     const raw = isJsonObject(details) ? textOf(details.reason) : undefined
     const kind = raw === undefined ? 'length' : KIND_OF_REASON.get(raw)
-    // A call in an answer that is incomplete may be cut short.
+    // In an incomplete answer, a call may be incomplete too.
     return kind === undefined ? unlistedFinish(raw ?? status, false) : { kind, raw: raw ?? status }
   }
   if (status === undefined) return { kind: kindOfCompleted(emitted) }
@@ -43,13 +43,13 @@ function kindOfCompleted({ hasToolCalls, hasRefusal }: Emitted): FinishKind {
   return hasRefusal ? 'content-filter' : 'stop'
 }
 
-/** The reason as a response says it. What its calls and refusals say by being there, its status does not repeat. */
+/** Encodes why an answer ended. Calls and refusals are visible in the content, so they don't affect the status. */
 export function encodeFinishReason({ kind }: FinishReason): Ending {
   switch (kind) {
     case 'length':
     case 'context-length':
       return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
-    // It must not look whole, and the format has no nearer word.
+    // Such an answer must not look complete, and this is the closest value.
     case 'unknown':
     case 'content-filter':
       return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }

@@ -1,4 +1,4 @@
-/** How a responses answer is framed: server-sent events whose name is that of their type, and no `[DONE]` at the end. */
+/** Frames responses streams: server-sent events named by their type, without `[DONE]` at the end. */
 import type { Framing } from '@/formats/format'
 import { formatSse } from '@/lib/streams/sse'
 

@@ -1,15 +1,15 @@
-/** The numbers a responses request may not exceed; the schema, its messages and the docs all read them here. */
+/** Limits of responses requests, used by the schema, its messages and the docs. */
 
-/** Where the service states no bound, it is one of sanity. */
+/** If the service states no limit, a generous one. */
 export const LIMITS = {
   items: { maxItems: 100_000 },
   /** Per item. */
   parts: { maxItems: 10_000 },
-  /** Tools of all namespaces, and of items that add some, count as well. */
+  /** Includes tools of namespaces, and tools added by items. */
   tools: { maxItems: 10_000 },
-  /** Of the name that a member of a namespace has towards providers, its namespace included. */
+  /** Length of a namespace member's provider-side name, which includes the namespace. */
   toolNameChars: 64,
-  /** Of all calls together. Other formats have arguments as objects, so this much text is parsed out of strings. */
+  /** For all calls together. Other formats send arguments as objects; here they are texts that must be parsed. */
   argumentsChars: 4 * 1024 * 1024,
   fallback: { maxItems: 8 },
   include: { maxItems: 64 },
@@ -17,12 +17,12 @@ export const LIMITS = {
   temperature: { minimum: 0, maximum: 2 },
   topP: { minimum: 0, maximum: 1 },
   topLogprobs: { minimum: 0, maximum: 20 },
-  /** Tokens. The service leaves the maximum open: the model's own limit rules below this. */
+  /** Tokens. The service states no maximum; the model's own limit applies below this. */
   outputTokens: { minimum: 1, maximum: 1_000_000 },
   toolCalls: { minimum: 1, maximum: 1_000_000 },
   metadataPairs: { maxProperties: 16 },
   metadataValueChars: { maxLength: 512 },
 } as const
 
-/** Names of tools, as providers of this format take them. */
+/** Tool names that providers of this format accept. */
 export const TOOL_NAMES = { accepted: /^[A-Za-z0-9_-]{1,64}$/, maxChars: 64 }

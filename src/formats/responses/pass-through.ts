@@ -1,4 +1,4 @@
-/** What changes when both sides speak responses. Items keep their provider's ids; the answer has the gateway's. */
+/** Changes if both sides speak responses. Items keep their provider's ids; the answer gets the gateway's id. */
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
@@ -38,8 +38,8 @@ const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_logprobs'] as const
 const ENCRYPTED = 'reasoning.encrypted_content'
 
 /**
- * The caller's own body for the upstream. Nothing is left there, so what the model has thought comes back encrypted with each
- * answer. Never changes `body`; shares what it doesn't change. Reads the quirks `noReasoning`, `noSampling` and `noVerbosity`.
+ * The caller's own body for the upstream. Providers store nothing, so each answer must contain its reasoning encrypted. Never changes
+ * `body`; shares unchanged parts. Uses the quirks `noReasoning`, `noSampling` and `noVerbosity`.
  */
 function passRequest(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): JsonObject {
   const { quirks } = traits
@@ -64,7 +64,7 @@ function passRequest(body: JsonObject, decoded: ChatRequest, traits: TargetTrait
   return own
 }
 
-/** Tools stand among the request's own and in items that add some. */
+/** Tools may be in the request's own list and in items that add some. */
 function leaveOutTools(own: JsonObject, untaken: ReadonlySet<string>): void {
   own.tools = withoutTools(own.tools, 'tools', untaken)
   if (!Array.isArray(own.input)) return
@@ -93,7 +93,7 @@ function includeFor(asked: JsonValue | undefined, quirks: ReadonlySet<string>): 
 const OBJECT_ARGUMENTS = /"arguments"\s*:\s*\{/
 
 function passResponse(text: string, json: JsonObject, context: AnswerContext, hooks: PassHooks): string {
-  // Arguments that are an object where clients look for a text are to be that text.
+  // Arguments sent as an object must become a text without changing their numbers.
   if (OBJECT_ARGUMENTS.test(text)) rememberNumbers(json, text)
   return editJson(text, repairAnswer(json, context, hooks))
 }

@@ -1,25 +1,25 @@
-/** The paths of responses providers, and the quirks that the catalogue can set for encoder and pass-through. */
+/** URLs of responses providers, and the quirks that a catalogue entry can set. */
 
 import type { Endpoint } from '@/formats/format'
 import { CACHE_KEY_QUIRK } from '@/formats/openai'
 
-/** What the responses encoder and pass-through can do differently for a provider; the catalogue names them. */
+/** Deviations that encoder and pass-through support; catalogue entries name them. */
 export const QUIRKS = {
-  /** Keep callers' cached prompts apart by a `prompt_cache_key` of their account where they name none. */
+  /** Separate callers' cached prompts by a `prompt_cache_key` per account, if they set none. */
   accountCacheKey: CACHE_KEY_QUIRK,
-  /** The model does not think: leave `reasoning` out, and don't ask for encrypted reasoning, which it refuses. */
+  /** The model does not think: omit `reasoning` and the request for encrypted reasoning, which it refuses. */
   noReasoning: 'no-reasoning',
-  /** Leave temperature, top_p and log probabilities out, which reasoning models refuse. */
+  /** Omit temperature, top_p and log probabilities, which reasoning models refuse. */
   noSampling: 'no-sampling',
-  /** `prompt_cache_breakpoint` on parts is understood; elsewhere it is left out. */
+  /** `prompt_cache_breakpoint` is supported on parts; without this quirk it is omitted. */
   cacheBreakpoints: 'cache-breakpoints',
-  /** Restrict the tools themselves where the choice is limited to some, instead of sending `allowed_tools`. */
+  /** If the choice is limited to some tools, send only these instead of `allowed_tools`. */
   noAllowedTools: 'no-allowed-tools',
-  /** Leave `text.verbosity` out. */
+  /** Omit `text.verbosity`. */
   noVerbosity: 'no-verbosity',
 } as const
 
-/** Where responses providers are called, and with which credential. */
+/** URLs and credential of responses providers. */
 export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/responses`,
   credential: { header: 'authorization', prefix: 'Bearer ' },

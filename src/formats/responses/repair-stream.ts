@@ -1,7 +1,7 @@
 /**
- * Repairs a provider's responses stream event by event, if it breaks the published shape; other events keep all but the
- * answer's id. Client libraries build the answer from the events. They fail at an event for an item without a start, or with
- * another id. So missing events are added, and an item keeps its first id.
+ * Repairs a provider's responses stream that deviates from the published shape; in other streams only the answer's id changes. Client
+ * libraries build the answer from the events. They fail at an event for an item that was not started, or that has another id. So missing
+ * events are added, and an item keeps its first id.
  */
 import type { AnswerContext, PassHooks } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
@@ -22,7 +22,7 @@ import {
   repairUsage,
 } from './repair'
 
-/** What was sent of an item. Parts of its content and of its summary are known by their places. */
+/** What was sent of an item. Its content and summary parts are identified by index. */
 type Item = {
   id: string
   type: JsonValue | undefined
@@ -32,7 +32,7 @@ type Item = {
   done: JsonObject | undefined
 }
 
-/** The start of an item and its part that only such an event shows; a call can't be started without its name. */
+/** Events that imply the start of an item and part; a call can't be started without its name. */
 const START_OF: ReadonlyMap<string, { item: JsonObject; part: JsonObject }> = new Map(
   [
     {
@@ -59,9 +59,9 @@ const START_OF: ReadonlyMap<string, { item: JsonObject; part: JsonObject }> = ne
     types.map((type): [string, { item: JsonObject; part: JsonObject }] => [type, { item, part }]),
   ),
 )
-/** Before these nothing is needed: the one is the first of all, the other is not told. */
+/** Events without predecessors: one is the first, the other is not passed on. */
 const NEEDS_NOTHING: ReadonlySet<string> = new Set(['response.created', 'response.failed'])
-/** Nothing is left out before most events. */
+/** Nothing is missing before most events. */
 const NONE: JsonObject[] = []
 const NO_FRAMES: Frame[] = []
 const ANNOTATION = 'response.output_text.annotation.added'
@@ -72,7 +72,7 @@ export class StreamRepair {
   private readonly items = new Map<JsonValue | undefined, Item>()
   private readonly numbers = createNumbering()
   private readonly edits: JsonEdit[] = []
-  /** A field, since others are handed it. */
+  /** A field, since it is passed to other functions. */
   private readonly put: Put = (path, value, repair) => {
     this.edits.push({ path, value })
     this.hooks.repaired(repair)
@@ -93,7 +93,7 @@ export class StreamRepair {
     return item
   }
 
-  /** By their places in the output, in any order of their starts. */
+  /** The items by output index, whatever the order of their starts. */
   private inOrder(): Item[] {
     const sorted = [...this.items].sort(([one], [other]) => Number(one) - Number(other))
     return sorted.map(([, item]) => item)
@@ -114,7 +114,7 @@ export class StreamRepair {
     return [{ type: 'response.created', response: said }]
   }
 
-  /** The missing start of an item, or of a part of it, before `event`. */
+  /** The missing start of an item or part before `event`. */
   private begun(event: JsonObject, type: string): JsonObject[] {
     const { output_index: key } = event
     const start = START_OF.get(type)
@@ -153,13 +153,13 @@ export class StreamRepair {
     repairUsage(this.put, ['response', 'usage'], response.usage, this.hooks)
   }
 
-  /** The items that are done, where the response as a whole has none of them. */
+  /** Adds finished items to a final response without any. */
   private supplyOutput(stated: JsonValue | undefined): void {
     const done = this.inOrder().flatMap(({ id, done: item }) => (item ? [{ ...item, id }] : []))
     if (done.length > 0 || !Array.isArray(stated)) this.put(['response', 'output'], done.map(repairedItem), 'output')
   }
 
-  /** An item of the whole response has the id under which it was sent: known by its call, or by its place. */
+  /** Gives an item of the final response the id under which it was sent; matched by call id or index. */
   private repairFinal(item: JsonValue, index: number, count: number): void {
     if (!isJsonObject(item)) return
     const told = this.inOrder()
@@ -185,7 +185,7 @@ export class StreamRepair {
     if (type === ANNOTATION) repairAnnotation(this.put, ['annotation'], event.annotation)
   }
 
-  /** Events that clients need before this one, and that the provider left out. */
+  /** Events that clients need before this one and that the provider omitted. */
   missing(event: JsonObject): Frame[] {
     const type = textOf(event.type) ?? ''
     if (!type.startsWith('response.') || !isKnownEvent(type) || NEEDS_NOTHING.has(type)) return NO_FRAMES
@@ -196,10 +196,10 @@ export class StreamRepair {
     return this.numbers.insert(first.length > 0 ? [...first, ...begins] : begins, event)
   }
 
-  /** Whether clients can do nothing with an event, or worse. */
+  /** Whether clients cannot handle an event. */
   isHidden(event: JsonObject): boolean {
     const type = textOf(event.type) ?? ''
-    // An error is worded by us.
+    // Errors are encoded by us.
     if (type === 'error' || type === 'response.failed') return true
     const isRepeated = type === 'response.created' && this.isCreated
     const isOrphan = type.startsWith('response.') && !LIFECYCLE.has(type) && !this.items.has(event.output_index)
@@ -209,7 +209,7 @@ export class StreamRepair {
     return true
   }
 
-  /** What is to change in an event; the same array each time. */
+  /** The edits of an event; always the same array object. */
   repair(event: JsonObject): readonly JsonEdit[] {
     this.edits.length = 0
     const type = textOf(event.type) ?? ''
@@ -235,7 +235,7 @@ function placeOf({ summary_index: summary, content_index: content }: JsonObject)
   return summary ?? content ?? 0
 }
 
-/** An item as it was when it began, of which only its end tells. */
+/** The start of an item that is only known from its end. */
 function startOfDone({ item }: JsonObject, type: string): JsonObject | undefined {
   if (type !== 'response.output_item.done' || !isJsonObject(item)) return undefined
   switch (item.type) {

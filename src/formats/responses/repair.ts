@@ -1,4 +1,4 @@
-/** How responses of other providers are corrected where official clients break on them. */
+/** Corrections of other providers' responses that would break official clients. */
 
 import type { AnswerContext, PassHooks } from '@/formats/format'
 import type { Repair } from '@/formats/repairs'
@@ -9,7 +9,7 @@ import { editJson, type JsonEdit } from '@/lib/json-splice'
 import { decodeArguments, encodeArguments } from './tool-calls'
 import { decodeUsage, encodeUsage } from './usage'
 
-/** Fields of an answer in which a caller reads what it asked for, where the provider was asked for something else. */
+/** Fields that repeat the caller's request, in case the provider was sent something else. */
 const ECHOED = [
   'store',
   'previous_response_id',
@@ -22,13 +22,13 @@ const ECHOED = [
   'safety_identifier',
 ] as const
 
-/** The identity of an answer, and the fields that repeat the request: ours, not the provider's. */
+/** The answer's id, and the fields that repeat the request, which are ours and not the provider's. */
 type Identity = { id: string; created: number; own: [name: string, value: JsonValue, text: string][] }
 
-/** What ids of ours begin with, e.g. `req_`; this format's say `resp_`. */
+/** Prefix of our ids, such as `req_`; this format's ids begin with `resp_`. */
 const PREFIX = /^[a-z]+_/
 
-/** The identity of one answer. */
+/** The fields of one answer with our own values. */
 export function identityOf({ id, created, model, answerEcho: echo = {} }: AnswerContext): Identity {
   const ownId = textOf(echo.id) ?? `resp_${id.replace(PREFIX, '')}`
   const fields: [string, JsonValue | undefined][] = [
@@ -42,7 +42,7 @@ export function identityOf({ id, created, model, answerEcho: echo = {} }: Answer
   return { id: ownId, created, own }
 }
 
-/** Edits for a response object at `path`: what is ours in it, and the fields without which clients don't take it for one. */
+/** Edits for a response object at `path`: our own values, and required fields. */
 export function repairHead(
   put: Put,
   edits: JsonEdit[],
@@ -59,7 +59,7 @@ export function repairHead(
   if (typeof json.created_at !== 'number') put([...path, 'created_at'], whose.created, 'created')
 }
 
-/** The usage of an answer that has ended: what is charged where it states none, with all the counts that clients look for. */
+/** The usage of a finished answer: with all counts that clients read, or the charged usage if it has none. */
 export function repairUsage(put: Put, path: JsonEdit['path'], stated: JsonValue | undefined, hooks: PassHooks): void {
   const usage = decodeUsage(stated)
   if (!usage || !isJsonObject(stated)) {
@@ -87,14 +87,14 @@ const ID_PREFIXES: ReadonlyMap<string, string> = new Map([
   ['web_search_call', 'ws'],
 ])
 
-/** An id for an item that came without one. */
+/** A new id for an item without one. */
 export function newItemId(type: JsonValue | undefined): string {
   return randomId(ID_PREFIXES.get(textOf(type) ?? '') ?? 'item')
 }
 
 const STATUSES: ReadonlySet<JsonValue | undefined> = new Set(['in_progress', 'completed', 'incomplete'])
 
-/** An item of the output, as it is when it `isDone` or when it has just begun; its id apart. */
+/** Repairs an output item, finished (`isDone`) or just begun, except for its id. */
 export function repairItem(put: Put, path: JsonEdit['path'], item: JsonObject, isDone: boolean): void {
   switch (item.type) {
     case 'message':
@@ -116,7 +116,7 @@ export function repairItem(put: Put, path: JsonEdit['path'], item: JsonObject, i
   }
 }
 
-/** An item that is done as it should have been. */
+/** A copy of a finished item with all repairs. */
 export function repairedItem(item: JsonObject): JsonValue {
   const edits: JsonEdit[] = []
   repairItem((path, value) => edits.push({ path, value }), [], item, true)
@@ -124,7 +124,7 @@ export function repairedItem(item: JsonObject): JsonValue {
   return edits.length > 0 ? (parseAsWritten(editJson(text, edits)) ?? item) : asWritten(item)
 }
 
-/** Clients take a call for unfinished whose status is any other, or none. */
+/** Clients treat a call with any other status, or none, as unfinished. */
 function repairStatus(put: Put, path: JsonEdit['path'], { status }: JsonObject, isDone: boolean): void {
   if (!STATUSES.has(status)) put([...path, 'status'], isDone ? 'completed' : 'in_progress', 'status')
 }
@@ -133,20 +133,20 @@ function contentOf(content: JsonValue | undefined): JsonValue {
   return typeof content === 'string' && content !== '' ? [{ type: 'output_text', text: content, annotations: [] }] : []
 }
 
-/** A part of a message, whose text has a list of annotations, be it empty; each of them is whole. */
+/** Repairs a message's part: a text needs a list of valid annotations, which may be empty. */
 export function repairPart(put: Put, path: JsonEdit['path'], part: JsonValue | undefined): void {
   if (!isJsonObject(part) || part.type !== 'output_text') return
   if (Array.isArray(part.annotations)) repairAnnotations(put, [...path, 'annotations'], part.annotations)
   else put([...path, 'annotations'], [], 'annotations')
 }
 
-/** Arguments are a text that can be parsed. */
+/** Arguments must be a parsable text. */
 export function repairArguments(put: Put, path: JsonEdit['path'], given: JsonValue | undefined): void {
   const text = encodeArguments(decodeArguments(given))
   if (text !== given) put(path, text, 'arguments')
 }
 
-/** The repairs of an answer; without a usage it gets the charged one. */
+/** The repairs of an answer; without usage it gets the charged one. */
 export function repairAnswer(json: JsonObject, context: AnswerContext, hooks: PassHooks): JsonEdit[] {
   const edits: JsonEdit[] = []
   const put: Put = (path, value, repair) => {
@@ -166,12 +166,12 @@ export function repairAnswer(json: JsonObject, context: AnswerContext, hooks: Pa
   return edits
 }
 
-/** Takes note that what stands at `path` is to be `value`, or to go, because `repair` was not as published. */
+/** Records that the value at `path` must become `value` (or be removed, if undefined). `repair` names the reason. */
 export type Put = (path: JsonEdit['path'], value: JsonValue | undefined, repair: Repair) => void
 
 type Kind = { about: string; rest: Readonly<Record<string, string | number>> }
 
-/** The required fields of each kind, and the defaults of its other fields. */
+/** The required field of each kind, and defaults of its other fields. */
 const KINDS: ReadonlyMap<JsonValue | undefined, Kind> = new Map<JsonValue | undefined, Kind>([
   ['url_citation', { about: 'url', rest: { title: '', start_index: 0, end_index: 0 } }],
   ['file_citation', { about: 'file_id', rest: { filename: '', index: 0 } }],
@@ -182,7 +182,7 @@ const KINDS: ReadonlyMap<JsonValue | undefined, Kind> = new Map<JsonValue | unde
   ['file_path', { about: 'file_id', rest: { index: 0 } }],
 ])
 
-/** Puts an annotation right; false if it is none that clients know, and they are better off without it. */
+/** Repairs an annotation; false if clients don't know its kind, so that it is better removed. */
 export function repairAnnotation(put: Put, path: JsonEdit['path'], annotation: JsonValue | undefined): boolean {
   if (!isKnownAnnotation(annotation)) return false
   for (const [name, none] of Object.entries(KINDS.get(annotation.type)?.rest ?? {})) {
@@ -191,14 +191,14 @@ export function repairAnnotation(put: Put, path: JsonEdit['path'], annotation: J
   return true
 }
 
-/** Puts a list of them right. */
+/** Repairs a list of annotations. */
 function repairAnnotations(put: Put, path: JsonEdit['path'], list: readonly JsonValue[]): void {
   for (const [place, annotation] of list.entries()) {
     if (!repairAnnotation(put, [...path, place], annotation)) put([...path, place], undefined, 'annotations')
   }
 }
 
-/** Whether it is of a kind that clients know, and about something. */
+/** Whether its kind is known to clients, and its required field is present. */
 export function isKnownAnnotation(annotation: JsonValue | undefined): annotation is JsonObject {
   if (!isJsonObject(annotation)) return false
   const kind = KINDS.get(annotation.type)

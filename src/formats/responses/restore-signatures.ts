@@ -1,23 +1,23 @@
-/** Takes what the gateway gave out, and what a provider would look for in vain, out of a caller's input. */
+/** Removes the gateway's additions, and references to stored data, from a caller's input. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { isForeignSignature } from './signature'
 import { encodeToolId } from './tool-calls'
 
-/** Items of tools that run at the provider: it knows them by their ids alone. */
+/** Items of provider-run tools, which the provider identifies by id. */
 const HOSTED =
   /^(?:web_search|file_search|code_interpreter|image_generation|mcp|computer|local_shell|shell|apply_patch)(?:_|$)/
-/** Items that the model gives, one of which has to follow its reasoning. */
+/** Items made by the model; its reasoning must be followed by one of these. */
 const GIVEN = /^(?:reasoning|function_call|custom_tool_call|tool_search_call|compaction|program)$/
 
 /**
- * `input` without thoughts that no provider of this format has encrypted or that led to nothing; without ids of items, except
- * those of encrypted ones; without the additions of OpenAI's library to parsed calls, which a provider refuses; and with short
- * ids of calls. Shares unchanged parts; never changes `input`.
+ * `input` for a provider. Removed: reasoning that no provider of this format encrypted or that nothing follows, ids of items other than
+ * encrypted ones, and fields that OpenAI's library adds to parsed calls, which a provider refuses. Long call ids are shortened. Shares
+ * unchanged parts; never changes `input`.
  */
 export function restoreSignatures(input: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(input)) return input
   const kept: JsonValue[] = []
-  // From the end: whether a reasoning item led to anything shows in what is left behind it.
+  // Backwards, because the remaining items show whether anything follows a reasoning item.
   for (let index = input.length - 1; index >= 0; index--) {
     const item = input[index]
     if (!isJsonObject(item)) {
@@ -30,7 +30,7 @@ export function restoreSignatures(input: JsonValue | undefined): JsonValue | und
   return kept.reverse()
 }
 
-/** Open models take back what they thought; all others read only what is encrypted. */
+/** Open models accept their plain reasoning; others only read encrypted reasoning. */
 function restoreThought(item: JsonObject, next: JsonValue | undefined): JsonObject | undefined {
   if (!isGiven(next)) return undefined
   const encrypted = textOf(item.encrypted_content) ?? ''
@@ -59,12 +59,12 @@ function restoreItem(item: JsonObject): JsonObject {
   }
 }
 
-/** A thought without what is encrypted of it, and the id that belongs to that; undefined if nothing is left that a model reads. */
+/** Reasoning without encrypted content and the id that belongs to it; undefined if nothing readable remains. */
 function withoutProof({ id: _, encrypted_content: _encrypted, ...rest }: JsonObject): JsonObject | undefined {
   return Array.isArray(rest.content) && rest.content.length > 0 ? rest : undefined
 }
 
-/** The body without encrypted thoughts, for a provider that refused those of another key. Undefined if there are none. */
+/** The body without encrypted reasoning, for a provider that refused another key's. Undefined if there is none. */
 export function withoutProofs(body: JsonObject): JsonObject | undefined {
   const { input } = body
   if (!Array.isArray(input) || !input.some(hasProof)) return undefined

@@ -1,6 +1,6 @@
 /**
- * Tools of the responses format that run at the provider and have a fee: searches, which the answer lists, and the container of
- * code. Other tools of a provider read data of its account, or cost more than the usage shows: they are refused by name.
+ * Provider-run tools of responses that have a fee: searches, which the answer lists, and the code container. Other provider-run tools read
+ * data of the provider's account, or cost more than the usage shows, and are refused.
  */
 import type { ServerTool, ServerToolKind, ToolUses } from '@/chat/server-tools'
 import { readCount } from '@/chat/usage'
@@ -24,7 +24,7 @@ const CODE: ServerToolKind = {
 }
 const SEARCH_TYPE = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/
 
-/** The names by which the catalogue may price them. */
+/** Names for the catalogue's prices. */
 export const SERVER_TOOLS = [SEARCH.name, CODE.name]
 
 /** Priced tools that run at the provider. `max_tool_calls` limits all of them together. */
@@ -50,14 +50,14 @@ function kindOf(tool: unknown): ServerToolKind | undefined {
   return tool.type === 'code_interpreter' && isOwnContainer(tool.container) ? CODE : undefined
 }
 
-/** Any other holds what was put there before. */
+/** A container without data from earlier requests. */
 function isOwnContainer(container: JsonValue | undefined): boolean {
   if (!isJsonObject(container) || container.type !== 'auto') return false
   const { file_ids: files } = container
   return files === undefined || files === null || (Array.isArray(files) && files.length === 0)
 }
 
-/** The most calls of all these tools together that were reckoned with; undefined if the caller asks for no more than that. */
+/** The limit of all tool calls together that the hold covers; undefined if the caller's limit is not higher. */
 export function limitToolCalls(asked: JsonValue | undefined, limits: ReadonlyMap<string, number>): number | undefined {
   let most = 0
   for (const limit of limits.values()) most += limit
@@ -65,7 +65,7 @@ export function limitToolCalls(asked: JsonValue | undefined, limits: ReadonlyMap
   return most === 0 || (own !== undefined && own > 0 && own <= most) ? undefined : most
 }
 
-/** Whether an item of an answer is a billed use of a tool, and of which; `use` tells two of them apart. */
+/** The tool if an item is a billed use; `use` identifies the use. */
 export function usedTool(item: JsonValue | undefined): { name: string; use: string } | undefined {
   if (!isJsonObject(item)) return undefined
   const id = textOf(item.id) ?? ''
@@ -73,12 +73,12 @@ export function usedTool(item: JsonValue | undefined): { name: string; use: stri
   return item.type === 'code_interpreter_call' ? { name: CODE.name, use: textOf(item.container_id) ?? id } : undefined
 }
 
-/** To open a page that a search has found costs nothing. */
+/** Opening a page found by a search is free. */
 function isSearch({ action }: JsonObject): boolean {
   return !isJsonObject(action) || action.type === undefined || action.type === 'search'
 }
 
-/** The uses in a whole response, by its own count or by its items; undefined without any. */
+/** The uses in a whole response, by its own count or its items; undefined if there are none. */
 export function decodeToolUses({ output, tool_usage: usage }: JsonObject): ToolUses | undefined {
   const uses: Record<string, number> = countUses(Array.isArray(output) ? output : [])
   const stated = isJsonObject(usage) && isJsonObject(usage.web_search) ? usage.web_search.num_requests : undefined
@@ -87,7 +87,7 @@ export function decodeToolUses({ output, tool_usage: usage }: JsonObject): ToolU
   return Object.keys(uses).length > 0 ? uses : undefined
 }
 
-/** How often these items used each tool. */
+/** Number of uses by tool. */
 export function countUses(items: readonly JsonValue[]): Record<string, number> {
   const seen = new Map<string, Set<string>>()
   for (const [index, item] of items.entries()) {

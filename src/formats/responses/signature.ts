@@ -1,23 +1,23 @@
 /**
- * Proofs of reasoning in the fields `id` and `encrypted_content` of a reasoning item. A provider of this format checks both, so
- * its own proof is both as one value. A foreign proof is in `encrypted_content` as `svc1.{format}.{value}`, a redacted
- * reasoning block as `svc1.{format}.redacted.{value}`, and the proof of the following tool call as
- * `svc1.{format}.call.{value}`, since calls have no field for one. Values without such a mark are this format's own.
+ * Proofs of reasoning in the fields `id` and `encrypted_content` of a reasoning item. A provider of this format checks both, so its own
+ * proof contains both as one value. A foreign proof is stored in `encrypted_content` as `svc1.{format}.{value}`, a redacted reasoning block
+ * as `svc1.{format}.redacted.{value}`, and the proof of the following tool call as `svc1.{format}.call.{value}`, since calls have no field
+ * for one. Values without such a mark are this format's own.
  */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import type { Signature } from '@/chat/request'
 
-/** What the two fields of a reasoning item hold: a proof, an encrypted reasoning block, the proof of the next call, or nothing. */
+/** The decoded fields: a proof, an encrypted reasoning block, the proof of the next call, or nothing. */
 type DecodedSignature = { signature?: Signature; redacted?: Signature; call?: Signature }
 
 const OWN: FormatName = 'responses'
 const MARK = 'svc1.'
 const REDACTED = 'redacted.'
 const CALL = 'call.'
-/** Between the id of an item and its encrypted content; ids have none. */
+/** Between item id and encrypted content; ids don't contain it. */
 const SEPARATOR = ':'
 
-/** Reads the proof of a reasoning item, whichever format minted it. */
+/** Decodes the proof of a reasoning item, whichever format made it. */
 export function decodeSignature(id: string | undefined, encrypted: string | null | undefined): DecodedSignature {
   if (!encrypted) return {}
   if (!isForeignSignature(encrypted))
@@ -32,7 +32,7 @@ export function decodeSignature(id: string | undefined, encrypted: string | null
     : { signature: { format, value } }
 }
 
-/** The `encrypted_content` for a caller; marked where it is foreign, or the item has another id than it was made with. */
+/** The `encrypted_content` for a caller; marked if it is foreign, or if the item's id differs from the proof's. */
 export function encodeSignature(signature: Signature, itemId?: string): string {
   const own = ownSignature(signature)
   const isWhole = own && (itemId === undefined || itemId === own.id)
@@ -49,12 +49,12 @@ export function encodeRedacted(redacted: Signature): string {
   return `${MARK}${redacted.format}.${REDACTED}${redacted.value}`
 }
 
-/** Whether `encrypted` is a marked proof of another format, which no provider of this one may see. */
+/** Whether `encrypted` is a marked proof of another format, which must not be sent to providers of this one. */
 export function isForeignSignature(encrypted: string): boolean {
   return encrypted.startsWith(MARK)
 }
 
-/** The two fields as a provider of this format minted them; undefined if the proof is another format's. */
+/** The two fields as a provider of this format made them; undefined if the proof is another format's. */
 export function ownSignature(signature: Signature | undefined): { id: string; encryptedContent: string } | undefined {
   if (signature?.format !== OWN) return undefined
   const end = signature.value.indexOf(SEPARATOR)

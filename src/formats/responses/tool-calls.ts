@@ -1,4 +1,4 @@
-/** The calls of tools: their arguments, and ids that providers of responses take. */
+/** Converts the arguments and ids of tool calls for responses providers. */
 import { createNumberedIds, fitToolId } from '@/formats/openai'
 
 export { decodeArguments, encodeArguments } from '@/formats/openai'
@@ -6,12 +6,12 @@ export { decodeArguments, encodeArguments } from '@/formats/openai'
 const ACCEPTED_ID = /^[A-Za-z0-9_-]{1,64}$/
 const KEPT_CHARS = 40
 
-/** An id that providers of responses accept, always the same for `id`, so that calls keep their outputs. */
+/** An id that providers of responses accept, always the same for `id`, so that outputs match their calls. */
 export function encodeToolId(id: string): string {
   return fitToolId(id, ACCEPTED_ID, KEPT_CHARS)
 }
 
-/** Hands out the ids of one conversation: calls of one id in several turns, as some providers count them anew, are distinguished. */
+/** Creates the ids of a conversation. Repeated ids, from providers that restart numbering at each turn, get a number. */
 export function createToolIds(): (id: string) => string {
   return createNumberedIds(encodeToolId)
 }

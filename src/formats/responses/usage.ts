@@ -1,10 +1,10 @@
-/** Token usage between responses, whose input count includes the cache and whose output the reasoning, and the hub, both ways. */
+/** Converts token usage of responses, whose input count includes the cache and whose output count includes reasoning. */
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import type { CostPlace } from '@/formats/format'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** Events before the last have no usage in their response. */
+/** Only the last event's response has usage. */
 export const COST_PLACE: CostPlace = {
   usagePath({ response, usage }) {
     if (isJsonObject(response)) return isJsonObject(response.usage) ? ['response', 'usage'] : undefined
@@ -14,9 +14,9 @@ export const COST_PLACE: CostPlace = {
 }
 
 /**
- * The usage object in classes. Returns undefined if the two totals are not both non-negative safe integers: the answer is then
- * metered by count. Tokens that only the total knows are output, so that none goes unpaid; a cache larger than the input is not
- * believed, so that no discount rests on it.
+ * Decodes the usage object into classes. Undefined unless both totals are non-negative safe integers: our own count is then used. Tokens
+ * that only the total includes are output, so that all are paid. A cache count larger than the input is ignored, so that it gives no
+ * discount.
  */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined
@@ -47,7 +47,7 @@ function divideInput(
   return { uncached: input - cacheRead - written, cacheRead, cacheWrite5m: written - cacheWrite1h, cacheWrite1h }
 }
 
-/** `usage` of an answer: always with both details objects and the counts in them, without which some clients can't read it. */
+/** An answer's `usage`, always with both details objects and their counts, which some clients require. */
 export function encodeUsage(usage: Usage): JsonObject {
   const input = inputTokens(usage)
   return {
@@ -62,7 +62,7 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** Tokens of a usage object that are in no class of ours. */
+/** Finds tokens of a usage object in classes that we don't have. */
 export const findUnknownUsage = createUnknownUsageSearch(['input_tokens', 'output_tokens', 'total_tokens'], {
   input_tokens_details: ['cached_tokens', 'cache_write_tokens', 'audio_tokens', 'image_tokens', 'text_tokens'],
   output_tokens_details: ['reasoning_tokens', 'audio_tokens', 'image_tokens', 'text_tokens'],

@@ -1,6 +1,6 @@
 /**
- * One attempt at one target: encodes the request, sends it, reads up to the commit point, and reports the result to the permit.
- * Every fault until then is a value, so that another target may be tried.
+ * One attempt at one target: encodes the request, sends it, reads up to the commit point, and reports the result to the permit. Until then,
+ * every fault is returned as a value, so that another target can be tried.
  */
 import { toolAllowance, untakenTools } from '@/catalog/tool-allowance'
 import type { Model, Target } from '@/catalog/types'
@@ -29,7 +29,6 @@ import type { Failed, OpenAttempt } from './open-attempt'
 import { type CompleteAnswer, completeAnswer, decodeComplete, MAX_ANSWER_BYTES } from './read-complete'
 import { openStreamSource, type StreamSource } from './stream-source'
 
-/** The listeners of an attempt. */
 export type AttemptDeps = { logger: Logger; drains: DrainSlots; streams: Streams }
 
 /** The request for the permit's target, and the caller's format. */
@@ -43,8 +42,8 @@ type AttemptInput = {
 }
 
 /**
- * An answer to relay. `abandoned`: the client left, or another attempt won, while the upstream may have been working. A stream
- * may be one that nobody awaits, and so may an answer in one piece that is read on.
+ * An answer to relay. `abandoned`: the client disconnected, or another attempt was faster, although the upstream may have been working. A
+ * started stream may also be one that nobody waits for, and so may a complete answer that is read on.
  */
 export type StartedAnswer =
   | CompleteAnswer
@@ -52,8 +51,8 @@ export type StartedAnswer =
   | { kind: 'abandoned'; hasSent: boolean; isUnreached?: true }
 
 /**
- * Calls the permit's target. If it refuses another account's reasoning, or a beta interface, calls it once more without. Such a
- * refusal costs nothing and does not mention the target. Ends the attempt.
+ * Calls the permit's target. If it refuses another account's reasoning or a beta, calls it once more without. Such a refusal costs nothing
+ * and doesn't count against the target. Ends the attempt.
  */
 export async function attemptTarget(
   deps: AttemptDeps,
@@ -74,12 +73,12 @@ export async function attemptTarget(
     const writing = turnFor(bodyBytes)
     if (writing) await writing
     let bodyText = (text === undefined ? undefined : copyJson(text, own, body)) ?? JSON.stringify(body)
-    // A stream's charge is known from its events; an answer in one piece has to be read on to its end.
+    // A stream's charge can be computed from its events; a complete answer must be read to its end.
     if (!request.stream) attempt.readingOn = readingOnOf(deps, payer.accountId, permit.planned.target.provider)
     for (let isFirst = true; ; isFirst = false) {
       const sending = turnFor(bodyText.length)
       if (sending) await sending
-      // Another attempt's answer may have come meanwhile.
+      // Another attempt may have succeeded meanwhile.
       if (attempt.isDropped)
         return conclude(deps.logger, input, { kind: 'abandoned', hasSent: false, isUnreached: true })
       const answer = await callUpstream(callOf(deps.logger, input, bodyText))
@@ -106,7 +105,7 @@ export async function attemptTarget(
   }
 }
 
-/** A provider of another format that refuses the names of the caller's tools gets others. */
+/** Replaces tool names that the provider's format refuses. */
 function inProviderNames(
   call: AttemptInput['call'],
   request: ChatRequest,
@@ -133,7 +132,7 @@ function conclude(logger: Logger, { call, attempt, providerFormat }: AttemptInpu
   }
 }
 
-/** The input without the betas that the target has refused; undefined if it refused for another reason. */
+/** The input without the betas that the target refused; undefined if it refused for another reason. */
 function withoutRefusedBetas(logger: Logger, input: AttemptInput, failure: UpstreamFailure): AttemptInput | undefined {
   const { call, attempt, request, providerFormat } = input
   if (failure.kind !== 'refused' || failure.error.status !== 400) return undefined
@@ -152,7 +151,7 @@ function withoutRefusedBetas(logger: Logger, input: AttemptInput, failure: Upstr
   return { ...input, refusedBetas: new Set(refused) }
 }
 
-/** The body without the reasoning of another account that the target has refused; undefined if that is not why it refused. */
+/** The body without another account's reasoning, which the target refused; undefined if it refused for another reason. */
 function withoutForeignProofs(
   logger: Logger,
   { call: { requestId }, attempt: { permit }, providerFormat }: AttemptInput,
@@ -186,7 +185,7 @@ function callOf(logger: Logger, input: AttemptInput, bodyText: string): Upstream
   }
 }
 
-/** The outcome of a call that is no longer awaited. */
+/** The result of a call that is no longer awaited. */
 function abandon(answer: Awaited<ReturnType<typeof callUpstream>>): StartedAnswer {
   if (answer.kind === 'answer') answer.abort()
   else if (answer.failure.kind === 'unreachable' && answer.failure.isUnheard)
@@ -194,7 +193,7 @@ function abandon(answer: Awaited<ReturnType<typeof callUpstream>>): StartedAnswe
   return { kind: 'abandoned', hasSent: false }
 }
 
-/** The answer, or `abandoned` if nobody waits any more: its cost may be owed. */
+/** The answer, or `abandoned` if nobody waits any more; its cost may still be owed. */
 function stillWanted({ call, attempt }: AttemptInput, answer: UpstreamAnswer, result: Result): Result {
   if (!attempt.isDropped) {
     if (result.kind === 'complete' || !attempt.isGivenUp(call.signal)) return result
@@ -209,44 +208,44 @@ function decodeWhole({ call, providerFormat }: AttemptInput, body: UpstreamBody)
   return decodeComplete(body, providerFormat, call.format !== providerFormat)
 }
 
-/** Reads a stream up to the commit point, or to its end where the client asked for none. */
+/** Reads a stream up to the commit point, or to its end if the client doesn't stream. */
 function readStream(input: AttemptInput, answer: UpstreamAnswer): Promise<Result> {
   const { call, attempt, providerFormat, request } = input
   const source = openStreamSource(answer, providerFormat)
   if (!request.stream) return readFolded(input, source)
-  // A begun answer is paid for, and may have to be read to its end.
+  // A started answer must be paid for, so it may have to be read to its end.
   if (attempt.permit.planned.target.provider.onDisconnect.kind !== 'abort') source.outliveClient()
   return awaitContent(source, call.format !== providerFormat, call.signal)
 }
 
-/** The stream of a provider that answers with one although it was not asked for. */
+/** Folds the stream of a provider that streams although it was not asked to. */
 async function readFolded({ call, attempt, providerFormat }: AttemptInput, source: StreamSource): Promise<Result> {
   const result = await foldStream(source, MAX_ANSWER_BYTES, attempt.charge.meter)
   if (result.kind === 'failed') return result
   return completeAnswer(result.response, undefined, call.format !== providerFormat)
 }
 
-/** The caller's protocol headers, as the target's dialect takes them. */
+/** The caller's protocol headers, filtered by the target's dialect. */
 function sentProtocol(input: AttemptInput) {
   const protocol = protocolOf(input)
   return protocol && (input.attempt.permit.planned.target.provider.dialect.protocolHeaders?.(protocol) ?? protocol)
 }
 
-/** The caller's protocol headers for a provider of the caller's format. */
+/** The caller's protocol headers, for a provider of the caller's format. */
 function protocolOf(input: AttemptInput) {
   const { request, call, providerFormat, attempt } = input
   if (!request.protocol || call.format !== providerFormat) return undefined
   return protocolHeaders(request.protocol, betaTraits(input), attempt.permit.planned.target.provider.headers)
 }
 
-/** The properties that decide the betas of a call. */
+/** The properties that decide which betas a call requests. */
 function betaTraits({ attempt, refusedBetas }: AttemptInput) {
   const { provider, quirks, toolPrices } = attempt.permit.planned.target
   const { passFields, betas, dialect } = provider
   return { quirks, passFields, betas, toolPrices, takenBeta: dialect.takenBeta, refusedBetas }
 }
 
-/** The body to send, or the error that blames the request where the target's format cannot say it. */
+/** The body to send, or an error that blames the request if the target's format can't express it. */
 function encodeBody(logger: Logger, input: AttemptInput, body: JsonObject): JsonObject | GatewayError {
   const { call, attempt, providerFormat } = input
   const clientFormat = call.format
@@ -285,7 +284,7 @@ function encodeBody(logger: Logger, input: AttemptInput, body: JsonObject): Json
   }
 }
 
-/** The body as the target's dialect has it. `own` is the caller's. */
+/** The body in the target's dialect. `own` is the caller's body. */
 function enveloped(logger: Logger, input: AttemptInput, own: JsonObject, written: JsonObject): JsonObject {
   const { attempt, call, providerFormat } = input
   const { provider, family } = attempt.permit.planned.target
@@ -297,26 +296,26 @@ function enveloped(logger: Logger, input: AttemptInput, own: JsonObject, written
   return sealed.body
 }
 
-/** The tier to ask for beside the standard one, which the target has a price for. */
+/** The requested service tier, if it is not standard and the target has a price for it. */
 function pricedTier({ serviceTier }: ChatRequest, { serviceTiers }: Target): string | undefined {
   const tier = extraTier(serviceTier)
   return tier !== undefined && serviceTiers?.has(tier) ? tier : undefined
 }
 
-/** The hold covers no more output than the model can give, so no more is asked for. */
+/** Limits the output to the model's maximum, which is all that the hold covers. */
 function withinModel(request: ChatRequest, model: Model): ChatRequest {
   const { maxOutputTokens } = model
   return (request.maxOutputTokens ?? 0) > maxOutputTokens ? { ...request, maxOutputTokens } : request
 }
 
-/** The log names omitted features only: details may quote the caller's own values. */
+/** Logs only the names of omitted features, since details may quote the caller. */
 function noteWarnings(logger: Logger, input: AttemptInput, warnings: readonly Warning[]): void {
   const { requestId } = input.call
   const features = [...new Set(warnings.map((warning) => warning.feature))]
   logger.info('request_features_left_out', { requestId, model: input.attempt.permit.planned.model.id, features })
 }
 
-/** Logs a failed call, and reports it to the permit. `isOwn`: its provider speaks the caller's format. */
+/** Logs a failed call and reports it to the permit. `isOwn`: the provider speaks the caller's format. */
 export function noteFailure(
   logger: Logger,
   requestId: string,

@@ -1,6 +1,6 @@
 /**
- * Reads a stream up to its commit point: the first content that is worth showing. A fault before it may still fall back; after
- * it the answer belongs to the client.
+ * Reads a stream up to its commit point: the first content worth showing. Before it, a fault can still lead to another target; after it,
+ * the answer is the client's.
  */
 import type { ChatEvent } from '@/chat/event'
 import { UNWANTED, watchFor } from '@/lib/deadline'
@@ -10,7 +10,7 @@ import { emptyFailure, isNoAnswer } from './read-complete'
 import { itemsOf, type StreamItem } from './repeats'
 import type { StreamBatch, StreamSource } from './stream-source'
 
-/** `held` were read while waiting for content; `pending` is what the next read brings, where it has begun. */
+/** `held`: items read while waiting for content; `pending`: the next read, if it has begun. */
 export type CommittedStream = {
   kind: 'stream'
   source: StreamSource
@@ -21,18 +21,18 @@ export type CommittedStream = {
 type Committed = CommittedStream | { kind: 'failed'; failure: UpstreamFailure }
 
 /**
- * The most text held back before content, so that an error after a 200 can still fall back. Beyond it the answer is the
+ * The most text held back before content, so that an error after a 200 can still lead to another target. Beyond it, the answer is the
  * client's.
  */
 const MAX_HELD_CHARS = 256 * 1024
-/** The weight of an item besides its text. */
+/** Weight of an item in addition to its text. */
 const CHARS_PER_ITEM = 64
-/** The most items held with their keep-alives; later keep-alives are omitted, since a model may think for an hour. */
+/** The most items held including keep-alives. Later keep-alives are dropped, since a model may think for an hour. */
 const MAX_HELD_AS_SENT = 64
 
 /**
- * Reads until there is content, until too much is held back, or until `signal` says that nobody waits. If the answer
- * `isTranslated`, an empty one with the finish reason error or unknown is a failure: only its own format could say so.
+ * Reads until there is content, too much is held back, or `signal` fires because nobody waits. If the answer `isTranslated`, an empty
+ * answer with the finish reason error or unknown is a failure, since only its own format could express it.
  */
 export async function awaitContent(
   source: StreamSource,
@@ -73,8 +73,8 @@ export async function awaitContent(
 }
 
 /**
- * Whether a client of any format can do without the item: a comment, or a ping like the one before, with no member but its
- * type. Nothing else is omitted: it may mean something to a client of the same format.
+ * Whether a client of any format can miss this item: a comment, or a ping without fields besides its type, like the one before. Other items
+ * are kept: they may have a meaning in the client's format.
  */
 function isKeepAlive({ sse, json, events }: StreamItem, before: StreamItem | undefined): boolean {
   if (events.length > 0) return false
@@ -82,7 +82,7 @@ function isKeepAlive({ sse, json, events }: StreamItem, before: StreamItem | und
   return sse.raw === before?.sse.raw && isJsonObject(json) && Object.keys(json).every((name) => name === 'type')
 }
 
-/** An answer may be legally empty, and then says that it has finished; one that stops without its terminator was cut. */
+/** A finished answer may be empty; a stream without terminator was truncated. */
 function endedWithoutContent(
   events: ChatEvent[],
   held: StreamItem[],
@@ -98,7 +98,7 @@ function endedWithoutContent(
   return { kind: 'stream', source, held, pending: Promise.resolve({ kind: 'done', events }) }
 }
 
-/** An error inside a 200, as long as nothing of the answer came before it. */
+/** An error inside a 200, if nothing of the answer precedes it. */
 function findError(events: readonly ChatEvent[], isTranslated: boolean): UpstreamFailure | undefined {
   for (const event of events) {
     if (event.type === 'finish' && isNoAnswer(event.finish, isTranslated)) return emptyFailure(event.finish)
@@ -114,7 +114,7 @@ export const NOTHING_SAID: UpstreamFailure = {
   detail: 'stream ended with nothing said, not even a finish',
 }
 
-/** Whether the event is worth showing by itself; an answer's finish is. */
+/** Whether the event is worth showing by itself; so is an answer's finish. */
 export function isContent(event: ChatEvent): boolean {
   switch (event.type) {
     case 'text-delta':
@@ -125,7 +125,7 @@ export function isContent(event: ChatEvent): boolean {
     case 'image':
       return true
     case 'finish':
-      // Without a word of the provider's it was only concluded from the terminator.
+      // Without a value from the provider, the finish was only inferred from the terminator.
       return event.finish.raw !== undefined
     case 'tool-uses':
       return Object.values(event.uses).some((count) => count > 0)

@@ -1,17 +1,17 @@
 /**
- * Calls that go on after their client has left: a limited number for each provider, a share of it for one account, and a
- * limited time for each. Their usage is known only at their end.
+ * Calls that continue after their client has disconnected, as usage is only known at their end. Limited per provider, per account and in
+ * time.
  */
 import type { Provider } from '@/catalog/types'
 import { SHARED } from '@/limits/shared-resources'
 
 /** Counts the calls that are read on, per provider and account. */
 export interface DrainSlots {
-  /** Takes one of `limit` slots and returns the way to give it back, once; undefined if all are taken, or all of the account's. */
+  /** Takes one of `limit` slots and returns a function that frees it; undefined if all, or the account's share, are taken. */
   take(provider: string, accountId: string, limit: number): (() => void) | undefined
 }
 
-/** Creates the slots of one process. */
+/** Creates the drain slots of one process. */
 export function createDrainSlots(): DrainSlots {
   const taken = new Map<string, number>()
   const add = (name: string, change: number) => {
@@ -32,18 +32,18 @@ export function createDrainSlots(): DrainSlots {
   }
 }
 
-/** The process's list of calls to end with it. */
+/** The process's list of calls to end when it stops. */
 export type Streams = { add(interrupt: () => void): () => void }
 
 type ReadingDeps = { drains: DrainSlots; streams: Streams }
 
-/** Prepares to read on an account's call of a provider; undefined if its policy forbids it. */
+/** Prepares to read on an account's call to a provider; undefined if the provider's policy forbids it. */
 export function readingOnOf(deps: ReadingDeps, accountId: string, provider: Provider): ReadingOn | undefined {
   const { onDisconnect } = provider
   return onDisconnect.kind === 'abort' ? undefined : new ReadingOn(deps, accountId, provider.name, onDisconnect)
 }
 
-/** What happens to a call for an answer in one piece when its client leaves. */
+/** Handles a call for a complete answer when its client disconnects. */
 export class ReadingOn {
   private giveBack: (() => void) | undefined = undefined
 
@@ -54,12 +54,12 @@ export class ReadingOn {
     private readonly policy: Exclude<Provider['onDisconnect'], { kind: 'abort' }>,
   ) {}
 
-  /** Whether the call goes on without its client. */
+  /** Whether the call continues without its client. */
   get isUnderWay(): boolean {
     return this.giveBack !== undefined
   }
 
-  /** Lets the call go on where there is a slot, and ends it otherwise, or when its time is over. */
+  /** Lets the call continue if there is a slot; otherwise, or when its time is over, ends it. */
   leave(end: () => void): void {
     const { drains, streams } = this.deps
     const giveBack = drains.take(this.provider, this.accountId, this.policy.maxConcurrent)
@@ -80,7 +80,7 @@ export class ReadingOn {
     }
   }
 
-  /** The call is over: its slot is free again. */
+  /** The call has ended: frees its slot. */
   over(): void {
     this.giveBack?.()
     this.giveBack = undefined

@@ -1,6 +1,6 @@
 /**
- * Runs the attempts of one request until one has an answer. Usually one at a time; two if the first was silent for so long that
- * the next target is asked beside it. The first content wins. The other call is ended at no cost to the customer.
+ * Runs the attempts of one request until one has an answer. Usually one at a time; two if the first was silent for so long that the next
+ * target is tried in parallel. The first content wins. The customer doesn't pay for the other call.
  */
 import { bearsTiers } from '@/catalog/priceable'
 import { GatewayError } from '@/chat/error'
@@ -27,11 +27,10 @@ import { type Failed, isFailure, OpenAttempt, type Outcome } from './open-attemp
 type AttemptsDeps = {
   clock: Clock
   formats: ReadonlyMap<FormatName, Format>
-  /** Told of calls that were outrun. */
+  /** Counts calls that lost to a faster one. */
   metrics: Pick<SettleDeps['metrics'], 'thrownAway'>
 }
 
-/** The caller. */
 type Call = Omit<ArrivedRequest, 'asked'> &
   Pick<OpenCharge, 'line' | 'onSettled' | 'arrivedMonotonicMs'> & { signal: AbortSignal }
 
@@ -42,10 +41,10 @@ type Asked = Pick<OpenCharge, 'tools' | 'writesForHour' | 'serviceTier'> & {
   listener: AttemptListener | undefined
 }
 
-/** How often it is looked whether silence has grown too long. */
+/** How often to check whether an attempt has been silent for too long. */
 const LOOK_MS = 250
 
-/** A subclass for each use says how one is made. */
+/** Subclasses define how an attempt is started. */
 export abstract class Attempts<
   Started extends Outcome,
   Deps extends AttemptsDeps,
@@ -71,7 +70,7 @@ export abstract class Attempts<
     this.startedMs = deps.clock.monotonic()
   }
 
-  /** Begins to call the permit's target. */
+  /** Starts a call to the permit's target. */
   protected abstract begin(permit: Permit): OpenAttempt<Started>
 
   /** Relays the winner's answer to the client. */
@@ -83,7 +82,7 @@ export abstract class Attempts<
     return this.told.promise
   }
 
-  /** An attempt has ended. Never throws. */
+  /** Called when an attempt has ended. Never throws. */
   ended(attempt: OpenAttempt<Started>): void {
     const { result, error } = attempt
     if (!result) this.fail(error)
@@ -91,7 +90,7 @@ export abstract class Attempts<
     else this.win(attempt)
   }
 
-  /** Looks whether silence has grown too long. */
+  /** Checks whether an attempt has been silent for too long. */
   onDue(): void {
     this.dueAtMs = coarseNowMs() + LOOK_MS
     const [eldest] = this.underWay
@@ -106,7 +105,7 @@ export abstract class Attempts<
     }
   }
 
-  /** From now on the books hear of this attempt, should this process die. */
+  /** From now on, the attempt is charged even if this process dies. */
   protected open(
     permit: Permit,
     { request, meter, tools, writesForHour, serviceTier, listener }: Asked,
@@ -187,8 +186,8 @@ export abstract class Attempts<
   }
 
   /**
-   * Ends all but the winner. Who was outrun by a later one was silent for too long, and that is counted, unless it is the client's
-   * going away that decided.
+   * Ends all attempts but the winner. An older attempt that lost to a later one counts as too slow, unless the client's disconnect was the
+   * reason.
    */
   private endOthers(winner: OpenAttempt<Started>): void {
     const { metrics, clock } = this.deps
@@ -214,12 +213,12 @@ export abstract class Attempts<
   }
 }
 
-/** Alone in a function, so that the renewal keeps the charge and nothing else of what its caller has. */
+/** A separate function, so that the closure keeps only the charge in memory. */
 function keepRenewed(charge: OpenCharge, clock: Clock): void {
   charge.hold.onRenewal(() => progressOf(charge, clock))
 }
 
-/** Adds the likely cost of an outrun call to the answer that the customer pays for: it has no record of its own. */
+/** Adds the likely cost of a losing call to the winner's record, since the losing call has none. */
 function bearCost(winner: OpenCharge, other: OpenCharge, metrics: AttemptsDeps['metrics']): void {
   const cost = costThrownAway(other)
   metrics.thrownAway(other.facts.provider, 'outrun', cost)
@@ -227,7 +226,7 @@ function bearCost(winner: OpenCharge, other: OpenCharge, metrics: AttemptsDeps['
   winner.outrun = { calls: calls + 1, cost: nano(before + (cost ?? 0)) }
 }
 
-/** Adds the list of attempts to the error of a caller without an answer. */
+/** Adds the list of attempts to the caller's error. */
 function withTrail(error: GatewayError, trail: readonly AttemptNote[]): GatewayError {
   const headers = { ...error.options.headers, 'x-svc-attempts': String(trail.length) }
   if (trail.length > 0) Object.assign(headers, { 'x-svc-attempt-list': describeTrail(trail) })

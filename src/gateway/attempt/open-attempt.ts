@@ -1,4 +1,4 @@
-/** One attempt under way: how to end its call, its charge, and its result. */
+/** An attempt in progress: how to end its call, its charge, and its result. */
 import type { GatewayError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
@@ -12,26 +12,26 @@ import type { ReadingOn } from './drain-slots'
 /** No answer: the caller's error if no other target answers, and the fault for the failover. */
 export type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
 
-/** A result of an attempt other than a failure; `source` is the part of it that still flows. */
+/** A result other than a failure; `source` is a stream still being read. */
 export type Outcome = { kind: string; source?: { abort(): void } }
 
-/** Made when a permit is used. Gets the result of its call. */
+/** Created when a permit is used; gets the result of its call. */
 export class OpenAttempt<Started extends Outcome> implements CallHandle {
-  /** The time limit of the call under way; undefined before there is one. */
+  /** The timeout of the current call; undefined before a call. */
   deadline: CallHandle['deadline'] = undefined
-  /** Whether it is no longer wanted. */
+  /** Whether its result is no longer wanted. */
   isDropped = false
-  /** Reads its call on when the client leaves; undefined if the call ends then. */
+  /** Reads its call on after the client disconnects; undefined if the call must end then. */
   readingOn: ReadingOn | undefined = undefined
   /** Fields of the caller's body that the target was not sent. */
   leftOut: readonly string[] = []
-  /** Once it has ended. */
+  /** Set when it has ended. */
   result: Started | Failed | undefined = undefined
-  /** A bug of ours; thrown where its end is waited for. */
+  /** An internal error; thrown to whoever waits for the result. */
   error: unknown = undefined
-  /** When it began, or last showed that it goes on. */
+  /** The time it began, or last showed progress. */
   sinceMs: number
-  /** The search that waits for its end. */
+  /** The request that waits for it. */
   search: { ended(attempt: OpenAttempt<Started>): void } | undefined = undefined
 
   constructor(
@@ -43,28 +43,28 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
     this.sinceMs = permit.startedMs
   }
 
-  /** The answer that has begun; asserts that there is one. */
+  /** The answer that has begun. Asserts that there is one. */
   get started(): Started {
     const { result } = this
     assert(result && !isFailure(result), 'only an answer that has begun goes on')
     return result
   }
 
-  /** Its answer has begun. */
+  /** Records that its answer has begun. */
   begin(result: Started): void {
     this.permit.began()
     this.listener?.began()
     this.finish(result)
   }
 
-  /** Its call has come to this. */
+  /** Records its result. */
   finish(result: Started | Failed): void {
     if (isFailure(result)) this.listener?.failed(result.failed.fault)
     this.result = result
     this.tellEnd()
   }
 
-  /** Its call has run into a bug of ours: it must not keep the slot as well. */
+  /** Records an internal error, and frees the slot. */
   crash(error: unknown): void {
     this.permit.abandoned()
     this.listener?.failed(undefined)
@@ -76,12 +76,12 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
     return this.result !== undefined || this.error !== undefined
   }
 
-  /** Whether its result is no longer awaited; `client` fires when the client leaves. */
+  /** Whether its result is no longer awaited; `client` fires when the client disconnects. */
   isGivenUp(client: AbortSignal): boolean {
     return this.isDropped || (client.aborted && !this.readingOn?.isUnderWay)
   }
 
-  /** Ends the call as having run out of one of its limits. */
+  /** Ends the call; `phase` is the exceeded timeout. */
   end(phase?: TimeoutPhase): void {
     this.deadline?.end(phase)
   }
@@ -107,7 +107,7 @@ function discard<Started extends Outcome>({ result, permit }: OpenAttempt<Starte
   permit.ended(false)
 }
 
-/** Whether an attempt came to nothing. */
+/** Whether an attempt failed. */
 export function isFailure<Started extends Outcome>(result: Started | Failed): result is Failed {
   return result.kind === 'failed'
 }

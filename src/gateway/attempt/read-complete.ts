@@ -1,4 +1,4 @@
-/** Decodes an answer in one piece, and decides whether it is one. */
+/** Decodes a complete answer, and decides whether it is valid. */
 import type { ChatResponse, FinishKind, FinishReason } from '@/chat/response'
 import type { Format } from '@/formats/format'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
@@ -6,7 +6,7 @@ import { rememberNumbers } from '@/lib/json-source/as-written'
 import type { UpstreamBody } from '@/upstream/answer'
 import type { UpstreamFailure } from '@/upstream/failure'
 
-/** `raw` is what the provider sent, undefined if it streamed and the stream was folded. */
+/** `raw` is the provider's own text; undefined if a stream was folded. */
 export type CompleteAnswer = {
   kind: 'complete'
   response: ChatResponse
@@ -15,12 +15,12 @@ export type CompleteAnswer = {
 
 type Failed = { kind: 'failed'; failure: UpstreamFailure }
 
-/** The largest complete answer. Far above any model's output, images included. */
+/** The largest complete answer: far above any model's output, including images. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
 const decoder = new TextDecoder()
 
-/** Decodes the whole answer of a provider that speaks `format`, as far as it could be read. */
+/** Decodes the complete answer of a provider that speaks `format`. */
 export function decodeComplete(body: UpstreamBody, format: Format, isTranslated: boolean): CompleteAnswer | Failed {
   if (body.kind === 'failed') return body
   const text = decoder.decode(body.bytes)
@@ -29,22 +29,22 @@ export function decodeComplete(body: UpstreamBody, format: Format, isTranslated:
   if (isTranslated) rememberNumbers(json, text)
   const response = format.decodeResponse(json)
   if (response && isJsonObject(json)) return completeAnswer(response, { text, json }, isTranslated)
-  // As in a stream: some services begin to answer before they know of an error.
+  // As in streams, some services send the status before they detect an error.
   if (isJsonObject(json) && (isJsonObject(json.error) || json.type === 'error')) {
     return { kind: 'failed', failure: { kind: 'refused', error: format.decodeError(undefined, json) } }
   }
   return malformed('answer is not of the provider format')
 }
 
-/** Finish reasons without content that are no answer: an error, or an unknown word. */
+/** Finish reasons that mean a failure if there is no content: an error, or an unknown value. */
 const NO_ANSWER: ReadonlySet<FinishKind> = new Set(['error', 'unknown'])
 
-/** Whether an answer that `isTranslated` and has no content counts as a failure, by its finish reason. */
+/** Whether an empty answer that `isTranslated` counts as a failure, by its finish reason. */
 export function isNoAnswer(finish: FinishReason, isTranslated: boolean): boolean {
   return isTranslated && NO_ANSWER.has(finish.kind)
 }
 
-/** The answer, unless it is empty for a reason that a translation could not say. */
+/** The answer, unless it is empty for a reason that the translation can't express. */
 export function completeAnswer(
   response: ChatResponse,
   raw: { text: string; json: JsonObject } | undefined,
@@ -58,10 +58,7 @@ export function completeAnswer(
   return { kind: 'complete', response, raw }
 }
 
-/**
- * The provider gives nothing but the reason. Only its own format has a word for that: in any other the answer would pass for an
- * empty one that ended well.
- */
+/** The failure of an empty answer. In another format than its own it would look like a successful empty answer. */
 export function emptyFailure(finish: FinishReason): UpstreamFailure {
   return { kind: 'malformed', detail: `empty answer, finished with ${finish.raw ?? finish.kind}` }
 }

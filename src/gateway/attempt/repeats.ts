@@ -1,7 +1,7 @@
 /**
- * Most events of a stream differ from the one before only in their text, in padding and in running counts. If two decoded
- * events in a row do, later ones of the same shape are recognised by the text around theirs, without being parsed. They mean
- * the same; the decoder reads their counts. Any other event is decoded, and the next two are compared again.
+ * Most events of a stream differ from their predecessor only in text, padding and counts. If two consecutive decoded events do, later
+ * events of the same shape are recognised by the text around these values, without parsing. They have the same meaning; the decoder reads
+ * their counts. Any other event is decoded, and the next two are compared again.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { RunningFields, StreamDecoder, TextPiece } from '@/formats/format'
@@ -18,16 +18,16 @@ import {
   valuesAt,
 } from './text-template'
 
-/** One wire event and its decoded meaning. */
+/** A wire event and its decoded meaning. */
 export type StreamItem = { sse: SseEvent; json: JsonValue | undefined; events: ChatEvent[] }
 
-/** Events that are like one before them but for their values. */
+/** Events that differ from an earlier one only in their values. */
 export type Repeats = { like: RepeatedItem; pieces: RepeatedPiece[] }
 
-/** One repeat: its values in order, the text among them, and the meaning of its counts. */
+/** One repeat: its values in order, its text, and the events for its counts. */
 export type RepeatedPiece = { text: string; values: readonly string[]; usage: readonly ChatEvent[] }
 
-/** The repeated event: the latest decoded one, the values that differ (its text at `textAt`), and the text around them. */
+/** The latest decoded event, its variable values (`textAt` is the text's index), and the fixed text around them. */
 type RepeatedItem = {
   name: SseEvent['event']
   event: TextPiece
@@ -38,25 +38,25 @@ type RepeatedItem = {
   usage: JsonObject | undefined
 }
 
-/** The part of a decoder that reads running counts. */
+/** The part of a decoder that reads counts. */
 type Teller = Pick<StreamDecoder, 'running' | 'pushUsage'>
 
-/** A usage object of our own, and for each slot that is a count, which object in it holds it. */
+/** A usage object of our own, and for each value that is a count, the object inside that contains it. */
 type Counter = { usage: JsonObject; holders: (JsonObject | undefined)[] }
 
 const NO_EVENTS: readonly ChatEvent[] = []
 const NO_NAMES: readonly string[] = []
 
-/** The pattern of one stream, whose events `decoder` reads. */
+/** The pattern of one stream; `decoder` reads its events. */
 export class RepeatPattern {
   private latest: RepeatedItem | undefined
   private isKnown = false
-  /** That of the latest, made when it is first needed. */
+  /** The counter of the latest event, created when first needed. */
   private counter: Counter | undefined
 
   constructor(private readonly decoder: Teller) {}
 
-  /** Takes note of each decoded event, in order. */
+  /** Records each decoded event, in order. */
   learn(item: StreamItem): void {
     const { latest } = this
     const fresh = repeatedItem(item, this.decoder.running)
@@ -65,7 +65,7 @@ export class RepeatPattern {
     this.counter = undefined
   }
 
-  /** The repeats that `text`, which begins with an event, begins with, and where they end. The decoder counts them. */
+  /** The repeats at the start of `text`, which begins with an event, and where they end. The decoder reads their counts. */
   find(text: string): { repeats: Repeats; end: number } | undefined {
     const { latest } = this
     if (!this.isKnown || !latest) return undefined
@@ -97,30 +97,30 @@ export class RepeatPattern {
   }
 }
 
-/** The hub's event for the text of one of them. */
+/** The hub's event for the text of a repeat. */
 export function eventOf({ event }: RepeatedItem, text: string): TextPiece {
   const { type, choice, block } = event
   return { type, choice, block, text }
 }
 
-/** One of the repeats as if it had been decoded. */
+/** A repeat in the form of a decoded event. */
 export function itemOf(like: RepeatedItem, { text, values, usage }: RepeatedPiece): StreamItem {
   const data = fill(like.data, values)
   const sse = { event: like.name, data, raw: fill(like.raw, values) }
   return { sse, json: parseJson(data), events: [eventOf(like, text), ...usage] }
 }
 
-/** The values that differ in one of the repeats. */
+/** The variable values of a repeat. */
 export function slotsOf({ slots }: RepeatedItem, { values }: RepeatedPiece): TemplateSlot[] {
   return slots.map((slot, index) => ({ ...slot, value: values[index] ?? '' }))
 }
 
-/** All of a batch as if each had been decoded. */
+/** A whole batch in the form of decoded events. */
 export function itemsOf({ items, repeats }: { items: StreamItem[]; repeats?: Repeats | undefined }): StreamItem[] {
   return repeats ? [...repeats.pieces.map((piece) => itemOf(repeats.like, piece)), ...items] : items
 }
 
-/** A block that ends in CR may go on, so no other is compared with it. */
+/** A block that ends in CR may be incomplete, so it is not used as a pattern. */
 function repeatedItem(item: StreamItem, running: RunningFields | undefined): RepeatedItem | undefined {
   const [event, more, another] = item.events
   if (another || (event?.type !== 'text-delta' && event?.type !== 'reasoning-delta')) return undefined
@@ -170,7 +170,7 @@ function namedSlots(
   return slots
 }
 
-/** The object in `usage` that has a number of this name. */
+/** The object inside `usage` that has a number with this name. */
 function holderOf(usage: JsonObject, name: string): JsonObject | undefined {
   if (typeof usage[name] === 'number') return usage
   for (const value of Object.values(usage)) {

@@ -1,4 +1,4 @@
-/** Reads one upstream event stream: bytes to wire events to hub events, at the reader's own pace. */
+/** Reads one upstream event stream, from bytes to wire events to hub events, at the reader's pace. */
 import type { ChatEvent } from '@/chat/event'
 import type { Format, StreamDecoder } from '@/formats/format'
 import { parseJson } from '@/lib/json'
@@ -9,46 +9,46 @@ import type { UpstreamFailure } from '@/upstream/failure'
 import { RepeatPattern, type Repeats, type StreamItem } from './repeats'
 
 export type StreamBatch =
-  /** `repeats` came before `items`. `wire` has the exact bytes of both, if they are known. */
+  /** `repeats` precede `items`. `wire` has the exact bytes of both, if known. */
   | { kind: 'items'; items: StreamItem[]; repeats?: Repeats | undefined; wire?: Wire | undefined }
-  /** The upstream closed; `events` close what was still open. */
+  /** The upstream closed; `events` close open blocks. */
   | { kind: 'done'; events: ChatEvent[] }
   | { kind: 'failed'; failure: UpstreamFailure }
 
 /** Bytes that arrived together, and their text. */
 type Wire = { text: string; bytes: Uint8Array }
 
-/** Receives the batches of a stream, but no empty ones; see {@link PipeSink}. */
+/** Receives the non-empty batches of a stream; see {@link PipeSink}. */
 export type BatchSink = Pick<PipeSink<unknown>, 'start' | 'cancel'> & {
   write(batch: StreamBatch): Promise<void> | undefined
 }
 
 export interface StreamSource {
-  /** The next batch. One call at a time. After `done` or `failed` there is nothing more. */
+  /** The next batch. One call at a time. Nothing follows `done` or `failed`. */
   next(): Promise<StreamBatch>
-  /** Sends all further batches to `sink`, as its output is read. Once nobody reads that, {@link next} has the rest. */
+  /** Sends all further batches to `sink` as its output is read. If its reader stops, {@link next} continues with the rest. */
   pipeThrough(sink: BatchSink): ReadableStream<Uint8Array>
-  /** Whether anything has come, be it a comment. */
+  /** Whether anything has arrived, even a comment. */
   hasSent(): boolean
   /** Whether the provider has sent its finish reason: only its last events are missing. */
   isFinished(): boolean
-  /** From now on the client's going away does not end the upstream: the reader decides. */
+  /** From now on, a client's disconnect does not end the upstream; the reader decides. */
   outliveClient(): void
-  /** Called when the upstream has taken too long in all, also while nobody reads. */
+  /** Sets a listener for the upstream's total timeout, which is called even if nobody reads. */
   onOvertime(listener: (failure: UpstreamFailure) => void): void
-  /** `failure` of the answer as it may be logged and told. */
+  /** `failure` in a form that may be logged and sent. */
   named(failure: UpstreamFailure): UpstreamFailure
   abort(): void
 }
 
-/** The failure of an answer far beyond its limit: it is not charged beyond its hold, but it has to end. */
+/** The failure of an answer far beyond its limit. It is not charged beyond its hold, but must be stopped. */
 export const RUNAWAY: UpstreamFailure = { kind: 'broken', detail: 'wrote far beyond its output limit' }
 
-/** How long an upstream that has said its last word may take to close, so that its connection can be used again. */
+/** How long a finished upstream may take to close, so that its connection can be reused. */
 const CLOSE_PATIENCE_MS = 1_000
-/** The longest single event; more is taken for an attack or a fault. */
+/** The longest single event; a longer one is an error. */
 const MAX_EVENT_CHARS = 16 * 1024 * 1024
-/** Below this a byte is a character by itself. */
+/** Smaller bytes are single characters in UTF-8. */
 const FIRST_OF_SEVERAL = 0x80
 
 /** Opens `answer` as a stream of `format`. */
@@ -137,7 +137,7 @@ class DecodedStream implements StreamSource, UpstreamSink {
   /** The events that the next bytes complete; undefined if none. */
   private batchOf(bytes: Uint8Array): StreamBatch | undefined {
     const text = this.parser.decode(bytes)
-    // A character that two reads share belongs to the text of the second.
+    // A character split between two reads belongs to the second one's text.
     const isWhole = (bytes.at(-1) ?? 0) < FIRST_OF_SEVERAL
     const wire = isWhole && this.wasWhole ? { text, bytes } : undefined
     this.wasWhole = isWhole
@@ -156,7 +156,7 @@ class DecodedStream implements StreamSource, UpstreamSink {
     return items.length > 0 || repeats ? { kind: 'items', items, repeats, wire } : undefined
   }
 
-  /** The block that its provider left open: whatever follows on the client's side must not run into it. */
+  /** A block that the provider left incomplete, with an end added, so that it doesn't merge with what follows. */
   private tail(): StreamBatch | undefined {
     try {
       const items = this.parser.end().map((sse) => this.decode({ ...sse, raw: closed(sse.raw) }))
@@ -183,7 +183,7 @@ class DecodedStream implements StreamSource, UpstreamSink {
 
 const END: StreamBatch = { kind: 'done', events: [] }
 
-/** The empty source behind an answer in one piece. */
+/** The source of a complete answer, without batches. */
 export const EMPTY_SOURCE: StreamSource = {
   next: async () => END,
   pipeThrough(sink) {
@@ -202,14 +202,14 @@ export const EMPTY_SOURCE: StreamSource = {
   abort: () => undefined,
 }
 
-/** Lets a provider that has said everything close by itself, so that its connection can be used again. */
+/** Lets a finished provider close the connection itself, so that it can be reused. */
 export async function letUpstreamClose(source: StreamSource): Promise<void> {
   const timer = setTimeout(() => source.abort(), CLOSE_PATIENCE_MS)
   for (let batch = await source.next(); batch.kind === 'items'; batch = await source.next());
   clearTimeout(timer)
 }
 
-/** The block with the blank line it lacks; the rest of a CRLF is no block. */
+/** Adds a missing blank line to a block. The second half of a CRLF is no block. */
 function closed(raw: string): string {
   return /^[\r\n]*$/.test(raw) ? raw : `${raw}\n\n`
 }

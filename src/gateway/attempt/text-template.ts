@@ -1,15 +1,15 @@
 /**
- * The common text of JSON texts that differ only in a few values, as most pieces of a stream do. Once a piece is decoded, the
- * next one of the same template is read without parsing.
+ * Templates of JSON texts that differ only in a few values, as most events of a stream do. Once an event is decoded, the next one with the
+ * same template is read without parsing.
  */
 
 /**
- * A value that differs. Without a name it is a string, found by its value. With a name it is found by the name: a string, maybe
- * empty, or a whole number of at most fifteen digits.
+ * A variable value. Without a name it is a string, found by its value. With a name, it is found by the name: a string, possibly empty, or
+ * an integer of at most fifteen digits.
  */
 export type TemplateSlot = { name?: string; isCount: boolean; value: string }
 
-/** The text around the slots, and which of these are counts. */
+/** The text around the slots, and which slots are counts. */
 export type TextTemplate = { literals: string[]; isCount: boolean[] }
 
 const QUOTE = 0x22
@@ -17,16 +17,16 @@ const BACKSLASH = 0x5c
 const SPACE = 0x20
 const ZERO = 0x30
 const NINE = 0x39
-/** More may be no safe integer. */
+/** More digits may exceed a safe integer. */
 const MAX_COUNT_DIGITS = 15
-/** The line ends of Unicode. */
+/** Unicode line ends. */
 const NEXT_LINE = 0x85
 const LINE_SEPARATOR = 0x2028
 const PARAGRAPH_SEPARATOR = 0x2029
 
 /**
- * The template of `text` around `slots`, in this order. Undefined if it is uncertain: a value is escaped, another string equals
- * a value or a slot's name, or the text has escapes.
+ * The template of `text` around `slots`, in this order. Undefined if it is ambiguous: a value is escaped, another string equals a value or
+ * a slot's name, or the text has escapes.
  */
 export function templateAround(text: string, slots: readonly TemplateSlot[]): TextTemplate | undefined {
   if (text.includes('\\')) return undefined
@@ -42,7 +42,7 @@ export function templateAround(text: string, slots: readonly TemplateSlot[]): Te
   return { literals, isCount: slots.map((slot) => slot.isCount) }
 }
 
-/** The slots in the order in which `text` has them. */
+/** The slots in the order of `text`. */
 export function inOrder(text: string, slots: readonly TemplateSlot[]): TemplateSlot[] {
   const starts = slots.map((slot) => ({ slot, start: startOf(slot, text) ?? -1 }))
   return starts.sort((left, right) => left.start - right.start).map(({ slot }) => slot)
@@ -58,14 +58,14 @@ export function isSameTemplate(one: TextTemplate, other: TextTemplate): boolean 
   )
 }
 
-/** The text that has `values` in the slots. */
+/** The text with `values` in the slots. */
 export function fill({ literals }: TextTemplate, values: readonly string[]): string {
   let text = literals[0] ?? ''
   for (let index = 0; index < values.length; index++) text += (values[index] ?? '') + (literals[index + 1] ?? '')
   return text
 }
 
-/** The values of the text of the template that begins at `from`, as they are written, and where it ends. */
+/** Matches the template at `from` in `text`. Returns the values as written, and the end. */
 export function valuesAt(
   text: string,
   from: number,
@@ -100,7 +100,7 @@ function startOf({ name, isCount, value }: TemplateSlot, text: string): number |
   return text.startsWith(`"${value}"`, start) ? start + 1 : undefined
 }
 
-/** The end of the whole number that begins at `start`, or -1 if it is no exact JSON number. */
+/** The end of the integer at `start`; -1 if it is no exact JSON integer. */
 function endOfCount(text: string, start: number): number {
   let end = start
   for (let code = text.charCodeAt(end); code >= ZERO && code <= NINE; code = text.charCodeAt(end)) end++
@@ -109,7 +109,7 @@ function endOfCount(text: string, start: number): number {
   return isOne ? end : -1
 }
 
-/** The index of the closing quote of the string whose content begins at `start`; -1 if it has escapes or invalid signs. */
+/** The index of the closing quote of the string whose content begins at `start`; -1 if it has escapes or invalid characters. */
 function endOfString(text: string, start: number): number {
   for (let index = start; index < text.length; index++) {
     const code = text.charCodeAt(index)

@@ -1,6 +1,6 @@
 /**
- * The billing matrix: cost and rule, from a request's ending and its meter. docs/BILLING.md has a row for each rule,
- * test/gateway/charge/charge.test.ts a test for each row. Pure arithmetic.
+ * The billing matrix: computes cost and rule from a request's ending and its meter. docs/BILLING.md has a row for each rule,
+ * test/gateway/charge/charge.test.ts a test for each row. Pure.
  */
 import { requestCost } from '@/catalog/price'
 import type { PriceList, ToolPrice } from '@/catalog/types'
@@ -12,28 +12,28 @@ import type { BillingRule, RecordFlag, ToolCharge } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
 import type { MeterReading } from './meter'
 
-/** The limits that the hold was sized for. `estimatedInput` is our own count of the prompt. */
+/** The limits of the hold. `estimatedInput` is our own count of the prompt. */
 type Covered = Pick<HoldSize, 'amount' | 'bounds' | 'estimatedInput'>
 
-/** A tool that was offered, at the price of the target that answers. */
+/** An offered tool, with the price at the answering target. */
 export type ToolTerms = Pick<ToolPrice, 'price' | 'cost' | 'per'> & {
   name: string
-  /** Uses that are charged where the answer does not say how many there were. */
+  /** Uses charged if the answer doesn't report their number. */
   unsaidUses: number
 }
 
 /**
- * Our vocabulary is not the provider's own. So our count of an answer beyond its limit decides only if it is far off: it must
- * not cut an honest answer, nor let a wrong bill pass. The provider's own count may be about half of ours in scripts that only
- * its vocabulary knows.
+ * Our tokenizer differs from the provider's. So our count of an answer beyond its limit only decides if it differs by more than this
+ * factor, so that neither an honest answer is cut nor a wrong bill accepted. In scripts known only to its vocabulary, the provider may
+ * count half as many tokens as we do.
  */
 const VOCABULARY_FACTOR = 2
-/** Short answers differ by more than a factor. */
+/** Short answers may differ by more than the factor. */
 const SLACK_TOKENS = 50
-/** A bill is confirmed where it is no more than this much above our count. */
+/** The provider's count is confirmed if it exceeds ours by at most this factor. */
 const AGREEMENT_FACTOR = 1.25
 
-/** Decides the charge. Of `unanswered` it is what is charged where no hang-up is free any more: the store counts those. */
+/** Decides the charge. For `unanswered`, it is the charge without free hang-ups, which the store counts. */
 export function decideCharge(ending: Ending, seen: MeterReading, pricing: PriceList, covered: Covered): Charge {
   if (ending === 'refused' || (ending === 'unanswered' && seen.isUnreached)) return FREE
   const reading = ending === 'unanswered' ? onlyAsked(seen) : seen
@@ -52,18 +52,18 @@ export function decideCharge(ending: Ending, seen: MeterReading, pricing: PriceL
   return { kind: 'charge', cost: requestCost(pricing, usage), usage, rule, flags }
 }
 
-/** Whether a charge rests on our count of the output, so that a guess will not do. */
+/** Whether a charge depends on our count of the output, so that an estimate is not enough. */
 export function needsCount(reading: MeterReading, { outputTokens }: Bounds): boolean {
   if (reading.isCounted || reading.countedOutput === 0) return false
   return !hasFinalUsage(reading) || (reading.usage?.output ?? 0) > outputTokens
 }
 
-/** Whether the provider has reported the usage of the whole answer, with no content after it. */
+/** Whether the provider has reported the usage of the whole answer, with no content afterwards. */
 export function hasFinalUsage({ usage, isUsageStale }: MeterReading): boolean {
   return usage !== null && !isUsageStale
 }
 
-/** The provider's own usage, the very object, or the next best where it did not say all. */
+/** The provider's own usage object, or our best estimate if it is incomplete. */
 export function claimedUsage(reading: MeterReading, estimatedInput: number): Usage {
   if (reading.usage && !reading.isUsageStale) return reading.usage
   return partialUsage(reading, estimatedInput)
@@ -97,8 +97,8 @@ function chooseRule(ending: Exclude<Ending, 'refused'>, hasUsage: boolean): Bill
 }
 
 /**
- * Usage for an answer without final usage. Providers of the messages format report usage at the start, with one token of
- * output. Its input counts; the output is the relayed text if that is more.
+ * Usage of an answer without final usage. Messages providers report usage at the start, with one output token: its input is used, and the
+ * relayed text as output if that is more.
  */
 function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
   if (!reading.usage) {
@@ -107,7 +107,7 @@ function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
   return { ...reading.usage, output: Math.max(reading.usage.output, reading.countedOutput) }
 }
 
-/** The same object where nothing exceeds the bounds. Confirmed `output` beyond them is charged as long as the hold pays for it. */
+/** The same object if it is within the bounds. Confirmed `output` beyond them is charged as far as the hold pays for it. */
 function boundUsage(claimed: Usage, output: number, pricing: PriceList, { amount, bounds }: Covered): Usage {
   const { outputTokens: most } = bounds
   const limited = claimed.output <= most ? claimed : withOutput(claimed, most)
@@ -122,7 +122,7 @@ function withOutput(usage: Usage, output: number): Usage {
   return { ...usage, output, reasoning: Math.min(usage.reasoning, output) }
 }
 
-/** The most output from `low` to `high` that `amount` pays for with `usage`; `low` is in any case. */
+/** The most output, from `low` to `high`, that `amount` pays for with `usage`; at least `low`. */
 function mostPaid(usage: Usage, pricing: PriceList, amount: Nano, low: number, high: number): number {
   let [least, most] = [low, high]
   while (least < most) {
@@ -133,7 +133,7 @@ function mostPaid(usage: Usage, pricing: PriceList, amount: Nano, low: number, h
   return least
 }
 
-/** The usage within the bounds. Dear classes are cut first, in the customer's favour. */
+/** The usage within the bounds. The most expensive classes are cut first, in the customer's favour. */
 function clampUsage(usage: Usage, bounds: Bounds): Usage {
   let room = bounds.inputTokens
   function take(tokens: number): number {
@@ -158,15 +158,14 @@ function isPossible(usage: Usage, pricing: PriceList, { inputTokens: input, outp
   return beyond !== undefined && inputTokens(usage) <= beyond.inputTokens && requestCost(pricing, usage) <= beyond.cost
 }
 
-/** The most that we may count, in whatever vocabulary, of an answer that keeps to a limit of `outputBound`. */
+/** The most that our tokenizer may count for an honest answer with a limit of `outputBound`. */
 export function beyondLimit(outputBound: number): number {
   return outputBound * VOCABULARY_FACTOR + SLACK_TOKENS
 }
 
 /**
- * The output to charge for `claimed` tokens. `counted` is our count of the relayed text, or undefined. `isStated`: the claim is
- * the provider's final word. Output beyond the limit is charged as far as our count confirms it; hidden reasoning beyond the
- * limit is not.
+ * The output to charge for `claimed` tokens. `counted` is our count of the relayed text, or undefined. `isStated`: the claim is the
+ * provider's final one. Output beyond the limit is charged as far as our count confirms it; hidden reasoning beyond the limit is not.
  */
 function confirmedOutput(
   claimed: number,
@@ -179,8 +178,8 @@ function confirmedOutput(
 }
 
 /**
- * Adds the tools' cost to the charge, but nothing before the provider has answered. Uses beyond the reserved ones are paid from
- * the rest of the hold. If that is too little they are free, and the charge is flagged `clamped`.
+ * Adds the tools' cost to the charge, unless the provider has not answered. Uses beyond the reserved ones are paid from the rest of the
+ * hold. Uses that it can't pay are free, and the charge is flagged `clamped`.
  */
 export function chargeTools(
   charge: Charge,
@@ -204,7 +203,7 @@ export function chargeTools(
   return { ...charge, cost: nano(cost), flags, ...(tools.length > 0 && { tools }) }
 }
 
-/** The uses that are paid for; of a tool that is sold by the request, one at most. */
+/** The uses to charge; for a tool priced per request, at most one. */
 export function billable(per: ToolTerms['per'], uses: number): number {
   return per === 'request' ? Math.min(uses, 1) : uses
 }

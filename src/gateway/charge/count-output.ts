@@ -1,24 +1,24 @@
 /**
- * Counts an answer's text with a real vocabulary, in the tokenizer's thread, only if the charge or the answer's end depends on
- * it. One answer at a time, so that a thousand broken answers do not delay the prompts.
+ * Counts an answer's text in the tokenizer's thread, only if the charge or the answer's end depends on it. One answer at a time, so that
+ * many broken answers don't delay the counting of prompts.
  */
 import { countTextTokens } from '@/catalog/estimate'
 import { withDeadline } from '@/lib/deadline'
 import type { Said } from './kept-text'
 
-/** How long a settlement, or a stream, waits for its count. */
+/** How long a settlement or stream waits for a count. */
 const PATIENCE_MS = 2_000
 
 let queue: Promise<unknown> = Promise.resolve()
 
-/** The tokens of the text; undefined if counting took too long, so that a guess is used. */
+/** The tokens of the text; undefined if counting took too long, so that an estimate is used. */
 export function countOutput({ texts, unkeptTokens }: Said): Promise<number | undefined> {
   let isOver = false
   async function count(): Promise<number | undefined> {
     const counted = isOver ? undefined : await countTextTokens(texts)
     return counted === undefined ? undefined : counted + unkeptTokens
   }
-  // A failure of the thread must not keep an answer from being charged.
+  // An error of the thread must not prevent the charge.
   const counted = queue.then(count).catch(() => undefined)
   queue = counted
   return withDeadline(counted, PATIENCE_MS, () => {

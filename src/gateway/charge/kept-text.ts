@@ -1,14 +1,13 @@
-/** The text of an answer, kept block by block, so that it can be counted if the provider reports no usage. */
+/** Keeps the text of an answer by block, to count it if the provider reports no usage. */
 
-/** The texts, and the guess of what there was no more room for. */
+/** The texts, and the estimated tokens of text that was not kept. */
 export type Said = { texts: readonly string[]; unkeptTokens: number }
 
-/** More than any model writes; an answer beyond it is counted up to here. */
+/** More than any model writes; text beyond it is only estimated. */
 const MAX_KEPT_CHARS = 1_000_000
-/** Pieces that are joined at once: until then each keeps the read that it came in from being freed. */
+/** Pieces joined at once: until then each keeps its whole read buffer in memory. */
 const PIECES_AT_ONCE = 64
 
-/** Keeps nothing yet. */
 export class KeptText {
   private readonly byBlock = new Map<number, string>()
   private pieces: string[] = []

@@ -1,4 +1,4 @@
-/** Watches one answer on its way to the client: its usage, the delivered part, and its ending. */
+/** Observes one answer on its way to the client: its usage, the delivered part, and its ending. */
 
 import { TokenGuess } from '@/catalog/token-guess'
 import type { ChatEvent } from '@/chat/event'
@@ -11,44 +11,43 @@ import { KeptText, type Said } from './kept-text'
 
 /** The figures of an answer so far. */
 export type MeterReading = {
-  /** The provider's last word on usage; null while it has said nothing. */
+  /** The provider's latest usage; null before any. */
   usage: Usage | null
-  /** Whether content came after that word: then it was an early figure, not the final one. */
+  /** Whether content came after that usage, so that it is not final. */
   isUsageStale: boolean
-  /** Input tokens in our own count, where there is one. */
+  /** Input tokens by our own count, if there is one. */
   countedInput?: number
-  /** Output tokens guessed from the text relayed so far. */
+  /** Output tokens, estimated from the text relayed so far. */
   countedOutput: number
-  /** Whether `countedOutput` is a real count. */
+  /** Whether `countedOutput` is an exact count. */
   isCounted?: true
   /** Whether any content was produced. */
   hasOutput: boolean
-  /** Tokens in classes that have no price here. */
+  /** Token classes without a price here. */
   unknownUsage?: readonly string[]
-  /** The provider's own statement of its price. */
+  /** The price stated by the provider. */
   statedCost?: Nano
-  /** The service tier that the provider says it served. */
+  /** The service tier that the provider reports. */
   serviceTier?: string
-  /** Whether cache writes in `usage` were put into the class that the request asked for, because the provider did not say. */
+  /** Whether cache writes in `usage` were assigned to the requested class, because the provider did not report it. */
   isReclassified?: true
-  /** How often tools ran at the provider, as far as it has said. */
+  /** Uses of provider-run tools, as reported so far. */
   toolUses?: ToolUses
-  /** Whether it is known that the provider never got the request. */
+  /** Whether the provider certainly never got the request. */
   isUnreached?: true
-  /** Why the first choice that finished did; undefined while none has. */
+  /** The finish reason of the first finished choice; undefined before that. */
   finish: FinishKind | undefined
-  /** The provider's word for it, where no table knows the word. */
+  /** The provider's value of it, if no table lists it. */
   unlistedFinish?: string
 }
 
-/** Our guess of text can be too high by this factor. */
+/** Our estimate of a text can be too high by this factor. */
 const RUNAWAY_FACTOR = 8
 const RUNAWAY_SLACK_TOKENS = 2_000
-/** An answer is counted again when it may have grown this far towards its limit, and at least by so many tokens. */
+/** An answer is counted again when it may have grown by this share of the distance to its limit, and by at least this many tokens. */
 const RECOUNT_SHARE = 0.5
 const MIN_RECOUNT_TOKENS = 50
 
-/** The meter of one answer. */
 export class Meter {
   private readonly runawayAt: number
   private readonly guess = new TokenGuess()
@@ -68,7 +67,7 @@ export class Meter {
   private sawEnd = false
   private deliveredMs: number | null = null
 
-  /** The answer was given a limit of `outputBound` tokens over all its choices; `listener` sees each event, where there is one. */
+  /** The answer's limit is `outputBound` tokens over all choices; `listener`, if any, gets each event. */
   constructor(
     outputBound: number,
     private readonly listener?: AnswerListener,
@@ -160,32 +159,32 @@ export class Meter {
     return reading
   }
 
-  /** Whether any content was seen; the reading's own, without building one. */
+  /** Whether any content was seen, without building a reading. */
   hasOutput(): boolean {
     return this.sawOutput
   }
 
-  /** Why the answer ended, if it says so; the reading's own, without building one. */
+  /** Why the answer ended, if known, without building a reading. */
   finishKind(): FinishKind | undefined {
     return this.finish?.kind
   }
 
-  /** Whether the provider's own terminator was seen. */
+  /** Whether the provider's terminator was received. */
   hasEnded(): boolean {
     return this.sawEnd
   }
 
-  /** Whether the model was seen to reason, shown or not. */
+  /** Whether the model has reasoned, visibly or not. */
   hasReasoned(): boolean {
     return this.sawReasoning || (this.usage?.reasoning ?? 0) > 0
   }
 
-  /** The provider's ids of the answer and its model; empty if unknown. */
+  /** The provider's ids of the answer and model; empty if unknown. */
   answeredAs(): { id: string; model: string } {
     return this.named
   }
 
-  /** All text so far, to be counted. */
+  /** All text so far, for counting. */
   said(): Said {
     return { texts: this.kept.texts(), unkeptTokens: Math.ceil(this.unkeptTokens) }
   }
@@ -195,29 +194,29 @@ export class Meter {
     return this.kept.textOf(block)
   }
 
-  /** Whether by our guess the answer is beyond its limit: then it is to be counted. */
+  /** Whether the estimate exceeds the limit, so that the answer must be counted. */
   isSuspect(): boolean {
     return this.guess.tokens > this.suspectAt
   }
 
-  /** It was counted, or could not be: how much more may come, up to `limit`, before it is suspected again. */
+  /** Records a count (undefined if it failed): sets how much more may come, up to `limit`, before the next count. */
   noteCount(counted: number | undefined, limit: number): void {
     const guessed = this.guess.tokens
     const room = counted === undefined ? guessed : (limit - counted) * (guessed / counted)
     this.suspectAt = guessed + Math.max(MIN_RECOUNT_TOKENS, room * RECOUNT_SHARE)
   }
 
-  /** Whether the provider has written so far beyond the limit it was given that it will not stop by itself. */
+  /** Whether the provider has written so far beyond its limit that it will not stop by itself. */
   isRunaway(): boolean {
     return this.guess.tokens > this.runawayAt
   }
 
-  /** The first content is on its way to the client, `milliseconds` after the request came. Only the first call counts. */
+  /** Records the delivery of the first content, `milliseconds` after the request came. Only the first call counts. */
   noteDelivery(milliseconds: number): void {
     this.deliveredMs ??= milliseconds
   }
 
-  /** When that was; null as long as nothing was delivered. */
+  /** The time of that; null before any delivery. */
   firstTokenMs(): number | null {
     return this.deliveredMs
   }
@@ -231,7 +230,7 @@ export class Meter {
     if (!this.kept.add(block, text)) this.unkeptTokens += this.guess.tokens - before
   }
 
-  /** A use is paid for whether anything was written after it or not. */
+  /** Uses must be paid even if no text follows. */
   private countUses(uses: ToolUses): void {
     this.toolUses = { ...this.toolUses, ...uses }
     if (Object.values(uses).some((count) => count > 0)) this.sawOutput = true

@@ -1,4 +1,4 @@
-/** The charge of one answer under way: the target, the figures so far, and the hold that pays. */
+/** The charge of an answer in progress: its target, the figures so far, and the hold that pays. */
 import { listForAnswer, listOfTier } from '@/catalog/price'
 import type { PriceList, Pricing } from '@/catalog/types'
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
@@ -22,40 +22,40 @@ export type OpenCharge = {
   pricing: Pricing
   /** The service tier that the provider was asked for; undefined if it chooses. */
   serviceTier?: string | undefined
-  /** Whether the operator bears the cost of a tier without a price. */
+  /** Whether the operator bears the cost of a service tier without a price. */
   bearsTiers: boolean
   /** Our cost; undefined if the catalogue has none. */
   cost?: Pricing | undefined
-  /** Whether the provider was asked to keep something for an hour, and may not say in its usage that it did. */
+  /** Whether the request caches something for an hour, which the provider's usage may not show. */
   writesForHour: boolean
-  /** The tools that the request offers and the target has prices for; undefined if there are none, as in nearly every request. */
+  /** The request's tools with a price at the target; undefined if there are none, as in nearly every request. */
   tools: readonly ToolTerms[] | undefined
   meter: Meter
-  /** Whether it is known that the provider never got the request. */
+  /** Whether the provider certainly never got the request. */
   isUnreached?: true
-  /** Calls for the same request that another outran, and what they may cost us as far as that is known. */
+  /** Calls for the same request that lost to a faster one, and their cost to us as far as known. */
   outrun?: NonNullable<RequestFacts['outrun']>
   /**
-   * The output in our own count, where it was needed, and the guess at that time: there may be more by now. Undefined
-   * tokens could not be counted.
+   * Our count of the output, if it was needed, and the estimate at that time, which may have grown since. `tokens` is undefined if counting
+   * failed.
    */
   counted?: { tokens: number | undefined; ofGuess: number }
-  /** The input in our own count, where the provider does not say it and it was counted; elsewhere a guess is used. */
+  /** Our count of the input, if the provider reports none and it was counted; else an estimate is used. */
   countedInput?: number | undefined
-  /** Told how much was written, where the answer is complete. */
+  /** Gets the number of written tokens of a complete answer. */
   permit: { wrote(tokens: number): void }
-  /** A further listener of the answer's end and cost, called before its last bytes are sent where it ended well. */
+  /** A further listener for ending and cost, called before the last bytes of a successful answer are sent. */
   onSettled?: ((ending: Ending, charge: Charge) => void) | undefined
-  /** The request's line in the log. */
+  /** The request's log line. */
   line: RequestLine
   facts: PlannedFacts & { attempts: number; routeReason: string }
   /** When the request arrived, by the monotonic clock. */
   arrivedMonotonicMs: number
-  /** Called at the answer's end; undefined but for the few answers of tiers that are observed. */
+  /** Called at the answer's end; only set for the few answers that tiers observe. */
   onObservedEnd?: ((end: AnswerEnd) => void) | undefined
 }
 
-/** The charge if this process died right now. */
+/** The charge if this process died now. */
 export function progressOf(open: OpenCharge, clock: Clock): Progress {
   const reading = readingOf(open)
   const charge = chargeAt(open, reading, 'disconnected')
@@ -64,7 +64,7 @@ export function progressOf(open: OpenCharge, clock: Clock): Progress {
   return { cost: charge.cost, facts }
 }
 
-/** The meter's reading. Cache writes that are reported as one sum count as the dearer ones, if the request asked for those. */
+/** The meter's reading. If cache writes are reported as one sum, they count as the more expensive class if the request asked for that. */
 export function readingOf(open: OpenCharge): MeterReading {
   const { meter, writesForHour, counted, countedInput, isUnreached } = open
   const reading = meter.reading()
@@ -91,21 +91,21 @@ function isTierUnpriced({ pricing, bearsTiers }: OpenCharge, { serviceTier }: Me
   return serviceTier !== undefined && !bearsTiers && !listOfTier(pricing, serviceTier)
 }
 
-/** The charge if the answer ends like this. */
+/** The charge if the answer ends with `ending`. */
 export function chargeAt(open: OpenCharge, reading: MeterReading, ending: Ending): Charge {
   const { tools, hold } = open
   const charge = decideCharge(ending, reading, pricesOf(open, reading), hold.size)
   return tools ? chargeTools(charge, tools, reading.toolUses, hold.size.amount) : charge
 }
 
-/** The price list that the answer is charged by: that of the tier it names, or else of the one asked for. */
+/** The price list for the answer: that of the tier it reports, or else of the requested tier. */
 export function pricesOf({ pricing, serviceTier: asked, hold }: OpenCharge, reading: MeterReading): PriceList {
   if (!pricing.serviceTiers) return pricing
   const tiers = { asked, answered: reading.serviceTier }
   return listForAnswer(pricing, tiers, claimedUsage(reading, hold.size.estimatedInput))
 }
 
-/** Our cost of an answer with this charge, outrun calls included. */
+/** Our cost of an answer with this charge, including its losing calls. */
 export function billOf(open: OpenCharge, reading: MeterReading, charge: Charge): ProviderBill {
   const { hold, outrun, tools } = open
   const bill = providerBill(reading, charge, costList(open, reading), hold.size, tools)
@@ -114,7 +114,7 @@ export function billOf(open: OpenCharge, reading: MeterReading, charge: Charge):
   return { ...bill, outrun, ...(providerCost !== undefined && { providerCost: nano(providerCost + outrun.cost) }) }
 }
 
-/** Our cost of a call that was started and abandoned: the usage so far, at least the input in our own count. */
+/** Our cost of a started and abandoned call: its usage so far, and at least the input by our count. */
 export function costThrownAway(open: OpenCharge): Nano | undefined {
   const reading = readingOf(open)
   const { hold, tools } = open
@@ -122,29 +122,29 @@ export function costThrownAway(open: OpenCharge): Nano | undefined {
   return providerBill(reading, charge, costList(open, reading), hold.size, tools).providerCost
 }
 
-/** Our cost in the tier that the answer names, or else in the one asked for; undefined if the catalogue has none. */
+/** Our cost in the tier that the answer reports, or else in the requested one; undefined if the catalogue has none. */
 function costList({ cost, serviceTier }: OpenCharge, reading: MeterReading): PriceList | undefined {
   return cost && listOfTier(cost, reading.serviceTier ?? serviceTier)
 }
 
-/** The charge if the answer ends well right now. */
+/** The charge if the answer ends successfully now. */
 export function chargeNow(open: OpenCharge): Charge {
   return chargeAt(open, readingOf(open), 'complete')
 }
 
-/** The usage of the answer's record if it ends well right now, which is what its client gets. */
+/** The usage for the record and the client if the answer ends successfully now. */
 export function usageNow(open: OpenCharge): Usage {
   const reading = readingOf(open)
   const charge = chargeAt(open, reading, 'complete')
   return charge.kind === 'charge' ? charge.usage : (reading.usage ?? ZERO_USAGE)
 }
 
-/** Whether the provider's last usage is final: no content came after it. */
+/** Whether the provider's latest usage is final, with no content afterwards. */
 export function isUsageStated({ meter }: OpenCharge): boolean {
   return hasFinalUsage(meter.reading())
 }
 
-/** Counts the output so far. Returns undefined if that could not be done in time. */
+/** Counts the output so far. Undefined if that fails or takes too long. */
 export async function countNow(open: OpenCharge): Promise<number | undefined> {
   const { meter, counted } = open
   const { countedOutput: ofGuess } = meter.reading()
@@ -154,7 +154,7 @@ export async function countNow(open: OpenCharge): Promise<number | undefined> {
   return tokens
 }
 
-/** Whether a charge needs a count that was not made yet; a guess is used until then. */
+/** Whether a charge needs a count that is still missing; until then an estimate is used. */
 export function lacksCount({ meter, hold, counted }: OpenCharge): boolean {
   const reading = meter.reading()
   return counted?.ofGuess !== reading.countedOutput && needsCount(reading, hold.size.bounds)
@@ -185,13 +185,13 @@ export function factsOf(
 
 const MAX_ID_CHARS = 128
 
-/** The provider's own id of an answer that it gives in the client's format, and which its client gets. */
+/** The provider's own id of an answer in the client's format, which the client also gets. */
 function passedId({ clientFormat, providerFormat }: PlannedFacts, meter: Meter): string | undefined {
   const { id } = meter.answeredAs()
   return clientFormat === providerFormat && id !== '' && id.length <= MAX_ID_CHARS ? id : undefined
 }
 
-/** The status that the client got, if it got one: an answer that breaks off had begun with a good one. */
+/** The status that the client got; an interrupted answer had begun with 200. */
 export function statusAt(ending: Ending): number {
   return ending === 'disconnected' || ending === 'unanswered' ? CLIENT_CLOSED_STATUS : 200
 }

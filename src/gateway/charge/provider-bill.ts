@@ -1,4 +1,4 @@
-/** The other side of a charge: what the provider will ask of us for the answer, and whether its counts can be right. Operators only. */
+/** The provider's side of a charge: our cost of the answer, and whether the provider's counts are plausible. For operators only. */
 import { requestCost } from '@/catalog/price'
 import type { PriceList } from '@/catalog/types'
 import type { ToolUses } from '@/chat/server-tools'
@@ -10,24 +10,21 @@ import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
 import { billable, claimedUsage, type ToolTerms } from './charge'
 import type { MeterReading } from './meter'
 
-/** The facts for operators; each is undefined if unknown. */
+/** Facts for operators; each is undefined if unknown. */
 export type ProviderBill = Pick<
   RequestFacts,
   'providerCost' | 'outrun' | 'counts' | 'hasUnpricedUsage' | 'isReclassified'
 >
 
-/** Counts are far apart where one is more than this many times the other. */
+/** Counts differ suspiciously if one is more than this many times the other. */
 const FAR_APART = 2
-/** And by this many tokens: smaller differences come from the provider's additions to a prompt and from other tokenizers. */
+/** They must also differ by this many tokens, since providers add to prompts and tokenizers differ. */
 const INPUT_SLACK_TOKENS = 1_500
 const OUTPUT_SLACK_TOKENS = 500
-/** A larger figure of a provider is ignored, so that sums fit into their column. */
+/** A larger stated cost is ignored, so that sums fit into their column. */
 const MAX_PROVIDER_COST = 10_000 * NANO_PER_USD
 
-/**
- * Reckons the bill of an answer that is charged as `charge`, or takes the provider's word for it; an answer that is free may cost us all
- * the same.
- */
+/** Computes our cost of an answer charged as `charge`, or uses the provider's stated cost. A free answer may still have a cost. */
 export function providerBill(
   reading: MeterReading,
   charge: Charge,
@@ -35,7 +32,7 @@ export function providerBill(
   { estimatedInput }: Pick<HoldSize, 'estimatedInput'>,
   tools: readonly ToolTerms[] = [],
 ): ProviderBill {
-  // How much a provider reads for its tools is not stated.
+  // The tokens that a provider reads for its tools are unknown.
   const hasTools = charge.kind === 'charge' && charge.tools !== undefined
   const toolCost = costOfTools(tools, reading.toolUses, charge)
   const stated = reading.isUsageStale ? undefined : reading.statedCost
@@ -59,8 +56,8 @@ function plausible(cost: number | undefined): Nano | undefined {
 }
 
 /**
- * Both counts, where they are far apart. Of output, reasoning may or may not have been shown: it counts neither for nor against
- * the provider. Early usage does not mention the output yet.
+ * Both counts, if they differ suspiciously. Hidden reasoning makes the output uncertain, so it is excluded in the provider's favour. An
+ * early usage contains no output yet.
  */
 function differingCounts(
   usage: Usage,
@@ -68,7 +65,7 @@ function differingCounts(
   localInput: number,
   { isClamped, hasTools }: { isClamped: boolean; hasTools: boolean },
 ): DifferingCounts | undefined {
-  // A sum of counts that are each exact may be none itself.
+  // A sum of exact counts may be beyond exact numbers.
   const providerInput = Math.min(inputTokens(usage), Number.MAX_SAFE_INTEGER)
   const inputGap = hasTools ? undefined : gapOf(providerInput, providerInput, localInput, INPUT_SLACK_TOKENS)
   const outputGap = isUsageStale
@@ -89,7 +86,7 @@ function gapOf(least: number, most: number, local: number, slack: number): 'over
   return undefined
 }
 
-/** Our cost of the tools of an answer: all reported uses, paid for or not. Undefined if the cost of one is unknown. */
+/** Our cost of an answer's tools: all reported uses, whether charged or not. Undefined if one cost is unknown. */
 function costOfTools(terms: readonly ToolTerms[], uses: ToolUses | undefined, charge: Charge): number | undefined {
   const charged = charge.kind === 'charge' ? charge.tools : undefined
   let sum = 0

@@ -1,4 +1,4 @@
-/** Ends the charge of an answer: decides it, has the ledger take it from the hold, and tells how it ended. */
+/** Ends the charge of an answer: decides it, settles the hold in the ledger, and reports the end. */
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import { type Charge, type Ending, FREE_HANG_UPS_PER_HOUR } from '@/ledger/charge'
@@ -24,21 +24,21 @@ export type SettleDeps = {
   clock: Clock
   logger: Logger
   metrics: Pick<Metrics, 'thrownAway'>
-  /** Told of each answer once, when it has ended and is settled. Must not throw. */
+  /** Called once for each settled answer. Must not throw. */
   onEnded(answer: EndedAnswer): void
   failures: FailureNotes
   crashPoint: CrashPoint
 }
 
-/** Lists requests that failed, for their account. Waits for nothing. */
+/** Lists failed requests for their account, in the background. */
 type FailureNotes = {
   note(failure: { requestId: string; payer: Payer; format: FormatName; model: string; error: GatewayError }): void
 }
 
-/** A charge that there is something to pay of. */
+/** A charge that must be paid. */
 type Due = Extract<Charge, { kind: 'charge' }>
 
-/** Settles for `ending`. Returns the charge once the ledger knows it (or soon after). */
+/** Settles for `ending`. Returns the charge once the ledger has it (or soon after). */
 export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending): Promise<Charge> {
   if (lacksCount(open)) await countNow(open)
   const reading = readingOf(open)
@@ -86,8 +86,8 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
 }
 
 /**
- * Lists the hang-up among the account's failed requests, so that people see why later ones cost something. Returns the charge.
- * Until the ledger says that the hang-up is free, it is not.
+ * Lists the hang-up among the account's failed requests, so that people see why later ones cost something. Returns the charge, which
+ * applies unless the ledger answers that the hang-up is free.
  */
 function noteHangUp(
   { failures, metrics }: SettleDeps,
@@ -108,7 +108,7 @@ function noteHangUp(
   return cost === 0 ? { ...due, cost, rule: 'hangup_free' } : due
 }
 
-/** Lists an answer that began, had no content and is free: it has no usage record. */
+/** Lists a started answer without content that is free: it has no usage record. */
 function noteFailure(failures: FailureNotes, { facts, payer }: OpenCharge, ending: Ending): void {
   if (ending !== 'broken' && ending !== 'complete') return
   const { requestId, requestedModel: model, clientFormat: format } = facts

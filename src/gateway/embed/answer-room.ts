@@ -1,6 +1,6 @@
 /**
- * Memory for vectors, from before the call until the client has them: thousands of short texts are cheap to send, and their
- * answer has many megabytes.
+ * Limits the memory of vectors, from before the call until the client has them: thousands of short texts are a small request with an answer
+ * of many megabytes.
  */
 import type { EmbeddingRequest } from '@/chat/embedding'
 import { GatewayError } from '@/chat/error'
@@ -9,25 +9,25 @@ import { createBudget, type Lease } from '@/lib/quota/budget'
 import type { Soon } from '@/lib/wait/soon'
 import { SHARED } from '@/limits/shared-resources'
 
-/** One answer's share of it; undefined if it is too small to count. */
+/** An answer's share of memory; undefined if it is too small to count. */
 export type Room = Pick<Lease, 'release'> | undefined
-/** Room for the vectors that a request asks for, when there is some. Throws `overloaded` where there is none in time. */
+/** Reserves memory for the vectors of a request. Throws `overloaded` if none is free in time. */
 export type AnswerRoom = (accountId: string, request: Asked) => Soon<Room>
 type Asked = Pick<EmbeddingRequest, 'dimensions' | 'inputs'>
 
-/** The dimensions of most models. */
+/** Dimensions of most models. */
 const USUAL_DIMENSIONS = 1_536
-/** In base64 or parsed; as digits they are some three times as long, and pass by piece by piece or in a hundred vectors. */
+/** In base64 or parsed. Digits take three times as much, but are written in pieces, or for at most some hundred vectors. */
 const BYTES_PER_NUMBER = 8
-/** Smaller answers are not counted: the possible number of them fits into the process. */
+/** Smaller answers are not counted: as many as possible fit into the process. */
 const SMALL_BYTES = 256 * 1024
-/** No provider was called yet, and senders of such batches can wait. */
+/** Long, because no provider was called yet, and senders of such batches can wait. */
 const WAIT_MS = 20_000
 const RETRY_AFTER_SECONDS = 2
 const MAX_WAITING = 1_000
 const MAX_WAITING_EACH = 200
 
-/** Creates what one process has. */
+/** Creates the budget of one process. */
 export function createAnswerRoom(waitMs = WAIT_MS): AnswerRoom {
   const { perAccount, perProcess } = SHARED.vectors
   const budget = createBudget({

@@ -1,4 +1,4 @@
-/** Tries the targets of a plan until one has given the vectors of all inputs, and tells them. */
+/** Tries the targets of a plan until one has returned the vectors of all inputs, and sends them. */
 
 import type { Target } from '@/catalog/types'
 import type { EmbeddingAnswer } from '@/chat/embedding'
@@ -62,15 +62,15 @@ export class EmbeddingAttempts extends Attempts<Embedded, EmbeddingDeps, Embeddi
   }
 }
 
-/** The answers of each target so far; a second attempt continues them. */
+/** The answers of each target so far; a second attempt continues there. */
 type AnsweredCalls = Map<Target, EmbeddingAnswer[]>
 
 /** The parts of each call. */
 type EmbeddingAttempt = { call: EmbeddingRequestCall; attempt: OpenAttempt<Embedded>; embeddings: ProviderEmbeddings }
 
 /**
- * Asks the permit's target for the vectors of all inputs, in as many calls as its format needs, one after another. A fault of
- * any call is a fault of the attempt. Answered inputs are not asked for again. Never rejects.
+ * Requests the vectors of all inputs from the permit's target, in as many successive calls as its format needs. A fault of any call is a
+ * fault of the attempt. Answered inputs are not requested again. Never rejects.
  */
 async function attemptEmbedding(
   deps: Pick<AttemptDeps, 'logger'> & { clock: Clock },
@@ -102,7 +102,7 @@ async function attemptEmbedding(
           noteFailure(deps.logger, call.requestId, permit, result, call.format === attempt.providerFormat),
         )
       answers.push(result)
-      // The target is not silent.
+      // The target is making progress.
       attempt.sinceMs = deps.clock.monotonic()
     }
     attempt.begin({ kind: 'embedded', answers, inputs: inputs.length })
@@ -140,10 +140,10 @@ async function askOnce(
   if (answer.kind === 'failed') return answer.failure
   const read = await answer.readAll(MAX_ANSWER_BYTES)
   if (read.kind === 'failed') return answer.named(read.failure)
-  // Only a list that is the whole answer, in the words of the caller, can stay as it was written.
+  // The list can only stay unparsed if it is the whole answer in the caller's format and encoding.
   const isWhole = isOwn && end - start === request.inputs.length
   const written = isWhole && encoding === request.encoding ? encoding : undefined
-  // Thousands of short texts cost next to nothing, and have an answer of many megabytes.
+  // A small request may have an answer of many megabytes, whose decoding must wait its turn.
   const decoding = turnFor(read.bytes.length)
   if (decoding) await decoding
   const decoded = await embeddings.decodeResponse(read.bytes, { count: end - start, written })

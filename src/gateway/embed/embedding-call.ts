@@ -1,4 +1,4 @@
-/** A request for embeddings and the dependencies that its steps need. */
+/** An embeddings request and the dependencies of its steps. */
 import type { EmbeddingRequest } from '@/chat/embedding'
 import type { FormatName } from '@/chat/format-name'
 import type { Embeddings } from '@/formats/embeddings'
@@ -37,17 +37,17 @@ export type EmbeddingRequestCall = {
   embeddings: Embeddings
   request: EmbeddingRequest
   body: JsonObject
-  /** Fires when the client goes away. */
+  /** Fires when the client disconnects. */
   signal: AbortSignal
   onEnd(): void
-  /** The request's line in the log. */
+  /** The request's log line. */
   line: RequestLine
   readonly onSettled: OpenCharge['onSettled']
-  /** Wall clock, and the clock that durations are taken from. */
+  /** By the wall clock, and by the monotonic clock. */
   arrivedAtMs: number
   arrivedMonotonicMs: number
-  /** SHA-256 of its idempotency key, where it has one. */
+  /** SHA-256 of its idempotency key, if any. */
   idempotencyKey?: string | undefined
-  /** The labels that the account sorts its usage by; undefined if the caller sent none. */
+  /** Labels by which the account groups its usage; undefined if the caller sent none. */
   labels?: RequestLabels | undefined
 }

@@ -1,4 +1,4 @@
-/** Turns a request for embeddings into an offer to the ledger: the most that its inputs can cost, and less where they are counted. */
+/** Turns an embeddings request into an offer to the ledger: the most that its inputs can cost, or less once they are counted. */
 import { boundOfInputs, countedBoundOfInputs } from '@/catalog/embedding-size'
 import { inputCost, worstCaseCost } from '@/catalog/price'
 import type { HoldSize } from '@/gateway/hold/hold-size'
@@ -9,7 +9,7 @@ import type { EmbeddingPlan } from '@/routing/plan/plan-embedding'
 import type { Router } from '@/routing/router'
 import type { EmbeddingRequestCall } from './embedding-call'
 
-/** The offer for vectors. */
+/** An offer for embeddings. */
 export class EmbeddingOffer implements Offer {
   constructor(
     readonly plan: EmbeddingPlan,
@@ -23,13 +23,13 @@ export class EmbeddingOffer implements Offer {
     const { plan, allowed } = this
     const size = sizeOf(plan, await countedBoundOfInputs(plan.sizes, plan.model, accountId))
     if (size.amount >= this.size.amount) return undefined
-    // A close estimate: what it leaves out is believed as far as the hold pays for it.
+    // A close estimate: higher counts of the provider are accepted as far as the hold pays for them.
     const beyond = { inputTokens: this.size.bounds.inputTokens, cost: size.amount }
     return new EmbeddingOffer(plan, allowed, { ...size, bounds: { ...size.bounds, beyond } }, true)
   }
 }
 
-/** Plans a request for vectors and offers for it. */
+/** Plans embeddings requests and makes their offers. */
 export class EmbeddingNegotiation extends Negotiation<EmbeddingOffer> {
   constructor(
     private readonly deps: TermsDeps & { router: Pick<Router, 'planEmbedding'> },
@@ -43,7 +43,7 @@ export class EmbeddingNegotiation extends Negotiation<EmbeddingOffer> {
   }
 }
 
-/** There is no output, so only the inputs cost. */
+/** Only the inputs cost, as there is no output. */
 function sizeOf({ model: { pricing }, sizes: { estimatedTokens } }: EmbeddingPlan, inputTokens: number): HoldSize {
   const amount = Math.min(worstCaseCost(pricing, inputTokens, 0), MAX_NANO)
   const leastCost = Math.min(inputCost(pricing, Math.min(estimatedTokens, inputTokens)), amount)

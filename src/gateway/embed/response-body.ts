@@ -1,6 +1,6 @@
 /**
- * A body made of pieces: at once if it is short, else as fast as the client reads it, so that millions of numbers do not block
- * others.
+ * A response body made of pieces: short ones at once, longer ones as fast as the client reads, so that millions of numbers don't block the
+ * event loop.
  */
 import { ReaderWatch } from '@/lib/streams/reader-watch'
 import { ownTurn } from '@/lib/wait/own-turn'
@@ -13,8 +13,8 @@ const SLICE_BYTES = 64 * 1024
 const encoder = new TextEncoder()
 
 /**
- * The body. `onEnd` is called once the pieces are no longer needed: all were read, the client has left, or it has read nothing
- * for a minute (`unreadMs`).
+ * The body. `onEnd` is called once the pieces are no longer needed: all were read, the client disconnected, or it has read nothing for
+ * `unreadMs` (a minute).
  */
 export function responseBody(
   pieces: Iterable<string | Uint8Array>,
@@ -31,7 +31,7 @@ export function responseBody(
 
 type Reader = { signal: AbortSignal; onEnd: () => void; unreadMs: number | undefined }
 
-/** Slice by slice, each in a turn of its own. */
+/** Writes slice by slice, each in its own turn of the event loop. */
 class SlicedBody implements UnderlyingDefaultSource<Uint8Array> {
   private reading: ReaderWatch | undefined
 
@@ -68,7 +68,7 @@ class SlicedBody implements UnderlyingDefaultSource<Uint8Array> {
     this.end()
   }
 
-  /** The client has left. */
+  /** The client disconnected. */
   handleEvent(): void {
     this.end()
   }

@@ -1,4 +1,4 @@
-/** Settles the embeddings and answers the client. The cost is known before the first byte, because all vectors are there. */
+/** Settles an embeddings request and answers the client. The cost is known before the first byte, because all vectors are there. */
 import { countInputs, estimateInput } from '@/catalog/embedding-size'
 import type { EmbeddingAnswer } from '@/chat/embedding'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
@@ -16,11 +16,11 @@ import type { EmbeddingDeps, EmbeddingRequestCall } from './embedding-call'
 import type { EmbeddingOffer } from './embedding-offer'
 import { responseBody } from './response-body'
 
-/** All vectors, call by call; or what there was when the client went away, or another attempt won. */
+/** All vectors by call; if the client disconnected or another attempt won, those received so far. */
 export type Embedded = {
   kind: 'embedded' | 'abandoned'
   answers: readonly EmbeddingAnswer[]
-  /** The answered inputs; if there are none, the requested ones. */
+  /** Number of answered inputs; if there are none, of requested inputs. */
   inputs: number
   isUnreached?: true
 }
@@ -28,7 +28,7 @@ export type Embedded = {
 /** How long a settlement waits for a count. */
 const COUNT_PATIENCE_MS = 2_000
 
-/** Settles and answers. */
+/** Settles, then answers. */
 export async function tellVectors(
   deps: EmbeddingDeps,
   call: EmbeddingRequestCall,

@@ -1,19 +1,19 @@
-/** Says in the caller's terms why the ledger would not reserve credit. */
+/** Turns the ledger's refusal to reserve credit into the caller's error. */
 import { GatewayError } from '@/chat/error'
 import type { BudgetScope, BudgetWindow } from '@/ledger/budgets'
 import type { Payer, Refusal, ReserveOutcome } from '@/ledger/outcomes'
 import { nanoToUsd } from '@/lib/money'
 import type { HoldSize } from './hold-size'
 
-/** When other requests hold the money, they are likely to be done after this long. */
+/** If other requests hold the credit, they have probably ended after this time. */
 const TRANSIENT_RETRY_SECONDS = 2
-/** A store that is full or cannot write is looked at every second, and mended by people. */
+/** The store's state is checked every second, but a full store must be repaired by people. */
 const CLOSED_RETRY_SECONDS = 5
 
-/** Whether the payer's member sees the account's balance; false if nobody can say. Never rejects. */
+/** Whether the payer's member may see the account's balance; false if unknown. Never rejects. */
 export type SeesBalance = (payer: Payer) => Promise<boolean>
 
-/** The error for a reserve of `size` that did not succeed, with no figure that the payer may not see. */
+/** The error for a refused reserve of `size`, without figures that the payer may not see. */
 export async function denialFor(
   seesBalance: SeesBalance,
   payer: Payer,
@@ -23,7 +23,7 @@ export async function denialFor(
   return denial(outcome, size, outcome.kind !== 'insufficient' || (await seesBalance(payer)))
 }
 
-/** The same; `isBalanceSeen`: whether it may tell the account's balance. */
+/** The same; `isBalanceSeen`: whether it may contain the account's balance. */
 export function denial(
   outcome: Refusal,
   { fileTokens }: Pick<HoldSize, 'fileTokens'> = {},
@@ -59,7 +59,7 @@ export function denial(
   }
 }
 
-/** A sentence that says why a key does not work. */
+/** A sentence about why a key does not work. */
 function inactive(status: Extract<Refusal, { kind: 'key_inactive' }>['status']): string {
   return status === 'replaced' ? 'This API key was replaced by a newer one.' : `This API key is ${status}.`
 }
@@ -72,7 +72,7 @@ export function storeClosed(): GatewayError {
   })
 }
 
-/** Permanent: this request costs more than the account has. Transient: other open requests hold the money. */
+/** Permanent if the request costs more than the account has; transient if other open requests hold the credit. */
 function insufficient(
   outcome: Extract<ReserveOutcome, { kind: 'insufficient' }>,
   fileTokens: number | undefined,
@@ -131,7 +131,7 @@ const WINDOW_BUDGET: Record<BudgetWindow, string> = {
   total: 'total budget',
 }
 
-/** A key sees the figures of its own and its owner's budgets; of the account's only that one is reached. */
+/** A key may see figures of its own and its member's budgets. For the account's budgets it only sees that one is reached. */
 function overScopeBudget(
   outcome: Extract<ReserveOutcome, { kind: 'over_budget' }>,
   fileTokens: number | undefined,
@@ -160,7 +160,7 @@ function overScopeBudget(
   })
 }
 
-/** Says how to make files cheaper, since their reservation is seldom charged. */
+/** Explains how to make files cheaper, since their reservation is rarely charged in full. */
 function fileHint(fileTokens: number | undefined): string {
   if (fileTokens === undefined) return ''
   return (
@@ -198,7 +198,7 @@ function rateLimited(outcome: Extract<ReserveOutcome, { kind: 'rate_limited' }>)
   })
 }
 
-/** No format has names for a limit of open requests. */
+/** Formats define no headers for a limit of open requests. */
 function concurrencyHeaders(limit: number): Record<string, string> {
   return { 'x-ratelimit-limit-concurrency': String(limit), 'x-ratelimit-remaining-concurrency': '0' }
 }

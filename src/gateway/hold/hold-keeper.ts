@@ -1,4 +1,4 @@
-/** Keeps the holds of this process alive: renews them in batches, each with the progress of its answer so far. */
+/** Keeps the holds of this process alive: renews them in batches, each with its answer's progress. */
 import { shardByShard } from '@/ledger/holds/renew'
 import type { Ledger } from '@/ledger/ledger'
 import type { Renewal } from '@/ledger/outcomes'
@@ -14,23 +14,23 @@ export interface HoldKeeper extends BackgroundWorker {
   openCount(): number
 }
 
-/** A hold that is open. */
+/** An open hold. */
 export interface Renewable {
-  /** When it is to be renewed next, by the monotonic clock; the keeper's own note. */
+  /** When it must be renewed next, by the monotonic clock; set by the keeper. */
   renewAtMs: number
   readonly accountId: string
   /** The current values to record. */
   renewal(): Renewal
 }
 
-/** How often open holds are looked over; also how soon a new one's progress is first recorded. */
+/** Interval of the checks, and the time until a new hold's progress is first recorded. */
 const TICK_MS = 1_000
-/** How often one hold is renewed after that; at least three times within its time to live, so that some may fail. */
+/** Interval of renewals of one hold. At least three fit within its lifetime, so that some may fail. */
 const RENEW_EVERY_MS = 5_000
 const RENEWALS_PER_LIFE = 4
 const BATCH_SIZE = 100
 
-/** Creates the keeper of one process, for holds that live `holdTtlMs` (5,000 or more) without a renewal. */
+/** Creates the keeper of one process, for holds that live `holdTtlMs` (at least 5,000) without a renewal. */
 export function createHoldKeeper(
   ledger: Pick<Ledger, 'renew'>,
   clock: Clock,
@@ -53,7 +53,7 @@ export function createHoldKeeper(
     },
   })
 
-  /** Built right before sending: building thousands at once would block the event loop. */
+  /** Built right before sending, since building thousands at once would block the event loop. */
   async function renewDue(): Promise<void> {
     const nowMs = clock.monotonic()
     const due = shardByShard([...open].filter((hold) => hold.renewAtMs <= nowMs))

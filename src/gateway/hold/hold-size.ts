@@ -1,4 +1,4 @@
-/** How much credit a request needs before it may start: the most it can cost, over every model that may answer it. */
+/** Computes how much credit a request must reserve: the most it can cost at any model that may answer it. */
 import { inputBound, mediaBound, outputCap, type Prompt, tokenizerCount } from '@/catalog/estimate'
 import { inputCost, listOfTier, worstCaseCost } from '@/catalog/price'
 import { refuseUnpriceable } from '@/catalog/priceable'
@@ -13,18 +13,18 @@ import { MAX_NANO, type Nano, nano, ZERO_NANO } from '@/lib/money'
 import type { Plan } from '@/routing/plan/plan'
 
 /**
- * The limits that a hold was sized for. Higher usage is not believed, except input `beyond` a close estimate: at most one token
- * for each byte of the body, as far as the hold pays for it.
+ * The limits that a hold covers. Higher usage is not accepted. Exception: input above a close estimate, `beyond` it, up to one token per
+ * byte of the body, as far as the hold pays for it.
  */
 export type Bounds = { inputTokens: number; outputTokens: number; beyond?: { inputTokens: number; cost: Nano } }
 
-/** The amount of a hold and its reasons. */
+/** The amount of a hold, and the figures behind it. */
 export type HoldSize = {
   amount: Nano
-  /** The cost of the input alone at the first model, for a gateway that dies after the upstream was reached. */
+  /** The cost of only the input at the first model, charged if the gateway dies after the upstream was reached. */
   inputCost: Nano
   bounds: Bounds
-  /** Counted against the key's tokens per minute: our estimate of the input and the caller's own output limit, if any. */
+  /** Counted against the key's tokens per minute: the estimated input plus the caller's own output limit, if any. */
   rateTokens: number
   /** Our estimate of the input tokens, for answers without usage. */
   estimatedInput: number
@@ -32,15 +32,15 @@ export type HoldSize = {
   fileTokens?: number
 }
 
-/** Never lower a cap below this many output tokens: an answer shorter than that is of no use. */
+/** The output limit is never lowered below this: a shorter answer would be useless. */
 const MIN_LOWERED_CAP = 256
 
-/** The parts of a size: the request, its prompt, and all possible targets. */
+/** The request, its prompt, and all possible targets. */
 type Sized = { request: ChatRequest; prompt: Prompt; plan: Pick<Plan, 'models' | 'targets'> }
 
 /**
- * The first, cheap size: one token per byte bounds the input from above without a tokenizer. Throws `invalid_request` for what
- * has no price at these models.
+ * A first, cheap size: one token per byte as the upper bound of the input. Throws `invalid_request` for content without a price at these
+ * models.
  */
 export function quickSize(sized: Sized, bodyBytes: number): HoldSize {
   const { request, prompt, plan } = sized
@@ -54,7 +54,7 @@ export function quickSize(sized: Sized, bodyBytes: number): HoldSize {
   })
 }
 
-/** The most by which schemas can grow for any target of the model. */
+/** The most bytes by which schemas can grow at any target of the model. */
 function grownBytes({ prompt: { schemaBytes }, plan: { targets } }: Sized, model: Model): number {
   if (schemaBytes === 0) return 0
   let most = 0
@@ -65,13 +65,13 @@ function grownBytes({ prompt: { schemaBytes }, plan: { targets } }: Sized, model
   return most
 }
 
-/** Text that tools bring is input too, at any target of the model. */
+/** Includes the text that tools add to the input, at any target of the model. */
 function boundWithTools(tools: readonly ServerTool[], { targets }: Sized['plan'], model: Model, bound: number): number {
   const own = targets.filter((planned) => planned.model === model).map(({ target }) => target)
   return inputWithTools(tools, own, bound, model.contextLength)
 }
 
-/** The most that the tools of the request cost, at the dearest target. */
+/** The most that the request's tools cost, at the most expensive target. */
 function toolsCost({ request: { serverTools }, plan: { targets } }: Sized): Nano {
   if (!serverTools) return ZERO_NANO
   return dearestTools(
@@ -81,8 +81,8 @@ function toolsCost({ request: { serverTools }, plan: { targets } }: Sized): Nano
 }
 
 /**
- * A closer size for accounts whose balance does not cover the quick one: an exact count times the model's safety factor. The
- * quick one again if the hub lacks parts of the prompt.
+ * A closer size, for accounts whose balance does not cover the quick one: an exact count times the model's safety factor. Returns `quick`
+ * if the hub lacks parts of the prompt.
  */
 export async function exactSize(sized: Sized, quick: HoldSize, accountId = ''): Promise<HoldSize> {
   const { request, prompt } = sized
@@ -96,8 +96,8 @@ export async function exactSize(sized: Sized, quick: HoldSize, accountId = ''): 
 }
 
 /**
- * The largest output cap (tokens per choice) that `available` pays at every model of the plan, below the request's own
- * models' caps; undefined if it would fall under {@link MIN_LOWERED_CAP}.
+ * The largest output limit (tokens per choice) that `available` pays for at every model of the plan, if lower than the models' own limits;
+ * undefined if it would be below {@link MIN_LOWERED_CAP}.
  */
 export function affordableCap(sized: Sized, size: HoldSize, available: Nano): number | undefined {
   const { request, plan } = sized
@@ -117,7 +117,7 @@ export function affordableCap(sized: Sized, size: HoldSize, available: Nano): nu
   return low
 }
 
-/** The size again after the request's own cap was lowered. */
+/** The size after the request's own output limit was lowered. */
 export function resize(sized: Sized, size: HoldSize): HoldSize {
   const resized = sizeFor(sized, size.estimatedInput, () => size.bounds.inputTokens)
   const { beyond } = size.bounds

@@ -1,6 +1,6 @@
 /**
- * `withHold` is the only way to an upstream. It reserves credit before any call, and settles or releases exactly once, after a
- * return, a throw, a hang-up or a bug.
+ * `withHold` is the only way to an upstream. It reserves credit before any call, and settles or releases exactly once, after a return, an
+ * error, a disconnect or a bug.
  */
 import { GatewayError } from '@/chat/error'
 import type { RateLimits } from '@/chat/rate-limits'
@@ -24,7 +24,7 @@ export type HoldDeps = {
   settler: Pick<Settler, 'resolve'>
   keeper: Pick<HoldKeeper, 'keep' | 'forget'>
   seesBalance: SeesBalance
-  /** How long a hold outlives its gateway's last renewal. */
+  /** How long a hold lives after its last renewal. */
   holdTtlMs: number
   crashPoint: CrashPoint
   tracing?: Tracing | undefined
@@ -37,7 +37,7 @@ type Holder = {
   readonly clientAddress: string
 }
 
-/** A charge that there is something to pay of. */
+/** A charge that must be paid. */
 type Due = Extract<Charge, { kind: 'charge' }>
 
 /** The charge to record in case this process dies. */
@@ -46,8 +46,8 @@ export type Progress = { cost: Nano; facts: RequestFacts }
 export type Hold = Pick<OpenHold, Exclude<keyof OpenHold, keyof Renewable | 'isTakenCareOf'>>
 
 /**
- * Reserves, runs `use` with the offer that was taken, and makes sure that the hold ends. Throws a GatewayError where the ledger
- * refuses: 401, 402, 429, or 503 where it cannot be reached.
+ * Reserves, runs `use` with the accepted offer, and makes sure that the hold ends. Throws a GatewayError if the ledger refuses: 401, 402,
+ * 429, or 503 if it is unreachable.
  */
 export async function withHold<Offered extends Offer>(
   deps: HoldDeps,
@@ -83,7 +83,7 @@ export async function withHold<Offered extends Offer>(
   }
 }
 
-/** Planning is a step of its own to a trace. */
+/** Traces the planning as a separate step. */
 function beginTraced(tracing: Tracing, { requestId, line }: Holder, negotiation: Negotiation<Offer>): Promise<unknown> {
   const beginning = Promise.try(() => negotiation.begin())
   tracing.step(requestId, 'plan', beginning, ({ offered }) => ({
@@ -94,8 +94,8 @@ function beginTraced(tracing: Tracing, { requestId, line }: Holder, negotiation:
 }
 
 /**
- * Credit set aside for one request. Of the calls that end it, `settle` and `release`, only the first counts; later ones wait for the
- * first. Both return when the ledger knows, or soon after.
+ * Credit reserved for one request. Of the calls that end it, `settle` and `release`, only the first has an effect; later ones wait for it.
+ * Both return when the ledger has it, or soon after.
  */
 class OpenHold implements Renewable {
   renewAtMs = 0
@@ -135,10 +135,7 @@ class OpenHold implements Renewable {
     }
   }
 
-  /**
-   * Settles. With `freePerHour` it is free if the account has free hang-ups left. Resolves to the outcome, if the store has
-   * answered.
-   */
+  /** Settles. With `freePerHour` it is free if the account has free hang-ups left. Resolves to the outcome, if the store has answered. */
   settle(charge: Due, facts: RequestFacts, freePerHour?: number): Promise<SettleOutcome | undefined> {
     this.ending ??= this.end(charge, facts, freePerHour)
     return this.ending
@@ -189,7 +186,7 @@ function reserve(
   return ledger.reserve({ accountId, keyId, memberId, secret, from, holdId, amount, inputCost, tokens, ttlMs, allowed })
 }
 
-/** The reserve may have happened although its answer was lost: it is taken back by its id, whenever the store returns. */
+/** The reserve may have succeeded although its answer was lost, so it is released by its id, as soon as the store is back. */
 function takeBack({ settler }: HoldDeps, { payer, requestId: holdId }: Holder, cause: unknown): GatewayError {
   const { accountId, keyId, memberId } = payer
   void settler.resolve({ kind: 'release', accountId, keyId, memberId, holdId })

@@ -1,4 +1,4 @@
-/** One file of the journal of settlements: how it is written, brought to the disk in groups, and read. */
+/** One file of the settlement journal: writes it, syncs it to disk in groups, and reads it. */
 import { closeSync, fdatasync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,36 +9,36 @@ import { randomId } from '@/lib/ids'
 import { isJsonObject, parseJson } from '@/lib/json'
 import { MAX_NANO } from '@/lib/money'
 
-/** A file that is being written. */
+/** A file being written. */
 export interface WrittenFile {
   readonly path: string
   readonly openedMs: number
   readonly bytes: number
-  /** Ids of settlements that are not known to be booked. */
+  /** Ids of settlements that are not known to be in Postgres. */
   readonly waiting: Set<string>
   readonly isFound: false
-  /** Adds a line to those that the next {@link flush} writes. */
+  /** Adds a line for the next {@link flush}. */
   add(settlement: Settlement): void
-  /** Writes what was added. Throws if the disk takes no more. */
+  /** Writes the added lines. Throws if the disk refuses. */
   flush(): void
-  /** Flushes everything and closes the file. Resolves once the disk has it. */
+  /** Flushes everything and closes the file. Resolves once it is on disk. */
   end(): Promise<void>
 }
 
 type FileOptions = {
   folder: string
   nowMs: number
-  /** Milliseconds that written lines wait for others to go to the disk together. */
+  /** Milliseconds for which written lines are collected before a sync. */
   syncMs: number
-  /** Told where the disk has failed. */
+  /** Called after a disk error. */
   onFailure(error: unknown): void
-  /** Brings what was written to the disk; left out, by the system's call. */
+  /** Syncs a file; default: the system call. */
   syncData?: ((descriptor: number) => Promise<void>) | undefined
 }
 
 const syncBySystem = promisify(fdatasync)
 
-/** Begins a file of a new name. Throws if the folder takes none. */
+/** Creates a file with a new name. Throws if the folder is not writable. */
 export function openJournalFile(options: FileOptions): WrittenFile {
   const { folder, nowMs, syncMs, onFailure, syncData = syncBySystem } = options
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -95,7 +95,7 @@ export function openJournalFile(options: FileOptions): WrittenFile {
   }
 }
 
-/** A new name lasts only once its folder is on the disk. */
+/** A new file name is durable only after its folder was synced. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder)
   try {
@@ -105,7 +105,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Reads a file's lines. Its last may be torn; so may any be after a loss of power. */
+/** Parses a file's lines. The last one may be incomplete; after a power loss, others too. */
 export function readSettlements(text: string): { settlements: Settlement[]; unreadable: number } {
   const lines = text.split('\n').filter((line) => line !== '')
   const settlements = lines.flatMap((line) => readSettlement(line) ?? [])

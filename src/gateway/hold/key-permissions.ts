@@ -1,6 +1,6 @@
 /**
- * The permissions of keys that this process remembers, so that the first plan is usually right. Not binding: every reserve
- * compares them with the ledger, and a request with another permission is planned again.
+ * Remembers keys' permissions in this process, so that the first plan is usually right. Every reserve compares them with the ledger; if
+ * they changed, the request is planned again.
  */
 import { type Allowed, EVERYTHING } from '@/ledger/allowed'
 import { createBoundedMap } from '@/lib/bounded-map'
@@ -11,10 +11,10 @@ export interface KeyPermissions {
   note(keyId: string, allowed: Allowed): void
 }
 
-/** Keys that are remembered; of others the first request is planned twice. Keys that may call everything take no place. */
+/** Number of remembered keys. For others the first request is planned twice. Keys without restrictions need no entry. */
 const CAPACITY = 20_000
 
-/** Creates the memory of one process, empty. */
+/** Creates the empty memory of one process. */
 export function createKeyPermissions(): KeyPermissions {
   const known = createBoundedMap<string, Allowed>(CAPACITY)
   return {

@@ -1,6 +1,6 @@
 /**
- * Turns a request into an offer to the ledger, and a refused offer into the next one: counted exactly, or with a lower output
- * limit if credit or budget do not cover it.
+ * Makes offers to the ledger for a request. After a refusal for lack of credit or budget it makes a smaller one: with exactly counted
+ * tokens, or with a lower output limit.
  */
 import { measurePrompt, type Prompt } from '@/catalog/estimate'
 import type { ChatRequest } from '@/chat/request'
@@ -20,7 +20,7 @@ export type NegotiationDeps = TermsDeps & {
   signatures: Pick<SignatureStore, 'restore'>
 }
 
-/** The offer for a conversation. */
+/** An offer for a conversation. */
 export class ChatOffer implements Offer {
   constructor(
     readonly plan: Plan,
@@ -29,13 +29,13 @@ export class ChatOffer implements Offer {
     readonly prompt: Prompt,
     readonly size: HoldSize,
     readonly allowed: Allowed,
-    /** The output cap that the balance can pay, where the caller set none and the model's own is too dear. */
+    /** The output limit that the balance can pay, if the caller set none and the model's own is too expensive. */
     readonly loweredCap: number | undefined = undefined,
-    /** Whether its size is that of an exact count. */
+    /** Whether its size comes from an exact count. */
     private readonly isCounted = false,
   ) {}
 
-  /** First an exact count instead of the cheap bound; then, where the caller set no output limit, the largest one that is paid. */
+  /** First an exact count instead of the cheap bound; then, if the caller set no output limit, the largest limit that is paid for. */
   async shrink(available: Nano, accountId: string): Promise<ChatOffer | undefined> {
     const canLower = this.request.maxOutputTokens === undefined
     const size = this.isCounted ? this.size : await exactSize(this, this.size, accountId)
@@ -52,7 +52,7 @@ export class ChatOffer implements Offer {
   }
 }
 
-/** Plans a conversation and offers for it. */
+/** Plans conversations and makes their offers. */
 export class ChatNegotiation extends Negotiation<ChatOffer> {
   private readonly asked: Asked
 
@@ -76,7 +76,7 @@ export class ChatNegotiation extends Negotiation<ChatOffer> {
 
   private offerFor(plan: Plan, allowed: Allowed): Soon<ChatOffer> {
     const { asked, arrived } = this
-    // A provider of another format than the client's may have signed what the client could not keep.
+    // A provider of another format may have signed something that the client's format could not keep.
     for (const { target } of plan.targets)
       if (target.provider.format !== arrived.format.name)
         return this.deps.signatures
@@ -86,7 +86,7 @@ export class ChatNegotiation extends Negotiation<ChatOffer> {
   }
 }
 
-/** `request` is the caller's, or a copy with restored parts, which the model reads as well. */
+/** `request` is the caller's, or a copy with restored parts, which also count as input. */
 function offerOf(asked: Asked, request: ChatRequest, plan: Plan, allowed: Allowed): ChatOffer {
   const isAsAsked = request === asked.request
   const prompt = isAsAsked ? plan.requirements.prompt : measurePrompt(request)

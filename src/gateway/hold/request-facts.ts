@@ -1,4 +1,4 @@
-/** The facts of a request from its plan on, and the facts that are recorded if nothing follows. */
+/** The facts of a request from its plan on, including the record for a process that dies. */
 import type { ChatRequest } from '@/chat/request'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
@@ -7,21 +7,21 @@ import { assert } from '@/lib/assert'
 import { type JsonObject, textOf } from '@/lib/json'
 import type { PlannedTarget } from '@/routing/plan/plan'
 
-/** A request as sent and as decoded. `text` is the body as JSON, if copying it is better than serialising it again. */
+/** A request as sent and as decoded. `text` is the body as JSON, if copying it is cheaper than serialising again. */
 export type Asked = { request: ChatRequest; body: JsonObject; bodyBytes: number; text?: string | undefined }
 
-/** A request as planning, reserving and the books see it. */
+/** A request as planning, reserving and usage records need it. */
 export type ArrivedRequest = {
   requestId: string
   payer: Payer
   format: Format
-  /** Let go once its answer flows: a stream may live for an hour, and keeps what it can reach. */
+  /** Dropped once its answer flows, since a stream may live for an hour and would keep it in memory. */
   asked: Asked | undefined
-  /** Wall clock. */
+  /** By the wall clock. */
   arrivedAtMs: number
-  /** SHA-256 of its idempotency key, where it has one. */
+  /** SHA-256 of its idempotency key, if any. */
   idempotencyKey?: string | undefined
-  /** The labels that the account sorts its usage by; undefined if the caller sent none. */
+  /** Labels by which the account groups its usage; undefined if the caller sent none. */
   labels?: RequestLabels | undefined
 }
 
@@ -42,13 +42,13 @@ export type PlannedFacts = Pick<
   | 'answerId'
 >
 
-/** The decoded request; asserts that it was not dropped. */
+/** The decoded request. Asserts that it was not dropped. */
 export function askedOf({ asked }: Pick<ArrivedRequest, 'asked'>): Asked {
   assert(asked, 'a request is let go only once its answer flows')
   return asked
 }
 
-/** The request's facts with the target that is to answer. */
+/** The request's facts with the target of an attempt. */
 export function plannedFacts(
   { requestId, format, arrivedAtMs, idempotencyKey, labels }: Omit<ArrivedRequest, 'asked' | 'payer'>,
   request: { model: string; stream: boolean; answerEcho?: JsonObject },

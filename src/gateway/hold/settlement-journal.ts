@@ -1,9 +1,8 @@
 /**
- * Settlements on the disk of this machine, from before they are sent until the history has them. The next start settles
- * again what Redis lost together with this process (docs/decisions/0040-a-journal-of-settlements.md).
- *
- * A journal is a folder of files, with one settlement per line. A process writes one file for some seconds, then the next.
- * It writes to no file of another process, so processes and gateways may share the folder. Settling twice does no harm.
+ * Stores settlements on this machine's disk, from before they are sent until they are in Postgres. The next start repeats settlements that
+ * Redis lost together with this process (docs/decisions/0040-a-journal-of-settlements.md). A journal is a folder of files, with one
+ * settlement per line. A process writes one file for some seconds, then the next. It never writes to another process's file, so processes
+ * and gateways may share the folder. Settling twice is harmless.
  */
 import { readdir, readFile, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,21 +16,24 @@ import { openJournalFile, readSettlements, type WrittenFile } from './journal-fi
 
 /** The journal's methods that the settler uses. */
 export interface SettlementJournal {
-  /** Adds it to what is written at the end of this turn of the event loop. Never throws. */
+  /** Adds it to the lines written at the end of this turn of the event loop. Never throws. */
   add(settlement: Settlement): void
-  /** Writes what was added, to the memory of the system: it outlives this process. The disk has it some {@link SYNC_MS} later. Never throws. */
+  /**
+   * Writes the added lines to the system's memory, which survives this process; they are synced to disk {@link SYNC_MS} later. Never
+   * throws.
+   */
   flush(): void
-  /** It is booked, or will never be charged. */
+  /** Forgets a settlement that is in Postgres or will never be charged. */
   forget(holdId: string): void
 }
 
-/** The journal of one process, with a worker that removes files whose settlements the history has. */
+/** The journal of one process, with a worker that removes files whose settlements are in Postgres. */
 export interface OpenJournal extends SettlementJournal, BackgroundWorker {
-  /** Takes over the files that earlier processes left. Returns their settlements, each once. */
+  /** Takes over the files of earlier processes. Returns their settlements without duplicates. */
   takeOver(): Promise<Settlement[]>
-  /** These records are in the history. */
+  /** Reports records that are now in Postgres. */
   booked(records: readonly Pick<RecordEnvelope, 'holdId' | 'kind'>[]): void
-  /** False from a refused write on, until the disk takes one. */
+  /** False after a failed write, until a write succeeds. */
   isSound(): boolean
 }
 
@@ -47,24 +49,24 @@ type JournalOptions = Pick<Parameters<typeof openJournalFile>[0], 'syncData'> & 
   ledger: Pick<Ledger, 'bookedHolds'>
   clock: Clock
   logger: Logger
-  /** How large the files of this process may be together. */
+  /** The largest total size of this process's files. */
   maxBytes?: number
-  /** How long a file is written, milliseconds; also the pause between two looks at the files. */
+  /** Milliseconds for which a file is written; also the pause between two checks of the files. */
   fileMs?: number
 }
 
-/** The pause between two writes to the disk, each of which takes all that was written meanwhile. */
+/** Pause between two syncs, each of which includes all lines written meanwhile. */
 const SYNC_MS = 50
 /** A file is written for this long. */
 const FILE_MS = 5_000
-/** Some minutes of a busy gateway while Postgres is away. Redis has written its own file by then. */
+/** Enough for some minutes of a busy gateway while Postgres is unreachable. By then Redis has saved its own file. */
 const MAX_BYTES = 64 * 1024 * 1024
-/** After a refused write the next is tried this much later. */
+/** Delay of the next try after a failed write. */
 const RETRY_MS = 1_000
-/** No process writes to so old a file: many times {@link FILE_MS}. */
+/** No process still writes to a file this old: many times {@link FILE_MS}. */
 const ABANDONED_MS = 60_000
 
-/** A file whose settlements are not all known to be booked. */
+/** A file with settlements that may not be in Postgres yet. */
 type KeptFile = { path: string; openedMs: number; bytes: number; waiting: Set<string>; isFound: boolean }
 
 /** Creates the journal of one process in `folder`, which need not exist. */
@@ -74,7 +76,7 @@ export function createSettlementJournal(options: JournalOptions): OpenJournal {
 
 class FolderJournal implements OpenJournal {
   private current: WrittenFile | undefined
-  /** Oldest first, with the present one. */
+  /** Oldest first, including the current one. */
   private files: KeptFile[] = []
   private flushing: NodeJS.Immediate | undefined
   private refusedAtMs: number | undefined
@@ -139,7 +141,7 @@ class FolderJournal implements OpenJournal {
   }
 
   booked(records: readonly Pick<RecordEnvelope, 'holdId' | 'kind'>[]): void {
-    // A charge at expiry is an estimate: the settlement follows and corrects it.
+    // A charge at expiry is an estimate that the settlement corrects later, so the settlement is still needed.
     for (const { holdId, kind } of records) if (kind !== 'expire') this.forget(holdId)
   }
 
@@ -160,7 +162,7 @@ class FolderJournal implements OpenJournal {
     return [...latest.values()]
   }
 
-  /** The present file, or the next where that is old: another process may have taken over one that was left alone. */
+  /** The current file, or a new one if that is old: another process may have taken an old one over. */
   private fileAt(nowMs: number): WrittenFile {
     if (this.current && nowMs - this.current.openedMs < this.fileMs) return this.current
     this.endCurrent()
@@ -185,7 +187,7 @@ class FolderJournal implements OpenJournal {
     }
   }
 
-  /** A line may be torn by it: no other follows in the same file. */
+  /** The failed line may be incomplete, so nothing more is written to the same file. */
   private refuse(error: unknown): void {
     if (this.refusedAtMs === undefined) this.options.logger.error('settlement_journal_failed', { error })
     this.refusedAtMs = this.options.clock.monotonic()
@@ -196,7 +198,7 @@ class FolderJournal implements OpenJournal {
     const nowMs = this.options.clock.monotonic()
     if (this.current && nowMs - this.current.openedMs >= this.fileMs) this.endCurrent()
     this.giveUpOldest()
-    // Its own flusher reports nearly all records within this time. The history is asked for records of other flushers.
+    // By now our own flusher has reported nearly all records. Postgres is asked for records of other flushers.
     const ripe = this.files.filter(({ openedMs }) => nowMs - openedMs >= 2 * this.fileMs)
     const holdIds = ripe.flatMap(({ waiting }) => [...waiting])
     if (holdIds.length > 0) for (const holdId of await this.options.ledger.bookedHolds(holdIds)) this.forget(holdId)
@@ -230,7 +232,7 @@ async function remove({ path }: KeptFile): Promise<true> {
   return true
 }
 
-/** Leaves a file alone that a living process may still write; that process removes it. */
+/** Keeps a file that a living process may still write; that process removes it. */
 async function removeAbandoned(file: KeptFile): Promise<boolean> {
   const found = await stat(file.path).catch(() => undefined)
   if (!found || found.size !== file.bytes) return true

@@ -1,8 +1,7 @@
 /**
- * Makes sure that every settlement and release reaches the ledger and stays there. If the store does not acknowledge one, it is
- * sent again by its id, with growing pauses. An acknowledged one is kept for a moment, and sent again if the store went away in
- * that moment: the store may have lost its last seconds. Repeats are harmless. The journal covers a machine that loses gateway
- * and store together.
+ * Makes sure that every settlement and release reaches the ledger and stays there. If the store does not acknowledge one, it is sent again
+ * with the same id after growing pauses. Acknowledged ones are kept for a few seconds and sent again if the store goes away, since it may
+ * have lost them. Repeats are harmless. The journal covers machines that lose gateway and store together.
  */
 import type { Ledger } from '@/ledger/ledger'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
@@ -19,15 +18,15 @@ type Resolution =
 
 export interface Settler {
   /**
-   * Hands over a resolution. Returns once the ledger has acknowledged it, or after {@link PATIENCE_MS} at the latest:
-   * from then on it is retried behind the answer's back. Never rejects. Returns the outcome of a settlement, where that is known.
+   * Sends a settlement or release. Returns once the ledger has acknowledged it, or after {@link PATIENCE_MS}, from when on it is retried in
+   * the background. Never rejects. Returns the outcome of a settlement, if known.
    */
   resolve(resolution: Resolution): Promise<SettleOutcome | undefined>
-  /** Call it when a store is connected again: sends at once the missing settlements, and those it may have lost. */
+  /** Call it when a store is connected again: it sends missing settlements and possibly lost ones. */
   storeReturned(): void
-  /** Sends settlements of a process that died, unless the history has them. */
+  /** Sends settlements of a dead process, unless they are in Postgres. */
   resend(settlements: readonly Settlement[]): void
-  /** Resolutions that the ledger has not acknowledged yet. */
+  /** Number of unacknowledged settlements and releases. */
   pendingCount(): number
   /** Waits until none is pending, at most `timeoutMs`. Returns how many were left. */
   drain(timeoutMs: number): Promise<number>
@@ -38,17 +37,17 @@ const PATIENCE_MS = 1_000
 const FIRST_RETRY_MS = 100
 const MAX_RETRY_MS = 5_000
 /**
- * Settlements that were acknowledged within this time before a break are sent again after it. A store that syncs every second
- * loses up to two seconds with its power; a new primary lacks unreplicated writes.
+ * Settlements acknowledged within this time before a break are sent again after it. A store that syncs every second loses up to two seconds
+ * in a power loss; a new primary lacks unreplicated writes.
  */
 const KEEP_MS = 5_000
-/** Bounds the memory: beyond this, the oldest are trusted to have lasted. */
+/** Limits the memory: beyond it, the oldest are no longer kept. */
 const MAX_KEPT = 50_000
 
 const BY_FORCE = { force: true } as const
 const AGAIN = { force: true, isRepeat: true } as const
 
-/** Creates the settler of one process. */
+/** Creates the settler for one process. */
 export function createSettler(
   ledger: Pick<Ledger, 'settle' | 'release' | 'isBooked'>,
   clock: Clock,
@@ -59,9 +58,9 @@ export function createSettler(
   let pending = 0
   /** Resolved once nothing is pending. */
   let drained: PromiseWithResolvers<void> | undefined
-  /** Acknowledged lately, in the order of their acknowledgement. */
+  /** Recently acknowledged, in that order. */
   let kept: { resolution: Resolution; atMs: number }[] = []
-  /** The index in `kept` of the first entry that is still needed. */
+  /** Index in `kept` of the first entry that is still needed. */
   let firstKept = 0
   let wake = Promise.withResolvers<void>()
 
@@ -81,11 +80,11 @@ export function createSettler(
               ? // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
                 await ledger.settle(resolution.settlement, isAgain ? AGAIN : BY_FORCE)
               : void (await ledger.release(resolution))
-          // Most repetitions find that the earlier settlement stands.
+          // Most repetitions only find that the earlier settlement is still there.
           if (outcome && !(isRepeat && outcome.kind === 'already_settled')) note(outcome, resolution)
-          // An account that is unknown here may be another installation's, which left its journal in the same folder.
+          // If the account is unknown, the settlement may be another installation's, whose journal is in the same folder.
           if (outcome?.kind === 'already_released') journal.forget(idOf(resolution))
-          // It was settled before, and not by a lost answer to our own call: that settlement stands.
+          // If it was already settled, but not by our own call with a lost answer, the earlier settlement stays.
           if (isAgain || outcome?.kind !== 'already_settled') keep(resolution, outcome)
         }
         if (failures > 0) logger.info('settlement_acknowledged', { holdId: idOf(resolution), failures })
@@ -115,7 +114,7 @@ export function createSettler(
     if (resolution !== sent && resolution.kind === 'settle') journal.add(resolution.settlement)
     const atMs = clock.monotonic()
     kept.push({ resolution, atMs })
-    // Each is passed over once: the oldest stand first, and what was passed over is taken off in lumps.
+    // The oldest are first, so each entry is skipped once; skipped entries are removed in batches.
     while (atMs - (kept[firstKept]?.atMs ?? atMs) > KEEP_MS) firstKept++
     firstKept = Math.max(firstKept, kept.length - MAX_KEPT)
     if (firstKept <= kept.length / 2) return
@@ -125,7 +124,7 @@ export function createSettler(
 
   return {
     resolve(resolution) {
-      // First of all: it is flushed before its client can see the end, wherever this process ends then.
+      // Before anything else: the journal is flushed before the client can see the end, wherever this process may die then.
       if (resolution.kind === 'settle') journal.add(resolution.settlement)
       const waiting = new Waiting()
       watch(waiting)
@@ -153,7 +152,7 @@ export function createSettler(
   }
 }
 
-/** A wait for an acknowledgement, which ends after a while without one. */
+/** A wait for an acknowledgement, with a timeout. */
 class Waiting implements Timed {
   readonly dueAtMs = dueIn(PATIENCE_MS)
   readonly told = Promise.withResolvers<SettleOutcome | undefined>()
@@ -168,18 +167,18 @@ class Waiting implements Timed {
   }
 }
 
-/** Nothing is lost: the settlement goes on. */
+/** Returns without an outcome; the settlement continues in the background. */
 function giveUp(): undefined {
   return undefined
 }
 
-/** Whether a hang-up is free is decided once: the history may know already, when it is sent again to a store that lost it. */
+/** Keeps the first decision whether a hang-up is free, in case the settlement is sent again to a store that lost it. */
 function decided(resolution: Resolution, outcome: SettleOutcome | undefined): Resolution {
   if (resolution.kind === 'release' || outcome === undefined) return resolution
   if (resolution.settlement.freePerHour === undefined) return resolution
   const { freePerHour: _, ...settlement } = resolution.settlement
   if (outcome.kind === 'settled') return { kind: 'settle', settlement: { ...settlement, cost: outcome.record.cost } }
-  // A settlement after the expiry of its hold is charged in full, even if the store has forgotten the expiry.
+  // A settlement after its hold's expiry is charged in full, even if the store has forgotten the expiry.
   return outcome.kind === 'late' ? { kind: 'settle', settlement } : resolution
 }
 

@@ -1,6 +1,6 @@
 /**
- * Negotiates a hold with the ledger: offers by the remembered permissions of the key, again if they were wrong, and a smaller
- * one if credit or budget do not cover it.
+ * Negotiates a hold with the ledger: offers by the key's remembered permissions, again if these were wrong, and less if credit or budget is
+ * too low.
  */
 
 import { type Allowed, allowedText } from '@/ledger/allowed'
@@ -16,14 +16,17 @@ import type { KeyPermissions } from './key-permissions'
 /** An offer to the ledger. The accepted one has the terms of the request. */
 export type Offer = {
   readonly size: HoldSize
-  /** That with which the request was planned. */
+  /** The permissions with which the request was planned. */
   readonly allowed: Allowed
   readonly plan: { targets: readonly PlannedTarget[] }
-  /** The next smaller one where `available` refuses this; undefined when there is none. Counting for it takes the account's turn. */
+  /**
+   * The next smaller offer after `available` was too low for this one; undefined if there is none. Counting takes the account's turn in the
+   * queue.
+   */
   shrink(available: Nano, accountId: string): Promise<Offer | undefined>
 }
 
-/** A refusal that another offer may turn into a hold. */
+/** A refusal after which another offer may be accepted. */
 export type Refusal = Extract<
   ReserveOutcome,
   { kind: 'insufficient' | 'budget_exceeded' | 'over_budget' | 'models_changed' }
@@ -31,10 +34,10 @@ export type Refusal = Extract<
 
 export type TermsDeps = { ledger: Pick<Ledger, 'readKey'>; permissions: KeyPermissions }
 
-/** Changes of one key during one request before it is refused with `retry-after`. */
+/** After this many changes of a key during one request, it is refused with `retry-after`. */
 const MAX_REPLANS = 5
 
-/** The offers of one request. A subclass for each use says how one is made. */
+/** The offers of one request. Subclasses define how an offer is made. */
 export abstract class Negotiation<Offered extends Offer> {
   private latest: Offered | undefined
   private replans = 0
@@ -44,16 +47,16 @@ export abstract class Negotiation<Offered extends Offer> {
     protected readonly payer: Payer,
   ) {}
 
-  /** Plans the request for a key that may call this; throws if nothing of that can serve it. */
+  /** Plans the request for a key with these permissions; throws if no allowed target can serve it. */
   protected abstract offer(allowed: Allowed): Soon<Offered>
 
-  /** The offer that was made last. */
+  /** The latest offer. */
   get offered(): Offered {
     assert(this.latest, 'there is an offer once it has begun')
     return this.latest
   }
 
-  /** Makes the first offer: at once, where nothing has to be looked up for it. */
+  /** Makes the first offer, synchronously if no look-up is needed. */
   begin(): Soon<this> {
     const believed = this.terms.permissions.recall(this.payer.keyId)
     const isNarrowed = believed.allowedModels !== null || believed.allowedProviders !== null
@@ -62,7 +65,7 @@ export abstract class Negotiation<Offered extends Offer> {
     return this.make(offering)
   }
 
-  /** Makes the next one, given why the last was refused; false when there is none. */
+  /** Makes the next offer after a refusal; false if there is none. */
   async goOn(refusal: Refusal): Promise<boolean> {
     if (refusal.kind !== 'models_changed') {
       const smaller = await this.offered.shrink(payable(refusal), this.payer.accountId)
@@ -80,7 +83,7 @@ export abstract class Negotiation<Offered extends Offer> {
     return this
   }
 
-  /** Offers by the remembered permissions. The ledger is asked before a refusal. */
+  /** Offers by the remembered permissions. Before a refusal, the ledger is asked for the current ones. */
   private async offerBelieved(believed: Allowed): Promise<Offered> {
     const { ledger, permissions } = this.terms
     try {
@@ -96,7 +99,7 @@ export abstract class Negotiation<Offered extends Offer> {
   }
 }
 
-/** The most that a request may cost: the least of balance and budgets. */
+/** The most that a request may cost: the minimum of balance and budgets. */
 function payable(refusal: Exclude<Refusal, { kind: 'models_changed' }>): Nano {
   const left = 'remaining' in refusal ? Math.min(refusal.remaining, refusal.available) : refusal.available
   return nano(Math.max(left, 0))

@@ -1,17 +1,17 @@
-/** The streams that are open right now, so that a shutdown can wait for them and, at its deadline, end them properly. */
+/** The currently open streams, so that a shutdown can wait for them and properly end the rest at its deadline. */
 
 export interface ActiveStreams {
   /**
-   * Registers a stream; `interrupt` must end it with an in-format error and settle it, and may resolve when that is under way.
-   * Returns the way to unregister.
+   * Registers a stream; `interrupt` must end it with an error in its format and settle it, and may resolve when that has begun. Returns a
+   * function to unregister.
    */
   add(interrupt: () => unknown): () => void
   count(): number
-  /** Resolves once all have ended: before that their settlements are not there to be waited for. */
+  /** Resolves once all have ended, so that their settlements can then be waited for. */
   interruptAll(): Promise<void>
 }
 
-/** Creates the register of one process. */
+/** Creates the list of the active streams of one process. */
 export function createActiveStreams(): ActiveStreams {
   const open = new Set<() => unknown>()
   return {

@@ -1,7 +1,7 @@
 /**
- * Ends a stream that we stop in the middle: closes open blocks and finishes with the reason length, in the client's format. If
- * the provider's own events passed through, an encoder is first brought to the same point; its output on the way is dropped. It
- * gets the real texts if the last words repeat them.
+ * Ends a stream that we stop in the middle: closes open blocks and finishes with reason "length", in the client's format. If the provider's
+ * own events were passed through, an encoder is first brought to the same state; its output is dropped. It needs the real texts if the
+ * format's final events repeat them.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Usage } from '@/chat/usage'
@@ -41,17 +41,17 @@ export class Outline {
     }
   }
 
-  /** Frames that end the stream for a client that got everything so far from `encoder`. */
+  /** Frames that end the stream for a client that got everything from `encoder`. */
   endTold(encoder: StreamEncoder, usage: Usage): Frame[] {
     return [...this.closing(usage).flatMap((event) => encoder.push(event)), ...encoder.end()]
   }
 
-  /** Frames that end it for a client to whom the provider's own events were passed on. */
+  /** Frames that end the stream for a client that got the provider's own events. */
   endPassed(format: Format, context: AnswerContext, usage: Usage, textOf: (block: number) => string): Frame[] {
     const { start } = this
     const id = format.passThrough.namesAnswer ? context.id : start?.id || context.id
     const created = start?.created || context.created
-    // All numbered blocks count, even those that the client did not ask to read: they were passed on.
+    // Includes blocks that the client did not want, because they were passed through.
     const encoder = format.createStreamEncoder({ ...context, id, created, wantsReasoning: true })
     if (start) encoder.push(start)
     const said = format.passThrough.namesAnswer ? textOf : () => ''
@@ -67,7 +67,7 @@ export class Outline {
   }
 }
 
-/** A block's events for an encoder, with its text or a stand-in; the output is dropped. */
+/** A block's events for an encoder, with its text or a placeholder; the output is dropped. */
 function retold({ start, isOpen }: { start: BlockStart; isOpen: boolean }, said: string): ChatEvent[] {
   if (isRedacted(start)) return [start]
   const something = deltaOf(start, said)

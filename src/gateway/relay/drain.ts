@@ -1,6 +1,6 @@
 /**
- * Reads an upstream on after its client has left, within limits, to learn the exact usage. The relayed text does not show it if
- * a model reasons unseen, if tools run at the provider, or if only the usage is missing.
+ * Reads an upstream on after its client disconnected, within limits, to learn the exact usage. The relayed text does not show it if the
+ * model reasons unseen, if tools run at the provider, or if only the usage is missing.
  */
 import type { DisconnectPolicy } from '@/catalog/types'
 import type { ChatEvent } from '@/chat/event'
@@ -12,10 +12,10 @@ import type { RelayedAnswer } from './relayed'
 
 type ReadingPolicy = Exclude<DisconnectPolicy, { kind: 'abort' }>
 
-/** How much of an answer is read on: far more than any is long. */
+/** The most text that is read on: far more than any answer has. */
 const MAX_DRAIN_CHARS = 16 * 1024 * 1024
 
-/** The policy by which the rest of an answer is read whose client has gone; undefined if it is not to be read. */
+/** The policy for reading the rest of an answer after its client disconnected; undefined if it is not read. */
 export function drainPolicy(
   {
     provider: { onDisconnect },
@@ -31,7 +31,9 @@ export function drainPolicy(
   return isOwed || onDisconnect.kind === 'drain' ? onDisconnect : undefined
 }
 
-/** Feeds the rest of the stream, reads already under way first, to the meter until it ends or a bound is met; then the upstream is let go. */
+/**
+ * Feeds the rest of the stream, including reads in progress, to the meter until it ends or a limit is reached; then ends the upstream call.
+ */
 export async function drainUpstream(
   source: StreamSource,
   underWay: Promise<StreamBatch>[],

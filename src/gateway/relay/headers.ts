@@ -1,4 +1,4 @@
-/** The headers of every answer: model, provider, attempts, reason, remaining limits, and the gateway's own time. */
+/** Headers of every answer: model, provider, attempts, reason, remaining limits, and the gateway's own time. */
 import { showFields } from '@/formats/body-fields'
 import type { Format, Framing } from '@/formats/format'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
@@ -6,22 +6,22 @@ import type { Hold } from '@/gateway/hold/hold'
 import type { Clock } from '@/lib/clock'
 import type { Metrics } from '@/metrics/metrics'
 
-/** Facts that only the headers carry. */
+/** Facts that only the headers contain. */
 export type HeaderFacts = {
   /** Milliseconds spent waiting for upstreams before the answer began. */
   upstreamMs: number
-  /** The output cap that the balance could pay, where the caller set none and the model's own was too dear. */
+  /** The output limit that the balance could pay, if the caller set none and the model's own was too expensive. */
   loweredCap: number | undefined
   /** Fields of the caller's body that the provider was not sent. */
   leftOut: readonly string[]
 }
 
-/** Headers that tell proxies how to pass on a stream. */
+/** Headers that make proxies pass on a stream unbuffered. */
 export function streamHeaders({ contentType }: Framing): Record<string, string> {
   return { 'content-type': contentType, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 }
 
-/** The headers that are known before an answer. */
+/** The headers known before an answer. */
 export function waitingHeaders(
   clock: Clock,
   format: Format,
@@ -36,7 +36,7 @@ export function waitingHeaders(
   return headers
 }
 
-/** The headers as of now; the overhead that they state is counted as well, so they are made once per answer. */
+/** The current headers. Call it once per answer: it also records the overhead in metrics. */
 export function answerHeaders(
   deps: { clock: Clock; metrics: Pick<Metrics, 'overhead'> },
   format: Format,

@@ -1,6 +1,6 @@
 /**
- * Answers and keeps alive a client whose stream has not begun, so that no proxy closes the connection. The target may still
- * change. A later failure is an error inside the stream.
+ * Keeps the connection of a client alive whose stream has not begun, so that no proxy closes it. The target may still change. A later
+ * failure becomes an error inside the stream.
  */
 import { type GatewayError, restarting } from '@/chat/error'
 import type { AnswerContext } from '@/formats/format'
@@ -9,22 +9,22 @@ import { streamHeaders } from './headers'
 import { KEEP_ALIVE_MS } from './relay-stream'
 import type { Client } from './relayed'
 
-/** Below what any proxy between takes for silence. */
+/** Shorter than the idle timeout of any proxy. */
 export const LATE_AFTER_MS = 10_000
 
 type LateStream = {
   client: Client
   context: AnswerContext
-  /** The headers that are known before an answer. */
+  /** The headers known before an answer. */
   headers: Record<string, string>
-  /** The answer, whose body takes over as soon as it exists. */
+  /** The answer, whose body takes over once it exists. */
   answering: Promise<Response>
-  /** There will be none: takes care of the hold, and returns what the client gets. */
+  /** Called if there is no answer: ends the hold, and returns the client's error. */
   onFailure(error: unknown): Promise<GatewayError>
 }
 
 type State = {
-  /** Until the answer is there. */
+  /** Undefined once the answer exists. */
   wait: LateStream | undefined
   client: TransformStreamDefaultController<Uint8Array> | undefined
   isGone: boolean
@@ -33,7 +33,7 @@ type State = {
 
 const encoder = new TextEncoder()
 
-/** Answers with keep-alives, and then with the answer. */
+/** Sends keep-alives, then the answer. */
 export function answerLate(deps: { streams: Pick<ActiveStreams, 'add'> }, late: LateStream): Response {
   const { client, headers } = late
   const unregister = deps.streams.add(() => interrupt(state))
@@ -58,7 +58,7 @@ export function answerLate(deps: { streams: Pick<ActiveStreams, 'add'> }, late: 
   return new Response(readable, { headers: { ...headers, ...streamHeaders(client.framing) } })
 }
 
-/** From now on the answer's own stream keeps the client alive, and nothing of the waiting is kept. */
+/** Hands the connection over to the answer's own stream, and drops everything else. */
 function takeOver(
   state: State,
   body: ReadableStream<Uint8Array> | undefined,
@@ -67,11 +67,11 @@ function takeOver(
   state.wait = undefined
   state.stopTimers()
   if (!body) return end(state)
-  // If the client leaves, the answer ends as one whose client has left.
+  // If the client disconnects, the answer ends accordingly.
   return state.isGone ? body.cancel() : body.pipeTo(client).catch(() => undefined)
 }
 
-/** The answer's stream; undefined if there is none, and the client has got the error. */
+/** The answer's stream; undefined if there is none and the client got the error. */
 async function answerOf(
   state: State,
   { client, context, answering, onFailure }: LateStream,
@@ -86,7 +86,7 @@ async function answerOf(
   }
 }
 
-/** The process ends: what may still come is left to the books. */
+/** The process is stopping: an answer that may still come is only settled. */
 function interrupt(state: State): void {
   const { wait } = state
   if (!wait || state.isGone) return
@@ -95,7 +95,7 @@ function interrupt(state: State): void {
   leave(state)
 }
 
-/** Ends a later answer like one whose client has left. */
+/** Ends a later answer as after a disconnect. */
 function leave(state: State): void {
   state.isGone = true
   state.stopTimers()
@@ -110,7 +110,7 @@ function send(state: State, text: string): void {
   try {
     state.client?.enqueue(encoder.encode(text))
   } catch {
-    // The client is gone and its hang-up is on its way to us.
+    // The client disconnected, and the event for that is still to come.
   }
 }
 
@@ -118,6 +118,6 @@ function end(state: State): undefined {
   try {
     state.client?.terminate()
   } catch {
-    // The client hung up in this very moment.
+    // The client disconnected at this moment.
   }
 }

@@ -1,4 +1,4 @@
-/** Relays a complete answer as JSON. It is settled first, so that a header can have its cost. */
+/** Relays a complete answer as JSON. It is settled first, so that a header can contain its cost. */
 
 import { shorten } from '@/chat/shorten'
 import type { CompleteAnswer } from '@/gateway/attempt/read-complete'
@@ -11,14 +11,14 @@ import { completeAnswer, leftAlone, type RelayedAnswer } from './relayed'
 import { withCost } from './stated-cost'
 
 /**
- * Settles and answers with JSON in the client's format; byte-faithful where provider and client speak the same. A client that has
- * gone owes what was read on for it.
+ * Settles and answers with JSON in the client's format, unchanged if the provider has the same format. A disconnected client pays for an
+ * answer that was read on.
  */
 export async function relayJson(answer: RelayedAnswer, { response, raw }: CompleteAnswer): Promise<Response> {
   const { client, providerFormat, charge: open, context } = answer
   const { format } = client
   try {
-    // A folded stream was metered event by event while it was read.
+    // A folded stream was already metered while it was read.
     if (raw) open.meter.observeResponse(response)
     answer.signatures?.observeResponse(response)
     if (client.signal.aborted && chargeAt(open, readingOf(open), 'complete').kind === 'charge')
@@ -42,10 +42,10 @@ export async function relayJson(answer: RelayedAnswer, { response, raw }: Comple
   }
 }
 
-/** If less than this share of an answer is paid for, it is not delivered. A count is no more exact than that. */
+/** If less than this share of an answer is paid for, it is not delivered in full. A count is not more exact. */
 const WHOLE_SHARE = 0.8
 
-/** How much of an answer far beyond its limit is paid for; undefined if it is sent whole, as nearly every answer is. */
+/** The paid share of an answer far beyond its limit; undefined if it is sent as a whole, as nearly always. */
 function paidShare({ counted, hold }: OpenCharge, charge: Charge): number | undefined {
   const tokens = counted?.tokens
   if (tokens === undefined || charge.kind === 'free') return undefined

@@ -1,7 +1,7 @@
 /**
- * Relays an answer to a client as a stream, from the commit point to its end: keep-alives, interruption and hang-ups.
- * The upstream flows through a TransformStream at the pace of its client, so a slow client costs two reads of memory; if nothing
- * has to be corrected, bytes are passed on unchanged.
+ * Relays an answer to a client as a stream, from the commit point to its end, with keep-alives, interruption and disconnects. The upstream
+ * flows through a TransformStream at the client's pace, so a slow client costs the memory of two reads. If nothing must be corrected, bytes
+ * are passed on unchanged.
  */
 import { type GatewayError, restarting } from '@/chat/error'
 import type { StreamItem } from '@/gateway/attempt/repeats'
@@ -26,22 +26,22 @@ import { StreamWriter } from './stream-writer'
 
 type StreamInput = {
   source: StreamSource
-  /** Read before the commit point. */
+  /** Items read before the commit point. */
   held: StreamItem[]
-  /** A read under way since before the commit point. */
+  /** A read that began before the commit point. */
   pending: Promise<StreamBatch> | undefined
-  /** Whether the items are the provider's own events; false for those made from a complete answer. */
+  /** Whether the items are the provider's own events; false if made from a complete answer. */
   isRaw: boolean
 }
 
 /**
- * A relay is `open` until it closes once. `complete`: the upstream's terminator came; it is settled before the client sees it.
- * `cut`: far beyond its output limit; it ends like a complete one. `failed`: a fault or an interruption; the client gets an
- * error in its format and no terminator. `left`: the client left.
+ * A relay is `open` until it closes once. `complete`: the upstream's terminator came; it is settled before the client sees it. `cut`:
+ * stopped far beyond its output limit; it ends like a complete one. `failed`: a fault or interruption; the client gets an error in its
+ * format and no terminator. `left`: the client disconnected.
  */
 type RelayState = 'open' | 'complete' | 'cut' | 'failed' | 'left'
 
-/** How long the upstream may be silent before the client gets a sign of life. */
+/** Silence of the upstream after which the client gets a keep-alive. */
 export const KEEP_ALIVE_MS = 15_000
 
 const encoder = new TextEncoder()
@@ -52,20 +52,20 @@ export function relayStream(answer: RelayedAnswer, input: StreamInput): Response
   const relay = new Relay(answer, input)
   const headers = { ...answerHeaders(deps, client.format, charge, answer), ...streamHeaders(client.framing) }
   if (client.signal.aborted) {
-    // Nobody reads, so the stream is never cancelled.
+    // Nobody reads the body, so it would never be cancelled.
     void hangUp(relay)
     return new Response(null, { headers })
   }
   return new Response(input.source.pipeThrough(relay), { headers })
 }
 
-/** One stream on its way to its client. */
+/** One stream to its client. */
 class Relay implements BatchSink, Timed {
-  /** When its client gets a sign of life, if nothing is sent before. */
+  /** When the client gets a keep-alive, if nothing is sent before. */
   dueAtMs = dueIn(KEEP_ALIVE_MS)
   readonly source: StreamSource
   readonly writer: StreamWriter
-  /** Batches that were read and are not written yet, in order. */
+  /** Batches that were read but not written yet, in order. */
   readonly early: Promise<StreamBatch>[] = []
   client: PipeEnd | undefined = undefined
   state: RelayState = 'open'
@@ -73,7 +73,7 @@ class Relay implements BatchSink, Timed {
   isIdle = true
   private readonly unregister: () => void
 
-  /** From now on the answer's hold is its own. */
+  /** From now on, the relay owns the answer's hold. */
   constructor(
     readonly answer: RelayedAnswer,
     { source, held, pending, isRaw }: StreamInput,
@@ -85,9 +85,9 @@ class Relay implements BatchSink, Timed {
     if (pending) this.early.push(pending)
     this.unregister = deps.streams.add(() => fail(this, restarting()))
     watch(this)
-    // A client that does not read must not keep the call open beyond its time.
+    // A client that does not read must not keep the call open beyond its timeout.
     source.onOvertime((failure) => void failUpstream(this, failure))
-    // From here on a hang-up no longer stops the upstream by itself.
+    // From here on, a disconnect no longer ends the upstream by itself.
     if (provider.onDisconnect.kind !== 'abort') source.outliveClient()
     charge.hold.handOver()
   }
@@ -111,7 +111,7 @@ class Relay implements BatchSink, Timed {
     this.isIdle = true
   }
 
-  /** Closes it; false if it is closed already. */
+  /** Closes it; false if it is already closed. */
   close(state: Exclude<RelayState, 'open'>): boolean {
     if (this.state !== 'open') return false
     this.state = state
@@ -121,7 +121,7 @@ class Relay implements BatchSink, Timed {
   }
 }
 
-/** Writes what was read before the client was answered. */
+/** Writes what was read before the response began. */
 async function begin(relay: Relay): Promise<void> {
   for (let batch = relay.early[0]; batch && relay.state === 'open'; batch = relay.early[0]) {
     const read = await batch
@@ -131,7 +131,7 @@ async function begin(relay: Relay): Promise<void> {
   }
 }
 
-/** Writes a batch for the client; a promise only where something has to be counted, or at the end. */
+/** Writes a batch to the client; a promise only if something must be counted, or at the end. */
 function take(relay: Relay, batch: StreamBatch): Promise<void> | undefined {
   if (relay.state !== 'open') return undefined
   if (batch.kind === 'failed') return failUpstream(relay, batch.failure)
@@ -154,7 +154,7 @@ function write(relay: Relay, batch: Exclude<StreamBatch, { kind: 'failed' }>): P
   return undefined
 }
 
-/** Counts the answer, which is at its end or may be beyond its limit; `rest` follows where it is not. */
+/** Counts an answer that has ended or may exceed its limit; continues with `rest` if it does not. */
 async function judge(relay: Relay, text: string, rest: StreamBatch): Promise<void> {
   const { charge } = relay.answer
   relay.early.unshift(Promise.resolve(rest))
@@ -170,7 +170,7 @@ async function judge(relay: Relay, text: string, rest: StreamBatch): Promise<voi
   return take(relay, rest)
 }
 
-/** Stops the provider: the answer is beyond its limit. */
+/** Stops the provider, since the answer exceeds its limit. */
 async function cut(relay: Relay, text: string): Promise<void> {
   if (!relay.close('cut')) return
   const { answer, source, writer } = relay
@@ -192,7 +192,7 @@ async function complete(relay: Relay, text: string): Promise<void> {
   void letUpstreamClose(relay.source)
 }
 
-/** Ends the client's stream, once the answer is stored where the next request may look for it. */
+/** Ends the client's stream after the answer was stored, so that the next request finds it. */
 async function sendLast(relay: Relay, text: string, charge: Charge): Promise<void> {
   const { keep } = relay.answer.client
   const last = keep ? await keep(text, relay.state === 'cut' ? 'cut' : 'complete') : text

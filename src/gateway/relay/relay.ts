@@ -1,4 +1,4 @@
-/** Shows an answer in the shape the client asked for, whichever shape the provider chose, and sees that it is settled. */
+/** Relays an answer in the shape the client requested, whichever shape the provider chose, and makes sure that it is settled. */
 import type { ChatEvent } from '@/chat/event'
 import { wholeCharacters } from '@/chat/shorten'
 import { unfold } from '@/chat/unfold'
@@ -10,7 +10,7 @@ import { relayJson } from './relay-json'
 import { relayStream } from './relay-stream'
 import { leftAlone, type RelayedAnswer } from './relayed'
 
-/** Relays an answer that has begun. A fault before a stream owns the answer ends the attempt as well. */
+/** Relays a started answer. If an error occurs before a stream owns the answer, the attempt is ended too. */
 export function relay(started: StartedAnswer, answer: RelayedAnswer): Soon<Response> {
   if (started.kind === 'complete' && !answer.client.wantsStream) return relayJson(answer, started)
   if (started.kind === 'abandoned') {
@@ -27,10 +27,10 @@ export function relay(started: StartedAnswer, answer: RelayedAnswer): Soon<Respo
   }
 }
 
-/** The text that one event brings at most: text within the answer's limit is separate from text beyond it. */
+/** The longest text of one event, so that text within the answer's limit is separate from text beyond it. */
 const PIECE_CHARS = 256
 
-/** Events as if they had come one after another, in pieces as of a stream. */
+/** Events as separate items, with texts split as in a stream. */
 function piecemeal(events: readonly ChatEvent[]): StreamItem[] {
   const sse = { event: undefined, data: undefined, raw: '' }
   return events.flatMap((event) => inPieces(event).map((piece) => ({ sse, json: undefined, events: [piece] })))

@@ -1,4 +1,4 @@
-/** An answer on its way to its client: to whom it is sent and how, where it comes from, and how it ends. */
+/** An answer being relayed: its client, its source, and its end. */
 import type { Provider } from '@/catalog/types'
 import type { Usage } from '@/chat/usage'
 import type { AnswerContext, Format, Framing, PassHooks } from '@/formats/format'
@@ -17,24 +17,21 @@ import type { AttemptListener } from '@/telemetry/tracing'
 import type { ActiveStreams } from './active-streams'
 import type { HeaderFacts } from './headers'
 
-/** The client of an answer: what is needed of its request until the answer has ended. */
+/** The client of an answer: the parts of its request that are needed until the end. */
 export type Client = {
   readonly requestId: string
   readonly payer: Payer
   readonly format: Format
-  /** How the client wants a stream framed: the format's own way unless the path said otherwise. */
+  /** How the client wants a stream framed: in the format's own way unless the path says otherwise. */
   readonly framing: Framing
   readonly wantsStream: boolean
-  /** Fires when the client goes away. */
+  /** Fires when the client disconnects. */
   readonly signal: AbortSignal
-  /** The text after a complete stream's own end, in the framing's form. */
+  /** Text to add after a complete stream's end, in the framing's form. */
   readonly epilogue: ((answer: SettledAnswer) => string) | undefined
-  /** Told when all that there is for the client is known, before its last words are sent. */
+  /** Called when everything for the client is known, before its last chunk is sent. */
   onEnd(): void
-  /**
-   * Stores an answer, of which these are the last words, unless it was cut; returns those that the client is told. Never
-   * rejects.
-   */
+  /** Stores an answer, unless it was cut; `lastWords` is its last chunk. Returns the last chunk to send. Never rejects. */
   readonly keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
   /** Whether nothing of the answer may be stored for later requests. */
   readonly isPrivate: boolean
@@ -53,7 +50,7 @@ type Known = Pick<RelayedAnswer, 'context' | 'mayReason' | 'upstreamMs' | 'lower
 /** The parts of an attempt that its answer needs. */
 type AnsweringAttempt = {
   readonly providerFormat: Format
-  /** Told how the answer ends. */
+  /** Gets the answer's end. */
   readonly permit: Permit
   readonly charge: OpenCharge
   /** Fields of the caller's body that the target was not sent. */
@@ -61,7 +58,7 @@ type AnsweringAttempt = {
   readonly listener?: AttemptListener | undefined
 }
 
-/** An answer from its start to its end: what is charged for it, and its repairs. */
+/** An answer from start to end: its charge and its repairs. */
 export class RelayedAnswer implements PassHooks, HeaderFacts {
   readonly provider: Provider
   readonly providerFormat: Format
@@ -74,7 +71,7 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
   readonly mayReason: boolean
   readonly upstreamMs: number
   readonly loweredCap: number | undefined
-  /** Notes what the provider signed, where the client speaks another format; undefined if it does not. */
+  /** Collects the provider's signatures, if the client has another format; else undefined. */
   readonly signatures: SignatureCollector | undefined
   private repairs: Set<Repair> | undefined
 
@@ -105,13 +102,13 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
     return isUsageStated(this.charge)
   }
 
-  /** Frees the slot after a bug of ours. */
+  /** Frees the slot after an internal error. */
   crash(): void {
     this.permit.ended(true)
     this.listener?.failed(undefined)
   }
 
-  /** Each field of an answer is counted once, however many of its chunks had to be corrected. */
+  /** Each field of an answer counts once, however many chunks were corrected. */
   repaired(repair: Repair): void {
     this.repairs ??= new Set()
     if (this.repairs.has(repair)) return
@@ -120,14 +117,14 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
   }
 }
 
-/** Gives the answer's slot back and settles it. Returns the charge once the ledger knows it (or soon after). */
+/** Frees the answer's slot and settles it. Returns the charge once the ledger has it (or soon after). */
 export function endAnswer(answer: RelayedAnswer, ending: Ending): Promise<Charge> {
   answer.permit.ended(ending === 'broken')
   answer.client.onEnd()
   return settle(answer.deps, answer.charge, ending)
 }
 
-/** Settles for a client that has gone. */
+/** Settles for a disconnected client. */
 export async function leftAlone(answer: RelayedAnswer, ending: Ending): Promise<Response> {
   try {
     await endAnswer(answer, ending)
@@ -138,10 +135,7 @@ export async function leftAlone(answer: RelayedAnswer, ending: Ending): Promise<
   return new Response(null, { status: CLIENT_CLOSED_STATUS })
 }
 
-/**
- * Ends an answer that its client gets the end of, and keeps its signatures: both before the client can ask anything that builds
- * on it.
- */
+/** Ends an answer and stores its signatures, both before the client can send a request that builds on it. */
 export function completeAnswer(answer: RelayedAnswer, ending: 'complete' | 'cut' = 'complete'): Promise<Charge> {
   const { deps, client, signatures } = answer
   const settled = endAnswer(answer, ending)

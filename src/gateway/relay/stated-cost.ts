@@ -1,4 +1,4 @@
-/** Writes an answer's cost into its last usage, if the client asked for it. Other bytes stay the same. */
+/** Writes an answer's cost into its last usage if the client asked for it. Other bytes stay unchanged. */
 import { requestCost } from '@/catalog/price'
 import type { Format } from '@/formats/format'
 import { chargeNow, type OpenCharge, pricesOf, readingOf } from '@/gateway/charge/open-charge'
@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { editJson } from '@/lib/json-splice'
 import { NANO_PER_USD } from '@/lib/money'
 
-/** `data`, the JSON of an answer or an event, with the cost in its usage; unchanged if it has no last usage. */
+/** `data`, the JSON of an answer or event, with the cost in its usage; unchanged if it has no last usage. */
 export function withCost(data: string, { costPlace }: Format, open: OpenCharge): string {
   const json = data.includes('"usage') ? parseJson(data) : undefined
   const path = isJsonObject(json) ? costPlace.usagePath(json) : undefined
@@ -20,7 +20,7 @@ export function withCost(data: string, { costPlace }: Format, open: OpenCharge):
   ])
 }
 
-/** The cost in its parts, which sum up to it: `upstream_inference_cost` is null, since the provider is paid by us. */
+/** The parts of the cost, which add up to it. `upstream_inference_cost` is null, since we pay the provider. */
 function detailsOf(charge: Charge, open: OpenCharge, parts: Format['costPlace']['parts']): JsonObject {
   const isFree = charge.kind === 'free'
   const tools = isFree ? 0 : toolsCost(charge.tools ?? [])

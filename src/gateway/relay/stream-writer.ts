@@ -1,4 +1,4 @@
-/** Writes one client's stream: the provider's own events where both speak the same format, encoded hub events elsewhere. */
+/** Writes one client's stream: the provider's own events if both have the same format, else encoded hub events. */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { Usage } from '@/chat/usage'
@@ -25,31 +25,31 @@ import { withCost } from './stated-cost'
 type Items = Extract<StreamBatch, { kind: 'items' }>
 
 /**
- * Text to send, and the state of the stream. `open`: more may come. `complete`: it has the provider's terminator. `failed`: a
- * fault of the provider follows. `uncounted`: the answer must be counted before the `rest` is written.
+ * Text to send, and the state of the stream. `open`: more may come. `complete`: it contains the provider's terminator. `failed`: the
+ * provider failed. `uncounted`: the answer must be counted before the `rest` is written.
  */
 export type Written =
   | { text: string; state: 'open' | 'complete' }
   | { text: string; state: 'failed'; failure: UpstreamFailure }
   | { text: string; state: 'uncounted'; rest: Items }
 
-/** The writer of one stream. Everything written is shown to the answer's meter. */
+/** The writer of one stream. The answer's meter sees everything that is written. */
 export class StreamWriter {
   /** Passes the provider's own events on. */
   private readonly passing: PassingStream | undefined
   private readonly outline = new Outline()
-  /** Made when it is first asked for: a stream that passes through has a word of ours only where it breaks. */
+  /** Created when first needed: a passed-through stream needs it only if it breaks. */
   private encoder: StreamEncoder | undefined
   private frameCount = 0
   /** An event that the meter has seen and that waits for a count. */
   private observed: StreamItem | undefined
-  /** How the latest text was written; and what it was written for, once two in a row were written alike. */
+  /** How the latest repeated text was encoded; `template` is set once two in a row were encoded alike. */
   private latest: { like: Repeats['like']; word: string; template: TextTemplate } | undefined
   private known: { like: Repeats['like']; template: TextTemplate } | undefined
-  /** Whether the text is the first value of an encoded piece; the other one is its number. */
+  /** Whether the text is the first value of an encoded piece; the other value is its number. */
   private isTextFirst = true
 
-  /** `isRaw` says whether the items are the provider's own events. */
+  /** `isRaw`: whether the items are the provider's own events. */
   constructor(
     private readonly answer: RelayedAnswer,
     isRaw: boolean,
@@ -59,7 +59,7 @@ export class StreamWriter {
       this.passing = client.format.passThrough.createStream(context, answer)
   }
 
-  /** Writes what was read at once: one text for the client. */
+  /** Writes a batch: returns one text for the client. */
   writeBatch(batch: Exclude<StreamBatch, { kind: 'failed' }>): Written {
     if (batch.kind === 'done') return this.finish(batch.events)
     const { items, repeats } = batch
@@ -77,7 +77,7 @@ export class StreamWriter {
     let text = ''
     for (const [index, item] of items.entries()) {
       const isLast = item.events.some((event) => event.type === 'end')
-      // Its usage may come with the end itself, and then leaves nothing to count, or has to be seen to know what.
+      // If the usage comes in the last item itself, it must be seen before deciding whether to count.
       const saysItsUsage = isLast && item.events.some((event) => event.type === 'usage')
       if (isLast && !saysItsUsage && lacksCount(charge))
         return { text, state: 'uncounted', rest: { kind: 'items', items: items.slice(index) } }
@@ -97,20 +97,20 @@ export class StreamWriter {
     return { text, state: 'open' }
   }
 
-  /** Whether the item's usage is to say what the answer costs. */
+  /** Whether the cost is added to the item's usage. */
   private saysCost({ json }: StreamItem): boolean {
     const { context, client } = this.answer
     if (!context.wantsCost || !this.passing || !isJsonObject(json)) return false
     return client.format.costPlace.usagePath(json) !== undefined
   }
 
-  /** Writes repeated pieces with the result of {@link write}. */
+  /** Writes repeated pieces, with the same result as {@link write}. */
   writeRepeats({ like, pieces }: Repeats): Written {
     const { passing } = this
     let text = ''
     for (let index = 0; index < pieces.length; index++) {
       const piece = pieces[index] as RepeatedPiece
-      // All that a piece says is known before it is written, as of any other.
+      // The meter sees a piece before it is written, as any other item.
       this.show(eventOf(like, piece.text))
       for (const event of piece.usage) this.show(event)
       if (this.known?.like !== like) text += this.writeWhole(like, piece)
@@ -127,7 +127,7 @@ export class StreamWriter {
     return { text, state: 'open' }
   }
 
-  /** The upstream closed; `events` close what was open. */
+  /** Called when the upstream closed; `events` close open blocks. */
   finish(events: ChatEvent[]): Written {
     const { passing } = this
     const failure = this.observe(events)
@@ -137,7 +137,7 @@ export class StreamWriter {
     return { text, state: 'failed', failure: { kind: 'broken', detail: 'stream ended without its terminator' } }
   }
 
-  /** The frames that end an answer which is stopped here for its length. */
+  /** The frames that end an answer stopped for its length. */
   cut(usage: Usage): string {
     const { passing, outline, answer } = this
     if (!passing) return this.frames(outline.endTold(this.encoderOf(), usage)) + this.closing()
@@ -146,7 +146,7 @@ export class StreamWriter {
     return this.frames(this.inPassing(last, passing)) + this.closing()
   }
 
-  /** The frames that tell the client of a fault, with no terminator after them. */
+  /** The frames for an error, without a terminator. */
   fail(error: GatewayError): string {
     const { requestId, framing } = this.answer.client
     return this.frames(this.encoderOf().fail(error, requestId, this.frameCount)) + framing.close
@@ -166,7 +166,7 @@ export class StreamWriter {
     return text
   }
 
-  /** Adds the cost to the last usage for a client that asked for it. */
+  /** Adds the cost to the last usage, if the client asked for it. */
   private costed(data: string): string {
     const { context, client, charge } = this.answer
     return context.wantsCost ? withCost(data, client.format, charge) : data
@@ -181,7 +181,7 @@ export class StreamWriter {
     const { framing, format } = this.answer.client
     const isNativeFraming = framing === format.framing
     const isReadable = isNativeFraming && (framing.isReadable?.(sse.raw) ?? true)
-    // The rest of the line end that closed the block before is sent in any case.
+    // The second half of a CRLF that ended the previous block is always sent.
     let before = isNativeFraming && sse.raw.startsWith('\n') ? '\n' : ''
     if (sse.data === undefined) return isReadable ? sse.raw : before
     const missing = passing.before?.(item.json)
@@ -202,7 +202,7 @@ export class StreamWriter {
     return formatSse(sse.event === undefined ? { data } : { event: sse.event, data })
   }
 
-  /** The usage at the end is that of the usage record, not the provider's. */
+  /** The final usage is the usage record's, not the provider's. */
   private encoded(events: readonly ChatEvent[]): string {
     let text = ''
     for (const event of events) {
@@ -215,12 +215,12 @@ export class StreamWriter {
     return text
   }
 
-  /** The end that the provider left out although it had finished. */
+  /** The end that the provider omitted although it had finished. */
   private supplied(events: readonly ChatEvent[], passing: PassingStream): string {
     return events.some((event) => event.type === 'end') ? this.frames(passing.ending(false)) : ''
   }
 
-  /** All but its usage, in full, to learn how the next ones of its like are written. */
+  /** Encodes all but its usage, to learn how the following repeats are encoded. */
   private writeWhole(like: Repeats['like'], piece: RepeatedPiece): string {
     const { passing, latest } = this
     const word = piece.text
@@ -232,7 +232,7 @@ export class StreamWriter {
     return text
   }
 
-  /** The values that differ in the encoded piece that was just written. */
+  /** The variable values in the piece just encoded. */
   private encodedSlots(text: string, word: string): TemplateSlot[] {
     const slot = { isCount: false, value: word }
     const { numbering } = this.encoderOf()
@@ -242,7 +242,7 @@ export class StreamWriter {
     return slots
   }
 
-  /** The same of one that need not be encoded. */
+  /** The same for a piece that need not be encoded. */
   private encodedValues(like: Repeats['like'], word: string): string[] {
     const { numbering } = this.encoderOf()
     if (!numbering) return [word]
@@ -265,7 +265,7 @@ export class StreamWriter {
     return undefined
   }
 
-  /** Our own last words on an answer that the provider began, by the names that it gave its parts. */
+  /** Our own final frames for an answer that the provider began, with the provider's ids. */
   private inPassing(last: Frame[], passing: PassingStream): Frame[] {
     if (!this.answer.client.format.passThrough.namesAnswer) return last
     return last.flatMap((frame) => {
@@ -274,14 +274,14 @@ export class StreamWriter {
     })
   }
 
-  /** Even an answer without a frame must be a whole document where the framing brackets it. */
+  /** In a bracketed framing, even an answer without frames must be a complete document. */
   private closing(): string {
     const { framing } = this.answer.client
     return (this.frameCount === 0 ? framing.open : '') + framing.close
   }
 }
 
-/** A CR at the very end may be half of a CRLF whose LF is still under way: nothing is relayed after the end. */
+/** A CR at the end may be half of a CRLF. Its LF would not be relayed after the end, so one is added. */
 function wholeLine(text: string): string {
   return text.endsWith('\r') ? `${text}\n` : text
 }

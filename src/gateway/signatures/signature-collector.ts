@@ -1,12 +1,12 @@
-/** Notes what a provider signs in one answer as it passes: the tool calls, and the reasoning that led to each. */
+/** Collects a provider's signatures in an answer: of tool calls, and of the reasoning before each. */
 import type { ChatEvent } from '@/chat/event'
 import type { ReasoningBlock, Signature } from '@/chat/request'
 import type { ChatResponse } from '@/chat/response'
 
-/** The signatures around one tool call: of the call, and of the reasoning before it. */
+/** The signatures for one tool call: its own, and those of the reasoning before it. */
 export type SignedCall = { call?: Signature; reasoning: ReasoningBlock[] }
 
-/** Notes the signatures of one answer as it passes. */
+/** Collects the signatures of one answer. */
 export interface SignatureCollector {
   observe(event: ChatEvent): void
   observeResponse(response: ChatResponse): void
@@ -22,7 +22,7 @@ export function createSignatureCollector(): SignatureCollector {
 
   function note(id: string, call: Signature | undefined): void {
     if (call || reasoning.length > 0) signed.set(id, { ...(call && { call }), reasoning })
-    // Only the first of parallel calls is preceded by the reasoning.
+    // Only the first of several parallel calls follows the reasoning.
     reasoning = []
   }
 

@@ -1,42 +1,41 @@
 /**
- * Keeps providers' signatures for clients whose format cannot carry them. A provider that signs reasoning or tool calls refuses
- * a history without the signatures. So they are kept under the ids of the tool calls, and restored when a request brings these
- * ids again.
+ * Stores providers' signatures for clients whose format has no place for them. A provider that signs reasoning or tool calls refuses a
+ * history without signatures. So they are stored under the tool calls' ids, and restored when a request contains these ids.
  */
 import type { ChatRequest, ModelBlock, Turn } from '@/chat/request'
 import { isJsonObject, parseJson } from '@/lib/json'
 import { SHARED } from '@/limits/shared-resources'
 import type { SignatureCollector, SignedCall } from './signature-collector'
 
-/** The store of signatures. A lost one costs a refused follow-up, never money. */
+/** The storage of signatures. Losing one causes a refused follow-up request, never a loss of money. */
 interface SignatureKeeper {
   set(key: string, value: string, ttlSeconds: number): Promise<unknown>
   get(key: string): Promise<string | null>
   delete(key: string): Promise<unknown>
   /** Adds to a count that restarts `seconds` after its first use. Returns the new count. */
   count(key: string, amount: number, seconds: number): Promise<number>
-  /** Whether there is no room there for what can be done without. */
+  /** Whether the store has no room for optional data. */
   isCrowded(): boolean
 }
 
 export interface SignatureStore {
-  /** Keeps the signatures of `collector` within the account's limit. Never rejects. */
+  /** Stores the signatures of `collector` within the account's limit. Never rejects. */
   keep(accountId: string, collector: SignatureCollector): Promise<void>
-  /** The request with the signatures put back that its history lost. The same object where there was nothing to put back. */
+  /** The request with missing signatures restored; the same object if nothing is missing. */
   restore(accountId: string, request: ChatRequest): Promise<ChatRequest>
-  /** Drops what was signed around these calls. */
+  /** Deletes the signatures of these calls. */
   forget(accountId: string, callIds: readonly string[]): Promise<void>
 }
 
-/** A conversation that pauses longer than this starts without its old signatures. */
+/** A conversation that pauses for longer continues without its old signatures. */
 const KEEP_SECONDS = 24 * 60 * 60
-/** Tool calls of one history that are looked up; the latest matter most. */
+/** The most tool calls of one history that are looked up; the latest matter most. */
 const MAX_LOOKUPS = 256
 const MAX_ID_CHARS = 256
-/** The most bytes of signatures around one call, more than the longest reasoning needs. */
+/** The most bytes of signatures per call, more than the longest reasoning needs. */
 const MAX_BYTES = 1024 * 1024
 
-/** Creates the store over a keeper, in which all processes count together. */
+/** Creates the store over a keeper, whose counts all processes share. */
 export function createSignatureStore(keeper: SignatureKeeper): SignatureStore {
   async function keepAll(accountId: string, calls: ReadonlyMap<string, SignedCall>): Promise<unknown> {
     const texts = [...calls].flatMap(([id, signed]): [name: string, text: string, bytes: number][] => {
@@ -73,12 +72,12 @@ export function createSignatureStore(keeper: SignatureKeeper): SignatureStore {
   }
 }
 
-/** The name for an account's call id. An id is the client's own text, so it is limited and cannot look like the other parts. */
+/** The key for an account's call id. A call id is the client's own text, so its length is limited and it is escaped. */
 function keyOf(accountId: string, callId: string): string {
   return `sig:${accountId}:${encodeURIComponent(callId.slice(0, MAX_ID_CHARS))}`
 }
 
-/** The name of an account's count of bytes. No call's name is so short. */
+/** The key of an account's byte count, shorter than any call's key. */
 const countOf = (accountId: string) => `sig:${accountId}`
 
 function unsignedCallIds(request: ChatRequest): string[] {

@@ -1,4 +1,4 @@
-/** The guide as files to be served: each page is rendered and compressed when it is first asked for, and kept. */
+/** The guide's files: each page is rendered and compressed at its first request, and cached. */
 
 import alerts from '#guide/alerts.md' with { type: 'text' }
 import budgets from '#guide/budgets.md' with { type: 'text' }
@@ -35,7 +35,7 @@ import { SEARCH_SCRIPT, type SearchEntry } from './search'
 
 type GuideGroup = { label: string; pages: Readonly<Record<string, string>> }
 
-/** Pages by the names of their files, without `.md`. */
+/** Pages by file name, without `.md`. */
 const GROUPS: readonly GuideGroup[] = [
   {
     label: 'Start',
@@ -76,12 +76,12 @@ const GROUPS: readonly GuideGroup[] = [
 
 type LoadFile = () => Promise<Asset>
 
-/** Files by what stands behind `/docs/guide/` in their addresses; that of the first page is empty. */
+/** Files by their path below `/docs/guide/`; '' for the first page. */
 type Book = ReadonlyMap<string, LoadFile>
 
 const HTML = 'text/html; charset=utf-8'
 
-/** Makes the book, with `address` in the place of the examples' own. */
+/** Creates the guide, with `address` instead of the address in examples. */
 export function createBook(address: string | undefined): Book {
   const texts = GROUPS.flatMap(({ pages }) => Object.entries(pages))
   const rendered = new Map(texts.map(([name, text]) => [name, renderPage(text, address)]))

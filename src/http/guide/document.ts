@@ -1,7 +1,7 @@
-/** The HTML around a page of the guide: the way to the other pages, its own contents, and the search. */
+/** The HTML around a page of the guide: menu, table of contents and search. */
 import { escapeAttribute, pathOfPage, type RenderedPage } from './render-page'
 
-/** A page as the menu shows it. */
+/** A page in the menu. */
 type MenuItem = { name: string; title: string }
 
 type MenuGroup = { label: string; items: readonly MenuItem[] }
@@ -10,11 +10,11 @@ type DocumentOptions = {
   name: string
   page: RenderedPage
   menu: readonly MenuGroup[]
-  /** What the addresses of script and styles end in, so that a new release is not shown with old ones. */
+  /** Suffix of script and style URLs, so that a new release doesn't use cached old ones. */
   version: string
 }
 
-/** The whole document. */
+/** The whole HTML document. */
 export function documentOf({ name, page, menu, version }: DocumentOptions): string {
   return `<!doctype html>
 <html lang="en">

@@ -1,4 +1,4 @@
-/** Lets TypeScript know that a guide imported with { type: 'text' } is a string: they stay in Markdown files. */
+/** Types imports of Markdown files as text, for the guide's pages. */
 declare module '*.md' {
   const text: string
   export = text

@@ -1,17 +1,17 @@
-/** A page of the guide in HTML, from the Markdown that the repository shows as well: its sections are found, its links lead to pages. */
+/** Renders a page of the guide from Markdown to HTML: finds its sections, and points links to pages. */
 
-/** A heading of level two or three with its text. `id` is empty for the text before the first. */
+/** A heading of level two or three with its text. `id` is empty for the text before the first heading. */
 type Section = { id: string; level: number; heading: string; text: string }
 
 export type RenderedPage = { title: string; html: string; sections: readonly Section[] }
 
-/** Where examples say the gateway is; a reader sees the address of theirs. */
+/** The gateway's address in examples, replaced by the real one. */
 export const EXAMPLE_ADDRESS = 'http://localhost:3000'
 const COMMENT = /^<!--[\s\S]*?-->\n/gm
 const HEADING = /<h([23]) id="([^"]*)">([\s\S]*?)<\/h\1>/g
 const PAGE_LINK = /href="([a-z-]+)\.md(#[^"]*)?"/g
 
-/** Renders `markdown`. HTML in it is shown as text, and a link is followed only where it begins like an address or a path. */
+/** Renders `markdown`. HTML in it is escaped, and only links that begin like a URL or a path are kept. */
 export function renderPage(markdown: string, address: string | undefined): RenderedPage {
   const text = markdown.replace(COMMENT, '').replaceAll(`](${EXAMPLE_ADDRESS}/`, '](/')
   const shown = address === undefined ? text : text.replaceAll(EXAMPLE_ADDRESS, address)
@@ -30,7 +30,7 @@ function dress(html: string): string {
     .replaceAll('<pre>', '<pre tabindex="0">')
 }
 
-/** The address of a page by the name of its file. */
+/** The path of a page, by its file name. */
 export function pathOfPage(name: string): string {
   return name === 'index' ? '/docs/guide' : `/docs/guide/${name}`
 }
@@ -56,7 +56,7 @@ function plainText(html: string): string {
     .trim()
 }
 
-/** `text` where it stands between the quotes of an attribute, or anywhere else in HTML. */
+/** Escapes `text` for HTML and quoted attributes. */
 export function escapeAttribute(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

@@ -1,9 +1,9 @@
-/** What runs in a reader's browser: the search over all pages, buttons that copy code, and the colour scheme chosen in the dashboard. */
+/** The browser script of the guide: search over all pages, copy buttons, and the colour scheme chosen in the dashboard. */
 
-/** One section in the index: page, anchor, titles, and its words. */
+/** One section in the index: page, anchor, titles and text. */
 export type SearchEntry = { path: string; page: string; heading: string; text: string }
 
-/** The script. It is this function's own text, so it may name nothing outside of it but the browser's. */
+/** The script. It is the source text of this function, which therefore may only use browser globals. */
 export const SEARCH_SCRIPT = `(${startPage})()\n`
 
 function startPage(): void {
@@ -20,7 +20,7 @@ function startPage(): void {
     return index
   }
 
-  /** Every word has to be there; in a heading it counts for more. */
+  /** All words must occur; those in a heading count more. */
   function scoreOf(entry: SearchEntry, words: string[]): number {
     const heading = `${entry.page} ${entry.heading}`.toLowerCase()
     const text = entry.text.toLowerCase()

@@ -1,6 +1,6 @@
 /**
- * Answers a request with an idempotency key once: the first is sent and its answer stored; a repetition gets that answer. The
- * request goes on for some time after its client hangs up. docs/decisions/0014-a-key-is-charged-once.md lists all cases.
+ * Answers requests with an idempotency key once: the first is sent and its answer stored; repetitions get that answer. The request
+ * continues for some time after its client disconnects. docs/decisions/0014-a-key-is-charged-once.md lists all cases.
  */
 import { GatewayError } from '@/chat/error'
 import type { From } from '@/http/client-address'
@@ -21,26 +21,26 @@ type OnceDeps = OperationDeps & {
   holdTtlMs: number
 }
 
-/** An answer is kept within moments of its charge; one that is not by then never will be. */
+/** An answer is stored within moments after its charge; after this time it never will be. */
 const KEEP_GRACE_MS = 10_000
-/** For a request that is under way. It may take longer; asking costs nothing. */
+/** For a request still in progress. It may take longer; repeating is free. */
 const RETRY_AFTER_SECONDS = 2
 const REPLAYED_HEADER = 'idempotent-replayed'
 
 /** The caller of a request with an idempotency key. */
 type Asker = {
   from: From
-  /** Fires when the client hangs up. */
+  /** Fires when the client disconnects. */
   signal: AbortSignal
   /** Whether the answer is a stream, once there is one. */
   isStream(): boolean
-  /** The answer of this earlier request is sent, and there will be no other. */
+  /** Called when the answer of this earlier request is sent; no other answer follows. */
   onReplay(originalRequestId: string, status: number): void
 }
 
 /**
- * Runs `answer`, unless an earlier request has the key: then returns its answer, or throws 409 (`conflict`). Throws 503 where it
- * cannot be found out whether there was one.
+ * Runs `answer`, unless an earlier request used the key: then returns its answer, or throws 409 (`conflict`). Throws 503 if that cannot be
+ * checked.
  */
 export async function answerOnce(
   deps: OnceDeps,
@@ -66,7 +66,7 @@ export async function answerOnce(
   }
 }
 
-/** The earlier request with this key, and its answer; undefined if this one is the first. */
+/** The earlier request with this key, and its answer; undefined if this is the first one. */
 async function recall(
   deps: OnceDeps,
   claimant: Claimant,
@@ -103,7 +103,7 @@ async function recall(
   }
 }
 
-/** Within the life of a hold, the request may not have come to its reserve yet; after it, its gateway is dead. */
+/** Within a hold's lifetime, the request may not have reserved yet; after it, its gateway must be dead. */
 function fateOf({ ledger, holdTtlMs }: OnceDeps, { accountId }: Payer, open: OpenClaim): Promise<HoldFate> {
   const hold = { accountId, keyId: open.keyId, holdId: open.requestId }
   return open.ageMs > holdTtlMs ? ledger.sealFate(hold) : ledger.fateOf(hold)
@@ -131,7 +131,7 @@ function lost(originalRequestId: string): GatewayError {
   return conflict('idempotency_answer_lost', message, originalRequestId)
 }
 
-/** Asking again changes nothing: `x-should-retry: false` keeps libraries from repeating a 409. */
+/** Repeating is useless: `x-should-retry: false` keeps libraries from doing so after a 409. */
 function conflict(code: string, message: string, originalRequestId: string): GatewayError {
   const headers = { 'x-should-retry': 'false' }
   return new GatewayError('conflict', message, { code, details: { originalRequestId }, headers })

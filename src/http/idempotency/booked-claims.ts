@@ -1,7 +1,6 @@
 /**
- * Claims that survive the loss of a store together with a gateway. While the store may have forgotten claims, the books are
- * asked whether a key was charged before it is used. That lasts a day after the store's last loss. A request that was neither
- * booked nor stored was never charged.
+ * Claims that survive losing the store and a gateway together. While Redis may have forgotten claims, until a day after its last loss,
+ * Postgres is asked whether a key was charged before the key is used. A request neither in Postgres nor in Redis was never charged.
  */
 import { withDatabaseDeadline } from '@/db/deadline'
 import type { ChargedRequest } from '@/usage/charged-keys'
@@ -9,21 +8,21 @@ import { type Claimant, type Claims, claimsUnavailable, digestOf, KEEP_MS } from
 
 type BookedClaimsOptions = {
   claims: Claims
-  /** When the store may have lost something last, milliseconds since 1970; infinity where that is not known now. */
+  /** When Redis may last have lost data, milliseconds since 1970; infinity if that is unknown now. */
   storeSinceMs: () => number
   now: () => number
-  /** Who was charged under this key in the last 24 hours; a key is known by its digest. */
+  /** The request charged with this key in the last 24 hours; a key is known by its digest. */
   findCharged: (accountId: string, keyDigest: string) => Promise<ChargedRequest | undefined>
 }
 
-/** What a request with a key waits for the books at most. After that it is refused: its key may have been charged. */
+/** The longest wait for Postgres. After it the request is refused, since its key may have been charged. */
 const ASK_TIMEOUT_MS = 2_000
 
-/** Adds to `claims` that the books are asked. */
+/** Wraps `claims`, so that Postgres is asked. */
 export function createBookedClaims({ claims, storeSinceMs, now, findCharged }: BookedClaimsOptions): Claims {
   const isDoubtful = () => now() - storeSinceMs() < KEEP_MS
 
-  /** Who has paid for the key already. Throws `overloaded` where the books do not say. */
+  /** The request that has paid for the key. Throws `overloaded` if Postgres does not answer. */
   async function findPayer(claimant: Claimant): Promise<ChargedRequest | undefined> {
     if (!isDoubtful()) return undefined
     try {
@@ -33,7 +32,7 @@ export function createBookedClaims({ claims, storeSinceMs, now, findCharged }: B
     }
   }
 
-  /** Gives a claim back to the request that was charged. */
+  /** Restores the claim of the charged request. */
   async function spendFor(claimant: Claimant, { requestId, keyId }: ChargedRequest): Promise<void> {
     const payer = { ...claimant, requestId, keyId }
     if (await claims.takeOver(payer, claimant.requestId)) await claims.spend(payer)

@@ -1,6 +1,6 @@
 /**
- * Idempotency keys, their requests, and stored answers for repetitions. They are in the shared store, an account's in one
- * cluster slot, limited in time and size. Keys and requests are stored as digests.
+ * Idempotency keys, their requests, and stored answers for repetitions. They are in the shared Redis, an account's in one cluster slot,
+ * limited in time and size. Keys and requests are stored as digests.
  */
 import { GatewayError } from '@/chat/error'
 import type { Payer } from '@/ledger/outcomes'
@@ -16,13 +16,13 @@ import { ALL_ROOM, LEAST_ACCOUNT_BYTES, type Room } from './room'
 import surplusText from './surplus.lua' with { type: 'text' }
 import weighText from './weigh.lua' with { type: 'text' }
 
-/** A request that wants to be the only one with its key. `fingerprint` tells it from any other. */
+/** A request that claims its key. `fingerprint` identifies its content. */
 export type Claimant = Payer & { idempotencyKey: string; fingerprint: string; requestId: string }
 
-/** An answer as it was given. */
+/** A stored answer. */
 export type KeptAnswer = { status: number; headers: [string, string][]; body: string }
 
-/** The outcome of a claim. `open` and `spent` name who has it; an open one may be a dead gateway's. */
+/** The outcome of a claim. `open` and `spent` name the request that has the key; if open, its gateway may be dead. */
 type ClaimOutcome =
   | { kind: 'claimed' }
   | { kind: 'full'; retryAfterMs: number }
@@ -31,47 +31,47 @@ type ClaimOutcome =
   | { kind: 'open' | 'spent'; requestId: string; keyId: string; ageMs: number }
 
 export interface Claims {
-  /** Claims the key, or tells who has it. Throws `overloaded` where the store does not say: nothing is sent without a claim. */
+  /** Claims the key, or returns who has it. Throws `overloaded` if Redis does not answer: without a claim nothing is sent. */
   claim(claimant: Claimant): Promise<ClaimOutcome>
   /** Whether a request of the account has claimed the key. Throws likewise. */
   isKnown(claimant: Pick<Claimant, 'accountId' | 'idempotencyKey'>): Promise<boolean>
-  /** Takes over from a request that is over and was not charged. False where another request was faster. */
+  /** Takes the claim over from a request that has ended uncharged. False if another request was faster. */
   takeOver(claimant: Claimant, fromRequestId: string): Promise<boolean>
-  /** Keeps the answer. False if there is no room, or the claim is no longer this request's. */
+  /** Stores the answer. False if there is no room, or another request has the claim. */
   keep(claimant: Claimant, answer: KeptAnswer): Promise<boolean>
-  /** The key may be used again: nothing was charged. */
+  /** Frees the key for reuse, as nothing was charged. */
   free(claimant: Claimant): Promise<void>
-  /** The key is used up: what was charged can't be given again. */
+  /** Marks the key as used, without an answer that could be sent again. */
   spend(claimant: Claimant): Promise<void>
 }
 
-/** Runs a script on names of one slot of the store. */
+/** Runs a script on keys in one slot of Redis. */
 export type RunScript = (text: string, names: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
 
-/** How long a key is remembered, and its answer with it. */
+/** How long a key is remembered, with its answer. */
 export const KEEP_MS = 24 * 60 * 60 * 1000
-/** Longer answers can't be given again. */
+/** Longer answers are not stored. */
 export const MAX_ANSWER_BYTES = 1024 * 1024
-/** How often room is made for one answer, or in one account for others. Each time drops up to a hundred. */
+/** Attempts to make room for one answer, or in one account for others. Each drops up to a hundred answers. */
 const MAX_DROPS = 20
-/** The accounts by what they keep. */
+/** Redis key of all accounts, sorted by the bytes they store. */
 const ACCOUNTS_NAME = 'idempotency:{accounts}:kept'
 
 type ClaimsOptions = {
   run: RunScript
-  /** An account's limits; those of the shared list, unless a test sets smaller ones. */
+  /** An account's limits; tests set smaller ones. */
   limits?: { claims: number; accountBytes: number }
-  /** How much of that the store has room for now. */
+  /** How much of that Redis has room for now. */
   room?: Room
 }
 
-/** What is shared, as limits of one account. */
+/** Limits of one account. */
 const LIMITS = { claims: SHARED.idempotencyKeys.perAccount, accountBytes: SHARED.keptAnswers.perAccount }
 
 /** Creates the claims over a store. */
 export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOptions): Claims {
   let isTrimming = false
-  /** What accounts keep that is not noted yet. */
+  /** Bytes stored per account that were not recorded yet. */
   const unnoted = new Map<string, number>()
 
   async function end(claimant: Claimant, requestId: string, ...how: string[]): Promise<boolean> {
@@ -80,7 +80,7 @@ export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOp
     return (await asked(run(endText, [claim(digest), claims], [digest, requestId, ...how]))) === 1
   }
 
-  /** Drops an account's oldest answers until it keeps no more than `most`. Resolves to the bytes that it keeps then. */
+  /** Drops an account's oldest answers until it stores at most `most` bytes. Resolves to the bytes it stores then. */
   async function dropOldest(accountId: string, most: number): Promise<number> {
     const { answers, bytes, claim } = namesOf(accountId)
     let total = 0
@@ -93,22 +93,22 @@ export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOp
     return total
   }
 
-  /** Notes what an account keeps. Resolves to those that keep more than there is room for. */
+  /** Records how much an account stores. Resolves to the accounts above their limit. */
   async function weigh(accountId: string, total: number): Promise<string[]> {
     const args = [accountId, total, LEAST_ACCOUNT_BYTES, room.leftBytes(limits.accountBytes), KEEP_MS]
     return textsOf(await asked(run(weighText, [ACCOUNTS_NAME], args)))
   }
 
-  /** Has accounts give back what they keep beyond what there is room for. It is not awaited, and one at a time is enough. */
+  /** Makes accounts above their limit drop answers. Not awaited; one run at a time is enough. */
   function trim(accountId: string, kept: number): void {
     unnoted.set(accountId, kept)
     if (isTrimming) return
     isTrimming = true
-    // The next answer that is kept tries again.
+    // The next stored answer tries again.
     trimNoted().catch(() => undefined)
   }
 
-  /** Notes all, also later ones: otherwise an account with many at once would count with its first only. */
+  /** Records all, including later ones; otherwise only the first of an account's simultaneous answers would count. */
   async function trimNoted(): Promise<void> {
     try {
       for (const [accountId, kept] of unnoted) {
@@ -128,7 +128,7 @@ export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOp
       const digest = digestOf(claimant)
       const args = [digest, fingerprint, requestId, keyId, KEEP_MS, room.claims(limits.claims)]
       const reply = asked(run(claimText, [claim(digest), claims], args))
-      // The claim may have happened although its answer was lost.
+      // The claim may have succeeded although its reply was lost.
       reply.catch(() => end(claimant, requestId, 'free').catch(() => undefined))
       return outcomeOf(await reply)
     },
@@ -171,7 +171,7 @@ export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOp
   }
 }
 
-/** Names of one account, which share a slot. A claim is named by the digest of its key. */
+/** An account's Redis keys, which share a slot. A claim is named by the digest of its key. */
 function namesOf(accountId: string) {
   const prefix = `idempotency:{${accountId}}:`
   return {
@@ -182,7 +182,7 @@ function namesOf(accountId: string) {
   }
 }
 
-/** A key is whatever a client sends, so only its digest enters a name. */
+/** A key is an arbitrary text from a client, so only its digest is used in names. */
 export const digestOf = ({ idempotencyKey }: Pick<Claimant, 'idempotencyKey'>): string => sha256Hex(idempotencyKey)
 
 function outcomeOf(reply: unknown): ClaimOutcome {
@@ -215,7 +215,7 @@ async function asked<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The refusal while keys cannot be claimed: without a claim nothing is sent. */
+/** The error while keys cannot be claimed: without a claim nothing is sent. */
 export function claimsUnavailable(cause?: unknown): GatewayError {
   return new GatewayError('overloaded', 'Idempotency keys cannot be looked up at the moment. Try again.', {
     code: 'idempotency_unavailable',

@@ -1,4 +1,4 @@
-/** The header by which a caller names a request, so that a repetition is known for one; and what tells two requests apart. */
+/** The Idempotency-Key header, and the fingerprint that identifies a request's content. */
 import { createHash } from 'node:crypto'
 import { GatewayError } from '@/chat/error'
 import { pathOf, queryOf } from '@/http/request-line'
@@ -6,7 +6,7 @@ import { pathOf, queryOf } from '@/http/request-line'
 const MAX_KEY_CHARS = 255
 const KEY = /^[\x21-\x7e]{1,255}$/
 
-/** The header as every operation takes it that is paid for. */
+/** Documentation of the header, for every paid operation. */
 export const IDEMPOTENCY_PARAMETER = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -17,12 +17,12 @@ export const IDEMPOTENCY_PARAMETER = {
   schema: { type: 'string', minLength: 1, maxLength: MAX_KEY_CHARS, pattern: '^[\\x21-\\x7e]+$' },
 } as const
 
-/** The caller's name for a request, and a fingerprint that is complete once the body was read. */
+/** The key and a fingerprint, which is complete once the body was read. */
 export type RequestName = { key: string; fingerprint: string; ofBody(body: Uint8Array): void }
 
 /**
- * The caller's name for the request; undefined if it has none. Throws `invalid_request` for one that can't be, and where keys are
- * not offered: a caller that sends one relies on it.
+ * The request's idempotency key; undefined if it has none. Throws `invalid_request` for an invalid key, and if keys are not supported: a
+ * caller that sends one relies on it.
  */
 export function readRequestName(request: Request, isOffered: boolean): RequestName | undefined {
   const key = request.headers.get('idempotency-key')
@@ -46,7 +46,7 @@ function refusal(code: string, message: string): GatewayError {
   return new GatewayError('invalid_request', message, { code, param: 'Idempotency-Key' })
 }
 
-/** What makes two requests the same one: method, path, query, and every byte of the body. No credential. */
+/** Two requests are the same if method, path, query and every byte of the body are. Credentials don't count. */
 function fingerprintOf({ method, url }: Request, body: Uint8Array): string {
   const query = new URLSearchParams(queryOf(url))
   query.delete('key')

@@ -1,4 +1,4 @@
-/** A request that was claimed by its idempotency key: lives on without its client, and ends its claim as it ended itself. */
+/** A request with a claimed idempotency key: it continues without its client, and ends its claim when it ends. */
 import type { Charge, Ending } from '@/ledger/charge'
 import type { CrashPoint } from '@/lib/crash-point'
 import { withDeadline } from '@/lib/deadline'
@@ -13,35 +13,35 @@ export type OperationDeps = {
   finishUnseenMs: number
 }
 
-/** What the use case has to know of a request that is answered once. */
+/** What the use case needs for a request with an idempotency key. */
 export type Once = {
-  /** In the place of the client's own: fires when the answer is not waited for any more. */
+  /** Replaces the client's signal: fires when nobody waits for the answer any more. */
   signal: AbortSignal
-  /** The answer has ended like this. */
+  /** Reports how the answer ended. */
   onSettled(ending: Ending, charge: Charge): void
-  /** There is no answer, although a stream had begun. */
+  /** Reports that a started stream has no answer. */
   failed(): void
 }
 
 interface Operation {
   readonly once: Once
-  /** Takes an answer in one piece. */
+  /** Stores a complete answer. */
   keep(response: Response): Promise<Response>
-  /** Takes a stream that has begun. */
+  /** Stores a stream while it is sent. */
   record(response: Response, body: ReadableStream<Uint8Array>): Response
-  /** No answer began. */
+  /** Reports that no answer began. */
   fail(): Promise<void>
 }
 
 type Verdict = { isWhole: boolean; isCharged: boolean }
 
 const NOTHING: Verdict = { isWhole: false, isCharged: false }
-/** How long an answer is waited for that its client has left: longer than any but the slowest take. */
+/** How long an answer is awaited after its client disconnected: longer than all but the slowest answers take. */
 export const FINISH_UNSEEN_MS = 5 * 60_000
 /** How long a client waits for the end of a stream whose charge is not known yet. */
 const END_PATIENCE_MS = 2_000
 
-/** Opens the operation of a claim. `client` fires when the client hangs up. */
+/** Opens the operation of a claim. `client` fires when the client disconnects. */
 export function openOperation(deps: OperationDeps, claimant: Claimant, client: AbortSignal): Operation {
   const life = new AbortController()
   const verdict = Promise.withResolvers<Verdict>()
@@ -50,7 +50,7 @@ export function openOperation(deps: OperationDeps, claimant: Claimant, client: A
   let patience: Timer | undefined
   let isOver = false
 
-  /** The first word counts: what was charged stays charged, whatever fails after it. */
+  /** Only the first call counts: a charge stays, whatever fails afterwards. */
   function decide(found: Verdict): void {
     known ??= found
     verdict.resolve(known)
@@ -87,7 +87,7 @@ export function openOperation(deps: OperationDeps, claimant: Claimant, client: A
     },
     async keep({ status, headers, body }) {
       const isGiven = status === 200
-      // Used where the route has not said how it ended: an unknown end counts as charged.
+      // Used if the route did not report the ending: it then counts as charged.
       decide({ isWhole: isGiven, isCharged: true })
       const text = await new Response(body).text()
       await conclude({ status, headers: [...headers], body: text })
@@ -113,7 +113,7 @@ export function openOperation(deps: OperationDeps, claimant: Claimant, client: A
   }
 }
 
-/** A claim that can't be ended now stays open: its hold decides at the next request with the key. */
+/** A claim that can't be ended now stays open: at the next request with the key, its hold decides. */
 async function endClaim(
   { claims, logger }: OperationDeps,
   claimant: Claimant,

@@ -1,26 +1,26 @@
-/** Copies a stream on its way to its client, so that it can be given again; and reads it to its end where the client has gone. */
+/** Copies a stream while it is sent, so that it can be sent again, and reads it to its end if the client disconnects. */
 
 export interface Recording {
-  /** What the client gets. */
+  /** The client's stream. */
   readonly stream: ReadableStream<Uint8Array>
-  /** The rest is all there: reads it at once, and tells it when it is kept. */
+  /** Called when the rest has arrived: reads it at once, then sends it once it was stored. */
   hurry(): void
-  /** The client has gone: reads on for the copy, unless that has become too long. */
+  /** Called when the client has disconnected: reads on for the copy, unless it is too long. */
   leave(): void
-  /** Reads no further: what is there is no whole answer. */
+  /** Stops reading: the copy is incomplete. */
   giveUp(): void
 }
 
 type RecordingOptions = {
   /** A longer stream is not copied. */
   maxBytes: number
-  /** The client hung up. */
+  /** The client disconnected. */
   onLeave(): void
-  /** The stream has ended, as a text or as something that is no whole answer. The client's own end waits for it. */
+  /** The stream has ended: with its text, or undefined if it is incomplete. The client's own end waits for it. */
   onEnd(text: string | undefined): Promise<void>
 }
 
-/** Copies `source`. While its client is there, it is read as fast as the client takes it. */
+/** Copies `source`. It is read as fast as the client reads, while it is connected. */
 export function recordStream(source: ReadableStream<Uint8Array>, options: RecordingOptions): Recording {
   const reader = source.getReader()
   const heldBack: Uint8Array[] = []
@@ -29,7 +29,7 @@ export function recordStream(source: ReadableStream<Uint8Array>, options: Record
   let client: ReadableStreamDefaultController<Uint8Array> | undefined
   let state: 'told' | 'hurried' | 'unseen' = 'told'
   let hasEnded = false
-  /** Reads wait for each other here. */
+  /** Reads run one after another. */
   let turn = Promise.resolve()
 
   function copy(piece: Uint8Array): void {

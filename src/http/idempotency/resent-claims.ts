@@ -1,6 +1,6 @@
 /**
- * Claims that outlast a store that loses its last seconds: what this process has got lately is sent again when the store is back, as
- * settlements are. Until that is done, no key is claimed here: it might be one that was charged in those seconds.
+ * Claims that survive a Redis losing its last seconds: when it is back, this process's recent claims are sent again. Until then no key is
+ * claimed here, since it may have been charged in those seconds.
  */
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
@@ -8,11 +8,11 @@ import type { Logger } from '@/lib/logger'
 import { type Claimant, type Claims, claimsUnavailable, type KeptAnswer, MAX_ANSWER_BYTES } from './claims'
 
 interface ResentClaims extends Claims {
-  /** The store is back, or another has taken its place: sends again what it may have lost. */
+  /** Call it when Redis is back or was replaced: sends possibly lost claims again. */
   storeReturned(): void
 }
 
-/** The outcome of a claim last, as far as the store has acknowledged it. */
+/** The last acknowledged state of a claim. */
 type Known = {
   claimant: Claimant
   /** The request whose claim it took over. */
@@ -22,23 +22,25 @@ type Known = {
   atMs: number
 }
 
-/** As for settlements: a store that syncs every second loses up to two seconds with its power. */
+/** A Redis that syncs every second loses up to two seconds in a power loss. */
 const KEEP_MS = 5_000
-/** Bounds the memory: beyond this, the oldest are trusted to have lasted. */
+/** Limits the memory: beyond it, the oldest are no longer kept. */
 const MAX_KNOWN = 50_000
-/** Bounds it for answers: one that finds no room is sent again as spent. */
+/** Limits the memory of answers: one without room is sent again as spent. */
 const MAX_KNOWN_BYTES = 32 * MAX_ANSWER_BYTES
-/** The longest wait of a request with a key, besides its own claim. Then it is refused, since its key may have been charged. */
+/**
+ * The longest wait of a request with a key, besides its own claim. After it the request is refused, since its key may have been charged.
+ */
 const PATIENCE_MS = 500
-/** How many are sent at once. */
+/** Claims sent at once. */
 const BATCH = 50
 
-/** Adds to `claims` that they are sent again. */
+/** Wraps `claims`, so that they are sent again after a loss. */
 export function createResentClaims(claims: Claims, clock: Clock, logger: Logger): ResentClaims {
-  /** By request, in the order of their last acknowledgement. */
+  /** By request, in order of the last acknowledgement. */
   const known = new Map<string, Known>()
   let bytes = 0
-  /** Resolves to true once all has been sent. */
+  /** Resolves to true once all have been sent. */
   let resending: Promise<true> | undefined
   let isRepeated = false
 
@@ -57,7 +59,7 @@ export function createResentClaims(claims: Claims, clock: Clock, logger: Logger)
     known.set(requestId, { ...told, from: taken, atMs })
     bytes += sizeOf(told.answer)
     if (resending) return
-    // Those of the last seconds before a loss, however long the store is away: nothing is forgotten until more is acknowledged.
+    // Keeps the last seconds before an outage, however long it takes: entries are only removed when others are acknowledged.
     for (const [oldest, { atMs: sinceMs }] of known) {
       if (known.size <= MAX_KNOWN && atMs - sinceMs <= KEEP_MS) break
       forget(oldest)
@@ -75,7 +77,7 @@ export function createResentClaims(claims: Claims, clock: Clock, logger: Logger)
     return true
   }
 
-  /** Until what was sent is what is known: the request may end meanwhile. */
+  /** Repeats until the sent state is the current one, since the request may end meanwhile. */
   async function resend(requestId: string): Promise<void> {
     let sent: Known | undefined
     try {
@@ -121,7 +123,7 @@ export function createResentClaims(claims: Claims, clock: Clock, logger: Logger)
   }
 }
 
-/** Puts a claim back to where it was, unless another request has the key by now. */
+/** Restores a claim's state, unless another request has the key by now. */
 async function sendAgain(claims: Claims, { claimant, from, state, answer }: Known): Promise<void> {
   if (state === 'free') return claims.free(claimant)
   const outcome = await claims.claim(claimant)

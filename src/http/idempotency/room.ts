@@ -1,45 +1,42 @@
-/**
- * The share of the store for stored answers and claims: the fuller it is, the less. The ledger uses the same memory and must
- * never lack it.
- */
+/** The share of Redis for stored answers and claims, which shrinks as Redis fills up, because the ledger must never lack memory there. */
 
-/** The store's memory at the last look; a new object for each look. */
+/** Redis' memory at the last check; a new object for each check. */
 type StoreMemory = {
-  /** Of its memory, the part in use. */
+  /** The used part of its memory. */
   memoryShare: number
-  /** Bytes of its memory; 0 if nothing limits it. */
+  /** Bytes of its memory; 0 if unlimited. */
   memoryLimit: number
 }
 
 export interface Room {
-  /** The bytes with which an account may still keep one answer more, of the most that it may have. */
+  /** The stored bytes up to which an account may store another answer, `most` at best. */
   answerBytes(most: number): number
-  /** The bytes that an account has to give back to, by what the last look has seen and not by what may be on its way. */
+  /** The bytes to which an account above its limit is reduced, by the last check alone, without data still in transit. */
   leftBytes(most: number): number
-  /** The keys that an account may have claimed now, likewise. */
+  /** The most keys that an account may have claimed now, likewise. */
   claims(most: number): number
-  /** So many bytes are on their way to the store, and no look has seen them yet. */
+  /** Records bytes sent to Redis since the last check. */
   taking(bytes: number): void
 }
 
 type RoomOptions = {
   state: () => StoreMemory
-  /** The part of the memory beyond which the store takes no paid request. */
+  /** The used share of memory from which Redis takes no paid requests. */
   fullShare: number
-  /** How many processes write as this one does, and are not seen from here. */
+  /** Number of processes that write as much as this one. */
   processes: number
 }
 
-/** Of the part up to which the store takes requests: from here on, accounts keep only {@link LEAST_ACCOUNT_BYTES}. */
+/** Share of `fullShare` from which accounts may store only {@link LEAST_ACCOUNT_BYTES}. */
 export const ANSWERS_SHARE = 0.5
-/** Likewise: from here on they keep nothing more, and claim no more than {@link LEAST_CLAIMS}. */
+/** Share from which they store nothing more, and claim at most {@link LEAST_CLAIMS} keys. */
 const CLAIMS_SHARE = 0.75
-/** What an account may keep while others have taken the rest. */
+/** Bytes that every account may store while others have used up the rest. */
 export const LEAST_ACCOUNT_BYTES = 64 * 1024
-/** So many keys an account may claim in any case. */
+/** Keys that every account may claim in any case. */
 export const LEAST_CLAIMS = 1_000
 
-/** For a store that nothing limits. */
+/** For a Redis without limits. */
 export const ALL_ROOM: Room = {
   answerBytes: (most) => most,
   leftBytes: (most) => most,
@@ -50,7 +47,7 @@ export const ALL_ROOM: Room = {
 /** Creates the room of one process. */
 export function createRoom({ state, fullShare, processes }: RoomOptions): Room {
   let seen = state()
-  /** Since the last look and since the one before: the last one may have come too soon for what was on its way. */
+  /** Since the last check and the one before, as the last check may not include data then in transit. */
   let taken = 0
   let takenBefore = 0
 

@@ -1,8 +1,7 @@
-/** Reads the labels that callers sort their usage by: tags and app, from headers. No provider gets them. */
+/** Reads usage labels (tags and app) from headers. No provider gets them. */
 import type { RequestLabels } from '@/ledger/usage-record'
 import { MAX_TAGS, readTag, tagName } from '@/usage/tags'
 
-/** Their names, for the documentation as well. */
 export const TAGS_HEADER = 'x-svc-tags'
 export const IGNORED_TAGS_HEADER = 'x-svc-tags-ignored'
 const APP_ADDRESS_HEADER = 'http-referer'
@@ -11,14 +10,14 @@ export const APP_TITLE_HEADERS = ['x-openrouter-title', 'x-title'] as const
 const MAX_TAGS_BYTES = 512
 const MAX_TITLE_CHARS = 64
 const MAX_ADDRESS_CHARS = 2_048
-/** How many characters of an invalid tag are repeated to the caller, and of how many tags. */
+/** How much of invalid tags is repeated to the caller. */
 const MAX_NAMED_CHARS = 32
 const MAX_NAMED = 16
 
-/** The tags; `ignored` is the value of {@link IGNORED_TAGS_HEADER} if there are invalid ones. */
+/** The tags; `ignored` is the value of {@link IGNORED_TAGS_HEADER}, if there are invalid ones. */
 type ReadTags = { tags: string[]; ignored: string | undefined }
 
-/** What headers say of a request; undefined, and nothing made, where they say nothing. Never throws: no tag is worth a request. */
+/** A request's labels; undefined without any. Never throws: invalid labels must not fail a request. */
 export function readLabels(headers: Headers): { labels: RequestLabels; ignored: string | undefined } | undefined {
   const tagText = headers.get(TAGS_HEADER)
   const address = headers.get(APP_ADDRESS_HEADER)
@@ -29,7 +28,7 @@ export function readLabels(headers: Headers): { labels: RequestLabels; ignored: 
   return { labels: { ...(tags.length > 0 && { tags }), ...(app !== undefined && { app }) }, ignored }
 }
 
-/** At most {@link MAX_TAGS} pairs, the first of each name; in order, so that the same ones are the same text. */
+/** At most {@link MAX_TAGS} pairs, the first of each name; sorted, so that equal sets give equal texts. */
 function readTags(text: string): ReadTags {
   if (text.length > MAX_TAGS_BYTES) return { tags: [], ignored: '*' }
   const tags = new Map<string, string>()
@@ -47,13 +46,13 @@ function readTags(text: string): ReadTags {
   }
 }
 
-/** A name that fits into a header, from the sent text. */
+/** The tag's name in a form that fits into a header. */
 function nameable(said: string): string {
   const name = said.split('=', 1)[0] || said
   return name.slice(0, MAX_NAMED_CHARS).replace(/[^\x21-\x7e]/g, '?')
 }
 
-/** An app's own title, or else its origin; of this machine only a title says anything. */
+/** An app's title, or else its origin, unless that is this machine's. */
 function appOf(address: string | null, title: string | null): string | undefined {
   const own = title?.trim().slice(0, MAX_TITLE_CHARS).trim()
   if (own) return own

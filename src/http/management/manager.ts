@@ -1,4 +1,4 @@
-/** The caller of the management API: one management key in the Authorization header, and its scopes. */
+/** Identifies the caller of the management API by a management key in the Authorization header, with its scopes. */
 import type { ManagementKeys, Manager } from '@/accounts/management/management-keys'
 import { holds, type Scope } from '@/accounts/management/scopes'
 import { GatewayError } from '@/chat/error'
@@ -16,8 +16,8 @@ export type ManagerDeps = {
 }
 
 /**
- * The management key of a request. Throws `invalid_credentials` (401) for an invalid one, `forbidden` (403) for an address that
- * the account does not allow or a missing scope, and `rate_limited` (429) after too many.
+ * The management key of a request. Throws `invalid_credentials` (401) for an invalid key, `forbidden` (403) for a disallowed address or a
+ * missing scope, and `rate_limited` (429) after too many requests.
  */
 export async function requireManager(deps: ManagerDeps, request: Request, scope?: Scope): Promise<Manager> {
   const { managementKeys, unpaid } = deps
@@ -39,7 +39,7 @@ export async function requireManager(deps: ManagerDeps, request: Request, scope?
   throw scopeMissing(scope)
 }
 
-/** The error for what a management key may not do. */
+/** The error for a missing scope. */
 export function scopeMissing(scope: Scope): GatewayError {
   const message = `This management key lacks the scope ${scope}.`
   return new GatewayError('forbidden', message, { code: 'scope_missing', details: { scope } })

@@ -1,4 +1,4 @@
-/** The OpenAPI document: the swagger plugin generates it from the routes, and `refineDocument` makes it short. */
+/** The OpenAPI document: generated from the routes by the swagger plugin, and shortened by `refineDocument`. */
 import { Elysia } from 'elysia'
 import type { Format } from '@/formats/format'
 import { refineDocument } from './refine'
@@ -6,10 +6,10 @@ import { addSamples } from './samples'
 import { securitySchemes } from './security'
 import { type DocumentedRoute, describedPaths } from './wildcards'
 
-/** Tags of the routes that only the dashboard's own pages call. */
+/** Tags of routes used only by the dashboard's pages. */
 const INTERNAL = ['Dashboard', 'Administration']
 
-/** The tags in the order of the document. */
+/** The tags, in document order. */
 const TAGS = [
   { name: 'Inference', description: 'Ask a model, in the words of any of the formats' },
   { name: 'Models', description: 'What can be asked for, and what it costs' },
@@ -25,7 +25,7 @@ const TAGS = [
   { name: 'Administration', description: 'What the pages of administrators call; changes without notice' },
 ]
 
-/** The first text that a reader sees. Markdown. */
+/** The introduction, in Markdown. */
 const INTRODUCTION = `One API key for every model, in four compatible formats, paid from prepaid credit. The [guide](/docs/guide) has examples \
 for each client library.
 
@@ -43,28 +43,27 @@ has an \`x-request-id\`; name it when you ask for help.
 meaning within a version.`
 
 type DocumentOptions = {
-  /** Every route there is. */
+  /** All routes. */
   routes(): DocumentedRoute[]
-  /** Whether the document also has the routes that only the dashboard's own pages call. */
+  /** Whether to include routes used only by the dashboard's pages. */
   isInternal?: boolean
-  /** Of the product. */
   version: string
-  /** The address people open; undefined: the one that the document was fetched from. */
+  /** The service's address; undefined: the one that the document was requested from. */
   publicUrl: string | undefined
-  /** In whose words errors are where no format is asked. */
+  /** The format of errors of routes without a format. */
   errorFormat: Format
-  /** The name of the cookie of a signed-in person. */
+  /** Name of the session cookie. */
   sessionCookie: string
 }
 
-/** Builds the document. The plugin is loaded by that, since no start of the gateway is to wait for it. */
+/** Builds the document. Loads the plugin only now, so that it doesn't slow down the start. */
 export async function openApiDocument({ errorFormat, ...options }: DocumentOptions): Promise<object> {
   const { swagger } = await import('@elysiajs/swagger')
   const all = options.routes()
   const routes = () => (options.isInternal ? all : all.filter((route) => !isInternalRoute(route)))
   const documentation = { ...describeProduct(options), paths: describedPaths(all) }
   const generator = new Elysia()
-  // Where its plugins look for routes: the application itself serves already, and can take no plugin any more.
+  // The plugin looks for routes here. The application itself is already serving and accepts no more plugins.
   Object.defineProperty(generator, 'getGlobalRoutes', { value: routes })
   generator.use(swagger({ specPath: GENERATED, documentation, excludeStaticFile: false }))
   const generated = await generator.handle(new Request(`http://localhost${GENERATED}`))

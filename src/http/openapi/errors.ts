@@ -1,25 +1,25 @@
-/** The errors that an operation can answer with, as the OpenAPI document shows them: each in the words of the format that is asked. */
+/** Error responses of operations in the OpenAPI document, in the form of each operation's format. */
 import { type ErrorKind, GatewayError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
 import { RETRY_AFTER, rateLimitHeaders, requestIdHeaders } from './headers'
 
-/** Every status that an inference endpoint can answer with instead of 200. */
+/** All error statuses of inference endpoints. */
 export const INFERENCE_ERRORS = [400, 401, 402, 403, 404, 409, 413, 415, 429, 500, 502, 503, 504] as const
 
-/** The `detail` of a route names its statuses here, besides those of the router's own checks. */
+/** The `detail` field with a route's error statuses, besides those of input validation. */
 export const ERRORS = 'x-errors'
 
 type Sample = {
   kind: ErrorKind
   description: string
-  /** The text of the example. */
+  /** The example's message. */
   message: string
   options?: ConstructorParameters<typeof GatewayError>[2]
 }
 
-/** By the status that most formats give the kind of error. */
+/** By the status that most formats use for the error kind. */
 const SAMPLES: Readonly<Record<number, Sample>> = {
   400: {
     kind: 'invalid_request',
@@ -95,13 +95,10 @@ const SAMPLES: Readonly<Record<number, Sample>> = {
 const RETRIED: ReadonlySet<ErrorKind> = new Set(['insufficient_credit', 'conflict', 'rate_limited', 'overloaded'])
 const SAMPLE_REQUEST_ID = 'req_01jd3v9k2m5n8p0q'
 
-/** An error answer of the document: what it means, its body, its headers. */
+/** An error response of the document: description, body, headers. */
 type ErrorResponse = { description: string; headers: object; content: { 'application/json': object } }
 
-/**
- * The answers of `statuses` in the words of `formats`, of which the first may be the only one. A format that has a status of
- * its own for a kind of error is documented with that.
- */
+/** The responses for `statuses` in each of `formats`. If a format has its own status for an error kind, that is documented. */
 export function errorResponses(statuses: readonly number[], formats: readonly Format[]): Record<string, ErrorResponse> {
   const told = statuses.flatMap((status) => formats.map((format) => tell(status, format)))
   const byStatus = Object.entries(Object.groupBy(told, ({ status }) => status))

@@ -1,6 +1,6 @@
 /**
- * The models that examples of the documentation name: ones that are sold here, so that examples can be sent as they stand. What
- * is sold may change, so examples are written with words that stand for a model, and the document is given the models' names.
+ * Models in the documentation's examples: real models of the catalogue, so that examples work unchanged. Since the catalogue may change,
+ * examples contain placeholders, which are replaced when the document is made.
  */
 import type { Capability, Catalog, Model } from '@/catalog/types'
 
@@ -8,24 +8,24 @@ const STANDS_FOR = 'model-for-example:'
 const EMBEDDING = 'embedding'
 const WORDS = new RegExp(`${STANDS_FOR}([a-z,-]*)`, 'g')
 
-/** The question of the examples, and the tool that some of them offer. */
+/** The question in the examples, and the tool that some of them offer. */
 export const QUESTION = 'Why is the sky blue? Answer in one sentence.'
 export const SYSTEM = 'You are a helpful assistant.'
 export const WEATHER_QUESTION = 'What is the weather in Zurich?'
 export const WEATHER = { name: 'get_weather', description: 'The weather of a city, now' }
 export const WEATHER_SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 
-/** Stands for the first model of the catalogue that answers conversations and can do all of `capabilities`, or else the first of those. */
+/** A placeholder for the first chat model of the catalogue with all `capabilities`, or else the first chat model. */
 export function exampleModel(...capabilities: readonly Capability[]): string {
   return STANDS_FOR + capabilities.join(',')
 }
 
-/** Stands for the first model of the catalogue that embeds texts; if there is none, for a name that says what is missing. */
+/** A placeholder for the first embedding model of the catalogue; if there is none, for a descriptive name. */
 export function exampleEmbeddingModel(): string {
   return STANDS_FOR + EMBEDDING
 }
 
-/** `text` with the names of models of `catalog` for what stands for them. */
+/** `text` with placeholders replaced by models of `catalog`. */
 export function nameExampleModels(text: string, catalog: Catalog): string {
   return text.replace(WORDS, (_, wanted: string) => {
     if (wanted === EMBEDDING) return ofKind(catalog, 'embedding')[0]?.id ?? 'an-embedding-model'

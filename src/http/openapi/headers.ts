@@ -1,10 +1,10 @@
-/** The headers that answers carry, as the OpenAPI document describes them. */
+/** Response headers in the OpenAPI document. */
 import type { Format } from '@/formats/format'
 
 type HeaderObject = { description: string; schema: { type: 'string' | 'integer' | 'number' } }
 type Headers = Readonly<Record<string, HeaderObject>>
 
-/** On every answer of the API; if it is in one format, also under the name that its clients read, which its errors have as well. */
+/** The request id, on every API response. With a single format, also under the name that its clients read. */
 export function requestIdHeaders(formats: readonly Format[] = []): Headers {
   const others = (formats.length === 1 ? formats : []).flatMap(({ requestIdHeader: name }) =>
     name === undefined ? [] : [[name, text('The same')]],
@@ -15,12 +15,12 @@ export function requestIdHeaders(formats: readonly Format[] = []): Headers {
   }
 }
 
-/** On errors that a later attempt may not meet. */
+/** For errors after which a retry may succeed. */
 export const RETRY_AFTER: Headers = {
   'retry-after': { description: 'Seconds until another attempt may succeed', schema: { type: 'integer' } },
 }
 
-/** On answers that a provider gave. */
+/** For answers given by a provider. */
 export const ANSWERED: Headers = {
   'x-svc-model': text('The model that answered'),
   'x-svc-provider': text('The provider that answered'),
@@ -36,7 +36,7 @@ export const ANSWERED: Headers = {
   'x-svc-left-out': text('The first eight fields and betas that the provider was not sent'),
 }
 
-/** The rest of a key's limits, in the format's own headers. */
+/** A key's remaining limits, in the format's own headers. */
 export function rateLimitHeaders(format: Format): Headers {
   const limit = { limit: 60, remaining: 59, resetMs: 1_000 }
   const sample = format.rateLimitHeaders({ requests: limit, tokens: limit }, 0)

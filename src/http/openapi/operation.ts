@@ -1,4 +1,4 @@
-/** The common part of every operation in the OpenAPI document: the whole entry of one route. */
+/** Builds the OpenAPI entry of a route from what all operations share. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { fateOf, listFields, yieldsToLoss } from '@/formats/field-fates'
@@ -12,7 +12,7 @@ import { errorResponses, INFERENCE_ERRORS } from './errors'
 import { ANSWERED, rateLimitHeaders, requestIdHeaders } from './headers'
 import { BY_KEY } from './security'
 
-/** An input of an operation besides its body. */
+/** A header, query or path parameter of an operation. */
 export type Parameter = {
   name: string
   in: 'header' | 'query' | 'path'
@@ -22,7 +22,7 @@ export type Parameter = {
   example?: string
 }
 
-/** The header of {@link QUALITY_HEADER}, as every operation takes it that routes. */
+/** The header {@link QUALITY_HEADER}, for all routed operations. */
 export const QUALITY_PARAMETER: Parameter = {
   name: QUALITY_HEADER,
   in: 'header',
@@ -30,7 +30,7 @@ export const QUALITY_PARAMETER: Parameter = {
   schema: { type: 'number', minimum: 0, maximum: 1 },
 }
 
-/** The header of {@link LOSSY_HEADER}, likewise, with the fields of the `formats` that it is about. */
+/** The header {@link LOSSY_HEADER}, with the fields of `formats` that it affects. */
 export function lossyParameter(formats: readonly Format[]): Parameter {
   const isRefused = (field: string, client: Format) =>
     FORMATS.values().some((provider) => fateOf(field, client, provider) === 'refused')
@@ -48,7 +48,7 @@ export function lossyParameter(formats: readonly Format[]): Parameter {
   }
 }
 
-/** As every operation takes it that routes. */
+/** For all routed operations. */
 const USAGE_RECORD_PARAMETER: Parameter = {
   name: USAGE_RECORD_HEADER,
   in: 'header',
@@ -66,7 +66,7 @@ const SESSION_PARAMETER: Parameter = {
   schema: { type: 'string' },
 }
 
-/** The headers that an account sorts its usage by, for every paid operation. */
+/** Headers with usage labels, for all paid operations. */
 const LABEL_PARAMETERS: readonly Parameter[] = [
   {
     name: TAGS_HEADER,
@@ -83,17 +83,17 @@ const LABEL_PARAMETERS: readonly Parameter[] = [
   },
 ]
 
-/** Bodies that the operation accepts as they stand, by a name of one word; the first is the one to be tried. */
+/** Example bodies by a one-word name; the first is used by "Try it out". */
 export type Examples = Readonly<Record<string, { summary: string; value: JsonObject }>>
 
 type CommonOptions = {
   summary: string
   description: string
   parameters?: readonly Parameter[]
-  /** The schema of a success, as JSON unless `responseType` differs. */
+  /** The schema of a successful response, as JSON unless `responseType` is set. */
   responseSchema?: TSchema
   responseType?: string
-  /** Error statuses this operation can answer with; a format may have one of its own in the place of one of them. */
+  /** Possible error statuses; a format may replace one by its own. */
   errors: readonly number[]
   /** Whether no API key is needed. */
   isPublic?: boolean
@@ -105,29 +105,29 @@ type PlainOptions = CommonOptions & {
   examples?: Examples
 }
 
-/** Requests to models are documented in full, since only the description says how to ask. */
+/** Options of model requests, whose format is only documented here. */
 type InferenceOptions = CommonOptions & {
   tag: 'Inference'
-  /** In whose words it answers, errors included. Several where it takes the bodies of several. */
+  /** The formats of answers and errors; several if the endpoint accepts bodies of several formats. */
   formats: readonly [Format, ...Format[]]
   requestSchema: TSchema
   examples: Examples
   responseSchema: TSchema
-  /** One event of a streamed answer, where there are such. */
+  /** The schema of a stream event, if the endpoint streams. */
   eventSchema?: TSchema | undefined
-  /** Whether a model answers, at a price: such an operation is routed, and has the headers for it. */
+  /** Whether a model answers at a price: then the operation has routing headers. */
   isRouted?: boolean
 }
 
-/** The outcome of a body that is routed: the allow-list of formats/body-fields.ts, in a caller's words. */
+/** What happens to body fields (see formats/body-fields.ts), in words for callers. */
 const FIELDS = 'Fields without a rule are left out and named in `x-svc-left-out`.'
 
-/** The documentation of one operation, in the shape that a route's `detail` takes. */
+/** The documentation of an operation, for a route's `detail`. */
 export function operation(options: PlainOptions | InferenceOptions): DocumentDecoration {
   const { tag, summary, description, parameters = [], requestSchema, examples, errors, isPublic } = options
   const formats = options.tag === 'Inference' ? options.formats : []
   const isRouted = options.tag === 'Inference' && options.isRouted === true
-  // What can be refused for want of credit is paid for.
+  // An operation that can be refused for lack of credit is paid.
   const isPaid = errors.includes(402)
   return {
     tags: [tag],
@@ -156,7 +156,7 @@ type ChatOptions = Pick<InferenceOptions, 'summary' | 'description' | 'parameter
   responseSchema?: TSchema
 }
 
-/** The documentation of an endpoint that answers conversations in the words of `format`, streamed too unless it says otherwise. */
+/** The documentation of a chat endpoint in `format`, with streaming unless options say otherwise. */
 export function chatOperation(format: Format, options: ChatOptions): DocumentDecoration {
   return operation({
     tag: 'Inference',
@@ -171,11 +171,11 @@ export function chatOperation(format: Format, options: ChatOptions): DocumentDec
 }
 
 type CountOptions = Pick<InferenceOptions, 'summary' | 'requestSchema' | 'responseSchema'> & {
-  /** A body to be tried. */
+  /** An example body. */
   question: JsonObject
 }
 
-/** The documentation of an endpoint that counts the input tokens of a request. */
+/** The documentation of an endpoint that counts a request's input tokens. */
 export function countOperation(format: Format, { question, ...options }: CountOptions): DocumentDecoration {
   return operation({
     tag: 'Inference',
@@ -187,7 +187,7 @@ export function countOperation(format: Format, { question, ...options }: CountOp
   })
 }
 
-/** Statuses alone: the document gives them the words that hold where no format is asked. */
+/** Statuses without descriptions; the document adds those of the default format. */
 function untold(errors: readonly number[]): Record<string, object> {
   return Object.fromEntries(errors.map((status) => [status, {}]))
 }

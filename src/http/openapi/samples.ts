@@ -1,10 +1,10 @@
-/** Samples of the guide beside the operations that they call. The guide's own test runs each of them. */
+/** Adds samples from the guide to the operations they call. The guide's own test runs each of them. */
 import embeddings from '#guide/embeddings.md' with { type: 'text' }
 import responses from '#guide/responses.md' with { type: 'text' }
 import streaming from '#guide/streaming.md' with { type: 'text' }
 import { exampleEmbeddingModel, exampleModel } from './example-model'
 
-/** Operations by method and path: the guide page, and a word that only the sample's block has. */
+/** For each operation: the guide page, and a word that only the sample's code block has. */
 const SAMPLES: Readonly<Record<string, { page: string; name: string; word: string; library: string }>> = {
   'post /v1/chat/completions': { page: streaming, name: 'streaming', word: 'chat.completions', library: 'openai' },
   'post /v1/messages': { page: streaming, name: 'streaming', word: 'messages.stream', library: '@anthropic-ai/sdk' },
@@ -20,7 +20,7 @@ const GUIDE_ADDRESS = 'http://localhost:3000'
 
 type Paths = Record<string, Record<string, { description?: string }>>
 
-/** Appends to the operations of `paths` their sample, with `publicUrl` as its address if it is known. */
+/** Adds the samples to the operations in `paths`, with `publicUrl` as address if known. */
 export function addSamples(paths: Paths, publicUrl: string | undefined): void {
   for (const [operation, { page, name, word, library }] of Object.entries(SAMPLES)) {
     const [method = '', path = ''] = operation.split(' ')

@@ -1,16 +1,16 @@
-/** The schemas of the OpenAPI document: plain JSON Schema, as short as can be, each that has a title kept once and referred to. */
+/** The schemas of the OpenAPI document: plain, short JSON Schema, in which titled schemas are shared by reference. */
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** Takes schemas as routes have them and gives them as the document has them. */
+/** Converts schemas of routes for the document. */
 export interface SchemaShelf {
-  /** The schema, or a reference to it where it has a title. Two schemas of one title must be alike. */
+  /** The schema, or a reference if it has a title. Schemas with the same title must be equal. */
   refer(schema: object): JsonObject
-  /** Every schema with a title that was referred to, by title. */
+  /** Every titled schema that was referred to, by title. */
   readonly schemas: Readonly<Record<string, JsonObject>>
 }
 
-/** An empty shelf. */
+/** Creates an empty shelf. */
 export function createSchemaShelf(): SchemaShelf {
   const schemas: Record<string, JsonObject> = {}
 
@@ -41,7 +41,7 @@ export function createSchemaShelf(): SchemaShelf {
       case 'oneOf':
         return (value as JsonValue[]).map(referAny)
       case 'additionalProperties':
-        // What fits no schema is how a route refuses a field it does not know.
+        // Routes refuse unknown fields by a schema that nothing matches.
         return Bun.deepEquals(value, { not: {} }) ? false : referAny(value)
       case 'items':
       case 'not':
@@ -58,26 +58,26 @@ export function createSchemaShelf(): SchemaShelf {
   return { refer, schemas }
 }
 
-/** The same in fewer words: any key, and one of several. */
+/** An equivalent, shorter schema for "any key" and "one of". */
 function simplify(schema: JsonObject): JsonObject {
   const { patternProperties, anyOf, ...rest } = schema
   if (isJsonObject(patternProperties) && Object.keys(patternProperties).join() === ANY_KEY) {
     return { ...rest, additionalProperties: patternProperties[ANY_KEY] ?? true }
   }
   if (!Array.isArray(anyOf)) return schema
-  // A text in a query or form is described by the value that it stands for.
+  // A text variant for query or form values is dropped, since the other variant describes the value.
   const variants = anyOf.filter(isJsonObject).filter(({ type, format }) => type !== 'string' || !isStandIn(format))
   return { ...merge(variants), ...rest }
 }
 
-/** How the schema library says "any key". */
+/** The schema library's pattern for any key. */
 const ANY_KEY = '^(.*)$'
 
 function isStandIn(format: JsonValue | undefined): boolean {
   return format === 'numeric' || format === 'integer' || format === 'boolean'
 }
 
-/** Several constants as a list of values, something that may be null as a type more, anything as anything; else the choice as it is. */
+/** Merges several constants into an enum, null into a second type, and anything into an empty schema; else returns the union unchanged. */
 function merge(variants: readonly JsonObject[]): JsonObject {
   if (variants.some((variant) => Object.keys(variant).length === 0)) return {}
   const others = variants.filter(({ type }) => type !== 'null')

@@ -1,10 +1,7 @@
-/** How callers authenticate, for the OpenAPI document: a key, or the session of a browser. */
+/** Authentication schemes for the OpenAPI document: a key, or a browser session. */
 import { KEY_HEADERS } from '@/http/auth'
 
-/**
- * One scheme for both kinds of keys, so that a reader of the reference has one field to fill in. The other headers that carry an API key
- * are in its description.
- */
+/** One scheme for both kinds of keys, so that the reference page has a single field. Its description names the other key headers. */
 const BEARER = {
   type: 'http',
   scheme: 'bearer',
@@ -13,13 +10,13 @@ const BEARER = {
     `${KEY_HEADERS.map((name) => `\`${name}\``).join(', ')} and as \`?key=\`.`,
 } as const
 
-/** An API key, or for operations of *Management* a management key. */
+/** An API key, or a management key for *Management* operations. */
 export const BY_KEY = [{ bearer: [] }]
 
-/** The cookie of a signed-in person. */
+/** The session cookie. */
 export const BY_SESSION = [{ session: [] }]
 
-/** Every scheme. `sessionCookie`: the name of the cookie; undefined if no operation takes a session. */
+/** All schemes. `sessionCookie` is the cookie's name; undefined if no operation uses a session. */
 export function securitySchemes(sessionCookie: string | undefined) {
   const description = 'Set by signing in at the dashboard; requests that change something must come from its own pages'
   const session = sessionCookie && { type: 'apiKey' as const, in: 'cookie' as const, name: sessionCookie, description }

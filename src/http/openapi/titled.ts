@@ -1,7 +1,7 @@
-/** Schemas that the OpenAPI document has once, however many operations take or answer them. */
+/** Schemas that the OpenAPI document contains once and refers to. */
 import { type TProperties, Type } from '@sinclair/typebox'
 
-/** An object that the document has under `title`. */
+/** An object schema with this title in the document. */
 export function titled<Properties extends TProperties>(title: string, properties: Properties) {
   return Type.Object(properties, { title })
 }

@@ -1,15 +1,15 @@
-/** Describes endpoints that only a wildcard route can match, on that route: the router's path does not mention them. */
+/** Documents endpoints that are matched by a wildcard route, whose path doesn't show them. */
 import type { DocumentDecoration, Elysia } from 'elysia'
 
 /** A route as the router lists it. */
 export type DocumentedRoute = Elysia['routes'][number]
 
-/** Where a route's `detail` keeps them. */
+/** The `detail` field that contains them. */
 const DESCRIBED_PATHS = 'x-described-paths'
 
 type DescribedPaths = Readonly<Record<string, DocumentDecoration>>
 
-/** The `detail` of a wildcard route that answers these paths, each with a `{model}` in it, for which there is an example. */
+/** The `detail` of a wildcard route for these paths; each contains `{model}`, with an example. */
 export function describedAs(...groups: readonly (readonly [DescribedPaths, example: string])[]): DocumentDecoration {
   const described = groups.flatMap(([paths, example]) => describe(paths, example))
   return { [DESCRIBED_PATHS]: Object.fromEntries(described) } as DocumentDecoration
@@ -29,7 +29,7 @@ function describe(paths: DescribedPaths, example: string): (readonly [string, ob
   })
 }
 
-/** What wildcard routes among `routes` answer, as the `paths` of a document. */
+/** The documented paths of all wildcard routes, in OpenAPI form. */
 export function describedPaths(routes: readonly DocumentedRoute[]): Record<string, object> {
   const described = routes.flatMap(({ method, hooks }) => {
     const paths: DescribedPaths = hooks.detail?.[DESCRIBED_PATHS] ?? {}

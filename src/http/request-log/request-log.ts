@@ -1,7 +1,7 @@
 /**
- * Writes the line of every request that no answer of a provider has ended: refused, given an earlier answer again, or answered for
- * free. Repeated refusals must not fill the disk: for each account, and for strangers by network, a limited number of lines is written in
- * ten seconds, and the rest is counted in one line.
+ * Logs requests that did not end with a provider's answer: refused, repeated with an earlier answer, or answered for free. To protect the
+ * disk, only a limited number of refusals per account (and per network of unknown callers) is logged in ten seconds; the others are counted
+ * in one line.
  */
 import { knownError } from '@/chat/error'
 import { clientAddress } from '@/http/client-address'
@@ -11,20 +11,20 @@ import { networkOf } from '@/lib/quota/network'
 import { type RequestLine, writeLine } from '@/metrics/request-line'
 
 export interface RequestLog {
-  /** The request was refused with `status`, before an answer began; `isLate` inside a stream that was given meanwhile. */
+  /** The request was refused with `status` before an answer began; `isLate`: inside a stream that had begun. */
   refused(line: RequestLine, request: Request, error: unknown, status: number, isLate?: boolean): void
   /** The request got the answer of an earlier one. */
   replayed(line: RequestLine, originalRequestId: string, status: number): void
-  /** The request was answered without a provider, and costs nothing. */
+  /** The request was answered without a provider, for free. */
   answeredFree(line: RequestLine): void
-  /** Says what was left out since it was said last. */
+  /** Logs the number of omitted lines. */
   stop(): void
 }
 
 type RequestLogDeps = { logger: Logger; clock: Clock; trustedProxyHops: number }
 
 const WINDOW_MS = 10_000
-/** Lines of refusals that are written in this time: of one account, of all, of strangers from one network, of all strangers. */
+/** The most lines of refusals in this time: per account, for all accounts, per network, for all unknown callers. */
 const MAX_OF_ACCOUNT = 100
 const MAX_OF_ACCOUNTS = 1_000
 export const MAX_OF_NETWORK = 20
@@ -95,7 +95,7 @@ export function createRequestLog({ logger, clock, trustedProxyHops }: RequestLog
   }
 }
 
-/** Who has had how many: at most `most` each, and `mostOfAll` together, so that it holds no more names than that either. */
+/** Counts lines: at most `most` per name, and `mostOfAll` in total, which also limits the number of names. */
 function createShares(most: number, mostOfAll: number) {
   const taken = new Map<string, number>()
   let takenOfAll = 0

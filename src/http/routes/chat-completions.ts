@@ -1,4 +1,4 @@
-/** The endpoints of family 1: `POST /v1/chat/completions` and `/v1/embeddings` in every spelling that real clients use. */
+/** The endpoints of family 1: `POST /v1/chat/completions` and `/v1/embeddings`, in every spelling that clients use. */
 import { Elysia } from 'elysia'
 import { decodeEmbeddings, EmbeddingsRequest, EmbeddingsResponse } from '@/formats/chat-completions/index'
 import type { Format } from '@/formats/format'
@@ -19,13 +19,13 @@ import { chatOperation, type Examples, operation } from '@/http/openapi/operatio
 import { wantsUsageRecord } from '@/http/preference-headers'
 import { usageRecordEvent } from '@/http/usage-record-event'
 
-/** The endpoint, at whatever path it is mounted. */
+/** The chat-completions endpoint, for any path. */
 export function chatCompletionsEndpoint(deps: HttpDeps): ChatEndpoint {
   const format = formatNamed(deps, 'chat-completions')
   return { format, route: '/v1/chat/completions', line: {}, framing: format.framing }
 }
 
-/** Mounts the chat-completions endpoint, and that of embeddings. */
+/** Mounts chat completions and embeddings. */
 export function chatCompletionsRoutes(deps: HttpDeps) {
   const endpoint = chatCompletionsEndpoint(deps)
   const withUsageRecord = { ...endpoint, epilogue: usageRecordEvent }
@@ -46,7 +46,7 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
           examples: EXAMPLES,
         }),
       })
-      // A base address with `/v1` twice, or without.
+      // For a base URL with `/v1` twice, or without.
       .post('/v1/v1/chat/completions', answer, undocumented)
       .post('/chat/completions', answer, undocumented)
       .post('/v1/embeddings', embed, { parse: 'none', detail: embeddingsDetail(endpoint.format) })

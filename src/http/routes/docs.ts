@@ -1,4 +1,4 @@
-/** The OpenAPI document of every route, for the reference page and for client generators. */
+/** The OpenAPI document of all routes, for the reference page and client generators. */
 import { Elysia } from 'elysia'
 
 import { perCatalog } from '@/catalog/reload/live-catalog'
@@ -13,14 +13,14 @@ import { defaultFormat } from '@/http/request-format'
 import { once } from '@/lib/once'
 
 type DocsDeps = Pick<HttpDeps, 'catalog' | 'formats' | 'publicUrl'> & {
-  /** Every route there is, once all are mounted. */
+  /** All routes, once all are mounted. */
   routes(): DocumentedRoute[]
   sessionCookie: string
 }
 
 /**
- * Mounts `GET /docs/json`: the routes for customers, or with `?internal=true` every route. Each document is built and compressed at its
- * first request.
+ * Mounts `GET /docs/json`: the routes for customers, or all with `?internal=true`. Each document is built and compressed at its first
+ * request.
  */
 export function docsRoutes(deps: DocsDeps) {
   const headers = { 'cache-control': 'no-cache', ...OPEN_TO_PAGES, ...transportSecurity(deps.publicUrl) }

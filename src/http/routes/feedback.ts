@@ -1,4 +1,4 @@
-/** The endpoint by which customers say whether an answer was good: a thumb, by the id of the request. */
+/** The endpoint for customers' ratings of an answer, up or down, by request id. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
@@ -19,7 +19,7 @@ const FeedbackBody = Type.Object({
 })
 const FeedbackTaken = Type.Object({ request_id: Type.String(), rating: Rating })
 
-/** Two short words need no more. */
+/** Enough for two short values. */
 const MAX_FEEDBACK_BYTES = 4_096
 
 /** Mounts `POST /v1/feedback`. */

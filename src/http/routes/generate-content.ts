@@ -1,7 +1,4 @@
-/**
- * The endpoints of family 3: `POST /{v1,v1beta}/models/{model}:{verb}` in every spelling that real clients use, and its
- * model list.
- */
+/** The endpoints of family 3: `POST /{v1,v1beta}/models/{model}:{verb}` in every spelling that clients use, and its model list. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { perCatalog } from '@/catalog/reload/live-catalog'
@@ -40,8 +37,8 @@ import { describedAs } from '@/http/openapi/wildcards'
 import { pathOf, queryOf } from '@/http/request-line'
 
 /**
- * Mounts the generate-content endpoints. No router can split model and verb, so
- * the path is parsed here, and the endpoints are described below.
+ * Mounts the generate-content endpoints. The router can't separate model and verb, so the path is parsed here, and the endpoints are
+ * documented below.
  */
 export function generateContentRoutes(deps: HttpDeps) {
   const answer = ({ request }: { request: Request }) => answerPath(deps, request)
@@ -73,7 +70,7 @@ export function generateContentRoutes(deps: HttpDeps) {
       .get('/v1beta/models/*', entry, {
         detail: describedAs([{ '/v1beta/models/{model}': ENTRY_DETAIL }, exampleModel()]),
       })
-      // A base address with the version twice, or with another one.
+      // For a base URL with the version twice, or with another one.
       .get('/v1beta/v1/models', list, hidden)
       .get('/v1beta/v1/models/*', entry, hidden)
       .get('/v1beta/v1beta/models', list, hidden)
@@ -81,7 +78,7 @@ export function generateContentRoutes(deps: HttpDeps) {
   )
 }
 
-/** The path in its first spelling, with this word of ours at its end. */
+/** The path in its primary spelling, with this verb. */
 function routeOf(verb: string): string {
   return `/v1beta/models/{model}:${verb}`
 }
@@ -123,7 +120,7 @@ async function answerPath(deps: HttpDeps, request: Request): Promise<Response> {
       })
     }
     default:
-      // The prefix is every family's, so the error boundary finds out whose words to use.
+      // All families share this prefix, so the error boundary determines the format.
       throw new GatewayError('not_found', `There is no POST ${path.slice(0, 128)}. GET /docs lists all endpoints.`)
   }
 }

@@ -1,4 +1,4 @@
-/** The endpoints by which OpenRouter's clients ask what a request cost, and how much credit there is. */
+/** OpenRouter's endpoints for a request's cost and for the account's credit. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
@@ -15,7 +15,7 @@ import { askerOfUsage } from './usage'
 const Count = Type.Integer({ minimum: 0 })
 const MaybeCount = orNull(Count)
 const MaybeText = orNull(Type.String())
-/** What OpenRouter tells and this service does not know: its clients want the fields to be there. */
+/** Fields that OpenRouter's clients require and that this service doesn't have. */
 const Unknown = Type.Null({ description: 'Always null here' })
 
 const Tokens = Type.Object(
@@ -135,7 +135,7 @@ export function generationRoutes(deps: HttpDeps) {
     })
 }
 
-/** What providers and this service call a request or an answer. */
+/** Valid ids of requests and answers, ours or providers'. */
 const ID = /^[\x21-\x7e]{1,128}$/
 
 async function tellGeneration(deps: HttpDeps, request: Request): Promise<Response> {

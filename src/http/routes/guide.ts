@@ -1,11 +1,11 @@
-/** The guide for customers and operators: pages made of the repository's own Markdown, their styles, script and search index. */
+/** The guide for customers and operators: pages made from the repository's Markdown, with styles, script and search index. */
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import { assetResponse } from '@/http/asset'
 import { transportSecurity } from '@/http/pages'
 import { once } from '@/lib/once'
 
-/** Everything comes from this origin, and nothing is written into the pages that runs or paints. */
+/** Everything comes from this origin; the pages contain no inline scripts or styles. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,7 +28,7 @@ export function guideRoutes({ publicUrl }: { publicUrl: string | undefined }) {
   async function answer(name: string, request: Request): Promise<Response> {
     const load = (await loadBook()).get(name.replace(/\/$/, ''))
     if (!load) throw new GatewayError('not_found', 'There is no such page. GET /docs/guide lists all of them.')
-    // The addresses of what lies there end in their version.
+    // URLs of assets contain their version.
     const cacheControl = name.startsWith('assets/') ? 'public, max-age=86400' : 'no-cache'
     return assetResponse(await load(), request, {
       'cache-control': cacheControl,

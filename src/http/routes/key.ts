@@ -1,4 +1,4 @@
-/** The endpoint at which a key asks what it is itself: until when it works, and which budget leaves it the least. */
+/** The endpoint at which a key reads its own expiry, limits and tightest budget. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { authenticate } from '@/http/auth'

@@ -35,7 +35,7 @@ export function messagesRoutes(deps: HttpDeps) {
           question: { model: MODEL, messages: MESSAGES },
         }),
       })
-      // A base address with `/v1` where the library adds its own, or without where it adds none.
+      // For a base URL with `/v1` although the library adds its own, or without although it adds none.
       .post('/v1/v1/messages', answer, undocumented)
       .post('/v1/v1/messages/count_tokens', answerTokens, undocumented)
       .post('/messages', answer, undocumented)

@@ -1,6 +1,4 @@
-/**
- * The endpoints of the model list and its entries: public, in one body that the client libraries of all families read.
- */
+/** The model list and its entries: public, with one body for the client libraries of all families. */
 import { Elysia } from 'elysia'
 import { perCatalog } from '@/catalog/reload/live-catalog'
 import { isOpenRouterLibrary } from '@/formats/openrouter-library'
@@ -22,7 +20,7 @@ import { describedAs } from '@/http/openapi/wildcards'
 import { formatOfHeaders } from '@/http/request-format'
 import { pathOf, queryOf } from '@/http/request-line'
 
-/** Mounts the model lists and entries that families share. They need no credential. */
+/** Mounts the shared model lists and entries, which need no credential. */
 export function modelsRoutes(deps: HttpDeps) {
   const formats = [...deps.formats.values()]
   const bodies = perCatalog(deps.catalog, (catalog) => ({
@@ -65,7 +63,7 @@ export function modelsRoutes(deps: HttpDeps) {
       .get('/v1/models/*', entry, {
         detail: describedAs([{ '/v1/models/{model}': ENTRY_DETAIL }, exampleModel()]),
       })
-      // A base address with the version twice, or without.
+      // For a base URL with the version twice, or without.
       .get('/v1/v1/models', list, UNDOCUMENTED)
       .get('/v1/v1/models/*', entry, UNDOCUMENTED)
       .get('/models', list, UNDOCUMENTED)
@@ -77,5 +75,5 @@ const LIST_DESCRIPTION =
   'Prices are USD per 1,000,000 tokens, and again per token as decimal texts. Auto tiers have no pricing of their own. Aliases ' +
   'come last, with the fields of what they stand for.'
 
-/** Other spellings of what is described. */
+/** Other spellings of documented paths. */
 const UNDOCUMENTED = { detail: { hide: true } } as const

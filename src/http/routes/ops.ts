@@ -1,4 +1,4 @@
-/** The endpoints that operators and orchestrators ask: is the process alive, and may it get traffic. */
+/** Endpoints for operators and orchestrators: liveness, readiness and metrics. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
@@ -29,7 +29,7 @@ export function opsRoutes(deps: HttpDeps) {
           isPublic: true,
         }),
       })
-      // Some clients warm their connection with this request; any answer will do.
+      // Some clients open their connection with this request; any response is fine.
       .head('/api/hello', () => new Response(null, { headers: NO_SNIFFING }), { detail: { hide: true } })
       .get('/readyz', () => readiness(deps), {
         detail: operation({
@@ -81,7 +81,7 @@ function status(word: string, code = 200, reasons?: object): Response {
   return Response.json({ status: word, ...(reasons && { reasons }) }, { status: code, headers: NO_SNIFFING })
 }
 
-/** Throws if a scrape may not be answered. The time a comparison takes does not mention the token. */
+/** Throws if metrics may not be read. The comparison takes constant time, so it does not reveal the token. */
 function checkAccess(access: HttpDeps['metricsAccess'], { headers }: Request): void {
   if (access === 'open') return
   if (access === 'closed') throw new GatewayError('not_found', 'Metrics are switched off: METRICS_TOKEN is unset.')

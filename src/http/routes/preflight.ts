@@ -1,8 +1,8 @@
-/** The endpoints that browsers ask before a page of another site may call the API: the dashboard has none. */
+/** CORS preflight endpoints, for pages of other sites that call the API. The dashboard has none. */
 import { Elysia } from 'elysia'
 import { OPEN_PREFIXES, preflight } from '@/http/pages'
 
-/** Mounts `OPTIONS` for the paths of inference and of the models. */
+/** Mounts `OPTIONS` for the paths of inference and model lists. */
 export function preflightRoutes() {
   const routes = new Elysia({ name: 'preflight-routes' })
   for (const prefix of OPEN_PREFIXES) {

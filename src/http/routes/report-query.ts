@@ -1,4 +1,4 @@
-/** The parameters of a usage report in an address. */
+/** Parses the query parameters of a usage report. */
 import { invalidRequest } from '@/chat/error'
 import type { Parameter } from '@/http/openapi/operation'
 import { queryOf } from '@/http/request-line'
@@ -7,7 +7,7 @@ import { DIMENSIONS, type Dimension, type ReportQuery } from '@/usage/usage-repo
 
 const MAX_DAYS = 366
 const DEFAULT_DAYS = 30
-/** Beside the day. */
+/** Besides the day. */
 const MAX_DIMENSIONS = 2
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 const ONE_TAG = /^tag:[a-z0-9_.-]{1,32}$/
@@ -34,7 +34,7 @@ export const REPORT_PARAMETERS: readonly Parameter[] = [
   },
 ]
 
-/** Reads the query of `url`. Throws `invalid_request` (400) for whatever is no report. */
+/** Parses the query of `url`. Throws `invalid_request` (400) if it is invalid. */
 export function readReportQuery(url: string, nowMs: number): ReportQuery {
   const query = new URLSearchParams(queryOf(url))
   const toMs = query.has('to') ? dayOf(query, 'to') : startOfUtcDay(nowMs)

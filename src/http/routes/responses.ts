@@ -1,4 +1,4 @@
-/** The endpoints of family 4: `POST /v1/responses` and what belongs to it, in every spelling that real clients use. */
+/** The endpoints of family 4: `POST /v1/responses` and related ones, in every spelling that clients use. */
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { Format } from '@/formats/format'
@@ -14,7 +14,7 @@ import { openToPage } from '@/http/pages'
 import { newRequestId } from '@/http/request-id'
 import { openLine, type RequestLine } from '@/metrics/request-line'
 
-/** The status that has clients who asked for a WebSocket go on by plain requests at once, where a 404 has them try again. */
+/** With this status, clients that tried a WebSocket continue with plain requests at once; after a 404 they would retry. */
 const UPGRADE_REQUIRED = 426
 
 /** Mounts the responses endpoints. */
@@ -49,7 +49,7 @@ export function responsesRoutes(deps: HttpDeps) {
       })
       .post('/v1/responses/compact', compact, undocumented)
       .get('/v1/responses', refuseSocket, { detail: { hide: true } })
-      // A base address with `/v1` twice, or without.
+      // For a base URL with `/v1` twice, or without.
       .post('/v1/v1/responses', answer, undocumented)
       .post('/v1/v1/responses/input_tokens', answerTokens, undocumented)
       .post('/v1/v1/responses/compact', compact, undocumented)
@@ -91,7 +91,7 @@ async function refuseCompaction(deps: HttpDeps, format: Format, request: Request
   }
 }
 
-/** The line in the log of a request that cannot be answered here. */
+/** The log line of a request that cannot be answered here. */
 function openRefusal(deps: HttpDeps, { name: format }: Format, { signal }: Request, route: string): RequestLine {
   const arrivedMonotonicMs = deps.clock.monotonic()
   return openLine({ event: 'chat', requestId: newRequestId(), format, route, arrivedMonotonicMs, signal })

@@ -1,7 +1,4 @@
-/**
- * The endpoint that shows how a request would be routed and what it would hold and cost, without spending anything or
- * asking a provider.
- */
+/** The endpoint that shows a request's route, hold and cost, without spending or calling a provider. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError, restarting } from '@/chat/error'

@@ -1,4 +1,4 @@
-/** The endpoints of answers that were stored: one by its id, its input, and the end of both. */
+/** The endpoints of stored answers: read one by id, read its input, delete both. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
@@ -40,7 +40,7 @@ type Context = { request: Request; params: { id: string } }
 /** Mounts `GET` and `DELETE` of a stored answer, its `input_items`, and `cancel`. */
 export function storedResponseRoutes(deps: HttpDeps) {
   const routes = new Elysia({ name: 'stored-response-routes' })
-  // A base address with `/v1` twice, or without.
+  // For a base URL with `/v1` twice, or without.
   for (const [base, isDocumented] of [
     ['/v1/responses', true],
     ['/v1/v1/responses', false],

@@ -1,4 +1,4 @@
-/** The endpoint of what a key holder may know of the account: balance, spending, and the latest requests. */
+/** The endpoints for a key's view of the account: balance, spending, and latest requests. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { looksLikeManagementKey } from '@/accounts/key-text'
@@ -103,7 +103,7 @@ async function report(deps: HttpDeps, request: Request): Promise<Response> {
   })
 }
 
-/** A management key with the scope reads of its account all that this is, any other key what its member may. */
+/** A management key with the scope reads the whole account's usage, any other key what its member may. */
 export async function askerOfUsage(
   deps: HttpDeps,
   request: Request,

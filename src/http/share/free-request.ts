@@ -1,4 +1,4 @@
-/** The way of a request that asks for a free answer about its body: who may, how much of it is read, and whose turn it is. */
+/** Free requests with a body: checks the key, limits the body, and waits for its turn. */
 
 import { readJsonBody } from '@/http/body'
 import { sentFrom } from '@/http/client-address'
@@ -9,19 +9,19 @@ import type { KeyUsage, Payer } from '@/ledger/outcomes'
 import type { JsonObject } from '@/lib/json'
 import type { Share } from './share'
 
-/** One such request, whose body is not read yet. */
+/** A free request whose body is not read yet. */
 export type FreeRequest = {
-  /** The key that it came with. */
+  /** Its key. */
   key: KeyUsage
-  /** Reads the body, when it is its turn. Throws as readJsonBody does, and `overloaded`. */
+  /** Reads the body, in its turn. Throws like readJsonBody, and `overloaded`. */
   read(): Promise<{ body: JsonObject; bytes: number; share: Share }>
-  /** To be called once it is answered, well or not. */
+  /** Call it after the response, successful or not. */
   end(): void
 }
 
 /**
- * Counts a free answer of the account. Throws before anything of the body is read where the account has had its share, the key is none
- * that may ask, or the body is large and the account has no credit for it.
+ * Counts a free answer of the account. Throws, before the body is read, if the account has used up its free answers, the key is not
+ * allowed, or the body is large and the account lacks credit.
  */
 export async function openFree(deps: HttpDeps, request: Request, payer: Payer): Promise<FreeRequest> {
   deps.unpaid.answer(payer)

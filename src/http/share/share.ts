@@ -1,6 +1,6 @@
 /**
- * One request's shares of common resources while it is read: memory for its body and earlier answers, and a turn at the event
- * loop if it is large and unpaid. Without a free share it waits some seconds with its body unread.
+ * A request's shares of common resources while it is read: memory for its body and earlier answers, and a turn at the event loop if it is
+ * large and unpaid. Without a free share it waits some seconds with its body unread.
  */
 import { GatewayError } from '@/chat/error'
 import type { BodySize } from '@/http/body'
@@ -11,22 +11,22 @@ import { createBudget, type Lease } from '@/lib/quota/budget'
 import { ownTurn } from '@/lib/wait/own-turn'
 import { SHARED } from '@/limits/shared-resources'
 
-/** One request's share; `isFree` where its answer costs nothing. */
+/** Opens one request's share; `isFree` if its answer is free. */
 export type OpenShare = (payer: Payer, isFree?: boolean) => Share
 type Admission = Pick<Unpaid, 'admitLarge' | 'admitFree'>
 
-/** Smaller bodies are not counted: all connections together hold no more of them than a process can bear. */
+/** Smaller bodies are not counted: all connections together can't hold too many of them. */
 const SMALL_BYTES = 16 * 1024
 const WAIT_MS = 5_000
 const RETRY_AFTER_SECONDS = 2
 const MAX_WAITING = 1_000
 const MAX_WAITING_EACH = 200
-/** What an account has lying in wait for its turn are bodies that were read. */
+/** Bodies of one account that were read and wait for their turn. */
 const MAX_TURNS_WAITING_EACH = 32
-/** Parsing so many fields takes some milliseconds. */
+/** Parsing this many values takes some milliseconds. */
 const MANY_VALUES = 5_000
 
-/** Creates what one process has to share. A single body fits, however large the operator lets it be. */
+/** Creates the shared resources of one process. A single body always fits, whatever the operator's limit is. */
 export function createShares(unpaid: Admission, waitMs = WAIT_MS): OpenShare {
   const room = createBudget({
     perSubject: SHARED.bodies.perAccount,
@@ -55,7 +55,7 @@ type Parts = {
 }
 
 class RequestShare {
-  /** What was read and may turn out to be unpaid. */
+  /** Bytes read that may turn out to be unpaid. */
   bytesRead = 0
   private held: Lease | undefined
   private turn: Lease | undefined
@@ -66,7 +66,7 @@ class RequestShare {
     private readonly parts: Parts,
   ) {}
 
-  /** Before a body of so many announced bytes is read. Throws `overloaded` where there is no room in time. */
+  /** Called before a body of `announced` bytes is read. Throws `overloaded` if no memory is free in time. */
   enter(announced: number): Promise<void> | undefined {
     this.bytesRead = announced
     if (announced <= SMALL_BYTES) return undefined
@@ -75,7 +75,7 @@ class RequestShare {
     })
   }
 
-  /** So many bytes more were read. Throws `overloaded` where there is no room for them. */
+  /** Called when `bytes` more were read. Throws `overloaded` if there is no memory. */
   grow(bytes: number): void {
     this.bytesRead += bytes
     if (this.held) {
@@ -83,29 +83,29 @@ class RequestShare {
       return
     }
     if (this.bytesRead <= SMALL_BYTES) return
-    // No request waits with half a body.
+    // A request never waits with half a body.
     this.held = this.parts.room.takeNow(this.payer.accountId, this.bytesRead)
     if (!this.held) throw busy()
   }
 
-  /** Before the body is parsed. A paid body may be large, but must not take long to parse. Throws likewise. */
+  /** Called before the body is parsed. A paid body may be large, but not slow to parse. Throws likewise. */
   beforeParse({ bytes, dearValues }: BodySize): Promise<void> | undefined {
     return this.takeTurn({ bytes: this.parts.isFree ? bytes : 0, dearValues })
   }
 
-  /** Before so much is parsed that is not paid for; once for each request, and only where it takes long. Throws likewise. */
+  /** Waits for a turn before unpaid parsing that takes long, once per request. Throws likewise. */
   takeTurn({ bytes, dearValues }: BodySize): Promise<void> | undefined {
     if (this.turn || (bytes <= LARGE_BYTES && dearValues <= MANY_VALUES)) return undefined
     return this.wait(this.parts.turns.take(this.payer.accountId, 1)).then((taken) => {
       this.turn = taken
-      // Otherwise the next in line would run directly after this one, without a turn for other work.
+      // Otherwise the next in the queue would run right after this one, without other work in between.
       return ownTurn()
     })
   }
 
   /**
-   * Before a stored conversation of so many bytes is read, which costs `least`. Throws as a reserve would where the credit does not pay
-   * that, and else likewise.
+   * Called before a stored conversation of `bytes` is read, which costs at least `least`. Throws like a reserve if the credit is too low;
+   * else likewise.
    */
   readStored(bytes: number, least: () => Nano): Promise<void> | undefined {
     if (bytes <= LARGE_BYTES) {
@@ -118,13 +118,13 @@ class RequestShare {
       .then(() => this.grow(bytes))
   }
 
-  /** What was large is parsed. */
+  /** Called when the large part is parsed. */
   endTurn(): void {
     this.turn?.release()
     this.turn = undefined
   }
 
-  /** The answer has ended. Once is enough, and more does no harm. */
+  /** Called when the answer has ended; repeated calls are harmless. */
   end(): void {
     this.isOver = true
     this.turn?.release()

@@ -1,9 +1,7 @@
 /**
- * Reads accounts as the store and the history have them at the same moment, under traffic. Loading, rebuilding and checking use
- * it.
- * Charges go from the store to the history through the shard's stream. At any moment each charge is in the history, in the
- * stream, or in both. The history is read first and last. If both readings agree, no charge arrived in between, and the stream
- * shows exactly the charges that the history lacks.
+ * Reads accounts as Redis and Postgres have them at the same moment, under traffic, for loading, rebuilding and checking. Charges move from
+ * Redis to Postgres through the shard's stream, so each charge is in Postgres, in the stream, or in both. Postgres is read first and last.
+ * If both readings agree, no charge arrived in between, and the stream contains exactly the charges missing in Postgres.
  */
 
 import type { AccountSnapshot, LedgerHistory } from '@/ledger/outcomes'
@@ -29,7 +27,7 @@ import { assert } from '@/lib/assert'
 import type { Nano } from '@/lib/money'
 import { readBudgets, type StoredBudgets } from './stored-budgets'
 
-/** An account's counters in the store. */
+/** An account's counters in Redis. */
 type StoredAccount = {
   available: Nano
   held: Nano
@@ -42,43 +40,41 @@ type StoredAccount = {
   open: number
 }
 
-/** A key's counters in the store. */
+/** A key's counters in Redis. */
 export type StoredKey = { open: number; held: number; version: number; month: number; spentMonth: number }
 
 export type AccountView = {
   accountId: string
-  /** The account in the history; undefined if unknown there. */
+  /** The account in Postgres; undefined if unknown there. */
   history: AccountSnapshot | undefined
-  /** Whether the account was compared with the history since the store last came back. */
+  /** Whether the account was compared with Postgres since Redis last came back. */
   isConfirmed: boolean
   /** Undefined if the account is not loaded. */
   stored: StoredAccount | undefined
   /** The requested keys by id; undefined for a key that is not loaded. */
   keys: Map<string, StoredKey | undefined>
-  /** Undefined if the store has no budgets of the account. */
+  /** Undefined if Redis has no budgets of the account. */
   budgets: StoredBudgets | undefined
-  /** The store's clock, milliseconds since 1970. */
+  /** Redis' clock, milliseconds since 1970. */
   nowMs: number
   creditedIds: Set<string>
   openHolds: HoldMember[]
-  /** Open holds whose charge or debit the history has already: the store has forgotten, or not heard, that they were resolved. */
+  /** Open holds whose charge or debit is already in Postgres: Redis lost their resolution, or never got it. */
   staleHolds: HoldMember[]
-  /** Charges inside the store's figures that the history lacks. */
+  /** Charges in Redis' figures that are missing in Postgres. */
   unsynced: RecordEnvelope[]
-  /** Late charges on their way whose hold the history has as settled in full: it will not take them. */
+  /** Late charges in the stream whose hold Postgres has as fully settled: it will reject them. */
   secondCharges: RecordEnvelope[]
-  /** The highest number among the account's records that are still in the stream, or 0. */
+  /** The highest number among the account's records in the stream, or 0. */
   lastStreamSeq: number
 }
 
 export type ViewDeps = { redis: RedisClient; runner: ScriptRunner; history: LedgerHistory }
 
-/** Commands sent together block all other clients while the store answers them. */
+/** Redis blocks all other clients while it answers commands sent together. */
 const VIEWS_AT_ONCE = 5
 
-/**
- * Views accounts of one shard, with the keys given for each. An account whose history moved meanwhile is left out: ask again.
- */
+/** Views accounts of one shard with the given keys. An account that changed in Postgres meanwhile is omitted: call it again. */
 export async function viewAccounts(
   deps: ViewDeps,
   shard: number,
@@ -193,7 +189,7 @@ function combine(
   records: readonly RecordEnvelope[],
   { known, settled }: { known: ReadonlySet<string>; settled: ReadonlySet<string> },
 ): AccountView {
-  // The stream was read after the account: records with a higher number are not in its figures.
+  // The stream was read after the account, so records with a higher number are not in its figures.
   const seq = view.stored?.seq ?? Number.MAX_SAFE_INTEGER
   const entries = new Set(history?.creditedEntryIds)
   const isSecond = (record: RecordEnvelope) => isLate(record) && settled.has(record.holdId)
@@ -201,7 +197,7 @@ function combine(
     ...view,
     history,
     staleHolds: view.openHolds.filter(({ keyId, holdId }) =>
-      // One that expired for nothing is charged by its late record alone.
+      // A hold that expired without a charge is only charged by its late record.
       keyId === NO_KEY ? entries.has(holdId) : known.has(holdId) || known.has(lateRecordId(holdId)),
     ),
     unsynced: records.filter((record) => record.seq <= seq && !known.has(record.recordId) && !isSecond(record)),

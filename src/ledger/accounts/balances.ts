@@ -30,7 +30,7 @@ import { accountLimitArguments } from './restore'
 
 const MAX_ENTRY_ID_CHARS = 200
 
-/** Adds or takes back credit once per entry. */
+/** Adds or takes back credit, once per entry. */
 export async function credit(deps: LedgerDeps, { accountId, entryId, amount }: Credit): Promise<CreditOutcome> {
   assert(entryId.length > 0 && entryId.length <= MAX_ENTRY_ID_CHARS, 'an entry id is 1 to 200 characters')
   const withheld = amount < 0 ? [holdName(accountId, entryId), deadlinesName(shardOf(accountId))] : []
@@ -44,7 +44,7 @@ export async function credit(deps: LedgerDeps, { accountId, entryId, amount }: C
   return { kind: wordOf(reply[0]) as 'credited' | 'exists', available: nanoOf(reply[1]) }
 }
 
-/** The account's money, or undefined if there is no such account. */
+/** The account's balance; undefined if there is no such account. */
 export async function readBalance(deps: LedgerDeps, accountId: string): Promise<AccountBalance | undefined> {
   const shard = shardOf(accountId)
   const fields = await loaded(deps, accountId, async () => {
@@ -62,7 +62,7 @@ export async function readBalance(deps: LedgerDeps, accountId: string): Promise<
   }
 }
 
-/** Makes an account's status and limits hold at once. */
+/** Applies an account's status and limits at once. */
 export async function setAccountState(
   deps: LedgerDeps,
   { accountId, status, ...limits }: AccountState,
@@ -75,7 +75,7 @@ export async function setAccountState(
   return outcome ? 'updated' : 'unknown_account'
 }
 
-/** The latest usage records that the history may lack, newest first. */
+/** The latest usage records, newest first, including those not yet in Postgres. */
 export async function recentRecords(deps: LedgerDeps, accountId: string, limit: number): Promise<RecentRecord[]> {
   assert(Number.isInteger(limit) && limit > 0, 'a limit is a positive integer')
   const records = await latestRecords(deps, accountId, limit)
@@ -90,7 +90,7 @@ export async function recentRecords(deps: LedgerDeps, accountId: string, limit: 
   }))
 }
 
-/** Runs `work` until it finds the account, loading it in between. Undefined if the history has no such account. */
+/** Runs `work` until it finds the account, loading it in between. Undefined if Postgres has no such account. */
 export async function loaded<T>(
   deps: LedgerDeps,
   accountId: string,

@@ -1,4 +1,4 @@
-/** Computes an account's budgets from the history, and writes them to the store. */
+/** Computes an account's budgets from Postgres, and writes them to Redis. */
 import { BUDGET_WINDOWS, type BudgetSnapshot, type BudgetWindow, spentInWindows, windowNumbers } from '@/ledger/budgets'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { accountName, budgetsName, deadlinesName, holdMember, NO_KEY, shardOf } from '@/ledger/store/names'
@@ -9,12 +9,12 @@ import { UNLIMITED } from './stored-budgets'
 
 const MS_PER_DAY = 86_400_000
 
-/** The field of a scope's entry. */
+/** The hash field of a scope's entry. */
 export function budgetField({ scope, scopeId }: Pick<BudgetSnapshot, 'scope' | 'scopeId'>): string {
   return scope === 'account' ? scope : `${scope}:${scopeId}`
 }
 
-/** Brings an account's budgets into line with a view of it. `changed`: it has moved since, or entries are new; look again. */
+/** Updates an account's budgets to match a view of it. `changed`: the account has changed meanwhile or has new entries; view it again. */
 export async function applyBudgets(
   { runner }: Pick<ViewDeps, 'runner'>,
   view: AccountView,
@@ -45,7 +45,7 @@ export async function applyBudgets(
   return wordOf(await runner.run(SCRIPTS.loadBudgets, names, [accountId, JSON.stringify(plan)])) as 'loaded' | 'changed'
 }
 
-/** The spending of a scope in each window of the view's moment: the history's charges and those still in the stream. */
+/** A scope's spending in each current window: charges in Postgres plus those still in the stream. */
 export function spentOf(view: AccountView, snapshot: BudgetSnapshot): Record<BudgetWindow, number> {
   const own = view.unsynced.filter((record) => isOf(record, snapshot))
   const cost = own.reduce((sum, record) => sum + record.cost, 0)

@@ -1,4 +1,4 @@
-/** The dependencies of the ledger's parts: store, epoch, history, limits, log. */
+/** The dependencies of the ledger's parts: Redis, epoch, history, limits, log. */
 
 import type { DefaultLimits, Payer } from '@/ledger/outcomes'
 import type { EpochGuard } from '@/ledger/store/epoch-guard'
@@ -11,19 +11,19 @@ export type LedgerDeps = ViewDeps & {
   epoch: EpochGuard
   restorer: Restorer
   defaultLimits: DefaultLimits
-  /** Accounts that are known to have budgets: their calls name these at once. */
+  /** Accounts known to have budgets: their scripts get the budgets' names at once. */
   budgeted: BoundedMap<string, true>
   logger: Logger
-  /** From where keys may be used, by their ids, as far as this process knows: compared by each reserve. */
+  /** Allowed networks of keys known to this process, by key id; each reserve compares them. */
   addresses: { get(keyId: string): string | undefined; set(keyId: string, addresses: string): void }
-  /** A usage record was appended to this shard's stream. */
+  /** Reports that a usage record was appended to this shard's stream. */
   noteRecord(shard: number): void
-  /** A request came with a secret of its key that another is to replace. */
+  /** Reports that a request used a rotated-out secret of its key. */
   noteFormerSecret(payer: Payer): void
 }
 
 /**
- * The most loads or look-ups in one call. A cold store may need the account, the key, its secret, its addresses and its budgets
- * one after another, and the account once more after a failover.
+ * The most loads in one call. With an empty Redis, account, key, secret, addresses and budgets may be needed one after another, and the
+ * account again after a failover.
  */
 export const MAX_LOADS = 8

@@ -1,4 +1,4 @@
-/** API keys: their state in the store, and the map from a key's hash to whose it is. */
+/** API keys in Redis: their state, and the map from a key's hash to its payer. */
 
 import { splitAddresses } from '@/ledger/address-lists'
 import { parseAllowed } from '@/ledger/allowed'
@@ -21,7 +21,7 @@ import { nano } from '@/lib/money'
 import { type LedgerDeps, MAX_LOADS } from './deps'
 import { keyStateArguments } from './restore'
 
-/** Reads a key, loading it where needed. Undefined if the account has no such key. */
+/** Reads a key, loading it if needed. Undefined if the account has no such key. */
 export async function readKey(deps: LedgerDeps, payer: Payer): Promise<KeyUsage | undefined> {
   const shard = shardOf(payer.accountId)
   for (let load = 0; load < MAX_LOADS; load++) {
@@ -38,18 +38,18 @@ export async function setKeyState(deps: LedgerDeps, state: KeyState): Promise<vo
   await deps.runner.run(SCRIPTS.setKey, names, [...keyStateArguments(state), payerText(state)])
 }
 
-/** Remembers whose key this is. */
+/** Stores the payer of a key's hash. */
 export async function rememberKeyHash(deps: LedgerDeps, keyHash: string, payer: Payer): Promise<void> {
   await deps.runner.guard(() => deps.redis.set(keyHashName(keyHash), keyOwnerText(payer)), 'key-hash')
 }
 
-/** Whose key this is, or undefined while that is unknown. */
+/** The payer of a key's hash; undefined if unknown. */
 export async function lookupKeyHash(deps: LedgerDeps, keyHash: string): Promise<Payer | undefined> {
   const text = await deps.runner.guard(() => deps.redis.get(keyHashName(keyHash)), 'key-hash')
   return text === null ? undefined : parseKeyOwner(text)
 }
 
-/** Forgets whose key this is, for a key that is deleted. */
+/** Removes a deleted key's hash. */
 export async function forgetKeyHash(deps: LedgerDeps, keyHash: string): Promise<void> {
   await deps.runner.guard(() => deps.redis.del(keyHashName(keyHash)), 'key-hash')
 }

@@ -1,4 +1,4 @@
-/** What messages clients are answered, as schemas that document it: a message, an event of a streamed one, an error. */
+/** Schemas that document answers for messages clients: a message, a stream event, an error. */
 
 import { type TProperties, Type } from '@sinclair/typebox'
 import { costFields } from '@/formats/cost-fields'
@@ -23,13 +23,13 @@ const Usage = Type.Object(
   { input_tokens: InputTokens, ...OUTPUT_USAGE, ...costFields(COST_PLACE.parts) },
   { title: 'MessageUsage', description: 'What is charged' },
 )
-/** Of the start's usage only changed fields are repeated. */
+/** Only usage fields that changed since the start are repeated. */
 const FinalUsage = Type.Object(
   { input_tokens: Type.Optional(orNull(InputTokens)), ...OUTPUT_USAGE, ...costFields(COST_PLACE.parts) },
   { title: 'MessageFinalUsage', description: 'What is charged, as far as it differs from `message_start`' },
 )
 
-/** Fields that are null, or nothing, until the answer has ended. */
+/** Fields that are null until the answer has ended. */
 const STOP = {
   stop_reason: orNull(Type.String(), {
     description: 'end_turn, max_tokens, stop_sequence, tool_use, pause_turn or refusal',
@@ -70,7 +70,7 @@ export const AnswerSchema = Type.Object(
   { title: 'Message' },
 )
 
-/** A request that failed, or the last event of a stream that broke. */
+/** A failed request, or the last event of an interrupted stream. */
 export const ErrorSchema = Type.Object(
   {
     type: Type.Literal('error'),
@@ -98,7 +98,7 @@ const BlockDelta = Type.Union([
   event('citations_delta', { citation: Type.Object({}, { additionalProperties: true }) }),
 ])
 
-/** The data of one event of a stream; the event's name is its type. */
+/** The data of a stream event; the event's name is its type. */
 export const EventSchema = Type.Union(
   [
     event('message_start', { message: AnswerSchema }),
@@ -116,7 +116,6 @@ export const EventSchema = Type.Union(
   },
 )
 
-/** The answer of `count_tokens`. */
 export const CountSchema = Type.Object({ input_tokens: Count }, { title: 'MessageTokenCount' })
 
 function event<Fields extends TProperties>(type: string, fields: Fields) {

@@ -1,4 +1,4 @@
-/** Blocks of a messages request that carry material: images, documents, search results, tool references. */
+/** Decodes blocks with media: images, documents, search results, tool references. */
 
 import type { CacheHint, FileBlock, ImageBlock, MediaSource, TextBlock } from '@/chat/request'
 import { isJsonObject, type JsonObject } from '@/lib/json'
@@ -12,7 +12,7 @@ type DocumentSource = WireBlock<'document'>['source']
 
 const MATERIAL: ReadonlySet<string> = new Set(['image', 'document', 'search_result', 'tool_reference'])
 
-/** Reads one checked block. One document can become several: images inside it follow its text. */
+/** Decodes one validated block. A document may become several blocks: its images follow its text. */
 export function decodeMedia(block: MaterialWire, path: string): Material[] {
   const cache = decodeCache(block.type === 'tool_reference' ? undefined : block.cache_control)
   switch (block.type) {
@@ -36,7 +36,7 @@ export function decodeMedia(block: MaterialWire, path: string): Material[] {
   }
 }
 
-/** Reads the content of a tool result. A block of an unknown type is data all the same, so its JSON text is kept. */
+/** Decodes a tool result's content. Blocks of unknown types are kept as JSON text. */
 export function decodeResultContent(content: string | readonly WireTypedBlock[], path: string): Material[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
   return content.flatMap((block, index) => decodeResultBlock(block, `${path}[${index}]`))
@@ -104,7 +104,7 @@ function joinTexts(content: readonly WireTypedBlock[], path: string): string {
     .join('\n\n')
 }
 
-/** Reads `cache_control`; the time to live is five minutes unless it says otherwise. */
+/** Decodes `cache_control`; the default time to live is five minutes. */
 export function decodeCache(control: WireCacheControl | undefined): CacheHint | undefined {
   return control ? { ttl: control.ttl ?? '5m' } : undefined
 }

@@ -1,4 +1,4 @@
-/** A messages request as a request of the hub, every field checked against its limit. */
+/** Decodes a messages request into the hub and checks its limits. */
 
 import { markLastTurn } from '@/chat/cache-hints'
 import { invalidRequest } from '@/chat/error'
@@ -18,7 +18,7 @@ import { decodeSystem, decodeTurns } from './decode-turns'
 import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
 import { checkCountTokens, checkRequest, type WireCountRequest, type WireRequest } from './wire'
 
-/** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
+/** Throws a GatewayError `invalid_request` that names the field and its limit. Never changes `body`. */
 export function decodeRequest(body: JsonObject): ChatRequest {
   const wire = checkRequest(withNamedModel(body))
   return {
@@ -31,7 +31,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
   }
 }
 
-/** What a request and a question for its tokens have in common, once checked. */
+/** Decodes the fields that requests and count_tokens have in common, after validation. */
 function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatRequest {
   const { system, turns } = decodeTurns(wire.messages)
   markLastTurn(turns, decodeCache(wire.cache_control))
@@ -69,12 +69,12 @@ function decodeParallelCalls(choice: WireCountRequest['tool_choice']): boolean |
   return !choice.disable_parallel_tool_use
 }
 
-/** Built by fromEntries, which defines own properties, so that a field named `__proto__` stays a field. */
+/** With fromEntries, a field named `__proto__` becomes an own property. */
 function decodeExtensions(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([field]) => BODY_FIELDS.get(field)?.kind !== 'hub'))
 }
 
-/** What the answer must look like. `output_format` at the top level is the older place of `output_config.format`. */
+/** The output shape. Top-level `output_format` is an older place of `output_config.format`. */
 function decodeOutput(wire: WireCountRequest, body: JsonObject): OutputShape {
   const schema = wire.output_config?.format?.schema as JsonObject | undefined
   if (schema) return { type: 'json-schema', schema: asWritten(schema) }
@@ -86,7 +86,7 @@ function decodeOutput(wire: WireCountRequest, body: JsonObject): OutputShape {
   return { type: 'json-schema', schema: asWritten(older.schema) }
 }
 
-/** The effort, or the budget in tokens, and whether the caller wants to read the thinking. */
+/** Effort or token budget, and whether the caller wants the thinking. */
 function decodeReasoning({ thinking, output_config }: WireCountRequest): Reasoning | undefined {
   const effort = EFFORTS.find((known) => known !== 'none' && known === output_config?.effort)
   if (!thinking) return effort && { effort }
@@ -102,7 +102,7 @@ function decodeReasoning({ thinking, output_config }: WireCountRequest): Reasoni
   }
 }
 
-/** How to choose among words. */
+/** Sampling parameters. */
 function decodeSampling(wire: WireRequest): Sampling {
   return {
     temperature: wire.temperature,
@@ -112,7 +112,7 @@ function decodeSampling(wire: WireRequest): Sampling {
   }
 }
 
-/** Fields that only a messages body has. `thinking` is not among them: chat-completions providers take a field of that name, too. */
+/** Fields that only messages bodies have. `thinking` is missing because chat-completions providers accept it, too. */
 const OWN_FIELDS = ['system', 'stop_sequences', 'output_config'] as const
 const OWN_PARTS: ReadonlySet<string> = new Set(['image', 'document', 'tool_use', 'tool_result', 'thinking'])
 
@@ -131,12 +131,12 @@ function hasOwnParts({ tools, messages }: JsonObject): boolean {
   return entries.some((entry) => 'input_schema' in entry) || parts.some(({ type }) => OWN_PARTS.has(textOf(type) ?? ''))
 }
 
-/** The request whose input is asked about: one whose `max_tokens` may be absent. Throws like `decodeRequest`. */
+/** The request to count, with optional `max_tokens`. Throws like `decodeRequest`. */
 export function decodeCountTokens(body: JsonObject): ChatRequest {
   return decodeChecked(checkCountTokens(withNamedModel(body)), body)
 }
 
-/** `total` is a non-negative integer: our own estimate of the request's input tokens. */
+/** `total` is our estimate of the request's input tokens, a non-negative integer. */
 export function encodeCountTokens(total: number): JsonObject {
   return { input_tokens: total }
 }

@@ -1,13 +1,13 @@
-/** Tools of a messages request, and the choice between them, in the words of the hub. */
+/** Decodes the tools of a messages request, and the tool choice. */
 import type { Tool, ToolChoice } from '@/chat/request'
 import type { JsonObject } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 import { decodeCache } from './decode-content'
 import type { WireCountRequest, WireTool } from './wire'
 
-/** Finds deferred tools for the model; where every tool is given outright, as other formats do, it has nothing to do. */
+/** A tool that finds deferred tools; not needed in formats where all tools are given directly. */
 const TOOL_SEARCH = /^tool_search_tool_/
-/** What a client puts in place of tools it defers: it is never called. */
+/** A placeholder that a client sends for deferred tools; it is never called. */
 const PLACEHOLDER = 'DeferredToolPlaceholder'
 
 /** The functions among the tools of a request. */
@@ -16,19 +16,19 @@ export function decodeTools(request: WireCountRequest): Tool[] {
   return functions.filter(({ name }) => name !== PLACEHOLDER).map(decodeTool)
 }
 
-/** The tool choice of a request, or undefined if it says nothing. */
+/** The request's tool choice; undefined if there is none. */
 export function decodeToolChoice(choice: WireCountRequest['tool_choice']): ToolChoice | undefined {
   if (choice === undefined) return undefined
   if (choice.type === 'any') return { type: 'required' }
   return choice.type === 'tool' ? { type: 'tool', name: choice.name } : { type: choice.type }
 }
 
-/** Whether a tool runs at the provider, and the request is not the same without it. */
+/** Whether a tool runs at the provider and cannot be omitted. */
 export function isBuiltIn(tool: NonNullable<WireCountRequest['tools']>[number]): boolean {
   return !isFunction(tool) && !TOOL_SEARCH.test(tool.type)
 }
 
-/** Whether a tool is a function the caller runs, and not one the provider knows by its type. */
+/** Whether a tool is a function that the caller runs, not one that the format defines by type. */
 function isFunction(tool: { type?: string | null }): tool is WireTool {
   return tool.type === undefined || tool.type === null || tool.type === 'custom'
 }

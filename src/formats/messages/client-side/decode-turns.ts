@@ -1,4 +1,4 @@
-/** The messages and the system prompt of a messages request as turns of the hub. */
+/** Decodes the messages and system prompt of a messages request into turns. */
 import { invalidRequest } from '@/chat/error'
 import type { ContentBlock, TextBlock, ToolCallBlock, Turn } from '@/chat/request'
 import { isClientMark } from '@/formats/client-marks'
@@ -8,7 +8,7 @@ import { decodeCache, decodeMedia, decodeResultContent } from './decode-content'
 import { checkBlock, isKnownBlock, type WireCountRequest, type WireMessage } from './wire'
 import type { WireBlock } from './wire-blocks'
 
-/** Who alone may say blocks of a type. */
+/** Block types that only one role may send. */
 const SPEAKERS: { [T in WireBlock['type']]?: 'user' | 'assistant' } = {
   thinking: 'assistant',
   redacted_thinking: 'assistant',
@@ -21,7 +21,7 @@ export function decodeSystem(system: WireCountRequest['system']): TextBlock[] {
   return decodeTexts(system ?? [], 'system').filter((block) => !isClientMark(block.text))
 }
 
-/** System messages before the first other one join the system prompt. Throws `invalid_request` naming the block at fault. */
+/** System messages before any other message are added to the system prompt. Throws `invalid_request` that names the faulty block. */
 export function decodeTurns(messages: readonly WireMessage[]): { system: TextBlock[]; turns: Turn[] } {
   const system: TextBlock[] = []
   const turns: Turn[] = []
@@ -76,11 +76,11 @@ function decodeTurn(
     else blocks.push(...decodeBlock(block, at, names))
     callMark = mark?.signs === 'call' ? mark : undefined
   }
-  // Each block has been seen to have this speaker.
+  // Each block's role was checked above.
   return { role, content: blocks } as Turn
 }
 
-/** The marked thinking block right before a call carries the call's own signature. */
+/** A marked thinking block right before a call contains the call's signature. */
 function decodeToolUse(block: WireBlock<'tool_use'>, mark: Mark | undefined): ToolCallBlock {
   return {
     type: 'tool-call',
@@ -92,7 +92,7 @@ function decodeToolUse(block: WireBlock<'tool_use'>, mark: Mark | undefined): To
   }
 }
 
-/** A block that only carries the signature of a neighbour is no reasoning: the signature goes where it belongs. */
+/** A thinking block that only contains a neighbour's signature is no reasoning; the signature moves to that neighbour. */
 function applyThinking(block: WireBlock<'thinking'>, mark: Mark | undefined, blocks: ContentBlock[]): void {
   const previous = blocks.at(-1)
   if (mark?.signs === 'text' && previous?.type === 'text') previous.signature = mark.signature

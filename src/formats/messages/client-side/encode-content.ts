@@ -1,4 +1,4 @@
-/** Pieces of an answer as content blocks, for messages clients: shared by complete and streamed answers. */
+/** Content blocks of an answer for messages clients, shared by complete and streamed answers. */
 import type { ReasoningBlock, Signature } from '@/chat/request'
 import type { AnswerBlock } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'
@@ -7,7 +7,7 @@ import { encodeSignature, type Signed } from '@/formats/messages/signature'
 import { encodeArguments } from '@/formats/messages/tool-calls'
 import type { JsonObject } from '@/lib/json'
 
-/** The blocks of one block of the hub; `newId` hands out ids that this format accepts. */
+/** The wire blocks for one block of the hub; `newId` returns ids valid in this format. */
 export function encodeBlock(block: AnswerBlock, newId: (id: string) => string, context: AnswerContext): JsonObject[] {
   switch (block.type) {
     case 'text': {
@@ -30,15 +30,14 @@ export function encodeBlock(block: AnswerBlock, newId: (id: string) => string, c
   }
 }
 
-/** The format has no media in answers. The bytes would be unreadable as text, and costly when the client sends them back. */
+/** Answers of this format can't contain media. As text, the bytes would be unreadable and expensive when sent back. */
 export function omittedMedia(type: 'image' | 'audio'): string {
   return `[${type} omitted: this API carries only text]`
 }
 
 /**
- * The caller who did not ask for reasoning gets none: many clients read the first block as the text. Except for a block which
- * this format's provider signed, because the provider demands it back byte for byte. What another provider signed around a call
- * is kept for it by gateway/signatures.
+ * Callers who didn't ask for reasoning get none, because many clients read the first block as the text. The exception is a block signed by
+ * this format's provider, which must be sent back unchanged. Signatures of other providers for a call are stored by gateway/signatures.
  */
 export function encodeThought(block: Omit<ReasoningBlock, 'type'>, isWanted: boolean): JsonObject[] {
   const { redacted, signature, text } = block
@@ -48,12 +47,12 @@ export function encodeThought(block: Omit<ReasoningBlock, 'type'>, isWanted: boo
   return [{ type: 'thinking', thinking: text, signature: encodeSignature(signature, 'reasoning') }]
 }
 
-/** Thinking in its encrypted form, marked where another format encrypted it. */
+/** Encrypted thinking, marked if another format encrypted it. */
 function encodeRedacted(redacted: Signature): JsonObject {
   return { type: 'redacted_thinking', data: encodeSignature(redacted, 'reasoning') }
 }
 
-/** An empty thinking block that carries another provider's signature of a neighbouring block. */
+/** An empty thinking block with another provider's signature of a neighbouring block. */
 export function encodeMarker(signature: Signature | undefined, signs: Signed): JsonObject[] {
   if (!signature || signature.format === 'messages') return []
   return [{ type: 'thinking', thinking: '', signature: encodeSignature(signature, signs) }]

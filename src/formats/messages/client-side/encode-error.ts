@@ -1,4 +1,4 @@
-/** An error of ours in the words of messages clients. */
+/** Encodes an error in the form that messages clients expect. */
 import { type ErrorKind, type GatewayError, retryHeader } from '@/chat/error'
 import type { EncodedError } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
@@ -24,13 +24,13 @@ const TYPE_OF_KIND: Record<ErrorKind, string> = {
   client_gone: 'invalid_request_error',
 }
 
-/** Where the libraries of this format look for the id, in answers and errors alike. */
+/** The header in which this format's libraries read the id. */
 export const REQUEST_ID_HEADER = 'request-id'
 
-/** The status this format's clients know for an overload, and retry. */
+/** The status that this format's clients recognise as an overload, and retry. */
 const OVERLOADED_STATUS = 529
 
-/** The answer to a failed request: this format's statuses are the common ones, except for an overload. */
+/** The response to a failed request; only an overload's status differs from the common one. */
 export function encodeError(error: GatewayError, requestId: string): EncodedError {
   return {
     status: error.kind === 'overloaded' ? OVERLOADED_STATUS : error.status,

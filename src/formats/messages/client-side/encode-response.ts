@@ -1,4 +1,4 @@
-/** An answer of the hub as a complete message of the messages format. */
+/** Encodes a complete answer as a message of the messages format. */
 import type { ChatResponse } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'
 import { type Emitted, encodeFinishReason, type StopFields } from '@/formats/messages/finish-reason'
@@ -7,10 +7,10 @@ import { encodeEstimate, encodeUsage } from '@/formats/messages/usage'
 import type { JsonObject } from '@/lib/json'
 import { encodeBlock } from './encode-content'
 
-/** What ids of ours begin with, e.g. `req_`; this format's say `msg_`. */
+/** Prefix of our ids, such as `req_`; this format's ids begin with `msg_`. */
 const PREFIX = /^[a-z]+_/
 
-/** The format knows one choice: the first. An answer without content is legal. */
+/** Only the first choice is sent. An answer may have no content. */
 export function encodeResponse(response: ChatResponse, context: AnswerContext): JsonObject {
   const choice = response.choices[0]
   const emitted: Emitted = { hasToolCalls: false, hasRefusal: false }
@@ -29,7 +29,7 @@ export function encodeResponse(response: ChatResponse, context: AnswerContext): 
   )
 }
 
-/** A whole message, or the empty one that opens a stream (`stop` undefined). */
+/** A whole message, or the empty one at a stream's start (`stop` undefined). */
 export function encodeMessage(
   context: AnswerContext,
   content: JsonObject[],

@@ -1,9 +1,8 @@
 /**
- * Writes the blocks of a messages stream one after another, as the format demands, while their events may interleave.
- * Every block becomes a segment in a queue. The first one is current and written as its events come; the others collect theirs.
- * A current text or thinking ends as soon as another block starts (later text becomes a new block), so that the answer flows. A
- * current tool call is written to its end. A tool call is opened one fragment late: if it turns out to be whole, its signature
- * can go before it, and broken arguments can be wrapped.
+ * Writes the blocks of a messages stream one after another, as the format requires, although their events may interleave. Every block
+ * becomes a segment in a queue. The current one is written as its events arrive; the others collect theirs. A current text or thinking
+ * block ends when another block starts (later text becomes a new block), so that nothing is delayed. A current tool call is written to its
+ * end. It is opened one fragment late: if it turns out to be complete, its signature can precede it, and invalid arguments can be wrapped.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
@@ -22,7 +21,7 @@ type BlockEvent = Extract<ChatEvent, { block: number }>
 
 type Segment = {
   kind: 'text' | 'thinking' | 'tool'
-  /** Text not written yet. */
+  /** Text that is not written yet. */
   parts: string[]
   isOpen: boolean
   isEnded: boolean
@@ -31,7 +30,7 @@ type Segment = {
   id: string
   name: string
 }
-/** Frames that are ready, waiting for their turn. */
+/** Complete frames that wait for their turn. */
 type Whole = { kind: 'whole'; write: () => Frame[] }
 
 /** Creates a writer for the blocks of one answer. */
@@ -39,7 +38,7 @@ export class BlockWriter {
   private readonly frames = createFrameWriter()
   private readonly newId = createToolIds()
   private readonly queue: (Segment | Whole)[] = []
-  /** The index of the current segment: removing it from the front would cost as much as the waiting ones. */
+  /** Index of the current segment. Removing segments from the front would take time proportional to the queue. */
   private head = 0
   private readonly segments = new Map<number, Segment>()
   private readonly written: Emitted = { hasToolCalls: false, hasRefusal: false }
@@ -129,7 +128,7 @@ export class BlockWriter {
     else if (signature) this.enqueueWhole(() => this.lateSignature(segment, signature))
   }
 
-  /** Its block gave way and was written without it. */
+  /** The signature of a block that was already ended to let another one start. */
   private lateSignature(segment: Segment, signature: Signature): Frame[] {
     if (segment.kind === 'text') return this.textMarker(signature)
     return encodeThought({ text: '', signature }, this.context.wantsReasoning).flatMap(this.frames.whole)
@@ -139,7 +138,7 @@ export class BlockWriter {
     return this.context.wantsReasoning ? encodeMarker(signature, 'text').flatMap(this.frames.whole) : []
   }
 
-  /** Writes what can be written: the current segment, and the next one once that has ended. */
+  /** Writes as much as possible: the current segment, and the next ones once it has ended. */
   private advance(): Frame[] {
     const out: Frame[] = []
     for (;;) {
@@ -168,7 +167,7 @@ export class BlockWriter {
   }
 
   private writeText(segment: Segment): Frame[] {
-    // Sources that came behind their text: a block without text would be refused when it is sent back.
+    // Sources that arrive after their text need a text of their own, since a block without text would be refused when sent back.
     const isLate = segment.isEnded && !segment.isOpen && segment.parts.length === 0 && segment.sources !== undefined
     const text = isLate ? urlsOf(segment) : takeParts(segment)
     return [
@@ -203,7 +202,7 @@ export class BlockWriter {
     ]
   }
 
-  /** Only its signature decides whether it is sent at all. */
+  /** Whether it is sent at all depends on its signature. */
   private writeUnwantedThinking(segment: Segment): Frame[] {
     if (!segment.isEnded) return []
     const block = { text: takeParts(segment), ...(segment.signature && { signature: segment.signature }) }
@@ -226,13 +225,13 @@ export class BlockWriter {
     return segment.isEnded ? [...out, this.frames.stop()] : out
   }
 
-  /** Ends every block that is still open. */
+  /** Ends all open blocks. */
   end(): Frame[] {
     for (const segment of this.queue.slice(this.head)) if (segment.kind !== 'whole') segment.isEnded = true
     return this.advance()
   }
 
-  /** What was written so far. */
+  /** A summary of the content written so far. */
   emitted(): Emitted {
     return this.written
   }

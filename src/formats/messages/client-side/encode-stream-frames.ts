@@ -1,8 +1,8 @@
-/** The frames of content blocks in a messages stream, with indexes that are contiguous from 0. */
+/** Frames of content blocks in a messages stream, with consecutive indexes from 0. */
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
 
-/** Creates a writer that counts the blocks of one stream, of which one is open at a time. */
+/** Creates a writer that numbers a stream's blocks; only one is open at a time. */
 export function createFrameWriter() {
   let index = -1
 
@@ -23,7 +23,7 @@ export function createFrameWriter() {
     return { event: type, data: JSON.stringify({ type, index, ...fields }) }
   }
 
-  /** A complete block, from its start to its end, in the deltas that clients expect. */
+  /** A complete block with the deltas that clients expect. */
   function whole(block: JsonObject): Frame[] {
     switch (block.type) {
       case 'text':

@@ -1,9 +1,8 @@
 /**
- * Events of the hub as a messages stream: `message_start`, blocks one after another with indexes from 0,
- * `message_delta` with reason and usage, `message_stop`. States: before the start; inside, where the block writer keeps
- * blocks apart; closed, after the terminator or an error, when nothing more is written. Reason and usage are held until
- * the end, because some providers report usage after the reason; `message_stop` is only written by {@link
- * StreamEncoder.end}.
+ * Encodes a messages stream: `message_start`, blocks with indexes from 0, `message_delta` with reason and usage, `message_stop`. States:
+ * before the start; inside, where the block writer separates blocks; closed, after the terminator or an error, when nothing more is
+ * written. Reason and usage are sent at the end, because some providers report usage after the reason. Only {@link StreamEncoder.end}
+ * writes `message_stop`.
  */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
@@ -18,7 +17,7 @@ import { encodeError } from './encode-error'
 import { encodeMessage } from './encode-response'
 import { BlockWriter } from './encode-stream-blocks'
 
-/** Creates an encoder for one answer. Choices beyond the first can't be said and are left out. */
+/** Creates an encoder for one answer. Choices after the first are omitted. */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   return new MessageEncoder(context)
 }
@@ -56,7 +55,7 @@ class MessageEncoder implements StreamEncoder {
     }
   }
 
-  /** States the estimated input: a zero would show in clients as a request without a prompt. */
+  /** Sends the estimated input tokens, since clients would display a zero. */
   private start(): Frame[] {
     if (this.isStarted) return []
     this.isStarted = true

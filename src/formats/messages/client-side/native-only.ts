@@ -1,18 +1,18 @@
-/** What in a messages request only a provider of the same format can carry. */
+/** Parts of a messages request that only providers of the format support. */
 import { findMedia } from '@/formats/native-media'
 import type { JsonObject } from '@/lib/json'
 import { isBuiltIn } from './decode-tools'
 import { isKnownBlock, type WireCountRequest } from './wire'
 import type { WireBlock, WireTypedBlock } from './wire-blocks'
 
-/** Fields that send the work, or the caller's data, somewhere only this format's own providers can, unless they are idle. */
+/** Fields for services of this format's own providers; harmless if they have an idle value. */
 const NATIVE_FIELDS = ['container', 'mcp_servers', 'inference_geo', 'thread', 'compaction'] as const
 const IDLE_VALUES: readonly unknown[] = [undefined, null, 'global']
 
-/** What tools of a provider did in earlier answers. */
+/** Blocks with actions of provider-run tools in earlier answers. */
 const HOSTED_HISTORY = /^(?:server_tool_use|mcp_tool_use|mcp_tool_listing|\w+_tool_result)$/
 
-/** Each as the field and what it is, e.g. `tools[1] (web_search_20250305)`. */
+/** Each as field and kind, such as `tools[1] (web_search_20250305)`. */
 export function listNativeOnly(request: WireCountRequest, body: JsonObject): string[] {
   const found: string[] = []
   request.tools?.forEach((tool, index) => {
@@ -30,7 +30,7 @@ export function listNativeOnly(request: WireCountRequest, body: JsonObject): str
   return found
 }
 
-/** The kinds of {@link HOSTED_HISTORY} that a request holds, e.g. `messages.server_tool_use`. */
+/** The {@link HOSTED_HISTORY} blocks in a request, such as `messages.server_tool_use`. */
 export function listHostedHistory({ messages }: WireCountRequest): string[] {
   const found = new Set<string>()
   for (const { role, content } of messages) {
@@ -40,7 +40,7 @@ export function listHostedHistory({ messages }: WireCountRequest): string[] {
   return [...found]
 }
 
-/** Pictures and files in blocks that the hub has no word for, of messages and of results. */
+/** Images and files in blocks unknown to the hub, in messages and results. */
 export function listNativeMedia({ messages }: WireCountRequest) {
   const blocks = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
   const results = blocks.flatMap((block) =>

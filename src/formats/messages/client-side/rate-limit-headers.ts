@@ -1,7 +1,7 @@
-/** Rate limits in the headers that clients of this format read: `anthropic-ratelimit-*`, with moments where others have durations. */
+/** Rate limits in this format's headers: `anthropic-ratelimit-*`, with times instead of durations. */
 import type { RateLimit, RateLimits } from '@/chat/rate-limits'
 
-/** The headers of those limits that are known, as of `nowMs`. */
+/** Headers of the known limits, at the time `nowMs`. */
 export function rateLimitHeaders({ requests, tokens }: RateLimits, nowMs: number): Record<string, string> {
   const headers: Record<string, string> = {}
   if (requests) tell(headers, 'requests', requests, nowMs)
@@ -20,7 +20,7 @@ function tell(
   headers[`anthropic-ratelimit-${unit}-reset`] = moment(nowMs + resetMs)
 }
 
-/** RFC 3339 in whole seconds, rounded up: a client that comes back then is not early. */
+/** RFC 3339 in whole seconds, rounded up so that a client never returns too early. */
 function moment(ms: number): string {
   return `${new Date(Math.ceil(ms / 1000) * 1000).toISOString().slice(0, -'.000Z'.length)}Z`
 }

@@ -1,4 +1,4 @@
-/** The headers in which messages clients name the version of the protocol and its beta interfaces, checked. */
+/** Reads and checks the headers with protocol version and betas of messages clients. */
 import { invalidRequest } from '@/chat/error'
 import type { Protocol } from '@/chat/protocol'
 import { describeBeta } from '@/formats/messages/betas'
@@ -6,14 +6,14 @@ import { DEFAULT_VERSION, VERSION_HEADER } from '@/formats/messages/provider'
 import type { JsonObject, JsonValue } from '@/lib/json'
 
 const BETA_HEADER = 'anthropic-beta'
-/** Where some clients repeat them in the body, which providers don't read. */
+/** Body fields in which some clients repeat the betas; providers don't read them. */
 const BETA_FIELDS = ['betas', 'anthropic_beta'] as const
 
 const VERSION = /^\d{4}-\d{2}-\d{2}$/
 const BETA = /^[A-Za-z0-9][\w.-]*$/
 const LIMITS = { betas: 64, betaChars: 96 }
 
-/** Undefined if nothing is asked for beyond the usual. Throws `invalid_request` for what no provider could get. */
+/** Undefined if only defaults are requested. Throws `invalid_request` for values that no provider accepts. */
 export function readProtocol(headers: Headers, body: JsonObject): Protocol | undefined {
   const version = headers.get(VERSION_HEADER)
   const named = headers.get(BETA_HEADER)

@@ -1,11 +1,11 @@
-/** The content blocks of the messages format as schemas, one per type. */
+/** Schemas of the content blocks of messages, one per type. */
 import { type Static, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/messages/limits'
 import { oneOf, orNull } from '@/lib/schemas'
 
 export const ToolName = Type.String(LIMITS.toolNameChars)
 
-/** How long the prompt up to here is kept; the time to live sets the price, so an unknown one is refused. */
+/** How long the prompt up to here is cached. The time to live determines the price, so an unknown one is refused. */
 export const CacheControl = Type.Optional(
   orNull(
     Type.Object({
@@ -28,7 +28,7 @@ const TextSource = Type.Object({
   media_type: Type.Optional(Type.String()),
   data: Type.String(),
 })
-/** Any block: its own schema is chosen by its type, so that an error names the very field at fault. */
+/** Any block: its type selects the schema, so that an error names the faulty field. */
 const TypedBlock = Type.Object({ type: Type.String({ minLength: 1 }) })
 const BlockSource = Type.Object({
   type: Type.Literal('content'),
@@ -85,7 +85,7 @@ const ToolResult = Type.Object({
 })
 const ToolReference = Type.Object({ type: Type.Literal('tool_reference'), tool_name: Type.String({ minLength: 1 }) })
 
-/** The blocks that have a meaning in every format, by their type. */
+/** Blocks with a meaning in every format, by type. */
 export const BLOCKS = {
   text: Text,
   image: Image,
@@ -98,7 +98,7 @@ export const BLOCKS = {
   tool_reference: ToolReference,
 } as const
 
-/** A block of a message: one of {@link BLOCKS}, or one that only the format's own providers understand. */
+/** A block of a message: one of {@link BLOCKS}, or one that only the format's own providers support. */
 export const AnyBlock = Type.Union([...Object.values(BLOCKS), TypedBlock], {
   title: 'MessageSentBlock',
   description: 'a content block with a type',

@@ -1,4 +1,4 @@
-/** The messages request as schemas, which both check a body and document it; unknown fields are allowed and kept. */
+/** Schemas of messages requests, for validation and documentation; unknown fields are kept. */
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/messages/limits'
@@ -142,7 +142,7 @@ const RequestFields = {
 /** The body of `POST /v1/messages`. */
 export const MessagesRequest = Type.Object(RequestFields, { title: 'MessageRequest' })
 
-/** The body of `POST /v1/messages/count_tokens`: a request less what only matters for the answer. */
+/** The body of `POST /v1/messages/count_tokens`: a request without the fields that only affect the answer. */
 export const CountTokensRequest = Type.Object(CommonFields, { title: 'MessageCountRequest' })
 
 export type WireRequest = Static<typeof MessagesRequest>
@@ -150,7 +150,7 @@ export type WireCountRequest = Static<typeof CountTokensRequest>
 export type WireMessage = Static<typeof Message>
 export type WireTool = Static<typeof CustomTool>
 
-/** Returns a body as a request. Throws a GatewayError `invalid_request` that names the first field at fault. */
+/** Validates a body. Throws a GatewayError `invalid_request` that names the first faulty field. */
 export function checkRequest(body: JsonObject): WireRequest {
   check(MessagesRequest, body, '')
   return body as unknown as WireRequest
@@ -162,12 +162,12 @@ export function checkCountTokens(body: JsonObject): WireCountRequest {
   return body as unknown as WireCountRequest
 }
 
-/** Whether the hub has a word for blocks of this type. */
+/** Whether the hub supports blocks of this type. */
 export function isKnownBlock(block: WireTypedBlock): block is WireBlock {
   return Object.hasOwn(BLOCKS, block.type)
 }
 
-/** Returns a block as one of its `type`. Throws like {@link checkRequest}; `path` is where the block stands. */
+/** Validates a block of the given `type`. Throws like {@link checkRequest}; `path` is the block's place. */
 export function checkBlock<T extends WireBlockType>(type: T, block: WireTypedBlock, path: string): WireBlock<T> {
   check(BLOCKS[type], block, path)
   return block as unknown as WireBlock<T>
@@ -175,7 +175,7 @@ export function checkBlock<T extends WireBlockType>(type: T, block: WireTypedBlo
 
 const check = createSchemaCheck({ isMeant, word: JSON.stringify })
 
-/** The variant with the value's `type`. */
+/** Whether `variant` is the schema meant by the value's `type`. */
 function isMeant(variant: TSchema, value: unknown): boolean {
   if (Array.isArray(value)) return variant.type === 'array'
   if (!isJsonObject(value) || variant.type !== 'object') return false

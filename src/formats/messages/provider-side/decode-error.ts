@@ -1,9 +1,9 @@
-/** Decodes a messages provider's error answer, in every shape seen. */
+/** Decodes a messages provider's error response, in all known variants. */
 import type { ProviderError } from '@/chat/provider-error'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonValue, textOf } from '@/lib/json'
 
-/** The status that an error type stands for, where a stream names only the type. */
+/** The status of each error type, for streams, which only name the type. */
 const STATUS_OF_TYPE = new Map<string, number>([
   ['invalid_request_error', 400],
   ['authentication_error', 401],
@@ -18,7 +18,7 @@ const STATUS_OF_TYPE = new Map<string, number>([
   ['overloaded_error', 529],
 ])
 
-/** Reads an error answer of any shape that providers of this format, or what stands before them, are seen to send. */
+/** Decodes any known shape of error that providers of this format, or proxies before them, send. */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const outer = Array.isArray(body) ? body[0] : body
   const inner = isJsonObject(outer) ? (outer.error ?? outer) : outer

@@ -1,4 +1,4 @@
-/** A complete message of a messages provider as an answer of the hub. */
+/** Decodes a complete message of a messages provider. */
 
 import type { AnswerBlock, ChatResponse } from '@/chat/response'
 import type { ToolUses } from '@/chat/server-tools'
@@ -9,7 +9,7 @@ import { decodeArguments } from '@/formats/messages/tool-calls'
 import { decodeUsage, findUnknownUsage, tierOfUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonValue, textOf } from '@/lib/json'
 
-/** Returns undefined where `body` is no message of this format. Blocks of unknown types are left out. */
+/** Undefined if `body` is no message of this format. Blocks of unknown types are omitted. */
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (!isJsonObject(body) || !Array.isArray(body.content)) return undefined
   if (body.type !== 'message' && body.role !== 'assistant') return undefined
@@ -30,7 +30,7 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   }
 }
 
-/** Blocks are counted where the usage does not mention a tool. */
+/** Counts blocks for tools that the usage doesn't include. */
 function readToolUses(content: readonly JsonValue[], usage: JsonValue | undefined): ToolUses | undefined {
   const uses: Record<string, number> = {}
   for (const block of content) {
@@ -41,7 +41,7 @@ function readToolUses(content: readonly JsonValue[], usage: JsonValue | undefine
   return Object.keys(uses).length > 0 ? uses : undefined
 }
 
-/** The block of the hub for one of an answer; none if its type is unknown. */
+/** The hub's block for a wire block; none if its type is unknown. */
 function decodeContent(block: JsonValue): AnswerBlock[] {
   if (!isJsonObject(block)) return []
   switch (block.type) {

@@ -1,8 +1,7 @@
 /**
- * The blocks of a messages stream that is being read. A block opens with `content_block_start` (text and thinking also
- * with their first delta, which some backends send alone), takes deltas, and closes with `content_block_stop` or with
- * the message. Blocks of unknown types are skipped with all their deltas. Blocks are numbered by their order, whatever
- * index the provider gives them.
+ * Reads the blocks of a messages stream. A block opens with `content_block_start` (text and thinking also with a first delta, which some
+ * backends send alone), receives deltas, and closes with `content_block_stop` or with the message. Blocks of unknown types are skipped.
+ * Blocks are numbered by order, whatever index the provider sends.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
@@ -14,7 +13,7 @@ import { asWritten } from '@/lib/json-source/as-written'
 type OpenBlock =
   | { type: 'text'; at: Place; sources?: Source[] }
   | { type: 'reasoning'; at: Place; signature: string }
-  /** `input` is what the start already held: some backends send no deltas then. */
+  /** `input` from the start event; some backends then send no deltas. */
   | { type: 'tool-call'; at: Place; input: JsonValue | undefined; hasArguments: boolean }
   | { type: 'skipped' }
 
@@ -115,7 +114,7 @@ export class BlockReader {
     return [{ type: 'reasoning-delta', ...block.at, text: value }]
   }
 
-  /** A signature comes whole; a later one replaces it, as the client libraries read it. */
+  /** Signatures come as a whole; like in the client libraries, a later one replaces an earlier one. */
   private sign(index: JsonValue | undefined, value: JsonValue | undefined): ChatEvent[] {
     const block = this.open.get(index)
     if (block?.type === 'reasoning' && typeof value === 'string' && value !== '') block.signature = value

@@ -1,8 +1,7 @@
 /**
- * A streamed answer of a messages provider as events of the hub. States: before `message_start`; inside the message,
- * where blocks open and close; finished, once a stop reason was stated; done, after `message_stop` (the terminator) or
- * an error. Whatever arrives once done is ignored. A stream that closes without `message_stop` was cut: its open blocks
- * are closed, and there is no `end`.
+ * Decodes a streamed answer of a messages provider. States: before `message_start`; inside the message, where blocks open and close;
+ * finished, after a stop reason; done, after `message_stop` (the terminator) or an error. Once done, everything is ignored. A stream that
+ * closes without `message_stop` was truncated: its open blocks are closed, and there is no `end`.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { StreamDecoder } from '@/formats/format'
@@ -15,7 +14,7 @@ import type { SseEvent } from '@/lib/streams/sse'
 import { decodeError } from './decode-error'
 import { BlockReader } from './decode-stream-blocks'
 
-/** What some proxies append to streams of every format. */
+/** A terminator that some proxies append to streams of every format. */
 const FOREIGN_TERMINATOR = '[DONE]'
 const KNOWN_EVENTS: ReadonlySet<string | undefined> = new Set([
   undefined,
@@ -29,7 +28,7 @@ const KNOWN_EVENTS: ReadonlySet<string | undefined> = new Set([
   'error',
 ])
 
-/** Creates a decoder for one stream. It never throws, whatever the provider sends. */
+/** Creates a decoder for one stream. It never throws. */
 export function createStreamDecoder(): StreamDecoder {
   return new MessageDecoder()
 }
@@ -87,16 +86,14 @@ class MessageDecoder implements StreamDecoder {
     }
   }
 
-  /**
-   * Some proxies send the start twice. With content in between, it is a new attempt, and half an answer can't be taken back.
-   */
+  /** Some proxies send the start twice. After content, a second start means another attempt, so the stream fails. */
   private start(message: JsonObject): ChatEvent[] {
     if (this.hasContent) return this.fail({ type: 'api_error', message: 'the answer began anew in the middle' })
     const events = this.started(textOf(message.id) ?? '', textOf(message.model) ?? '')
     return [...events, ...this.addUsage(message.usage)]
   }
 
-  /** The start of the answer, once: a stream that forgets to say it starts all the same. */
+  /** The start of the answer, emitted once, even if the provider omits it. */
   private started(id = '', model = ''): ChatEvent[] {
     if (this.isStarted) return []
     this.isStarted = true
@@ -132,7 +129,7 @@ class MessageDecoder implements StreamDecoder {
     return [...ends, { type: 'finish', choice: 0, finish: reason }]
   }
 
-  /** The terminator makes an answer whole even where no reason was stated. */
+  /** With the terminator, an answer is complete even without a stop reason. */
   private stop(): ChatEvent[] {
     this.isDone = true
     const events = this.blocks.stopAll()

@@ -1,4 +1,4 @@
-/** Blocks of the hub as content blocks of the messages format; everything a provider would refuse is settled here. */
+/** Encodes blocks as messages content that every provider accepts. */
 import { invalidRequest } from '@/chat/error'
 import type {
   CacheHint,
@@ -22,7 +22,7 @@ const PDF = 'application/pdf'
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/i
 const TEXT_APPLICATIONS = /^application\/(json|xml|yaml|x-yaml|javascript|x-ndjson)\b/
 
-/** The blocks of a user turn except its tool results. Texts of white space are left out, since the API refuses them. */
+/** The blocks of a user turn except tool results. Blank texts are omitted, since the API refuses them. */
 export function encodeUserBlock(block: UserBlock, context: ContentContext): JsonObject[] {
   switch (block.type) {
     case 'refusal':
@@ -34,7 +34,7 @@ export function encodeUserBlock(block: UserBlock, context: ContentContext): Json
   }
 }
 
-/** The blocks of an assistant turn except its tool calls. Only reasoning that this format's providers signed may go back. */
+/** The blocks of an assistant turn except tool calls. Only reasoning signed by this format's providers is sent back. */
 export function encodeAssistantBlock(block: Exclude<ModelBlock, ToolCallBlock>, context: ContentContext): JsonObject[] {
   switch (block.type) {
     case 'refusal':
@@ -48,7 +48,7 @@ export function encodeAssistantBlock(block: Exclude<ModelBlock, ToolCallBlock>, 
   }
 }
 
-/** A tool result under the `id` its call was given. Throws `invalid_request` for media the format has no word for. */
+/** A tool result with the `id` that its call got. Throws `invalid_request` for media that the format doesn't support. */
 export function encodeToolResult(block: ToolResultBlock, id: string, context: ContentContext): JsonObject {
   const content = block.content.flatMap((part) => encodeMaterial(part, context))
   const [only, ...others] = content
@@ -105,7 +105,7 @@ function encodeFile(block: FileBlock, context: ContentContext): JsonObject {
   }
 }
 
-/** The provider would take the address of a video for that of a PDF. */
+/** Refuses videos and sound, since the provider would read their URL as a PDF's. */
 function refuseMoving(source: FileBlock['source']): void {
   const kind = source.type === 'file-id' ? undefined : source.mediaType?.split('/')[0]?.toLowerCase()
   if (kind === 'video' || kind === 'audio') throw invalidRequest(`this model takes no ${kind}`, 'messages')
@@ -135,7 +135,7 @@ function documentSource(source: FileBlock['source'], context: ContentContext): J
   }
 }
 
-/** A `data:` URL is bytes in the request; any other stays as it is. */
+/** A `data:` URL becomes bytes; other sources are unchanged. */
 function resolveSource(source: MediaSource): MediaSource {
   if (source.type !== 'url') return source
   const match = DATA_URL.exec(source.url)
@@ -153,13 +153,13 @@ function percentToBase64(payload: string): string {
   }
 }
 
-/** `Image/JPG; charset=x` as `image/jpeg`. */
+/** `Image/JPG; charset=x` becomes `image/jpeg`. */
 function normaliseMediaType(mediaType: string): string {
   const bare = (mediaType.split(';')[0] ?? '').trim().toLowerCase()
   return bare === 'image/jpg' ? 'image/jpeg' : bare
 }
 
-/** The gateway fetches nothing that a request names: the address goes on where the provider takes one. */
+/** The gateway fetches no URLs itself: they are passed on if the provider accepts them. */
 function urlSource(url: string, { traits }: ContentContext): JsonObject {
   if (traits.quirks.has(QUIRKS.noUrlSources)) {
     throw invalidRequest('this model takes no addresses of images or files: send the bytes instead', 'messages')
@@ -176,19 +176,19 @@ function fileIdSource(source: Extract<MediaSource, { type: 'file-id' }>): JsonOb
   return { type: 'file', file_id: source.id }
 }
 
-/** The most breakpoints a request may hold; the API refuses more. */
+/** The API refuses a request with more cache breakpoints. */
 const MAX_BREAKPOINTS = 4
 
-/** The field to spread into a wire object: nothing if there is no hint. */
+/** The field to spread into a wire object; empty without a hint. */
 export function encodeCache(cache: CacheHint | undefined): JsonObject {
   if (!cache) return {}
   return { cache_control: cache.ttl === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }
 }
 
 /**
- * Takes breakpoints away until no more than the API allows are left, the earliest ones first, since a later breakpoint
- * covers the prompt before it. `blocks` are in the order of the prompt, and lose the field in place. Returns how many did.
- * An hour after five minutes would be refused, too: it becomes five minutes, which cost less.
+ * Removes the earliest cache breakpoints above the API's limit, because a later breakpoint covers the prompt before it. `blocks` are in
+ * prompt order and are changed in place. Returns how many were removed. An hour after five minutes would also be refused, so it becomes
+ * five minutes, which cost less.
  */
 export function limitBreakpoints(blocks: readonly JsonObject[]): number {
   const marked = blocks.flatMap(withInnerBlocks).filter((block) => block.cache_control !== undefined)
@@ -201,7 +201,7 @@ export function limitBreakpoints(blocks: readonly JsonObject[]): number {
   return excess
 }
 
-/** A tool result's own content comes before the end of the result. */
+/** A tool result's content precedes the end of the result. */
 function withInnerBlocks(block: JsonObject): JsonObject[] {
   return Array.isArray(block.content) ? [...block.content.filter(isJsonObject), block] : [block]
 }

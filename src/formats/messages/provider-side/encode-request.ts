@@ -1,4 +1,4 @@
-/** A request of the hub as a messages request, for callers of the other formats. */
+/** Encodes a messages request, for callers of the other formats. */
 
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
@@ -14,7 +14,7 @@ import { encodeSchema } from './encode-schema'
 import { encodeTools } from './encode-tools'
 import { encodeTurns, type Message } from './encode-turns'
 
-/** Reads the quirks of `provider.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
+/** Uses the quirks of `provider.ts`. Throws a GatewayError `invalid_request` if an omission would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   refuseUnsayable(request)
   const { serviceTier } = traits
@@ -71,12 +71,12 @@ function joinTexts(blocks: readonly JsonObject[]): string {
   return blocks.map((block) => block.text).join('\n\n')
 }
 
-/** One plain text as a string, which every backend of this format takes; anything else stays an array. */
+/** A single plain text becomes a string, which every backend accepts; other content stays an array. */
 function simplify(content: JsonObject[]): JsonValue {
   return content.length === 1 && content.every(isPlainText) ? joinTexts(content) : content
 }
 
-/** Why the API would refuse thinking beside these messages, if it would. */
+/** Why the API would refuse thinking with these messages, if it would. */
 function findObstacles(messages: readonly Message[], isForced: boolean): ThinkingObstacles {
   if (isForced) return { any: 'a forced tool call excludes thinking' }
   const last = messages.at(-1)
@@ -91,7 +91,7 @@ function isThinking(thinking: JsonValue | undefined): boolean {
   return isJsonObject(thinking) && thinking.type !== 'disabled'
 }
 
-/** Standard capacity at the standard price, in the words of any format. Of other tiers this one knows none. */
+/** Whether a tier, in any format's spelling, is the standard one. This format has no other priced tier. */
 function isStandard(tier: string | undefined): boolean {
   return tier === 'standard_only' || tier === 'standard' || tier === 'default'
 }
@@ -102,8 +102,8 @@ const JSON_INSTRUCTION =
   'Answer with one valid JSON object and nothing else: no explanation before or after it and no code fence around it.'
 
 /**
- * The form of the answer: a schema becomes `output_config.format`. For a model without it (quirk `no-output-format`), and for
- * JSON without a schema, it becomes an instruction: a forced tool would change the content and could not be streamed as text.
+ * The output shape: a schema becomes `output_config.format`. For models without that (quirk `no-output-format`), and for JSON without a
+ * schema, it becomes an instruction. A forced tool would change the content and could not be streamed as text.
  */
 function encodeOutput(output: OutputShape, traits: TargetTraits, warnings: Warning[]): EncodedOutput {
   if (output.type === 'text') return {}
@@ -122,10 +122,10 @@ function encodeOutput(output: OutputShape, traits: TargetTraits, warnings: Warni
 }
 
 const MAX_TEMPERATURE = LIMITS.temperature.maximum
-/** Beside thinking the API takes top_p only from here up. */
+/** The lowest top_p that the API accepts with thinking. */
 const MIN_TOP_P_WITH_THINKING = 0.95
 
-/** Reads the quirks `noSampling` and `temperatureOrTopP`. */
+/** Uses the quirks `noSampling` and `temperatureOrTopP`. */
 function encodeSampling(
   sampling: Sampling,
   traits: TargetTraits,
@@ -135,7 +135,7 @@ function encodeSampling(
   return { ...encodeStop(sampling.stop, warnings), ...encodeRandomness(sampling, traits, isThinking, warnings) }
 }
 
-/** The API refuses stop sequences that are only white space. */
+/** The API refuses blank stop sequences. */
 function encodeStop(stop: string[] | undefined, warnings: Warning[]): JsonObject {
   if (!stop) return {}
   const kept = stop.filter((sequence) => sequence.trim() !== '')
@@ -177,19 +177,19 @@ function encodeRandomness(
 }
 
 const MIN_BUDGET = LIMITS.thinkingBudget.minimum
-/** How much of the output limit an effort may take at most, so that room for the answer is left. */
+/** The largest share of the output limit for an effort, so that the answer has room. */
 const MAX_SHARE_OF_EFFORT = 0.8
 const DEFAULT_EFFORT = 'medium'
 
 type EncodedReasoning = { thinking?: JsonObject; effort?: string }
 
-/** Why the API would refuse thinking of any kind, or thinking with a budget, beside the rest of the request. */
+/** Why the API would refuse any thinking, or thinking with a budget, for this request. */
 type ThinkingObstacles = { any?: string; budget?: string }
 
 /**
- * Reads the quirks `noThinking`, `adaptiveThinking` and `alwaysThinking`. Thinking is omitted, with a warning, if the API
- * refuses it: beside a forced tool call, in a continued assistant's turn, in a tool loop that began without signed thinking,
- * and under too small an output limit.
+ * Uses the quirks `noThinking`, `adaptiveThinking` and `alwaysThinking`. Thinking is omitted, with a warning, if the API would refuse it:
+ * with a forced tool call, in a continued assistant turn, in a tool loop that began without signed thinking, and with a too small output
+ * limit.
  */
 function encodeReasoning(
   reasoning: Reasoning | undefined,
@@ -230,7 +230,7 @@ function encodeAdaptive(reasoning: Reasoning, obstacle: string | undefined, warn
   return { thinking: { type: 'adaptive', ...display }, effort }
 }
 
-/** A budget the caller named is only kept below the output limit; one that stands for an effort leaves room besides. */
+/** The caller's own budget is only kept below the output limit; a budget derived from an effort also leaves room for the answer. */
 function budgetFor({ effort, budgetTokens }: Reasoning, maxTokens: number): number {
   if (budgetTokens !== undefined && budgetTokens > 0) return Math.min(Math.max(budgetTokens, MIN_BUDGET), maxTokens - 1)
   const named = !effort || effort === 'none' ? DEFAULT_EFFORT : effort

@@ -1,4 +1,4 @@
-/** Tools of the hub, and the choice between them, for a messages provider. */
+/** Encodes tools and the tool choice for a messages provider. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, Tool, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
@@ -9,8 +9,8 @@ import { encodeCache } from './encode-content'
 type EncodedTools = { tools: JsonObject[]; toolChoice: JsonObject | undefined; isForced: boolean; instruction?: string }
 
 /**
- * Writes tools and the choice. A choice among some names becomes a shorter list of tools, since the format can't say it.
- * Where a model always thinks, the demand of a call is an instruction. Throws `invalid_request` where a tool must be called and there is none.
+ * Encodes tools and choice. A choice among some tools becomes a shorter list, since the format can't express it. For models that always
+ * think, a required call becomes an instruction. Throws `invalid_request` if a call is required and there is no tool.
  */
 export function encodeTools(request: ChatRequest, traits: TargetTraits, warnings: Warning[]): EncodedTools {
   const choice = request.toolChoice

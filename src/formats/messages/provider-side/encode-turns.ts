@@ -1,4 +1,4 @@
-/** Turns of the hub as valid messages: user first, roles alternate, every call answered next, ids legal and unique. */
+/** Encodes turns as valid messages: user first, alternating roles, each call followed by its result, valid unique ids. */
 import { placeTurns, resultInWords } from '@/chat/places'
 import type { ModelTurn, Turn, UserBlock, UserTurn, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
@@ -17,14 +17,14 @@ import { PLACES } from './places'
 
 export type Message = { role: 'user' | 'assistant' | 'system'; content: JsonObject[] }
 
-/** For each call's own id the ids it was given in this message, in order, and how many of them have a result. */
+/** For each call's original id: the ids it got in this message, and how many of them have a result. */
 type OpenCalls = Map<string, { ids: string[]; answered: number }>
 
 const OPENING = '(The conversation begins with the assistant.)'
 const CONTINUE = 'Continue.'
 const NO_RESULT = 'No result was given for this tool call.'
 
-/** Reads the quirks `midSystem` and `noPrefill`. */
+/** Uses the quirks `midSystem` and `noPrefill`. */
 export function encodeTurns(all: readonly Turn[], traits: TargetTraits, warnings: Warning[]): Message[] {
   const turns = placeTurns(all, PLACES)
   const context: ContentContext = { traits, warnings }
@@ -49,16 +49,16 @@ export function encodeTurns(all: readonly Turn[], traits: TargetTraits, warnings
   return placed
 }
 
-/** Neighbours of one role are one message; an empty one says nothing. */
+/** Merges neighbours with the same role, and drops empty messages. */
 function append(messages: Message[], { role, content }: Message): void {
   if (content.length === 0) return
   const last = messages.at(-1)
   if (last?.role !== role) messages.push({ role, content })
-  // Not by spreading, which overflows the stack where a caller sends very many blocks.
+  // Spreading would overflow the stack if there are very many blocks.
   else for (const block of content) last.content.push(block)
 }
 
-/** `open` receives the calls. */
+/** Adds the turn's calls to `open`. */
 function encodeAssistantTurn(
   turn: ModelTurn,
   newId: (id: string) => string,
@@ -78,7 +78,7 @@ function encodeAssistantTurn(
     const input = encodeArguments(block.argumentsText)
     content.push({ type: 'tool_use', id, name: block.name, input, ...encodeCache(block.cache) })
   }
-  // A message of thinking alone is refused, and says nothing to the model either.
+  // A message with only thinking would be refused, and is useless to the model.
   return content.every(isThinkingBlock) ? [] : content
 }
 
@@ -86,7 +86,7 @@ function encodeSystemContent({ content }: Exclude<Turn, ModelTurn | UserTurn>, c
   return content.flatMap((block) => encodeUserBlock(block, context))
 }
 
-/** The results that answer open calls, each of which is then closed, before everything else. */
+/** The results of open calls, which are thereby closed, followed by everything else. */
 function encodeUserContent(turn: UserTurn, open: OpenCalls, context: ContentContext): JsonObject[] {
   const results: JsonObject[] = []
   const said: UserBlock[] = []
@@ -105,7 +105,7 @@ function encodeUserContent(turn: UserTurn, open: OpenCalls, context: ContentCont
   return [...results, ...said.flatMap((block) => encodeUserBlock(block, context))]
 }
 
-/** A call without a result would be refused: it is answered with an error at the front of the message that follows it. */
+/** Adds an error result for each unanswered call to the front of the next message, since the API refuses calls without results. */
 function answerOpenCalls(messages: Message[], open: OpenCalls, warnings: Warning[]): void {
   const unanswered = [...open.values()].flatMap(({ ids, answered }) => ids.slice(answered))
   if (unanswered.length === 0) return
@@ -118,7 +118,7 @@ function answerOpenCalls(messages: Message[], open: OpenCalls, warnings: Warning
   else messages.splice(caller + 1, 0, { role: 'user', content })
 }
 
-/** Folds system messages where the API takes none there, and puts results first where messages thereby met. */
+/** Converts system messages where the API doesn't accept them, then moves results to the front of merged messages. */
 function placeSystemMessages(messages: readonly Message[], isSupported: boolean): Message[] {
   const placed: Message[] = []
   for (const message of foldSystemMessages(messages, isSupported)) append(placed, message)
@@ -131,8 +131,8 @@ function placeSystemMessages(messages: readonly Message[], isSupported: boolean)
 }
 
 /**
- * Returns the messages with every system message made one of the user, except, where `isSupported`, those that stand where
- * the API accepts them: right after a user message, and last or right before an assistant one. Neighbours differ in role.
+ * Converts system messages to user messages. If `isSupported`, keeps those that the API accepts: right after a user message, and last or
+ * right before an assistant message. Neighbours have different roles.
  */
 function foldSystemMessages(messages: readonly Message[], isSupported: boolean): Message[] {
   return messages.map((message, index) => {
@@ -161,7 +161,7 @@ function closeEnds(messages: Message[], traits: TargetTraits, warnings: Warning[
   }
 }
 
-/** The API refuses a last assistant message that ends in thinking or in white space. Something else is always in it. */
+/** Removes thinking and white space from the end of a last assistant message, which the API refuses. Other content always remains. */
 function trimPrefill(last: Message): void {
   while (isThinkingBlock(last.content.at(-1))) last.content.pop()
   const block = last.content.at(-1)

@@ -1,7 +1,7 @@
-/** Where providers of messages take which content. */
+/** Which content messages providers accept where. */
 import type { PlaceTable } from '@/chat/places'
 
-/** The model's own messages are text there, and no place takes sound or videos. */
+/** The model's own messages contain only text, and sound and videos are accepted nowhere. */
 export const PLACES: PlaceTable = {
   user: {
     text: 'carried',

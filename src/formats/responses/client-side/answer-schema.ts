@@ -1,4 +1,4 @@
-/** What responses clients are answered, as schemas that document it: a response, an event of a streamed one, an error. */
+/** Schemas that document answers for responses clients: a response, a stream event, an error. */
 
 import { Type } from '@sinclair/typebox'
 import { costFields } from '@/formats/cost-fields'
@@ -47,7 +47,6 @@ export const AnswerSchema = Type.Object(
   { title: 'Response', additionalProperties: true },
 )
 
-/** A request that failed. */
 export const ErrorSchema = Type.Object(
   {
     error: Type.Object({
@@ -60,7 +59,7 @@ export const ErrorSchema = Type.Object(
   { title: 'ResponseError' },
 )
 
-/** The data of one event of a stream; the event's name is its type. */
+/** The data of a stream event; the event's name is its type. */
 export const EventSchema = Type.Object(
   {
     type: Type.String({ description: 'response.created, response.output_text.delta and others' }),
@@ -78,7 +77,6 @@ export const EventSchema = Type.Object(
   },
 )
 
-/** The answer of `input_tokens`. */
 export const CountSchema = Type.Object(
   { object: Type.Literal('response.input_tokens'), input_tokens: Count },
   { title: 'ResponseTokenCount' },

@@ -1,4 +1,4 @@
-/** Content of a responses request's items (a string or parts) as blocks of the hub. */
+/** Decodes the content of responses items, a string or parts. */
 
 import { invalidRequest } from '@/chat/error'
 import type { CacheHint, FileBlock, ImageBlock, TextBlock } from '@/chat/request'
@@ -6,12 +6,12 @@ import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/
 import { decodeParts, missing, onlyTexts, type PartBlock, unknownPart } from '@/formats/openai'
 import type { WireContent, WirePart } from './wire'
 
-/** The blocks of one item's content; empty texts are left out. `param` names the content in errors. */
+/** The blocks of one item's content, without empty texts. `param` names the content in errors. */
 export function decodeContent(content: WireContent | null | undefined, param: string): PartBlock[] {
   return decodeParts(content, param, decodePart)
 }
 
-/** Only the texts, for roles whose content is text. */
+/** The texts, for roles that allow only text. */
 export function decodeTexts(content: WireContent, param: string): TextBlock[] {
   return onlyTexts(decodeContent(content, param), param)
 }
@@ -20,7 +20,7 @@ function decodePart(part: WirePart, param: string): PartBlock[] {
   const hint = decodeCache(part)
   const cache = hint && { cache: hint }
   switch (part.type) {
-    // The first two are the format's own; the others are what clients write by habit.
+    // The first two belong to this format; clients also send the others.
     case 'input_text':
     case 'output_text':
     case 'text':
@@ -70,7 +70,7 @@ function decodeFile(part: WirePart, param: string): FileBlock {
   return { type: 'file', source: { type: 'file-id', id: part.file_id, format: 'responses' }, ...filename }
 }
 
-/** The hint of one part; the longer of the two times is the longer of ours. */
+/** The cache hint of a part; its longer time maps to our longer one. */
 function decodeCache({ prompt_cache_breakpoint: breakpoint }: WirePart): CacheHint | undefined {
   if (!breakpoint) return undefined
   return { ttl: breakpoint.ttl === '12h' ? '1h' : '5m' }

@@ -1,4 +1,4 @@
-/** A responses request as a request of the hub. */
+/** Decodes a responses request into the hub. */
 
 import { GatewayError, invalidRequest } from '@/chat/error'
 import {
@@ -28,7 +28,7 @@ import { checkRequest, type WireRequest } from './wire'
 
 const LOGPROBS = 'message.output_text.logprobs'
 
-/** Throws `invalid_request` that names the field. Kept answers must be in place before. Never changes `body`. */
+/** Throws `invalid_request` that names the field. Stored answers must have been inserted before. Never changes `body`. */
 export function decodeRequest(body: JsonObject): ChatRequest {
   const request = checkRequest(withNamedModel(body))
   refuseUnavailable(request, body)
@@ -71,7 +71,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
   }
 }
 
-/** Refuses requests for stored data that is missing here or only exists at a provider. */
+/** Refuses requests that refer to data stored only at a provider, or not at all. */
 function refuseUnavailable(request: WireRequest, body: JsonObject): void {
   if (request.background) throw invalidRequest('background: answers are not made in the background here', 'background')
   for (const field of ['conversation', 'prompt'] as const) {
@@ -91,7 +91,7 @@ function refuseUnavailable(request: WireRequest, body: JsonObject): void {
   }
 }
 
-/** Each with its own place in the body, and those that may be left out marked. */
+/** Tools with their places in the body; those that may be omitted are marked. */
 function placedServerTools({ others, dropped }: DecodedTools, limit: WireRequest['max_tool_calls']): ServerTool[] {
   const listed = [...others.map((placed) => ({ ...placed, isOptional: false }))]
   for (const placed of dropped) listed.push({ ...placed, isOptional: true })
@@ -104,7 +104,7 @@ function placedServerTools({ others, dropped }: DecodedTools, limit: WireRequest
   )
 }
 
-/** `Object.fromEntries` makes own properties even of `__proto__`, which an assignment would not. */
+/** With `Object.fromEntries`, even `__proto__` becomes an own property; an assignment would change the prototype. */
 function decodeExtensions(body: JsonObject, tools: DecodedTools, { unread }: DecodedTurns): JsonObject {
   const fields = Object.entries(body).filter(
     ([field, value]) => BODY_FIELDS.get(field)?.kind !== 'hub' && value !== undefined,
@@ -117,7 +117,7 @@ function decodeExtensions(body: JsonObject, tools: DecodedTools, { unread }: Dec
   ])
 }
 
-/** The form of the answer; undefined if the hub has no word for it. `latestFormat`, said later, wins. */
+/** The output shape; undefined if the hub doesn't have it. `latestFormat`, from a later item, has priority. */
 function decodeOutput({ text }: WireRequest, latestFormat?: JsonObject | null): OutputShape | undefined {
   const format: JsonObject | null | undefined = latestFormat ?? (text?.format as JsonObject | null | undefined)
   if (!format || format.type === 'text') return { type: 'text' }
@@ -128,7 +128,7 @@ function decodeOutput({ text }: WireRequest, latestFormat?: JsonObject | null): 
   return schemaOutput({ ...format, schema })
 }
 
-/** The effort, and whether to show a summary. `latestEffort`, said later in the conversation, wins. */
+/** Effort, and whether to show a summary. `latestEffort`, from a later item, has priority. */
 function decodeReasoning({ reasoning }: WireRequest, latestEffort?: string | null): Reasoning | undefined {
   const given = latestEffort ?? reasoning?.effort
   const effort = EFFORTS.find((candidate): candidate is Effort => candidate === given)
@@ -137,7 +137,7 @@ function decodeReasoning({ reasoning }: WireRequest, latestEffort?: string | nul
   return effort === 'none' ? { effort } : { effort, visible: wantsSummary }
 }
 
-/** How to choose among words. The format has no penalties, no seed and no stop sequences. */
+/** Sampling parameters. The format has no penalties, seed or stop sequences. */
 function decodeSampling(request: WireRequest): Sampling {
   const wantsLogprobs = request.include?.includes(LOGPROBS) ?? false
   return {
@@ -148,7 +148,7 @@ function decodeSampling(request: WireRequest): Sampling {
   }
 }
 
-/** The fields of an answer that repeat the request. Nothing is stored, unless the route says otherwise. */
+/** The request fields that the answer repeats. `store` is false unless the route sets it. */
 function echoRequest(request: WireRequest, body: JsonObject): JsonObject {
   const { format, ...text } = asWritten(request.text as JsonObject | null | undefined) ?? {}
   const { effort, summary, ...reasoning } = asWritten(request.reasoning as JsonObject | null | undefined) ?? {}
@@ -178,7 +178,7 @@ function echoRequest(request: WireRequest, body: JsonObject): JsonObject {
   }
 }
 
-/** The signs of a responses request: its path, and its `input`, which no other format has. */
+/** How to recognise a responses request: by its path, or by `input`, which no other format has. */
 export const recognition: Recognition = {
   headers: [],
   keyHeaders: [],
@@ -186,7 +186,7 @@ export const recognition: Recognition = {
   isOwnBody: (body) => 'input' in body || 'previous_response_id' in body,
 }
 
-/** `total` is a non-negative integer: our own estimate of the request's input tokens. */
+/** `total` is our estimate of the request's input tokens, a non-negative integer. */
 export function encodeCountTokens(total: number): JsonObject {
   return { object: 'response.input_tokens', input_tokens: total }
 }

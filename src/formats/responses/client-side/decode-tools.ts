@@ -1,4 +1,4 @@
-/** Tools of a responses request, and the choice between them, in the words of the hub. */
+/** Decodes the tools of a responses request, and the tool choice. */
 import { invalidRequest } from '@/chat/error'
 import type { Tool, ToolChoice, ToolGrammar, ToolOrigin } from '@/chat/request'
 import { CUSTOM_PARAMETERS, describeCustom } from '@/formats/custom-tools'
@@ -8,12 +8,12 @@ import { asWritten } from '@/lib/json-source/as-written'
 import { createToolNames, flatName, type ToolNames } from './tool-names'
 import { checkItem, typeOfItem, type WireRequest } from './wire'
 
-/** A tool and where it stands in the body. */
+/** A tool with its place in the body. */
 type PlacedTool = { tool: JsonObject; path: string }
 
 /**
- * Tools that the hub can say, and those that a provider knows by their type. `dropped` are those of the latter without which the
- * request is much the same, because others remain and none is forced: they go to providers of this format only.
+ * Tools that the hub supports, and tools that a provider knows by type. Of the latter, `dropped` may be omitted, because other tools remain
+ * and none is forced: they are only sent to providers of this format.
  */
 export type DecodedTools = {
   tools: Tool[]
@@ -26,8 +26,8 @@ export type DecodedTools = {
 const OFFERED_BY_HABIT = /^(?:web_search|tool_search)(?:_|$)/
 
 /**
- * The tools of a request, those among its items included. A custom tool is a function with one text parameter, and a member of a
- * namespace a function whose name holds both. Functions in the nested shape of chat-completions are understood too.
+ * The request's tools, including those inside its items. A custom tool becomes a function with one text parameter, and a member of a
+ * namespace a function with a combined name. Functions in the nested shape of chat-completions are accepted.
  */
 export function decodeTools(request: WireRequest): DecodedTools {
   const names = createToolNames()
@@ -36,7 +36,7 @@ export function decodeTools(request: WireRequest): DecodedTools {
   for (const placed of placedTools(request)) {
     const functions = decodeTool(placed, names)
     if (!functions) unknown.push(placed)
-    // One that is said again further down is as it is said there.
+    // A tool that is defined again later replaces the earlier one.
     for (const tool of functions ?? []) tools.set(tool.name, tool)
     checkNumber(tools.size + unknown.length)
   }
@@ -51,7 +51,7 @@ export function decodeTools(request: WireRequest): DecodedTools {
 
 const NO_ORIGINS: ReadonlyMap<string, ToolOrigin> = new Map()
 
-/** The tool choice of a request, or undefined if it says nothing that the hub knows. `origins` tell what is in a namespace. */
+/** The request's tool choice; undefined if it is missing or unknown to the hub. `origins` resolve members of namespaces. */
 export function decodeToolChoice(choice: JsonValue | undefined, origins = NO_ORIGINS): ToolChoice | undefined {
   if (choice === 'none' || choice === 'auto' || choice === 'required') return { type: choice }
   if (!isJsonObject(choice)) return undefined
@@ -77,7 +77,7 @@ function checkNumber(tools: number): void {
   if (tools > maxItems) throw invalidRequest(`tools must have at most ${maxItems} items`, 'tools')
 }
 
-/** The functions that a tool is; undefined for one that a provider knows by its type. */
+/** The functions for a tool; undefined for one that a provider knows by type. */
 function decodeTool(placed: PlacedTool, names: ToolNames): Tool[] | undefined {
   switch (placed.tool.type) {
     case 'function':
@@ -104,7 +104,7 @@ function decodeNamespace({ tool: namespace, path }: PlacedTool, names: ToolNames
   const [first, ...rest] = members
   const about = textOf(namespace.description)
   if (!first || !about) return members
-  // Common properties of all of them.
+  // The namespace's description goes to its first function.
   return [
     { ...first, description: [first.description, `About ${own}: ${about}`].filter(Boolean).join('\n\n') },
     ...rest,
@@ -164,7 +164,7 @@ function decodeAllowedTools(choice: JsonObject, origins: ReadonlyMap<string, Too
   return { type: choice.mode === 'required' ? 'required' : 'auto', names: [...names] }
 }
 
-/** The name towards providers of the one tool that is chosen. */
+/** The provider-side name of the one chosen tool. */
 function chosenName(chosen: JsonObject): string | undefined {
   if (chosen.type !== 'function' && chosen.type !== 'custom') return undefined
   const named = isJsonObject(chosen.function) ? chosen.function : chosen
@@ -176,7 +176,7 @@ function isHabit(type: JsonValue | undefined): boolean {
   return typeof type === 'string' && OFFERED_BY_HABIT.test(type)
 }
 
-/** Whether the caller insists on a tool of that type. */
+/** Whether the caller requires a tool of that type. */
 function isNamed({ tool_choice: choice }: WireRequest, type: JsonValue | undefined): boolean {
   return isJsonObject(choice) && choice.type === type
 }

@@ -1,4 +1,4 @@
-/** The items of a responses request as a system prompt and turns of the hub. */
+/** Decodes the items of a responses request into a system prompt and turns. */
 
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { ModelBlock, Signature, TextBlock, ToolResultBlock, Turn, UserTurn } from '@/chat/request'
@@ -21,13 +21,13 @@ import {
   type WireRequest,
 } from './wire'
 
-/** An item and where it stands in the body. */
+/** An item with its place in the body. */
 type PlacedItem = { item: WireAnyItem; path: string }
 
 const CALLS: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call'])
 const OUTPUTS: ReadonlySet<unknown> = new Set(['function_call_output', 'custom_tool_call_output'])
 
-/** What the items say: the conversation, how it is to go on, and the items that only providers of this format read. */
+/** The conversation, settings from later items, and items that only providers of this format read. */
 export type DecodedTurns = {
   system: TextBlock[]
   turns: Turn[]
@@ -36,23 +36,23 @@ export type DecodedTurns = {
   unread: JsonObject[]
 }
 
-/** What is known of the conversation so far. */
+/** The state while reading the conversation. */
 type Reading = DecodedTurns & {
-  /** By call id, the tool's name for providers. */
+  /** Provider-side tool names by call id. */
   names: Map<string, string>
-  /** Ids of the calls without an output, in their order. */
+  /** Ids of calls without an output, in order. */
   unanswered: Set<string>
-  /** How much the arguments of all calls have been so far. */
+  /** Total size of all calls' arguments so far. */
   argumentsRead: ArgumentsRead
   /** The proof of the next call. */
   callSignature: Signature | undefined
-  /** The turn of the outputs that stand right before. */
+  /** The turn of the immediately preceding outputs. */
   results: UserTurn | undefined
 }
 
 /**
- * Instructions, and system and developer messages before the first other item, are the system prompt; later ones are turns.
- * Neighbouring items of the model are one turn, and so are neighbouring outputs. Throws a GatewayError that names the item at fault.
+ * Instructions, and system and developer messages before any other item, form the system prompt; later ones are turns. Neighbouring items
+ * of the model form one turn, and so do neighbouring outputs. Throws a GatewayError that names the faulty item.
  */
 export function decodeTurns({ instructions, input }: Pick<WireRequest, 'instructions' | 'input'>): DecodedTurns {
   const system: TextBlock[] = instructions ? [{ type: 'text', text: instructions }] : []
@@ -99,7 +99,7 @@ const READERS: { [T in WireItemType]: Reader<T> } = {
   reasoning: readReasoning,
   image_generation_call: readImage,
   agent_message: readAgentMessage,
-  // Read with the other tools.
+  // Handled together with the other tools.
   additional_tools: () => undefined,
   configuration_update: (item, reading) => {
     if (item.reasoning?.effort) reading.effort = item.reasoning.effort
@@ -119,7 +119,7 @@ function readMessage({ role, content }: WireItem<'message'>, reading: Reading, p
   }
 }
 
-/** Text of another agent is not the model's own. */
+/** Text of another agent is treated as the user's. */
 function readAgentMessage(item: WireItem<'agent_message'>, reading: Reading, path: string): void {
   const content = decodeContent(item.content ?? item.message ?? item.text, `${path}.content`)
   if (content.length > 0) reading.turns.push({ role: 'user', content })
@@ -143,7 +143,7 @@ function argumentsOf(given: WireItem<'function_call'>['arguments'], path: string
 }
 
 function readOutput(item: WireItem<'function_call_output'>, reading: Reading, path: string): void {
-  // One that names no call answers the first that has no answer.
+  // An output without a call id answers the first unanswered call.
   const callId = item.call_id || reading.unanswered.values().next().value
   if (callId === undefined) throw invalidRequest(`${path}.call_id is required`, `${path}.call_id`)
   reading.unanswered.delete(callId)
@@ -162,7 +162,7 @@ function readOutput(item: WireItem<'function_call_output'>, reading: Reading, pa
   }
 }
 
-/** A reasoning item may carry no more than the proof of the call after it. */
+/** A reasoning item may contain only the proof of the call after it. */
 function readReasoning(item: WireItem<'reasoning'>, reading: Reading): void {
   const { signature, redacted, call } = decodeSignature(item.id ?? undefined, item.encrypted_content)
   if (call) reading.callSignature = call
@@ -174,7 +174,7 @@ function readReasoning(item: WireItem<'reasoning'>, reading: Reading): void {
   }
 }
 
-/** A picture that the model has made, which its provider may have kept for itself. */
+/** An image made by the model, whose bytes its provider may not have sent. */
 function readImage(item: WireItem<'image_generation_call'>, reading: Reading): void {
   const { result, output_format: format } = item
   if (!result) return
@@ -182,7 +182,7 @@ function readImage(item: WireItem<'image_generation_call'>, reading: Reading): v
   pushAssistant(reading, [{ type: 'image', source }])
 }
 
-/** References to stored items were replaced before. Lost reasoning is ignored, as in other formats. */
+/** References to stored items were resolved before. Lost reasoning is ignored, as in other formats. */
 function refuseReference(id: string, path: string): void {
   if (id.startsWith('rs_')) return
   throw new GatewayError('not_found', `Item with id '${id.slice(0, 128)}' not found.`, { param: `${path}.id` })
@@ -194,7 +194,7 @@ function pushAssistant(reading: Reading, content: ModelBlock[]): void {
   else if (content.length > 0) reading.turns.push({ role: 'assistant', content })
 }
 
-/** The items in that order. Calls that have no output hold nothing up. */
+/** Moves messages between calls and their outputs behind the outputs. Calls without an output delay nothing. */
 function orderItems(items: readonly WireAnyItem[]): PlacedItem[] {
   const lastOutput = new Map<unknown, number>()
   items.forEach((item, index) => {

@@ -1,4 +1,4 @@
-/** The items of an answer as responses clients read them: shared by complete and streamed answers. */
+/** Items of an answer for responses clients, shared by complete and streamed answers. */
 import type { ReasoningBlock, Signature, ToolOrigin } from '@/chat/request'
 import type { Source } from '@/chat/sources'
 import type { AnswerContext } from '@/formats/format'
@@ -7,30 +7,30 @@ import { encodeAnnotation } from '@/formats/url-citations'
 import { randomId } from '@/lib/ids'
 import type { JsonObject } from '@/lib/json'
 
-/** Whether an item is whole: one that a limit broke off is not. A call that is not whole must not be made. */
+/** Whether an item is complete. An item cut off by a limit is not, and such a call must not be executed. */
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-/** A message of one part; undefined for one that has just begun, and has none. */
+/** A message with one part; `part` is undefined if the message has just begun. */
 export function messageItem(id: string, status: ItemStatus, part: JsonObject | undefined): JsonObject {
   return { id, type: 'message', status, role: 'assistant', content: part ? [part] : [] }
 }
 
-/** A part of text. */
+/** Writes a text part. */
 export function textPart(text: string, logprobs: JsonObject[] = [], sources: readonly Source[] = []): JsonObject {
   return { type: 'output_text', text, annotations: sources.map(encodeSource), logprobs }
 }
 
-/** The annotation of a source. */
+/** Writes a source as an annotation. */
 export function encodeSource(source: Source): JsonObject {
   return encodeAnnotation(source, false)
 }
 
-/** A part that says what the model will not do. */
+/** A part with a refusal of the model. */
 export function refusalPart(refusal: string): JsonObject {
   return { type: 'refusal', refusal }
 }
 
-/** A part of a summary. All reasoning is in one part: most clients show no others. */
+/** A part of a summary. All reasoning is in one part, since most clients show only the first. */
 export function summaryPart(text: string): JsonObject {
   return { type: 'summary_text', text }
 }
@@ -41,7 +41,7 @@ export function reasoningItem(id: string, status: ItemStatus, text: string, proo
   return { id, type: 'reasoning', status, summary, ...(proof !== undefined && { encrypted_content: proof }) }
 }
 
-/** A call as the caller named the tool; `text` is its arguments, or the text of a custom tool. */
+/** A call with the caller's name of the tool; `text` is its arguments, or a custom tool's text. */
 export function callItem(
   call: { id: string; callId: string; name: string; text: string },
   status: ItemStatus,
@@ -54,17 +54,17 @@ export function callItem(
   return { id, type: 'function_call', status, call_id: callId, ...named, arguments: text }
 }
 
-/** An image that the model made. */
+/** An image made by the model. */
 export function imageItem(id: string, status: ItemStatus, data: string | null): JsonObject {
   return { id, type: 'image_generation_call', status, result: data }
 }
 
-/** The id of a new item: that which a proof of this format was minted with, so that both go back together. */
+/** The id of a new item: the one that this format's proof belongs to, since a provider checks both together. */
 export function reasoningId(signature: Signature | undefined): string {
   return ownSignature(signature)?.id || randomId('rs')
 }
 
-/** A reasoning item: its text where wanted, and its signature unless foreign to a hidden text; undefined for nothing. */
+/** A reasoning item: its text if wanted, and its signature unless that signs a hidden text; undefined if nothing remains. */
 export function tellThought(
   { text, signature, redacted }: Omit<ReasoningBlock, 'type'>,
   id: string,
@@ -78,7 +78,7 @@ export function tellThought(
   return told !== '' || proof !== undefined ? { text: told, proof } : undefined
 }
 
-/** The reasoning item before a call that carries the call's own proof, which has no other place. */
+/** A reasoning item before a call, which contains the call's own proof because calls have no field for it. */
 export function callProofItem(signature: Signature | undefined, context: AnswerContext): JsonObject[] {
   if (!signature || !context.wantsEncryptedReasoning) return []
   return [reasoningItem(randomId('rs'), 'completed', '', encodeCallSignature(signature))]

@@ -1,11 +1,11 @@
-/** An error of ours in the words of responses clients. */
+/** Encodes an error in the form that responses clients expect. */
 import type { ErrorKind, GatewayError } from '@/chat/error'
 import { encodeErrorBody } from '@/formats/openai'
 import type { JsonObject } from '@/lib/json'
 
 export { encodeError } from '@/formats/openai'
 
-/** The code of a failed response; clients decide by it whether to retry. */
+/** The code of a failed response, by which clients decide whether to retry. */
 const CODE_OF_FAILURE: Partial<Record<ErrorKind, string>> = {
   invalid_request: 'invalid_prompt',
   too_large: 'invalid_prompt',
@@ -14,14 +14,14 @@ const CODE_OF_FAILURE: Partial<Record<ErrorKind, string>> = {
   rate_limited: 'rate_limit_exceeded',
 }
 
-/** The fields of an `error` event: published flat, but sent nested by the service itself, so clients read either. */
+/** The fields of an `error` event. They are published flat, but the service sends them nested, so clients read either. */
 export function encodeErrorEvent(error: GatewayError): JsonObject {
   const body = encodeErrorBody(error)
   const { code, message, param } = body
   return { code: code ?? null, message, param: param ?? null, error: body }
 }
 
-/** The `error` of a response that failed. */
+/** The `error` of a failed response. */
 export function encodeFailure({ kind, message }: GatewayError): JsonObject {
   return { code: CODE_OF_FAILURE[kind] ?? 'server_error', message }
 }

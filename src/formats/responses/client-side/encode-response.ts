@@ -1,4 +1,4 @@
-/** An answer of the hub as a complete response. */
+/** Encodes a complete answer as a response object. */
 import type { AnswerBlock, ChatResponse, Choice, FinishReason } from '@/chat/response'
 import { movedBy, withPlaces } from '@/chat/sources'
 import { customInput } from '@/formats/custom-tools'
@@ -21,7 +21,7 @@ import {
   textPart,
 } from './encode-content'
 
-/** The format knows one choice: the first. An answer without content is legal. */
+/** Only the first choice is sent. An answer may have no content. */
 export function encodeResponse(response: ChatResponse, context: AnswerContext): JsonObject {
   const choice = response.choices[0] ?? { index: 0, content: [], finish: { kind: 'stop' } }
   const hasRefusal = choice.content.some(({ type }) => type === 'refusal')
@@ -35,26 +35,26 @@ export function encodeResponse(response: ChatResponse, context: AnswerContext): 
   })
 }
 
-/** The error of an answer that its provider ended with one, without a word about it. */
+/** The error of an answer that its provider ended with an error without a message. */
 export const MODEL_FAILED = { code: 'server_error', message: 'The model failed to answer.' }
 
-/** How the answer ended. If a refusal says that the model declines, the response is whole. */
+/** How the answer ended. With a refusal by the model, the response counts as complete. */
 export function endingOf(finish: FinishReason, hasRefusal: boolean): Ending {
   const isSaid = hasRefusal && finish.kind === 'content-filter'
   return encodeFinishReason(isSaid ? { kind: 'stop' } : finish)
 }
 
-/** Unix seconds of now, where the response is complete. */
+/** The current time in Unix seconds, if the response is complete. */
 export function completedAt({ status }: Pick<Ending, 'status'>): number | null {
   return status === 'completed' ? Math.floor(Date.now() / 1000) : null
 }
 
-/** The status of the last item of an answer, which is what a limit breaks off. */
+/** The status of an answer's last item, which a limit may have cut off. */
 export function lastStatus({ status }: Pick<Ending, 'status'>): ItemStatus {
   return status === 'completed' ? 'completed' : 'incomplete'
 }
 
-/** The state of a response at one moment, besides its constant fields. */
+/** The variable fields of a response. */
 type Moment = Omit<Ending, 'status'> & {
   status: string
   error: JsonObject | null
@@ -63,10 +63,10 @@ type Moment = Omit<Ending, 'status'> & {
   usage: JsonObject | null
 }
 
-/** What ids of ours begin with, e.g. `req_`. */
+/** Prefix of our ids, such as `req_`. */
 const PREFIX = /^[a-z]+_/
 
-/** A whole response object: all fields are always there, those that say nothing as null. */
+/** A complete response object: all fields are always present, empty ones as null. */
 export function encodeBody(context: AnswerContext, moment: Moment): JsonObject {
   return {
     id: `resp_${context.id.replace(PREFIX, '')}`,
@@ -74,7 +74,7 @@ export function encodeBody(context: AnswerContext, moment: Moment): JsonObject {
     created_at: context.created,
     ...moment,
     background: false,
-    // The answer's own id among them, where the request was read.
+    // If the request was stored, this includes the answer's own id.
     ...context.answerEcho,
     model: context.model,
   }
@@ -96,7 +96,7 @@ type BlockContext = {
   newId: (id: string) => string
   context: AnswerContext
   logprobs: JsonObject[]
-  /** How long the texts before it are. */
+  /** Length of the preceding texts. */
   before: number
 }
 
@@ -135,7 +135,7 @@ function encodeBlock(block: AnswerBlock, status: ItemStatus, given: BlockContext
   }
 }
 
-/** The hub has those of a choice as chat-completions writes them, whose entries are the same. */
+/** The hub has a choice's log probabilities in the form of chat-completions, whose entries are the same. */
 function logprobsOf({ logprobs }: Choice): JsonObject[] {
   const content = isJsonObject(logprobs) ? logprobs.content : undefined
   return Array.isArray(content) ? content.filter(isJsonObject) : []

@@ -1,4 +1,4 @@
-/** The events of a responses stream by which the pieces of an item are named and closed. */
+/** Events of a responses stream for the pieces and ends of items. */
 import type { ToolOrigin } from '@/chat/request'
 import type { Source } from '@/chat/sources'
 import type { CustomInput } from '@/formats/custom-tools'
@@ -6,7 +6,7 @@ import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
 import { encodeSource, refusalPart, summaryPart, textPart } from './encode-content'
 
-/** One block that has begun. `index` is -1 until its item is opened. */
+/** A started block. `index` is -1 until its item is opened. */
 export type Lane = {
   kind: 'text' | 'refusal' | 'reasoning' | 'call'
   id: string
@@ -17,20 +17,20 @@ export type Lane = {
   callId: string
   name: string
   origin: ToolOrigin | undefined
-  /** Reads a custom tool's text out of its arguments. */
+  /** Extracts a custom tool's text from its arguments. */
   custom: CustomInput | undefined
 }
 
-/** Makes the next event of the stream, which numbers them. */
+/** Creates the stream's next numbered event. */
 export type Emit = (type: string, fields: JsonObject) => Frame
 
-/** Where a piece of a message or a thought belongs: our items have one part each. */
+/** The position of a piece: our items have one part each. */
 export function partFields({ kind, id, index }: Lane): JsonObject {
   const part = kind === 'reasoning' ? 'summary_index' : 'content_index'
   return { item_id: id, output_index: index, [part]: 0 }
 }
 
-/** The events that close the part of a message. */
+/** The events that close a message's part. */
 export function messageDone(lane: Lane, emit: Emit): Frame[] {
   const fields = partFields(lane)
   const text = lane.parts.join('')
@@ -53,7 +53,7 @@ export function messageDone(lane: Lane, emit: Emit): Frame[] {
   ]
 }
 
-/** The events that close the summary of a thought. */
+/** The events that close a reasoning summary. */
 export function thoughtDone(lane: Lane, emit: Emit): Frame[] {
   const fields = partFields(lane)
   const text = lane.parts.join('')
@@ -63,13 +63,13 @@ export function thoughtDone(lane: Lane, emit: Emit): Frame[] {
   ]
 }
 
-/** The event of a piece of a call's arguments, or of a custom tool's text. */
+/** The event for a piece of a call's arguments, or of a custom tool's text. */
 export function callDelta({ id, index, custom }: Lane, delta: string, emit: Emit): Frame {
   const type = custom ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
   return emit(type, { item_id: id, output_index: index, delta })
 }
 
-/** The event that closes a call. */
+/** The events that close a call. */
 export function callDone({ id, index, name, origin, custom, parts }: Lane, emit: Emit): Frame[] {
   const fields = { item_id: id, output_index: index }
   const text = parts.join('')

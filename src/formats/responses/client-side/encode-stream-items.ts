@@ -1,9 +1,8 @@
 /**
- * The items of a streamed response. Each block of the hub is an item with an index of its own, given when its first content is
- * there, so that blocks may interleave and empty ones leave no trace.
- *
- * Two things wait. A call waits for its second fragment, or for another block: where it comes whole, its proof goes before it. And
- * the last word on an item waits for the next one, or for the end: only then it is known whether a limit broke the item off.
+ * Encodes the items of a streamed response. Each block becomes an item with its own index, assigned at its first content, so blocks may
+ * interleave and empty ones are not sent. Two things are delayed. A call waits for its second fragment or for another block: if it arrives
+ * as a whole, its proof is sent before it. And an item's final event waits for the next item or the end, because only then is it known
+ * whether a limit cut the item off.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
@@ -36,9 +35,9 @@ export class ItemWriter {
   private readonly lanes = new Map<number, Lane>()
   private readonly newCallId = createToolIds()
   private readonly items: JsonObject[] = []
-  /** The call that waits for more of it. */
+  /** The delayed call. */
   private held: number | undefined
-  /** Where in `items` the item stands whose last word waits. */
+  /** Index in `items` of the item whose final event is delayed. */
   private ended: number | undefined
   private sawRefusal = false
   private firstText: number | undefined
@@ -91,7 +90,7 @@ export class ItemWriter {
     return []
   }
 
-  /** Says the last word on the item before, and opens the next. */
+  /** Sends the previous item's delayed final event, and opens the next item. */
   private open(lane: Lane, id: string): Frame[] {
     const before = this.finish('completed')
     lane.id = id
@@ -176,7 +175,7 @@ export class ItemWriter {
     }
   }
 
-  /** Places among all texts are those of the part in the first text alone. */
+  /** Source positions count over all texts, so they fit only the first text. */
   private cite(block: number, sources: readonly Source[] = []): Frame[] {
     const lane = this.lanes.get(block)
     if (!lane || sources.length === 0) return []
@@ -214,7 +213,7 @@ export class ItemWriter {
     return told ? this.writeWhole(reasoningItem(id, 'completed', '', told.proof)) : []
   }
 
-  /** An item that is whole when it is first heard of. `begun` is in what it differs where it is added. */
+  /** Writes an item that arrives complete. `begun`: fields that differ when it is added. */
   private writeWhole(item: JsonObject, begun: JsonObject = {}): Frame[] {
     const before = this.finish('completed')
     this.ended = this.items.length
@@ -223,7 +222,7 @@ export class ItemWriter {
     return [...before, this.emit('response.output_item.added', added)]
   }
 
-  /** The last word on the item before comes first where blocks interleave. */
+  /** Sends an item's final events. If blocks interleave, the previous item's delayed event comes first. */
   private settle(lane: Lane, closing: typeof messageDone, item: JsonObject): Frame[] {
     const before = this.finish('completed')
     this.items[lane.index] = item
@@ -231,18 +230,18 @@ export class ItemWriter {
     return [...before, ...closing(lane, this.emit)]
   }
 
-  /** Takes note of a piece of an open item, of which another part makes the event. */
+  /** Records a piece of an open item whose event is written elsewhere. */
   note({ block, text }: TextPiece): void {
     this.lanes.get(block)?.parts.push(text)
   }
 
-  /** Ends every item that is still open; the last one with `status`. */
+  /** Ends all open items; the last one gets `status`. */
   end(status: ItemStatus): Frame[] {
     const closing = [...this.lanes.keys()].flatMap((block) => this.close(block, undefined))
     return [...closing, ...this.finish(status)]
   }
 
-  /** All items so far, those still open as far as they have come. */
+  /** All items so far, including the content of open ones. */
   output(): JsonObject[] {
     for (const lane of this.lanes.values()) if (lane.index !== -1) this.items[lane.index] = itemOf(lane, 'incomplete')
     return this.items
@@ -253,7 +252,7 @@ export class ItemWriter {
   }
 }
 
-/** What a call that is whole has to say after its last piece. */
+/** Text to send after a complete call's last piece. */
 function restOf({ custom, parts }: Lane): string {
   if (custom) return custom.end()
   return parts.join('').trim() === '' ? encodeArguments('') : ''

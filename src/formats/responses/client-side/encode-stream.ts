@@ -1,6 +1,6 @@
 /**
- * Events of the hub as a responses stream: `response.created` and `response.in_progress`, the items, and one terminal event with the
- * whole response, which waits for the usage. Every event has a number, and the name of its type.
+ * Encodes a responses stream: `response.created` and `response.in_progress`, the items, and one final event with the whole response, which
+ * waits for the usage. Every event has a number and the name of its type.
  */
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
@@ -14,7 +14,7 @@ import { encodeErrorEvent, encodeFailure } from './encode-error'
 import { completedAt, encodeBody, endingOf, lastStatus, MODEL_FAILED } from './encode-response'
 import { ItemWriter } from './encode-stream-items'
 
-/** Creates an encoder for one answer. Choices beyond the first can't be said and are left out. */
+/** Creates an encoder for one answer. Choices after the first are omitted. */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   return new ResponseEncoder(context)
 }
@@ -68,7 +68,7 @@ class ResponseEncoder implements StreamEncoder {
     if (this.isStarted) return []
     this.isStarted = true
     const begun = { status: 'in_progress', incomplete_details: null, error: null, completed_at: null }
-    // It repeats what was asked for, which may be long: written once, for both.
+    // It repeats the request, which may be long, so both events share the text.
     const response = JSON.stringify(encodeBody(this.context, { ...begun, output: [], usage: null }))
     return ['response.created', 'response.in_progress'].map((event) => ({
       event,
@@ -93,7 +93,7 @@ class ResponseEncoder implements StreamEncoder {
     return [...opening, ...closing, this.emit(`response.${ending.status}`, { response })]
   }
 
-  /** Clients read one of the two: some know only the event, and some only the response. */
+  /** Sends both, since some clients read only the event, others only the response. */
   private failWith(error: GatewayError): Frame[] {
     const response = encodeBody(this.context, {
       status: 'failed',

@@ -1,11 +1,11 @@
-/** What in a responses request only a provider of the same format can carry. */
+/** Parts of a responses request that only providers of the format support. */
 import { findMedia } from '@/formats/native-media'
 import { type DecodedTools, decodeToolChoice } from './decode-tools'
 import { isKnownType, typeOfItem, type WireRequest } from './wire'
 
 const KNOWN_OUTPUTS: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema'])
 
-/** Traces of a provider's tools in earlier answers; other providers get the rest, since a refusal would end the conversation. */
+/** Items of provider-run tools in earlier answers. Other providers get the conversation without them, since a refusal would end it. */
 const HOSTED_HISTORY: ReadonlySet<string> = new Set([
   'web_search_call',
   'file_search_call',
@@ -21,7 +21,7 @@ const HOSTED_HISTORY: ReadonlySet<string> = new Set([
   'program_output',
 ])
 
-/** Each as the field and what it is, e.g. `tools[1] (mcp)`. */
+/** Each as field and kind, such as `tools[1] (mcp)`. */
 export function listNativeOnly(request: WireRequest, { others }: Pick<DecodedTools, 'others'>): string[] {
   const found = others.map(({ tool, path }) => `${path} (${shown(String(tool.type))})`)
   const { tool_choice: choice, text, input } = request
@@ -36,14 +36,14 @@ export function listNativeOnly(request: WireRequest, { others }: Pick<DecodedToo
   return found
 }
 
-/** The kinds of {@link HOSTED_HISTORY} that a request holds, e.g. `input.mcp_call`. */
+/** The {@link HOSTED_HISTORY} items in a request, such as `input.mcp_call`. */
 export function listHostedHistory({ input }: WireRequest): string[] {
   if (!Array.isArray(input)) return []
   const types = new Set(input.map(typeOfItem).filter((type) => HOSTED_HISTORY.has(type)))
   return [...types].map((type) => `input.${type}`)
 }
 
-/** Pictures and files in items that the hub has no word for. */
+/** Images and files in items unknown to the hub. */
 export function listNativeMedia({ input }: WireRequest) {
   const items = Array.isArray(input) ? input : []
   return findMedia(

@@ -1,4 +1,4 @@
-/** Names of tools for providers without namespaces: both names in one, found again in the answer. */
+/** Flat tool names for providers without namespaces: both names combined, and separated again in the answer. */
 import { invalidRequest } from '@/chat/error'
 import type { ToolOrigin } from '@/chat/request'
 import { LIMITS } from '@/formats/responses/limits'
@@ -9,13 +9,13 @@ const ILLEGAL_CHARACTERS = /[^A-Za-z0-9_-]/g
 const DIGEST_CHARS = 8
 
 export interface ToolNames {
-  /** Notes a tool that stands at `path`, and returns its name towards providers. Throws where another tool goes by that one. */
+  /** Registers the tool at `path` and returns its provider-side name. Throws if another tool has that name. */
   add(origin: ToolOrigin, path: string): string
-  /** The tools that are no functions, or have another name for the caller, by their names towards providers. */
+  /** The tools that are not functions or have another name for the caller, by provider-side name. */
   origins(): ReadonlyMap<string, ToolOrigin>
 }
 
-/** The name of a tool towards providers: its own, or one made of the namespace's and its own. */
+/** A tool's provider-side name: its own, or namespace and name combined. */
 export function flatName(name: string, namespace: string | null | undefined): string {
   if (!namespace) return name
   const whole = `${namespace}${SEPARATOR}${name}`

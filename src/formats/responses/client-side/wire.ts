@@ -1,4 +1,4 @@
-/** The responses request as a schema: known fields typed, unknown ones kept; `null` counts as absent. */
+/** The schema of responses requests: known fields are typed, unknown ones kept; `null` counts as missing. */
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
@@ -8,11 +8,11 @@ import { createSchemaCheck } from '@/formats/schema-check'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { object, oneOf, optional, titled } from '@/lib/schemas'
 
-/** An object of which nothing is known but that it is one. */
+/** An object with unknown fields. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}, { description: 'an object' }))
 const NonEmptyString = Type.String({ minLength: 1 })
 
-/** A part of a message's content, or of a tool's output. Some clients send the spellings of chat-completions. */
+/** A part of a message's content or a tool's output. Some clients use the names of chat-completions. */
 const Part = object({
   type: Type.String({ description: 'input_text, input_image, input_file, input_audio, output_text or refusal' }),
   text: optional(Type.String()),
@@ -50,7 +50,7 @@ const CustomToolCall = object({
   input: optional(Type.String()),
 })
 
-/** Of a function or a custom tool. */
+/** The output of a function or custom tool. */
 const CallOutput = object({ call_id: optional(Type.String()), output: Content })
 
 const ReasoningTexts = Type.Array(
@@ -64,19 +64,19 @@ const Reasoning = object({
   encrypted_content: optional(Type.String()),
 })
 
-/** A picture that the model has made. */
+/** An image made by the model. */
 const ImageGenerationCall = object({ result: optional(Type.String()), output_format: optional(Type.String()) })
 
 const AdditionalTools = object({ tools: Type.Array(object({ type: NonEmptyString }), LIMITS.tools) })
 
-/** Another agent of the caller's speaks. */
+/** A message of another agent of the caller. */
 const AgentMessage = object({
   content: optional(Content),
   message: optional(Type.String()),
   text: optional(Type.String()),
 })
 
-/** From here on the model is to think harder or less, and answer in another form. */
+/** Changes the effort or output shape from here on. */
 const ConfigurationUpdate = object({
   reasoning: optional(object({ effort: optional(Type.String()) })),
   text: optional(object({ format: optional(AnyObject) })),
@@ -84,7 +84,7 @@ const ConfigurationUpdate = object({
 
 const ItemReference = object({ id: NonEmptyString })
 
-/** The items that have a meaning in every format, by their type. */
+/** Items with a meaning in every format, by type. */
 export const ITEMS = {
   message: Message,
   function_call: FunctionCall,
@@ -99,7 +99,7 @@ export const ITEMS = {
   item_reference: ItemReference,
 } as const
 
-/** Any item: its own schema is chosen by its type, so that an error names the very field at fault. */
+/** Any item: its type selects the schema, so that an error names the faulty field. */
 const AnyItem = object({
   type: optional(Type.String({ description: 'message where it is left out' })),
   role: optional(Type.String()),
@@ -174,23 +174,23 @@ export const ResponsesRequest = titled('ResponsesRequest', {
 
 export type WireRequest = Static<typeof ResponsesRequest>
 
-/** Returns a body as a request. Throws a GatewayError `invalid_request` that names the first field at fault. */
+/** Validates a body. Throws a GatewayError `invalid_request` that names the first faulty field. */
 export function checkRequest(body: JsonObject): WireRequest {
   check(ResponsesRequest, body, '')
   return body as unknown as WireRequest
 }
 
-/** The type of an item; one that names none but has a role is a message. */
+/** The type of an item; without a type but with a role, it is a message. */
 export function typeOfItem({ type, role }: WireAnyItem): string {
   return type ?? (role === undefined || role === null ? '' : 'message')
 }
 
-/** Whether the hub has a word for items of `type`. */
+/** Whether the hub supports items of `type`. */
 export function isKnownType(type: string): type is WireItemType {
   return Object.hasOwn(ITEMS, type)
 }
 
-/** Returns an item as one of its `type`. Throws like {@link checkRequest}; `path` is where the item stands. */
+/** Validates an item of the given `type`. Throws like {@link checkRequest}; `path` is the item's place. */
 export function checkItem<T extends WireItemType>(type: T, item: WireAnyItem, path: string): WireItem<T> {
   check(ITEMS[type], item, path)
   return item as unknown as WireItem<T>
@@ -198,7 +198,7 @@ export function checkItem<T extends WireItemType>(type: T, item: WireAnyItem, pa
 
 const check = createSchemaCheck({ isMeant, word: String })
 
-/** Of several words one is as good as another. */
+/** Never a constant: errors about one constant of several are no more specific. */
 function isMeant({ type, const: word }: TSchema, value: unknown): boolean {
   if (word !== undefined) return false
   if (Array.isArray(value)) return type === 'array'

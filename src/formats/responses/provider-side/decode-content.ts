@@ -1,4 +1,4 @@
-/** Items of a complete response as blocks of the hub. */
+/** Decodes the items of a complete response. */
 import type { AnswerBlock } from '@/chat/response'
 import { customArguments } from '@/formats/custom-tools'
 import { decodeSignature } from '@/formats/responses/signature'
@@ -7,7 +7,7 @@ import { decodeAnnotations } from '@/formats/url-citations'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
-/** What of an item every format can carry; the text that uses a search or another tool of the provider follows in an item of its own. */
+/** The blocks of an item that every format supports. Items of provider-run tools are skipped: the text based on them is a separate item. */
 export function decodeItem(item: JsonValue | undefined): AnswerBlock[] {
   if (!isJsonObject(item)) return []
   switch (item.type) {
@@ -25,7 +25,7 @@ export function decodeItem(item: JsonValue | undefined): AnswerBlock[] {
   }
 }
 
-/** The parts of a message; some write one text in their place. */
+/** The parts of a message; some providers send a text instead. */
 function partsOf({ content }: JsonObject): JsonValue[] {
   if (typeof content === 'string') return [{ type: 'output_text', text: content }]
   return Array.isArray(content) ? content : []
@@ -38,7 +38,7 @@ function decodePart(part: JsonValue): AnswerBlock[] {
   return [{ type: read.kind, text: read.text, ...(read.kind === 'text' && sources.length > 0 && { sources }) }]
 }
 
-/** What a part of a message says, and in which way; undefined for parts of other kinds. */
+/** The text of a message's part; undefined for other kinds of parts. */
 export function readPart(part: JsonValue | undefined): { kind: 'text' | 'refusal'; text: string } | undefined {
   if (!isJsonObject(part)) return undefined
   if (part.type === 'refusal') return { kind: 'refusal', text: textOf(part.refusal) ?? '' }
@@ -47,7 +47,7 @@ export function readPart(part: JsonValue | undefined): { kind: 'text' | 'refusal
     : undefined
 }
 
-/** The summaries, or where there are none the thoughts themselves, which open models show. */
+/** The summaries, or else the reasoning itself, which open models show. */
 export function reasoningText({ summary, content }: JsonObject): string {
   const summaries = textsOf(summary)
   return (summaries.length > 0 ? summaries : textsOf(content)).join('\n\n')
@@ -62,12 +62,12 @@ function decodeReasoningItem(item: JsonObject): AnswerBlock {
   return { type: 'reasoning', text: reasoningText(item), ...readProof(item) }
 }
 
-/** A provider of this format has no proofs but its own. */
+/** The proof of a reasoning item. A provider of this format only sends its own. */
 export function readProof(item: JsonObject): ReturnType<typeof decodeSignature> {
   return decodeSignature(textOf(item.id), textOf(item.encrypted_content))
 }
 
-/** A call without a name can't be answered by anyone, and is left out. */
+/** A call without a name is omitted, since nobody could answer it. */
 function decodeCall(item: JsonObject): AnswerBlock[] {
   const name = textOf(item.name) ?? ''
   if (name === '') return []
@@ -76,7 +76,7 @@ function decodeCall(item: JsonObject): AnswerBlock[] {
   return [{ type: 'tool-call', id: callId(item), name, argumentsText }]
 }
 
-/** The id by which the output is to answer, which is not that of the item. */
+/** The id that the call's output must refer to, which differs from the item's id. */
 export function callId({ call_id: id, id: itemId }: JsonObject): string {
   return textOf(id) || textOf(itemId) || randomId('call')
 }
@@ -86,7 +86,7 @@ function decodeImage(item: JsonObject): AnswerBlock[] {
   return image ? [{ type: 'image', source: { type: 'base64', ...image } }] : []
 }
 
-/** The picture that a provider's tool has made. */
+/** An image made by a provider-run tool. */
 export function readImage({
   result,
   output_format: format,

@@ -1,12 +1,12 @@
-/** What a responses provider's error says: an error answer, an event `error` inside a stream, or the `error` of a response that failed. */
+/** Decodes a responses provider's error: an error response, an `error` event in a stream, or a failed response's `error`. */
 import type { ProviderError } from '@/chat/provider-error'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
-/** Keeps an error of many megabytes from travelling into logs. */
+/** Keeps very long messages out of logs. */
 const MAX_MESSAGE_CHARS = 4000
 
-/** The status that a code stands for, where it comes inside a stream or a response that had begun well. */
+/** The status of each code, for errors inside a stream or a response that began with 200. */
 const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map([
   ['server_error', 500],
   ['rate_limit_exceeded', 429],
@@ -23,7 +23,7 @@ const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map([
   ['data_residency_mismatch', 403],
   ['model_not_found', 404],
 ])
-/** Codes about a picture of the request: too small, of no known kind, not to be had. */
+/** Codes about an image of the request: too small, of unknown type, not available. */
 const IMAGE_CODE = /(?:^|_)image(?:_|$)/
 const STATUS_OF_TYPE: ReadonlyMap<string, number> = new Map([
   ['invalid_request_error', 400],
@@ -37,7 +37,7 @@ const STATUS_OF_TYPE: ReadonlyMap<string, number> = new Map([
   ['model_error', 500],
 ])
 
-/** Reads OpenAI's shapes, a failed response, a bare `error` string, FastAPI's `detail`, a `message`. Never throws. */
+/** Decodes OpenAI's shapes, a failed response, a plain `error` text, FastAPI's `detail`, a `message`. Never throws. */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const root = Array.isArray(body) ? body[0] : body
   const whole = isJsonObject(root) && isJsonObject(root.response) ? root.response : root
@@ -45,7 +45,7 @@ export function decodeError(status: number | undefined, body: JsonValue | undefi
   const fields = isJsonObject(error) ? error : {}
   const said = [fields.message, isJsonObject(whole) ? whole.error : undefined, fields.detail, whole]
   const message = said.find((candidate) => typeof candidate === 'string' && candidate !== '')
-  // The type of an event or of an object does not mention the error.
+  // The type of an event or response object is not an error type.
   const type = fields === whole && (fields.type === 'error' || fields.object === 'response') ? undefined : fields.type
   const word = [fields.code, type, fields.status].find(isWord)
   const kind = textOf(word)
@@ -61,7 +61,7 @@ function isWord(value: JsonValue | undefined): boolean {
   return typeof value === 'string' && value !== '' && !/^\d+$/.test(value) && value !== 'failed'
 }
 
-/** An error inside a 200 says its real status as a number in `code` or `status`, or by a word. */
+/** An error inside a 200 response may contain its real status as a number in `code` or `status`, or as a code. */
 function statusWithin(
   fields: JsonObject,
   kind: string | undefined,

@@ -1,4 +1,4 @@
-/** A complete response of a responses provider as an answer of the hub. */
+/** Decodes a complete response of a responses provider. */
 import type { AnswerBlock, ChatResponse } from '@/chat/response'
 import { serviceTierOf } from '@/chat/service-tier'
 import { movedBy } from '@/chat/sources'
@@ -9,10 +9,10 @@ import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/jso
 import { decodeItem } from './decode-content'
 
 const FAILED: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled'])
-/** Of an answer that is not finished: a request in one piece gets nothing more. */
+/** Statuses of an unfinished answer, which a non-streamed request never gets completed. */
 const UNFINISHED: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress'])
 
-/** Returns undefined where `body` is no answer of this format: another shape, or a response that failed in a 200, or has yet to begin. */
+/** Undefined if `body` is no answer of this format: another shape, a failed response with status 200, or one that has not started. */
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (!isJsonObject(body) || body.error || FAILED.has(body.status) || !Array.isArray(body.output)) return undefined
   const content = withTextPlaces(body.output.flatMap(decodeItem))
@@ -37,7 +37,7 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   }
 }
 
-/** The places of sources, which the format counts within a part, among all texts. */
+/** Converts source positions, which this format counts per part, to positions in the whole text. */
 function withTextPlaces(content: AnswerBlock[]): AnswerBlock[] {
   let before = 0
   for (const block of content) {
@@ -48,12 +48,12 @@ function withTextPlaces(content: AnswerBlock[]): AnswerBlock[] {
   return content
 }
 
-/** Whole seconds; some state fractions of them. 0 if there is no such moment. */
+/** Whole seconds, since some providers send fractions. 0 for an invalid time. */
 export function readCreated(value: JsonValue | undefined): number {
   return typeof value === 'number' && Number.isSafeInteger(Math.floor(value)) ? Math.max(0, Math.floor(value)) : 0
 }
 
-/** The log probabilities of all texts, one after another, as the hub has them. */
+/** The log probabilities of all texts in order, in the hub's form. */
 function readLogprobs(output: readonly JsonValue[]): JsonObject | undefined {
   const parts = output.flatMap((item) => (isJsonObject(item) && Array.isArray(item.content) ? item.content : []))
   const content = parts.flatMap((part) => (isJsonObject(part) && Array.isArray(part.logprobs) ? part.logprobs : []))

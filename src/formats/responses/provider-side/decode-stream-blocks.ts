@@ -1,8 +1,7 @@
 /**
- * The items of a responses stream that is being read, as blocks of the hub. Items are known by their place in the output, never by
- * their ids, which some services change from event to event. A message has a block for each of its parts, everything else is one.
- * What only a later event says, that a text or an item is done, is taken where nothing came before it: of a text's pieces no copy is
- * kept. Blocks are numbered by their order, whatever place the provider gives them.
+ * Reads the items of a responses stream as blocks. Items are identified by their index in the output, never by id, which some services
+ * change between events. A message has one block per part; any other item is one block. The final text of a finished part or item is only
+ * used if no pieces came before, so no copy of the pieces is kept. Blocks are numbered by order, whatever index the provider sends.
  */
 import type { ChatEvent } from '@/chat/event'
 import { type Source, withoutPlaces } from '@/chat/sources'
@@ -14,20 +13,20 @@ import { createCall, type OpenCall, type Place } from './decode-stream-calls'
 type TextKind = 'text' | 'refusal'
 type Part = { kind: TextKind; at: Place; hasText: boolean; isOpen: boolean; sources?: readonly Source[] }
 type Message = { type: 'message'; parts: Map<JsonValue, Part> }
-/** `source` is which of its two texts is read: the one that comes first. `section` is the part of it that is being written. */
+/** `source`: which of its two texts is read, the first to arrive. `section`: the part of it being written. */
 type Thought = { type: 'reasoning'; at: Place; source: string | undefined; section: JsonValue; hasText: boolean }
 type Call = { type: 'call'; call: OpenCall }
 type Item = Message | Thought | Call | { type: 'skipped' }
-/** What stands at a place of the output. */
+/** The item at an index of the output. */
 type Slot = { item: Item; isOpen: boolean; id: string | undefined }
 
 /** Creates a reader for the items of one stream. */
 export class BlockReader {
   private readonly slots = new Map<JsonValue | undefined, Slot>()
   private count = 0
-  /** The block of the first text. */
+  /** Block number of the first text. */
   private firstText: number | undefined
-  /** How many items there were, by kind. */
+  /** Number of items by kind. */
   private readonly told = new Map<string, number>()
   private readonly saw = { call: false, refusal: false, nameless: false }
 
@@ -62,7 +61,7 @@ export class BlockReader {
     }
   }
 
-  /** The item at a place; one of `type` begins there where nothing was said of it, or where what stood there has ended. */
+  /** The item at an index. If there is none, or the previous one has ended, an item of `type` begins there. */
   private itemAt(event: JsonObject, type: string): { item: Item; starts: ChatEvent[] } {
     const key = keyOf(event)
     const known = this.slots.get(key)
@@ -92,7 +91,7 @@ export class BlockReader {
     return starts.length + opened.length === 0 ? [delta] : [...starts, ...opened, delta]
   }
 
-  /** What comes later has all. Only where the first text stands is known among all texts. */
+  /** Later events contain all sources. Positions are only known for the first text. */
   private cite(part: Part, sources: readonly Source[]): void {
     if (sources.length > 0) part.sources = part.at.block === this.firstText ? sources : withoutPlaces(sources)
   }
@@ -127,7 +126,7 @@ export class BlockReader {
     return [...starts, ...(isWhole ? item.call.complete(text) : item.call.append(textOf(text) ?? ''))]
   }
 
-  /** `whole` is the item as it is in the end, where that was said. */
+  /** `whole` is the final item, if it was sent. */
   private close(slot: Slot, whole: JsonObject | undefined): ChatEvent[] {
     slot.isOpen = false
     const { item } = slot
@@ -169,13 +168,13 @@ export class BlockReader {
     ]
   }
 
-  /** A picture that a tool of the provider has made is the one thing of theirs that any format can show. */
+  /** Of provider-run tools, only an image can be expressed in any format. */
   private closeSkipped(whole: JsonObject | undefined): ChatEvent[] {
     const image = whole?.type === 'image_generation_call' ? readImage(whole) : undefined
     return image ? [{ type: 'image', ...this.takePlace(), ...image }] : []
   }
 
-  /** An item that is done; one that was done before is said again by some. */
+  /** Handles a finished item; some providers repeat the event. */
   private done(event: JsonObject, item: JsonObject): ChatEvent[] {
     const key = keyOf(event)
     const known = this.slots.get(key)
@@ -188,7 +187,7 @@ export class BlockReader {
     return slot ? [...starts, ...this.close(slot, item)] : starts
   }
 
-  /** An event about an item or a part of one; others say nothing here. */
+  /** Handles an event about an item or its part; other events give nothing. */
   push(type: string, event: JsonObject): ChatEvent[] {
     switch (type) {
       case 'response.output_text.delta':
@@ -233,10 +232,10 @@ export class BlockReader {
     }
   }
 
-  /** Ends every open block; `output` is the final one, for what no event has brought. */
+  /** Ends all open blocks; `output` is the final one, for items without events. */
   closeAll(output: readonly JsonValue[] = []): ChatEvent[] {
     const items = output.filter(isJsonObject)
-    // The places of a list are those of the events only where these left none out, so items are found by what they are called.
+    // If events were missing, indexes of the list differ from those of the events, so items are then found by id.
     if (this.slots.size === 0) return items.flatMap((item, index) => this.done({ output_index: index }, item))
     const closed = [...this.slots.values()].flatMap((slot) => {
       if (!slot.isOpen) return []
@@ -246,7 +245,7 @@ export class BlockReader {
     return [...closed, ...this.untold(items)]
   }
 
-  /** What only the final output has: the messages and calls beyond as many of their kind as events told of. */
+  /** Items that only the final output contains: messages and calls beyond the number of their kind in events. */
   private untold(items: readonly JsonObject[]): ChatEvent[] {
     const left = new Map(this.told)
     return items.flatMap((item, index) => {
@@ -272,12 +271,12 @@ export class BlockReader {
   }
 }
 
-/** The place of an item in the output. */
+/** The key of an item: its index in the output, or else its id. */
 function keyOf({ output_index: index, item_id: id }: JsonObject): JsonValue | undefined {
   return typeof index === 'number' ? index : id
 }
 
-/** The kind of block that an item becomes, by its type on the wire or by what is read of it. */
+/** The kind of block for an item, given by its wire type or its state. */
 function typeOf(of: Item | string | undefined): string {
   if (typeof of === 'object') return of.type
   if (of === 'function_call' || of === 'custom_tool_call') return 'call'

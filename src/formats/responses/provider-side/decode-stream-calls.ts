@@ -1,4 +1,4 @@
-/** One tool call of a responses stream, whose arguments come in pieces, in one piece, or with the item that is done. */
+/** Reads one tool call of a responses stream, whose arguments arrive in pieces, as a whole, or with the finished item. */
 import type { ChatEvent } from '@/chat/event'
 import { decodeArguments } from '@/formats/responses/tool-calls'
 import { type JsonObject, type JsonValue, textOf } from '@/lib/json'
@@ -7,12 +7,12 @@ import { callId } from './decode-content'
 export type Place = { choice: 0; block: number }
 
 export interface OpenCall {
-  /** What an item that was added says of the call. */
+  /** Handles the added item. */
   start(item: JsonObject): ChatEvent[]
   append(text: string): ChatEvent[]
-  /** The whole arguments, of which some may have come before. */
+  /** Handles the complete arguments; some of them may have arrived before. */
   complete(whole: JsonValue | undefined): ChatEvent[]
-  /** Ends the call; `item` is the whole of it, where that was said. */
+  /** Ends the call; `item` is the finished item, if it was sent. */
   end(item: JsonObject | undefined): ChatEvent[]
   isNamed(): boolean
   hasText(): boolean
@@ -23,7 +23,7 @@ export function createCall(takePlace: () => Place, { type }: JsonObject): OpenCa
   const isCustom = type === 'custom_tool_call'
   /** Set once the call has a name. */
   let at: Place | undefined
-  /** All that came so far, as the wire has it. */
+  /** All arguments so far, as on the wire. */
   let text = ''
 
   function start(item: JsonObject): ChatEvent[] {
@@ -36,7 +36,7 @@ export function createCall(takePlace: () => Place, { type }: JsonObject): OpenCa
     return [...events, ...(isCustom ? [delta(at, '{"input":"')] : []), ...append(before)]
   }
 
-  /** A custom tool's free text becomes, piece by piece, the only field of an object. */
+  /** Writes a custom tool's free text piece by piece as the only field of a JSON object. */
   function append(piece: string): ChatEvent[] {
     text += piece
     if (!at || piece === '') return []

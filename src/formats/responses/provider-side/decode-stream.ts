@@ -1,9 +1,8 @@
 /**
- * A streamed response as events of the hub.
- *
- * **open**: events are read; `start` goes out with the first. **done**: the response was completed or is incomplete. **failed**: the
- * provider reported an error, its response failed, or it sent what can't be read; nothing more is believed. A stream that closes
- * while open was truncated: its blocks are ended, and `end` is not said; the `[DONE]` that some send is no end by itself.
+ * Decodes a streamed response into events. **open**: events are read; `start` is emitted with the first. **done**: the response is
+ * completed or incomplete. **failed**: the provider reported an error, the response failed, or invalid data arrived; all later events are
+ * ignored. A stream that closes while open was truncated: its blocks are ended, and `end` is not emitted. The `[DONE]` that some providers
+ * send is not an end by itself.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { ProviderError } from '@/chat/provider-error'
@@ -20,7 +19,7 @@ import { decodeError } from './decode-error'
 import { readCreated } from './decode-response'
 import { BlockReader } from './decode-stream-blocks'
 
-/** OpenAI pads its events to hide how long they are, and numbers all of them. */
+/** OpenAI pads events to hide their length, and numbers them. */
 const RUNNING: RunningFields = {
   padding: ['obfuscation'],
   numbering: ['sequence_number'],
@@ -34,7 +33,7 @@ const STATUS_OF_LAST_EVENT: ReadonlyMap<string, string> = new Map([
   ['response.incomplete', 'incomplete'],
 ])
 const FAILURES: ReadonlySet<string> = new Set(['error', 'response.error', 'response.failed', 'response.cancelled'])
-/** Arguments that are an object where a text is usual. */
+/** Arguments sent as an object instead of a text. */
 const OBJECT_ARGUMENTS = /"arguments"\s*:\s*\{/
 
 /** Creates a decoder for one stream. */
@@ -49,7 +48,7 @@ class ResponseDecoder implements StreamDecoder {
   private phase: 'open' | 'done' | 'failed' = 'open'
   private isStarted = false
 
-  /** The start of the answer, once: some say it twice, and some not at all. */
+  /** The start of the answer, emitted once: some providers repeat it or omit it. */
   private started(response: JsonObject): ChatEvent[] {
     if (this.isStarted) return []
     this.isStarted = true

@@ -1,4 +1,4 @@
-/** Blocks of the hub as the content of a responses message. */
+/** Encodes blocks as the content of a responses message. */
 import { invalidRequest } from '@/chat/error'
 import type { CacheHint, ContentBlock, FileBlock, ImageBlock, MediaSource } from '@/chat/request'
 import { filenameFor, formatDataUrl, isText, textDocument } from '@/formats/media'
@@ -6,12 +6,12 @@ import { encodeParts, foreignFile } from '@/formats/openai'
 import { QUIRKS } from '@/formats/responses/provider'
 import type { JsonObject } from '@/lib/json'
 
-/** A part that is only text; `mark` is what else it says. */
+/** A text part; `mark` has further fields. */
 export function textPart(text: string, mark: JsonObject = {}): JsonObject {
   return { type: 'input_text', text, ...mark }
 }
 
-/** The parts of one block of a user turn or a result. Throws a GatewayError `invalid_request` where it can't be said in this format. */
+/** The parts for one block of a user turn or a result. Throws a GatewayError `invalid_request` if this format can't express it. */
 export function encodeUserBlock(block: ContentBlock, quirks: ReadonlySet<string>): JsonObject[] {
   return encodeParts(block, ENCODERS, (hint) => encodeCache(hint, quirks))
 }
@@ -49,7 +49,7 @@ function ownFileId({ id, format }: Extract<MediaSource, { type: 'file-id' }>): s
   return id
 }
 
-/** The field to spread into a part: nothing if there is no hint, or where the provider would refuse it. */
+/** The field to spread into a part: empty without a hint, or if the provider would refuse it. */
 export function encodeCache(cache: CacheHint | undefined, quirks: ReadonlySet<string>): JsonObject {
   if (!cache || !quirks.has(QUIRKS.cacheBreakpoints)) return {}
   return { prompt_cache_breakpoint: { mode: 'explicit', ttl: cache.ttl === '1h' ? '12h' : '30m' } }

@@ -1,4 +1,4 @@
-/** A request of the hub as a responses request, for callers of the other formats. */
+/** Encodes a responses request, for callers of the other formats. */
 
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
@@ -21,7 +21,7 @@ import { encodeCache, textPart } from './encode-content'
 import { encodeTools } from './encode-tools'
 import { encodeTurns } from './encode-turns'
 
-/** Reads the quirks of `provider.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
+/** Uses the quirks of `provider.ts`. Throws a GatewayError `invalid_request` if an omission would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   const [native] = request.nativeOnly ?? []
   if (native !== undefined) throw invalidRequest(`This model cannot take ${native}`, native.split(' ')[0])
@@ -38,7 +38,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...(instructions !== undefined && { instructions }),
     input: request.output.type === 'json' ? withMentionOfJson(input) : input,
     ...(request.stream && { stream: true }),
-    // Nothing of a conversation is left with the provider, so what it needs to go on comes with the answer.
+    // The provider stores nothing, so the answer must contain what is needed to continue.
     store: false,
     ...encodeInclude(sampling, traits.quirks),
     ...(limit !== undefined && { max_output_tokens: limit }),
@@ -53,7 +53,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   return { body, warnings }
 }
 
-/** The system prompt is `instructions`, or a message where a part of it is marked, or where there is nothing else to say. */
+/** The system prompt becomes `instructions`; or a message, if a part has a cache hint or there are no other items. */
 function encodeSystem(
   system: readonly TextBlock[],
   turns: JsonObject[],
@@ -75,10 +75,10 @@ function encodeInclude({ top_logprobs: logprobs }: JsonObject, quirks: ReadonlyS
   return include.length > 0 ? { include } : {}
 }
 
-/** Fewer tokens are refused. */
+/** Providers refuse a lower limit. */
 const MIN_OUTPUT_TOKENS = 16
 
-/** `text`, or nothing for plain text of no particular length. Reads the quirk `noVerbosity`. */
+/** `text`; empty for plain text of default verbosity. Uses the quirk `noVerbosity`. */
 function encodeOutput(
   { output, verbosity }: Pick<ChatRequest, 'output' | 'verbosity'>,
   traits: TargetTraits,
@@ -92,7 +92,7 @@ function encodeOutput(
   return { text: { ...(format && { format }), ...(said !== undefined && { verbosity: said }) } }
 }
 
-/** `strict` is always said: left out, it means another thing here than in the other formats. */
+/** `strict` is always sent, since its default differs from the other formats'. */
 function encodeFormat(output: ChatRequest['output']): JsonObject | undefined {
   if (output.type === 'text') return undefined
   if (output.type === 'json') return { type: 'json_object' }
@@ -106,7 +106,7 @@ function encodeFormat(output: ChatRequest['output']): JsonObject | undefined {
   }
 }
 
-/** JSON mode is refused unless the input speaks of JSON; `instructions` don't count. Callers of other formats need not have said it. */
+/** JSON mode is refused unless the input mentions JSON (`instructions` don't count), which callers of other formats need not do. */
 function withMentionOfJson(input: JsonObject[]): JsonObject[] {
   if (input.some((item) => /json/i.test(JSON.stringify(item)))) return input
   return [{ role: 'developer', content: 'Answer with a JSON object.' }, ...input]
@@ -115,12 +115,12 @@ function withMentionOfJson(input: JsonObject[]): JsonObject[] {
 const TEMPERATURE = { minimum: 0, maximum: 2 }
 const TOP_P = { minimum: 0, maximum: 1 }
 const TOP_LOGPROBS = { minimum: 0, maximum: 20 }
-/** What has to be included in an answer for its log probabilities to be in it. */
+/** The `include` value that requests log probabilities. */
 const LOGPROBS_INCLUDE = 'message.output_text.logprobs'
 
 /**
- * Reads the quirk `noSampling`. Throws a GatewayError `invalid_request` for stop sequences, for which the format has no word, and for
- * log probabilities beside that quirk, unless a loss is fine: an answer that runs on past a stop sequence is another answer.
+ * Uses the quirk `noSampling`. Unless losses are accepted, throws a GatewayError `invalid_request` for stop sequences, which the format
+ * lacks, and for log probabilities with that quirk: an answer that runs past a stop sequence is a different answer.
  */
 function encodeSampling(
   {
@@ -148,7 +148,7 @@ function encodeSampling(
   return {}
 }
 
-/** `reasoning`, with the effort or what the budget stands for. Reads the quirk `noReasoning`. */
+/** `reasoning` with the effort, or the effort for a budget. Uses the quirk `noReasoning`. */
 function encodeReasoning(
   reasoning: Reasoning | undefined,
   traits: TargetTraits,

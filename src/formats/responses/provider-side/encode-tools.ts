@@ -1,11 +1,11 @@
-/** Tools of the hub, and the choice between them, for a responses provider. */
+/** Encodes tools and the tool choice for a responses provider. */
 import type { ChatRequest, Tool, ToolChoice } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { offeredTools } from '@/formats/openai'
 import { QUIRKS } from '@/formats/responses/provider'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 
-/** The tool fields of a request; none if there are no tools. Throws if the choice can't be said. */
+/** The tool fields of a request; empty without tools. Throws if the choice can't be expressed. */
 export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObject {
   const { toolChoice, parallelToolCalls } = request
   const isRestricted = traits.quirks.has(QUIRKS.noAllowedTools)
@@ -19,7 +19,7 @@ export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObj
   }
 }
 
-/** `strict` is always said: where it is missing, providers close the schema and require every field. */
+/** `strict` is always sent: by default, providers close the schema and require every field. */
 function encodeTool({ name, description, parameters, strict, custom }: Tool): JsonObject {
   if (custom) return encodeCustom(name, custom)
   return {

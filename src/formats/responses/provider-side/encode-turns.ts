@@ -1,9 +1,7 @@
 /**
- * Turns of the hub as the input items of a responses request.
- *
- * Every call needs its output somewhere behind it, and no output may be without its call. So outputs are looked for in all turns
- * up to the assistant's next one, and stand right behind the calls of a turn; a call without a result gets a placeholder.
- * Calls carry no `id` of an item: with one, a provider would insist on the reasoning that it had led to them.
+ * Encodes turns as input items of a responses request. Every call needs its output somewhere after it, and every output its call. So
+ * outputs are searched in all turns up to the next assistant turn, and placed right after the turn's calls; a call without a result gets a
+ * placeholder. Calls have no item `id`: with one, a provider would require the reasoning that led to them.
  */
 import { placeTurns, resultInWords } from '@/chat/places'
 import type {
@@ -28,9 +26,9 @@ import { PLACES } from './places'
 
 type Encoding = {
   items: JsonObject[]
-  /** Results that already stand behind their calls. */
+  /** Results that were already written after their calls. */
   placed: Set<ToolResultBlock>
-  /** Calls whose outputs are still to be written, with the ids they were given. */
+  /** Calls whose outputs are not written yet, with the ids they got. */
   open: { call: ToolCallBlock; id: string }[]
   newId: (id: string) => string
   quirks: ReadonlySet<string>
@@ -39,7 +37,7 @@ type Encoding = {
 
 const NO_RESULT = 'Error: no result was provided.'
 
-/** Throws a GatewayError `invalid_request` where a block can't be said in this format. */
+/** Throws a GatewayError `invalid_request` for a block that this format can't express. */
 export function encodeTurns(all: readonly Turn[], traits: TargetTraits, warnings: Warning[]): JsonObject[] {
   const turns = placeTurns(all, PLACES)
   const encoding: Encoding = {
@@ -82,7 +80,7 @@ function encodeUser(encoding: Encoding, turn: UserTurn): void {
   if (parts.length > 0) encoding.items.push({ role: 'user', content: asContent(parts) })
 }
 
-/** Texts and refusals that follow each other are one message; everything else is an item of its own, in its place. */
+/** Consecutive texts and refusals form one message; other blocks are separate items, in order. */
 function encodeAssistant(encoding: Encoding, turn: Turn): void {
   const lastSpoken = turn.content.findLastIndex(isSpoken)
   let parts: JsonObject[] = []
@@ -93,7 +91,7 @@ function encodeAssistant(encoding: Encoding, turn: Turn): void {
       parts.push(part)
       continue
     }
-    // What led to nothing would be refused.
+    // Reasoning that nothing follows would be refused.
     const item = index < lastSpoken || block.type === 'tool-call' ? encodeItem(encoding, block) : undefined
     if (item) {
       encoding.items.push(item)
@@ -117,7 +115,7 @@ function messagePart(block: ContentBlock): JsonObject | undefined {
   return undefined
 }
 
-/** Only what a provider of this format has thought itself may go back; it reads what is encrypted, not the summary. */
+/** Only reasoning of this format's providers is sent back; they read the encrypted content, not the summary. */
 function encodeReasoningItem({ signature }: ReasoningBlock): JsonObject | undefined {
   const own = ownSignature(signature)
   if (!own) return undefined
@@ -138,7 +136,7 @@ function encodeCall({ open, newId }: Encoding, call: ToolCallBlock): JsonObject 
   return { type: 'function_call', call_id: id, name: call.name, arguments: encodeArguments(call.argumentsText) }
 }
 
-/** Each result answers the first open call of its id; a call that has none would be refused. */
+/** Each result answers the first open call with its id; a result without a call would be refused. */
 function answerOpenCalls(encoding: Encoding, results: readonly ToolResultBlock[]): void {
   for (const { call, id } of encoding.open) {
     const result = results.find((candidate) => candidate.callId === call.id && !encoding.placed.has(candidate))
@@ -154,7 +152,7 @@ function answerOpenCalls(encoding: Encoding, results: readonly ToolResultBlock[]
   encoding.open = []
 }
 
-/** A text where it is nothing but texts, else a list of parts. */
+/** A text if there are only texts, else a list of parts. */
 function encodeResult(result: ToolResultBlock, quirks: ReadonlySet<string>): string | JsonObject[] {
   const { content, json, isError, cache } = result
   const parts = content.flatMap((block) => encodeUserBlock(block, quirks))
@@ -170,7 +168,7 @@ function asContent(parts: JsonObject[]): string | JsonObject[] {
   return only && !another && isPlainText(only) && typeof only.text === 'string' ? only.text : parts
 }
 
-/** A hint must stay on its part. */
+/** A part with a cache hint must stay separate. */
 function isPlainText(part: JsonObject): boolean {
   return part.type === 'input_text' && part.prompt_cache_breakpoint === undefined
 }

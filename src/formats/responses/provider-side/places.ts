@@ -1,7 +1,7 @@
-/** Where providers of responses take which content. */
+/** Which content responses providers accept where. */
 import type { PlaceTable } from '@/chat/places'
 
-/** The model's own messages are text there. */
+/** The model's own messages contain only text. */
 export const PLACES: PlaceTable = {
   user: {
     text: 'carried',

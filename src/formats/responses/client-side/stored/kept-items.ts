@@ -1,18 +1,18 @@
-/** What is kept of input items: known fields, at every depth. Others would be stored for nothing. */
+/** Selects which parts of input items are stored: only known fields, at every depth, since others are of no use. */
 import { KindGuard, type TSchema } from '@sinclair/typebox'
 import { ITEMS } from '@/formats/responses/client-side/wire'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 
-/** Names and ids: none is longer, and a provider counts no tokens of them. */
+/** Limit for names and ids, which contain no text that a provider would count. */
 const MAX_WORD_CHARS = 512
 const WORDS = ['type', 'role', 'call_id', 'name', 'namespace', 'detail', 'file_id', 'filename', 'format', 'effort']
-/** Of all items of a request that only providers read, and that are kept whole. */
+/** Limit for all items of a request that only providers read; these are stored whole. */
 const MAX_UNREAD_CHARS = 128 * 1024
-/** What any item may have beside the fields of its own kind. */
+/** Fields that any item may have besides those of its type. */
 const OF_EVERY_ITEM = ['type', 'id', 'status', 'phase']
 
-/** The items as they are kept; undefined if they are beyond what a client that means well sends. Numbers keep their digits. */
+/** The items to store; undefined if they exceed what an honest client sends. Numbers keep their digits. */
 export function keptItems(items: readonly JsonObject[]): JsonObject[] | undefined {
   let unread = 0
   const kept: JsonObject[] = []
@@ -28,7 +28,7 @@ export function keptItems(items: readonly JsonObject[]): JsonObject[] | undefine
   return kept
 }
 
-/** What is known of the item's kind; nothing of tools, which are of any shape. */
+/** The schema of the item's type; undefined for tools, which may have any shape. */
 function schemaOf({ type }: JsonObject): TSchema | undefined {
   const name = typeof type === 'string' ? type : 'message'
   if (name === 'additional_tools' || !Object.hasOwn(ITEMS, name)) return undefined
@@ -45,7 +45,7 @@ function knownItem(schema: TSchema, item: JsonObject): JsonObject | undefined {
   return kept
 }
 
-/** `value` without what `schema` does not name; undefined if it has a word that is none. */
+/** `value` without fields that `schema` doesn't have; undefined if a name or id is too long. */
 function knownOf(schema: TSchema, value: JsonValue): JsonValue | undefined {
   if (Array.isArray(value)) {
     const items: TSchema | undefined = memberFor(schema, 'Array')?.items
@@ -68,7 +68,7 @@ function knownOf(schema: TSchema, value: JsonValue): JsonValue | undefined {
   return kept
 }
 
-/** The schema itself, or of a choice the one that `kind` of value may have; undefined for what may be anything. */
+/** The schema itself, or the variant of a union for this `kind` of value; undefined if anything is allowed. */
 function memberFor(schema: TSchema, kind: 'Array' | 'Object'): TSchema | undefined {
   if (KindGuard.IsUnion(schema)) return schema.anyOf.map((one) => memberFor(one, kind)).find((one) => one !== undefined)
   return (kind === 'Array' ? KindGuard.IsArray(schema) : KindGuard.IsObject(schema)) ? schema : undefined
