@@ -3,13 +3,14 @@ import { parseArgs } from 'node:util'
 import { PROVIDER_COMMANDS } from '@/cli/catalog/catalog-commands'
 import { ALERT_COMMANDS } from '@/cli/mail/mail-commands'
 import type { Environment } from '@/config/config'
+import { KEY_OPERATIONS } from '@/people/keys/operations'
+import { commandsOf } from '@/people/operation'
 import { ACCOUNT_COMMANDS, ACCOUNT_LOOKUPS } from './account-commands'
 import { AUDIT_COMMANDS } from './audit-commands'
 import { BUDGET_COMMANDS } from './budget-commands'
 import { CATALOG_COMMANDS } from './catalog/catalog-commands'
 import { type Command, type CommandResult, GIVEN, OPERAND, type Values } from './command'
 import { fail } from './failure'
-import { KEY_COMMANDS } from './key-commands'
 import { KEY_LOOKUPS } from './key-lookups'
 import { LEDGER_COMMANDS } from './ledger-commands'
 import { MAIL_COMMANDS } from './mail/mail-commands'
@@ -33,7 +34,7 @@ const COMMANDS: readonly Command[] = [
   ...BUDGET_COMMANDS,
   ...ALERT_COMMANDS,
   ...KEY_LOOKUPS,
-  ...KEY_COMMANDS,
+  ...commandsOf(KEY_OPERATIONS),
   ...MANAGEMENT_KEY_COMMANDS,
   ...POLICY_COMMANDS,
   ...USER_LOOKUPS,

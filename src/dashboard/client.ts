@@ -65,6 +65,17 @@ export async function answer<Data>(reply: Promise<Reply<Data>>): Promise<NonNull
   return data as NonNullable<Data>
 }
 
+/** Sends a request that the typed client doesn't know. Returns its answer; throws as {@link answer} does. */
+export function send(method: string, path: string, body?: object): Promise<unknown> {
+  const sent = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+  const reply = fetchOnce(path, { method, ...sent }).then(async (response) => {
+    const value: unknown = await response.json()
+    const { ok, status } = response
+    return ok ? { data: value, error: null, status } : { data: null, error: value ?? {}, status }
+  })
+  return answer(reply)
+}
+
 /** Turns an error response, also one received without the typed client, into an {@link ApiError}. */
 export function toApiError(error: unknown, status: number): ApiError {
   const value = typeof error === 'object' && error !== null && 'value' in error ? error.value : error

@@ -26,6 +26,8 @@ type Rotation = {
 
 const UNITS_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 export const DEFAULT_OVERLAP = '24h'
+/** For somebody who wrote it wrongly. */
+export const OVERLAP_RULE = 'must be 0, or a number with s, m, h or d such as 24h, and at most 30d'
 export const MAX_OVERLAP_MS = 30 * 86_400_000
 
 /** Reads `0`, `90s`, `30m`, `24h` or `7d` as milliseconds; undefined for anything else, and for more than 30 days. */

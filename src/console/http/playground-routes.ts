@@ -2,7 +2,6 @@
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
-import type { KeyRouteDeps } from '@/console/http/keys/calls'
 import type { Format } from '@/formats/format'
 import { answerChat, type ChatEndpoint } from '@/http/answer-chat'
 import type { HttpDeps } from '@/http/deps'
@@ -10,9 +9,10 @@ import { ERRORS } from '@/http/openapi/errors'
 import { chatCompletionsEndpoint } from '@/http/routes/chat-completions'
 import { usageRecordEvent } from '@/http/usage-record-event'
 import type { Payer } from '@/ledger/outcomes'
+import type { KeyDeps } from '@/people/keys/keys'
 import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
 
-type PlaygroundDeps = GuardDeps & Pick<KeyRouteDeps, 'apiKeys' | 'readMemberKeyPolicy'> & { chat: HttpDeps }
+type PlaygroundDeps = GuardDeps & Pick<KeyDeps, 'apiKeys' | 'readMemberKeyPolicy'> & { chat: HttpDeps }
 
 /** Mounts `/dashboard/api/a/:accountId/playground`. */
 export function playgroundRoutes(deps: PlaygroundDeps) {

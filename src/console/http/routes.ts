@@ -10,10 +10,7 @@ import { adminBillRoutes, adminProviderRoutes } from '@/console/http/administrat
 import { adminStatementRoutes } from '@/console/http/administration/statement-routes'
 import { adminWatchRoutes } from '@/console/http/administration/watch-routes'
 import { type AlertRouteDeps, alertRoutes } from '@/console/http/alerts/alert-routes'
-import { type AddressRouteDeps, accountAddressesRoutes } from '@/console/http/keys/account-addresses-routes'
 import { leakedKeyRoutes } from '@/console/http/keys/leaked-key-routes'
-import { keyLifeRoutes } from '@/console/http/keys/life-routes'
-import { keyPolicyRoutes, type PolicyRouteDeps } from '@/console/http/keys/policy-routes'
 import { type AuditRouteDeps, accountAuditRoutes } from '@/console/http/management/audit-routes'
 import { type ManagementKeyRouteDeps, managementKeyRoutes } from '@/console/http/management/key-routes'
 import { type InvitationRouteDeps, invitationRoutes } from '@/console/http/members/invitation-routes'
@@ -25,12 +22,14 @@ import { sessionRoutes } from '@/console/http/session/routes'
 import { type TransferRouteDeps, transferRoutes } from '@/console/http/transfers/transfer-routes'
 import { type DashboardUsageDeps, dashboardUsageRoutes } from '@/console/http/usage/routes'
 import type { HttpDeps } from '@/http/deps'
+import type { KeyDeps } from '@/people/keys/keys'
+import { KEY_OPERATIONS } from '@/people/keys/operations'
+import { serveOperations } from '@/people/serve'
 import { accountStatementRoutes } from './account-statement'
 import { type BudgetRouteDeps, budgetRoutes } from './budgets/budget-routes'
 import { type EventsDeps, eventsRoutes } from './events-routes'
 import { failureRoutes } from './failures'
 import type { GuardDeps } from './guard'
-import { keyRoutes } from './key-routes'
 import { modelRoutes } from './model-routes'
 import { type OrderRouteDeps, orderRoutes } from './order-routes'
 import { overviewRoutes } from './overview-routes'
@@ -41,8 +40,7 @@ export type DashboardDeps = AdminDeps &
   OrderRouteDeps &
   GuardDeps &
   SessionDeps &
-  AddressRouteDeps &
-  PolicyRouteDeps &
+  KeyDeps &
   AlertRouteDeps &
   BudgetRouteDeps &
   MemberRouteDeps &
@@ -82,12 +80,9 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
 /** Grouped, since the compiler limits the length of a chain of routes. */
 function allKeyRoutes(deps: DashboardDeps) {
   return new Elysia({ name: 'all-key-routes' })
-    .use(keyRoutes(deps))
+    .use(serveOperations(deps, 'key-routes', KEY_OPERATIONS))
     .use(budgetRoutes(deps))
     .use(alertRoutes(deps))
-    .use(keyLifeRoutes(deps))
-    .use(accountAddressesRoutes(deps))
-    .use(keyPolicyRoutes(deps))
     .use(leakedKeyRoutes(deps))
 }
 

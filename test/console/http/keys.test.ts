@@ -7,8 +7,8 @@ import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
 import { createCredits } from '@/accounts/credits'
-import type { KeyBody } from '@/console/http/key-bodies'
 import { nano } from '@/lib/money'
+import type { KeyBody } from '@/people/keys/bodies'
 
 const PATH = '/dashboard/api/a/:accountId/keys'
 let gateway: TestGateway

@@ -6,8 +6,8 @@ import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, chatStream, eventStream, liveStream, usageOf } from '@test/support/upstream'
 import { createCredits } from '@/accounts/credits'
-import type { KeyBody } from '@/console/http/key-bodies'
 import { nano } from '@/lib/money'
+import type { KeyBody } from '@/people/keys/bodies'
 
 type Made = { key: string }
 

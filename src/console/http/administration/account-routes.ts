@@ -4,12 +4,12 @@ import { MAX_KEY_LIMIT } from '@/accounts/api-keys'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { AccountView } from '@/console/administration/account-view'
 import { guarded } from '@/console/http/guard'
-import { KeyBody, keyBody } from '@/console/http/key-bodies'
 import { PAGE } from '@/console/http/pages'
 import { exactly, inUsd, isoMoments, listOf, mapPage } from '@/console/http/wire'
 import type { AccountBalance } from '@/ledger/outcomes'
 import { formatUsd, type Nano, parseUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
+import { KeyBody, keyBody } from '@/people/keys/bodies'
 import {
   ADMIN_PREFIX,
   type AdminDeps,

@@ -8,7 +8,7 @@ import { operation, type Parameter } from '@/http/openapi/operation'
 import { withoutClosing } from '@/http/openapi/refine'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
-import type { ManagementOperation } from './operations'
+import type { ManagementOperation } from '@/people/manage'
 
 /** A route of the application; only the parts used here. */
 export type MountedRoute = { method: string; path: string; hooks: object }

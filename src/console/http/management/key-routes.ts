@@ -10,10 +10,10 @@ import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import type { Caller } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT, notPermitted } from '@/console/http/guard'
-import { readMoment } from '@/console/http/key-bodies'
 import { exactly, isoMoments, NullableText } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import { oneOf, orNull } from '@/lib/schemas'
+import { readMoment } from '@/people/keys/bodies'
 
 export type ManagementKeyRouteDeps = GuardDeps & { managementKeys: ManagementKeys }
 

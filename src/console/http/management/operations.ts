@@ -1,21 +1,10 @@
 /** The operations of the management API: dashboard routes under another path, with the scope that a key needs. */
-import type { Scope } from '@/accounts/management/scopes'
-
-/** `path` is relative to `/v1`, and to the account's prefix in the dashboard. */
-export type ManagementOperation = { method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string; scope: Scope }
+import { KEY_OPERATIONS } from '@/people/keys/operations'
+import { type ManagementOperation, managed } from '@/people/manage'
 
 /** No operation concerns management keys: a key cannot make one or change itself. */
 export const OPERATIONS: readonly ManagementOperation[] = [
-  { method: 'GET', path: '/keys', scope: 'keys:read' },
-  { method: 'POST', path: '/keys', scope: 'keys:write' },
-  { method: 'GET', path: '/keys/:id', scope: 'keys:read' },
-  { method: 'PATCH', path: '/keys/:id', scope: 'keys:write' },
-  { method: 'POST', path: '/keys/:id/rotate', scope: 'keys:write' },
-  { method: 'POST', path: '/keys/:id/deactivate', scope: 'keys:write' },
-  { method: 'POST', path: '/keys/:id/activate', scope: 'keys:write' },
-  { method: 'POST', path: '/keys/:id/transfer', scope: 'keys:write' },
-  { method: 'DELETE', path: '/keys/:id', scope: 'keys:write' },
-  { method: 'GET', path: '/key-policy', scope: 'keys:read' },
+  ...managed(KEY_OPERATIONS),
   { method: 'GET', path: '/budgets', scope: 'budgets:read' },
   { method: 'GET', path: '/budgets/:scope/:scopeId', scope: 'budgets:read' },
   { method: 'PUT', path: '/budgets/:scope/:scopeId', scope: 'budgets:write' },

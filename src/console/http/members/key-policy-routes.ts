@@ -4,16 +4,17 @@ import { mayDo } from '@/accounts/members/permissions'
 import type { Member } from '@/console/auth/viewer'
 import type { Caller } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guarded } from '@/console/http/guard'
-import { MAX_KEY_BODY_BYTES } from '@/console/http/key-bodies'
-import { ALLOWED_FIELDS, boundOfAccount, readAllowedLists, SHOWN_ALLOWED } from '@/console/http/keys/allowed-lists'
-import { type KeyRouteDeps, noSuchAccount } from '@/console/http/keys/calls'
 import { exactly } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import { type Allowed, bothLists } from '@/ledger/allowed'
+import { ALLOWED_FIELDS, boundOfAccount, readAllowedLists, SHOWN_ALLOWED } from '@/people/keys/allowed-lists'
+import { MAX_KEY_BODY_BYTES } from '@/people/keys/bodies'
+import type { KeyDeps } from '@/people/keys/keys'
+import { refused } from '@/people/keys/refusals'
 import { MemberParams } from './member-routes'
 import { refusalOf } from './member-words'
 
-export type MemberKeyPolicyDeps = KeyRouteDeps & {
+export type MemberKeyPolicyDeps = KeyDeps & {
   /** Changes what is named, for the next request of each of the member's keys. */
   changeMemberKeyPolicy(change: {
     accountId: string
@@ -68,7 +69,7 @@ async function choose(
 ) {
   const { accountId } = viewer
   const ofAccount = await deps.readKeyPolicy(accountId)
-  if (!ofAccount) throw noSuchAccount()
+  if (!ofAccount) throw refused('unknown_account')
   const present = await show(deps, viewer, userId)
   const policy = readAllowedLists(asked, deps.catalog.current, present, [boundOfAccount(ofAccount)])
   await deps.changeMemberKeyPolicy({ accountId, userId, policy, by })

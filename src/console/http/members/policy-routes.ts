@@ -3,8 +3,8 @@ import { Type } from '@sinclair/typebox'
 import type { ChangedBy } from '@/accounts/audit'
 import type { MemberPolicy } from '@/accounts/policies/member-policy'
 import { ACCOUNT_PREFIX, type GuardDeps, guarded } from '@/console/http/guard'
-import { noSuchAccount } from '@/console/http/keys/calls'
 import { exactly } from '@/console/http/wire'
+import { refused } from '@/people/keys/refusals'
 
 export type MemberPolicyDeps = GuardDeps & {
   readMemberPolicy(accountId: string): Promise<MemberPolicy | undefined>
@@ -45,6 +45,6 @@ export function memberPolicyRoutes(deps: MemberPolicyDeps) {
 
 async function show({ readMemberPolicy }: MemberPolicyDeps, accountId: string): Promise<MemberPolicy> {
   const policy = await readMemberPolicy(accountId)
-  if (!policy) throw noSuchAccount()
+  if (!policy) throw refused('unknown_account')
   return policy
 }

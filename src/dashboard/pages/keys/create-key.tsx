@@ -5,10 +5,10 @@ import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconChevronDown } from '@tabler/icons-react'
 import { useState } from 'react'
-import { accountApi, useMay } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
+import { useMay } from '@/dashboard/account'
 import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { perform } from '@/people/client'
 import { CreatedKey } from './created-key'
 import { KeyMaker } from './key-dialog'
 import { CHECKS, changesFrom, EMPTY_FIELDS, type KeyFields } from './key-form'
@@ -39,7 +39,7 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
   const submission = useSubmission(form, async (fields) => {
     const service = isService ? { isService, ...(isUnlimited && { monthlyBudgetUsd: null }) } : {}
     const { name = '', ...limits } = changesFrom(EMPTY_FIELDS, fields)
-    const { key } = await answer(accountApi().keys.post({ name, ...limits, ...service }))
+    const { key } = await perform('POST /keys', { name, ...limits, ...service })
     onCreated(key)
     await keysChanged()
   })

@@ -2,11 +2,11 @@
 import { Button, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
-import { accountApi, useMay } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
+import { useMay } from '@/dashboard/account'
 import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
+import { perform } from '@/people/client'
 import { KeyDialog } from './key-dialog'
 import { CHECKS, changesFrom, fieldsOf, type KeyFields } from './key-form'
 import { type KeyBody, keysChanged } from './keys-data'
@@ -36,7 +36,7 @@ function EditForm({ item, close }: { item: KeyBody; close(): void }) {
   const submission = useSubmission(form, async (fields) => {
     const changes = changesFrom(before, fields)
     if (Object.keys(changes).length > 0) {
-      await answer(accountApi().keys({ id: item.id }).patch(changes))
+      await perform('PATCH /keys/:id', { id: item.id, ...changes })
       await keysChanged()
       notifyDone('The changes hold from the next request on.')
     }

@@ -1,22 +1,21 @@
 /** API keys as the pages ask for them and change them. */
 import { useQuery } from '@tanstack/react-query'
-import type { KeyBody } from '@/console/http/key-bodies'
-import { accountApi } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
 import { allPages, askAgain, queryClient } from '@/dashboard/query'
+import { perform } from '@/people/client'
+import type { KeyBody } from '@/people/keys/bodies'
 
-export type { KeyBody } from '@/console/http/key-bodies'
+export type { KeyBody } from '@/people/keys/bodies'
 
 const KEYS = ['keys'] as const
 
 /** All keys of the account. */
 export function useKeys() {
-  return useQuery({ queryKey: KEYS, queryFn: () => allPages((query) => answer(accountApi().keys.get({ query }))) })
+  return useQuery({ queryKey: KEYS, queryFn: () => allPages((query) => perform('GET /keys', query)) })
 }
 
 /** One key with its latest 30 days. */
 export function useKey(id: string) {
-  return useQuery({ queryKey: [...KEYS, id], queryFn: () => answer(accountApi().keys({ id }).get()) })
+  return useQuery({ queryKey: [...KEYS, id], queryFn: () => perform('GET /keys/:id', { id }) })
 }
 
 /** Shows what has changed, in the list and on the key's own page. */
@@ -26,19 +25,19 @@ export function keysChanged(): Promise<void> {
 
 /** Switches a key off or on. */
 export async function setActive({ id }: KeyBody, isActive: boolean): Promise<void> {
-  await answer(isActive ? accountApi().keys({ id }).activate.post({}) : accountApi().keys({ id }).deactivate.post({}))
+  await perform(isActive ? 'POST /keys/:id/activate' : 'POST /keys/:id/deactivate', { id })
   await keysChanged()
 }
 
 /** Makes it the key of another member. */
 export async function transferKey({ id }: KeyBody, userId: string): Promise<void> {
-  await answer(accountApi().keys({ id }).transfer.post({ userId }))
+  await perform('POST /keys/:id/transfer', { id, userId })
   await keysChanged()
 }
 
 /** Deletes a key for ever. */
 export async function deleteKey({ id }: KeyBody): Promise<void> {
-  await answer(accountApi().keys({ id }).delete())
+  await perform('DELETE /keys/:id', { id })
   queryClient.removeQueries({ queryKey: [...KEYS, id] })
   await keysChanged()
 }

@@ -4,6 +4,7 @@ import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
 import type { Allowed } from '@/dashboard/components/fields/allowed-fields'
 import { askAgain } from '@/dashboard/query'
+import { perform } from '@/people/client'
 import { keysChanged } from './keys-data'
 
 /** What holds for all keys of an account. */
@@ -14,7 +15,7 @@ const ofMember = (userId: string) => ['member-key-policy', userId] as const
 
 /** That of the account. */
 export function useKeyPolicy() {
-  return useQuery({ queryKey: KEY_POLICY, queryFn: () => answer(accountApi()['key-policy'].get()) })
+  return useQuery({ queryKey: KEY_POLICY, queryFn: () => perform('GET /key-policy', {}) })
 }
 
 /** That of a member, beside the account's. */
@@ -27,7 +28,7 @@ export function useMemberKeyPolicy(userId: string) {
 
 /** Sets that of the account. */
 export async function setKeyPolicy(policy: KeyPolicy): Promise<void> {
-  await answer(accountApi()['key-policy'].put(policy))
+  await perform('PUT /key-policy', policy)
   await Promise.all([askAgain({ queryKey: KEY_POLICY }), keysChanged()])
 }
 

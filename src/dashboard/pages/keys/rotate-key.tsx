@@ -3,11 +3,10 @@ import { Alert, Button, NativeSelect, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconInfoCircle } from '@tabler/icons-react'
-import { accountApi } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
 import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Moment } from '@/dashboard/components/moment'
+import { perform } from '@/people/client'
 import { CreatedKey } from './created-key'
 import { KeyMaker } from './key-dialog'
 import { type KeyBody, keysChanged } from './keys-data'
@@ -45,7 +44,7 @@ type RotateFormProps = { item: KeyBody; onRotated(key: string): void; cancel(): 
 function RotateForm({ item, onRotated, cancel }: RotateFormProps) {
   const form = useForm({ initialValues: { overlap: '24h' } })
   const submission = useSubmission(form, async ({ overlap }) => {
-    const { key } = await answer(accountApi().keys({ id: item.id }).rotate.post({ overlap }))
+    const { key } = await perform('POST /keys/:id/rotate', { id: item.id, overlap })
     onRotated(key)
     await keysChanged()
   })

@@ -2,8 +2,6 @@
 import { Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
-import { accountApi } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
 import { SettingsForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
@@ -11,6 +9,7 @@ import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { linesOf } from '@/dashboard/pages/keys/key-form'
 import { askAgain } from '@/dashboard/query'
+import { perform } from '@/people/client'
 
 const ADDRESSES_KEY = ['allowed-addresses']
 
@@ -19,7 +18,7 @@ type Lists = { allowedAddresses: string[] | null; ownAddress: string }
 export function AddressesSection() {
   const lists = useQuery({
     queryKey: ADDRESSES_KEY,
-    queryFn: () => answer(accountApi()['allowed-addresses'].get()),
+    queryFn: () => perform('GET /allowed-addresses', {}),
   })
   return (
     <Section
@@ -35,7 +34,7 @@ function AddressForm({ lists }: { lists: Lists }) {
   const before = lists.allowedAddresses?.join('\n') ?? ''
   const form = useForm({ initialValues: { allowedAddresses: before } })
   const submission = useSubmission(form, async ({ allowedAddresses }) => {
-    await answer(accountApi()['allowed-addresses'].put({ allowedAddresses: linesOf(allowedAddresses) }))
+    await perform('PUT /allowed-addresses', { allowedAddresses: linesOf(allowedAddresses) })
     await askAgain({ queryKey: ADDRESSES_KEY })
     notifyDone('This holds from the next request on.')
   })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, usageOf } from '@test/support/upstream'
-import type { KeyBody } from '@/console/http/key-bodies'
+import type { KeyBody } from '@/people/keys/bodies'
 
 const KEYS = '/dashboard/api/a/:accountId/keys'
 const ACCOUNT = '/dashboard/api/a/:accountId/allowed-addresses'

@@ -5,8 +5,8 @@ import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { createCredits } from '@/accounts/credits'
-import type { KeyBody } from '@/console/http/key-bodies'
 import { nano } from '@/lib/money'
+import type { KeyBody } from '@/people/keys/bodies'
 
 const KEYS = '/dashboard/api/a/:accountId/keys'
 let gateway: TestGateway

@@ -2,23 +2,17 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { limitsAbove } from '@/accounts/account-limits'
 import { type KeyChanges, type KeyListing, MAX_KEY_LIMIT } from '@/accounts/api-keys'
-import { DEFAULT_OVERLAP, parseOverlap } from '@/accounts/rotation/rotate-key'
+import { DEFAULT_OVERLAP, OVERLAP_RULE, parseOverlap } from '@/accounts/rotation/rotate-key'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
-import {
-  ALLOWED_FIELDS,
-  type Bound,
-  MAX_ALLOWED_BYTES,
-  readAllowedLists,
-  SHOWN_ALLOWED,
-} from '@/console/http/keys/allowed-lists'
-import { AllowedAddresses, KeyTagsField, readAddresses, readTags } from '@/console/http/keys/key-lists'
+import { exactly, isoMoments, NullableText, DecimalUsd as Usd } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import { bothLists } from '@/ledger/allowed'
 import type { DefaultLimits } from '@/ledger/outcomes'
 import { formatUsd, type Nano, parseUsd, ZERO_NANO } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
-import { exactly, isoMoments, NullableText, DecimalUsd as Usd } from './wire'
+import { ALLOWED_FIELDS, type Bound, MAX_ALLOWED_BYTES, readAllowedLists, SHOWN_ALLOWED } from './allowed-lists'
+import { AllowedAddresses, KeyTagsField, readAddresses, readTags } from './key-lists'
 
 const count = (description: string) =>
   Type.Optional(
@@ -160,7 +154,7 @@ export const RotationBody = exactly({
 export function readOverlap({ overlap = DEFAULT_OVERLAP }: Static<typeof RotationBody>): number {
   const overlapMs = parseOverlap(overlap)
   if (overlapMs !== undefined) return overlapMs
-  throw invalidRequest('The overlap must be 0, or a number with s, m, h or d such as 24h, and at most 30d.', 'overlap')
+  throw invalidRequest(`The overlap ${OVERLAP_RULE}.`, 'overlap')
 }
 
 /** What the history knows of this month's charges. */

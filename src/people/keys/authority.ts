@@ -5,11 +5,11 @@ import { holds } from '@/accounts/management/scopes'
 import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
+import { notPermitted } from '@/console/http/guard'
 import type { Sight } from '@/console/usage-views/usage-filter'
 import { scopeMissing } from '@/http/management/manager'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { ZERO_NANO } from '@/lib/money'
-import { notPermitted } from './guard'
 
 const NO_LIMITS: KeyLimits = {
   requestsPerMinute: null,
@@ -86,4 +86,9 @@ export function checkRaise(member: Member, changes: KeyChanges, present: KeyLimi
 function paramOf(field: keyof KeyChanges): string {
   if (field === 'monthlyBudget') return 'monthlyBudgetUsd'
   return field === 'expiresAtMs' ? 'expiresAt' : field
+}
+
+/** Throws 403 if a member whose role allows no keys would switch off another's. */
+export function checkSwitch({ accountRole, userId }: Member, { createdBy }: Pick<KeyListing, 'createdBy'>): void {
+  if (!mayDo(accountRole, 'keys.use') && createdBy !== userId) throw notPermitted()
 }

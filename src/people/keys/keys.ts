@@ -1,0 +1,263 @@
+/** What the operations on API keys do for a member: developers have their own keys alone. */
+import { type Static, Type } from '@sinclair/typebox'
+import { ceilingsOf } from '@/accounts/account-limits'
+import type { Accounts } from '@/accounts/accounts'
+import { type ApiKeys, type ChangeKeyOutcome, type KeyListing, MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
+import type { ChangedBy } from '@/accounts/audit'
+import type { KeyPolicy } from '@/accounts/policies/effective-limits'
+import type { CatalogSource } from '@/catalog/reload/live-catalog'
+import type { Member } from '@/console/auth/viewer'
+import type { Caller } from '@/console/http/changed-by'
+import type { GuardDeps } from '@/console/http/guard'
+import { NextCursor, newestFirst, pageOf } from '@/console/http/pages'
+import { mapPage, DecimalUsd as Usd } from '@/console/http/wire'
+import type { ReadKeyUsage } from '@/console/usage-views/key-usage'
+import type { PageRequest } from '@/db/paging'
+import { clientAddress } from '@/http/client-address'
+import type { Addresses } from '@/ledger/address-lists'
+import { type Allowed, bothLists } from '@/ledger/allowed'
+import type { Ledger } from '@/ledger/ledger'
+import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
+import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
+import { type Bound, boundOfAccount, readAllowedLists } from './allowed-lists'
+import { checkFields, checkRaise, checkService, limitsOfNone, maySee } from './authority'
+import {
+  KeyBody,
+  type KeyChangesBody,
+  keyBody,
+  type NewKeyBody,
+  type RotationBody,
+  readKeyChanges,
+  readOverlap,
+} from './bodies'
+import { KeyBudgets, keyBudgets } from './key-budgets'
+import { checkOwnAddress, readAddresses } from './key-lists'
+import { refused } from './refusals'
+
+/** The services that the operations on keys work with. */
+export type KeyDeps = GuardDeps & {
+  apiKeys: ApiKeys
+  accounts: Accounts
+  catalog: CatalogSource
+  ledger: Ledger
+  readKeyUsage: ReadKeyUsage
+  /** What holds for all keys of an account; undefined if there is no such account. */
+  readKeyPolicy(accountId: string): Promise<KeyPolicy | undefined>
+  /** Changes what is named, for the next request of each of the account's keys. */
+  changeKeyPolicy(accountId: string, policy: Partial<KeyPolicy>, by: ChangedBy): Promise<unknown>
+  /** The rule for all keys of a member besides the account's; undefined if there is no such member. */
+  readMemberKeyPolicy(of: { accountId: string; userId: string }): Promise<Allowed | undefined>
+  /** The networks that all keys of an account may be used from; undefined if there is no such account. */
+  readAddresses(accountId: string): Promise<Addresses | undefined>
+  /** Changes them for the next request of each of the account's keys. */
+  changeAddresses(accountId: string, addresses: Addresses, by: ChangedBy): Promise<unknown>
+}
+
+/** A member who performs an operation on keys. */
+type KeyContext = Caller & { deps: KeyDeps }
+/** On one key. */
+type OneKey = KeyContext & { params: { id: string } }
+
+const COUNTS = { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Integer(), concurrency: Type.Integer() }
+
+export const KeyList = Type.Object({
+  items: Type.Array(KeyBody, { description: 'Newest first' }),
+  nextCursor: NextCursor,
+  maxKeys: Type.Integer({ description: 'How many keys an account may have, without the built-in one' }),
+  defaults: Type.Object(COUNTS, { description: 'What holds for a key without limits of its own' }),
+  ceilings: Type.Object(COUNTS, {
+    description: "The account's limits: what all its keys may do together, and the most that one key may be given",
+  }),
+})
+
+const sums = { spentUsd: Usd, requests: Type.Integer(), errors: Type.Integer() }
+const tokens = { inputTokens: Type.Integer(), outputTokens: Type.Integer() }
+
+export const KeyDetail = Type.Object({
+  item: KeyBody,
+  openRequests: Type.Integer({ description: 'Requests that are being answered right now' }),
+  heldUsd: Usd,
+  days: Type.Array(Type.Object({ day: Type.String({ description: 'yyyy-mm-dd, UTC' }), ...sums, ...tokens }), {
+    description: 'The latest 30 days, oldest first, days without requests included',
+  }),
+  total: Type.Object({ ...sums, ...tokens }, { description: 'Of these days' }),
+  budgets: KeyBudgets,
+})
+
+const USAGE_DAYS = 30
+
+/** One page of the keys that the member sees. */
+export async function listKeys({ deps, viewer }: KeyContext, query: PageRequest) {
+  const [keys, ceilings] = await Promise.all([deps.apiKeys.list(viewer.accountId), readCeilings(deps, viewer)])
+  const nowMs = Date.now()
+  const seen = keys.filter((key) => maySee(viewer, key))
+  const page = pageOf(seen, query, ({ createdAt, keyId }) => newestFirst(createdAt, keyId))
+  return {
+    ...mapPage(page, (key) => keyBody(key, nowMs)),
+    maxKeys: MAX_KEYS_PER_ACCOUNT,
+    defaults: defaultsBelow(deps.catalog.current.limits, ceilings),
+    ceilings,
+  }
+}
+
+/** What holds for a key without limits of its own. */
+function defaultsBelow(limits: DefaultLimits, ceilings: DefaultLimits): DefaultLimits {
+  return {
+    requestsPerMinute: Math.min(limits.requestsPerMinute, ceilings.requestsPerMinute),
+    tokensPerMinute: Math.min(limits.tokensPerMinute, ceilings.tokensPerMinute),
+    concurrency: Math.min(limits.concurrency, ceilings.concurrency),
+  }
+}
+
+/** What the keys of the account may do together. */
+async function readCeilings({ accounts, catalog }: KeyDeps, { accountId }: Member): Promise<DefaultLimits> {
+  const account = await accounts.find(accountId)
+  if (!account) throw refused('unknown_account')
+  return ceilingsOf(account, catalog.current.limits)
+}
+
+/** Makes a key; the answer has its text. */
+export async function createKey(context: KeyContext, body: Static<typeof NewKeyBody>) {
+  const { deps, viewer, by } = context
+  const { accountId, userId, managementKeyId } = viewer
+  const isService = managementKeyId !== undefined || body.isService === true
+  const { changes, checkLimits } = await readChanges(context, body, isService ? null : userId)
+  if (isService) checkService(viewer, body)
+  checkLimits(limitsOfNone(viewer))
+  const key = { ...changes, accountId, ...(!isService && { createdBy: userId }), name: body.name.trim() }
+  const outcome = await deps.apiKeys.create(key, by)
+  if (outcome.kind !== 'created') throw refused(outcome.kind)
+  return { key: outcome.key, item: await shownKey(context, outcome.keyId) }
+}
+
+/** Renames a key and changes its limits. */
+export async function changeKey(context: OneKey, body: KeyChangesBody): Promise<KeyBody> {
+  const { deps, viewer, by, params } = context
+  const present = await findOwn(context, params.id)
+  const { changes, checkLimits } = await readChanges(context, body, present.createdBy, present)
+  expectUpdated(await deps.apiKeys.change(params.id, changes, viewer.accountId, by, checkLimits))
+  return await shownKey(context, params.id)
+}
+
+/** What a member wants of a key, which is of the member `createdBy` or of none. `checkLimits` throws if the key has lower limits. */
+async function readChanges(
+  { deps, viewer, request }: KeyContext,
+  body: KeyChangesBody,
+  createdBy: string | null,
+  present?: KeyListing,
+) {
+  const catalog = deps.catalog.current
+  const ceilings = await readCeilings(deps, viewer)
+  const bounds = await readBounds(deps, viewer, createdBy)
+  const changes = readKeyChanges(body, { catalog, ceilings, bounds, nowMs: Date.now(), ...(present && { present }) })
+  checkFields(viewer, changes)
+  const { allowedAddresses } = changes
+  if (allowedAddresses && !body.withoutMyAddress) checkOwnAddress(allowedAddresses, request, deps.trustedProxyHops)
+  const defaults = defaultsBelow(catalog.limits, ceilings)
+  return { changes, checkLimits: (limits: KeyLimits) => checkRaise(viewer, changes, limits, defaults) }
+}
+
+/** What a key of this member, or of none, must stay within. */
+async function readBounds(deps: KeyDeps, { accountId }: Member, userId: string | null): Promise<Bound[]> {
+  const ofAccount = await deps.readKeyPolicy(accountId)
+  if (!ofAccount) throw refused('unknown_account')
+  const ofMember = userId === null ? undefined : await deps.readMemberKeyPolicy({ accountId, userId })
+  return [boundOfAccount(ofAccount), ...(ofMember ? [{ ...ofMember, of: 'all keys of its member' }] : [])]
+}
+
+/** A key with its latest days and the budgets that bind it. */
+export async function showKey(context: OneKey) {
+  const { deps, viewer, params } = context
+  const key = await findOwn(context, params.id)
+  const of = { accountId: viewer.accountId, keyId: params.id }
+  const nowMs = Date.now()
+  const [days, now] = await Promise.all([
+    deps.readKeyUsage(of, USAGE_DAYS, nowMs),
+    // What is open and spent up to this moment; while the ledger is away, the history's figures do.
+    deps.ledger.readKey(of).catch(() => undefined),
+  ])
+  const sum = (field: 'spent' | 'requests' | 'errors' | 'inputTokens' | 'outputTokens') =>
+    days.reduce((total, day) => total + day[field], 0)
+  return {
+    item: keyBody(key, nowMs, now?.spentThisMonth),
+    openRequests: now?.open ?? 0,
+    budgets: await keyBudgets(deps.ledger, viewer, now, nowMs),
+    heldUsd: formatUsd(now?.held ?? ZERO_NANO),
+    days: days.map(({ spent, ...day }) => ({ ...day, spentUsd: formatUsd(spent) })),
+    total: {
+      ...{ requests: sum('requests'), errors: sum('errors'), spentUsd: formatUsd(nano(sum('spent'))) },
+      ...{ inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') },
+    },
+  }
+}
+
+/** Gives a key another text, which the answer has. */
+export async function rotateKey(context: OneKey, body: Static<typeof RotationBody>) {
+  const { deps, viewer, by, params } = context
+  const overlapMs = readOverlap(body)
+  await findOwn(context, params.id)
+  const outcome = await deps.apiKeys.rotate(params.id, overlapMs, viewer.accountId, by)
+  if (outcome.kind !== 'rotated') throw refused(outcome.kind)
+  return { key: outcome.key, item: await shownKey(context, params.id) }
+}
+
+type ChangeState = (apiKeys: ApiKeys, keyId: string, accountId: string, by: ChangedBy) => Promise<ChangeKeyOutcome>
+
+/** Changes a key otherwise than by its fields, if `check` doesn't throw. */
+export async function changeState(
+  context: OneKey,
+  change: ChangeState,
+  check?: (viewer: Member, key: KeyListing) => void,
+): Promise<void> {
+  const { deps, viewer, by, params } = context
+  const key = await findOwn(context, params.id)
+  check?.(viewer, key)
+  expectUpdated(await change(deps.apiKeys, params.id, viewer.accountId, by))
+}
+
+/** A key of the account, of those that the member sees. */
+async function findOwn({ deps, viewer }: KeyContext, keyId: string): Promise<KeyListing> {
+  const key = await deps.apiKeys.find(viewer.accountId, keyId)
+  if (!key || !maySee(viewer, key)) throw refused('unknown_key')
+  return key
+}
+
+/** A key as it is now. */
+export async function shownKey(context: KeyContext, keyId: string): Promise<KeyBody> {
+  return keyBody(await findOwn(context, keyId), Date.now())
+}
+
+function expectUpdated({ kind }: ChangeKeyOutcome): void {
+  if (kind !== 'updated') throw refused(kind)
+}
+
+/** What holds for all keys of the account. */
+export async function showPolicy({ deps, viewer }: KeyContext) {
+  const policy = await deps.readKeyPolicy(viewer.accountId)
+  if (!policy) throw refused('unknown_account')
+  return { ...bothLists(policy), maxKeyAgeDays: policy.maxKeyAgeDays }
+}
+
+/** Changes what is named of it. */
+export async function choosePolicy(context: KeyContext, asked: Partial<KeyPolicy>) {
+  const { deps, viewer, by } = context
+  const policy = readAllowedLists(asked, deps.catalog.current, await showPolicy(context))
+  await deps.changeKeyPolicy(viewer.accountId, policy, by)
+  return await showPolicy(context)
+}
+
+/** The networks that all keys of the account may be used from. */
+export async function showAddresses({ deps, viewer, request }: KeyContext) {
+  const list = await deps.readAddresses(viewer.accountId)
+  if (list === undefined) throw refused('unknown_account')
+  return { allowedAddresses: list && [...list], ownAddress: clientAddress(request, deps.trustedProxyHops) }
+}
+
+/** Changes them, unless that locks out the person who does. */
+export async function chooseAddresses(context: KeyContext, asked: { allowedAddresses: readonly string[] | null }) {
+  const { deps, viewer, by, request } = context
+  const addresses = readAddresses(asked.allowedAddresses)
+  if (addresses) checkOwnAddress(addresses, request, deps.trustedProxyHops)
+  await deps.changeAddresses(viewer.accountId, addresses, by)
+  return await showAddresses(context)
+}

@@ -1,0 +1,88 @@
+/** Operations of the part for people: each is declared once, and its routes, client, command and documents come from that. */
+import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
+import type { Scope } from '@/accounts/management/scopes'
+import type { Permission } from '@/accounts/members/permissions'
+import { type ErrorKind, GatewayError } from '@/chat/error'
+import type { Command } from '@/cli/command'
+import type { Caller } from '@/console/http/changed-by'
+
+/** Method and path, such as `PATCH /keys/:id`. The path stands below the account in the dashboard, and below `/v1` in the management API. */
+export type OperationPath = `${Method} /${string}`
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** The names that a path has: `id` of `/keys/:id/rotate`. */
+type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+/** The values of a path's names. */
+export type ParamsOf<Path extends string> = Record<NamesIn<Path>, string>
+
+/** The caller of an operation, the place it is performed on, and the services it works with. */
+type Context<Deps, Path extends string> = Caller & { deps: Deps; params: ParamsOf<Path> }
+
+type Operation<
+  Deps,
+  Path extends OperationPath = OperationPath,
+  Takes extends TObject = TObject,
+  Gives extends TSchema = TSchema,
+> = {
+  /** The action of its audit entry, such as `key.change`. */
+  name: string
+  path: Path
+  /** The schemas of the path's names. */
+  params?: { [Name in NamesIn<Path>]: TSchema }
+  /** The permission of a member who performs it. */
+  may: Permission
+  /** The scope of a management key that performs it. Without a scope, no management key does. */
+  scope?: Scope
+  summary: string
+  description: string
+  /** The fields of its body; for `GET`, of its query. */
+  takes?: Takes
+  /** If its bodies are larger than a form. */
+  maxBodyBytes?: number
+  gives: Gives
+  /** The operator's commands that perform it. */
+  commands?: readonly Command[]
+  run(context: Context<Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
+}
+
+/** An operation over `Deps`, whatever it takes and gives. */
+export type AnyOperation<Deps> = Omit<Operation<Deps>, 'run' | 'params'> & {
+  params?: TProperties
+  run(context: Context<Deps, string>, input: object): Promise<unknown>
+}
+
+/** Declares operations over the services `Deps`. */
+export function operationsOver<Deps>() {
+  return <
+    const Path extends OperationPath,
+    Gives extends TSchema,
+    Takes extends TObject = TObject<TProperties & Record<never, never>>,
+  >(
+    declared: Operation<Deps, Path, Takes, Gives>,
+  ) => declared
+}
+
+/** Method and path of an operation, apart. */
+export function placeOf({ path }: { path: OperationPath }) {
+  const [method = '', place = ''] = path.split(' ')
+  return { method: method as Method, place }
+}
+
+/** Why an operation was refused, as routes say it and as a command does. */
+export type Refusal = { error: ErrorKind; code?: string; message: string; command(id: string): string }
+
+/** The error of a route that refuses. */
+export function refusalError({ error, code, message }: Refusal): GatewayError {
+  return new GatewayError(error, message, code === undefined ? {} : { code })
+}
+
+/** The operator's commands of `operations`. */
+export function commandsOf(operations: readonly Pick<AnyOperation<never>, 'commands'>[]): Command[] {
+  return operations.flatMap(({ commands = [] }) => commands)
+}

@@ -1,0 +1,26 @@
+/** Operations as routes of the dashboard: behind its guard, with their schemas and documents. */
+import { Type } from '@sinclair/typebox'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/http/guard'
+import { NoFields } from '@/console/http/wire'
+import { type AnyOperation, placeOf } from './operation'
+
+/** Mounts `operations` below `/dashboard/api/a/:accountId`. */
+export function serveOperations<Deps extends GuardDeps>(
+  deps: Deps,
+  name: string,
+  operations: readonly AnyOperation<Deps>[],
+) {
+  const app = guarded(deps, name, ACCOUNT_PREFIX)
+  for (const { run, may, maxBodyBytes, params, takes, gives: response, summary, description, ...rest } of operations) {
+    const { method, place } = placeOf(rest)
+    const isQuery = method === 'GET'
+    app.route(method, place, (caller) => run({ ...caller, deps }, isQuery ? caller.query : (caller.body ?? {})), {
+      may: { permission: may, ...(maxBodyBytes !== undefined && { maxBodyBytes }) },
+      ...(params && { params: Type.Object({ ...IN_ACCOUNT, ...params }) }),
+      ...(isQuery ? takes && { query: takes } : method !== 'DELETE' && { body: takes ?? NoFields }),
+      response,
+      detail: { summary, description },
+    })
+  }
+  return app
+}

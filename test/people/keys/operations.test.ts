@@ -1,0 +1,76 @@
+/** The operations on keys: each is served everywhere that its declaration says, and what it changes is in the audit log under its name. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { run as runCommand } from '@test/cli/run'
+import { dashboardRoutesOf, fillPath } from '@test/console/http/routes'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { ACCOUNT_PREFIX } from '@/console/http/guard'
+import { KEY_OPERATIONS } from '@/people/keys/operations'
+import { type AnyOperation, commandsOf, placeOf } from '@/people/operation'
+
+type Declared = Pick<AnyOperation<never>, 'name' | 'path' | 'may' | 'scope' | 'takes'>
+
+const OPERATIONS: readonly Declared[] = KEY_OPERATIONS
+const CHANGES = OPERATIONS.filter(({ path }) => !path.startsWith('GET '))
+
+/** Bodies of the operations that need one. `userId` is the second member. */
+const BODIES: Record<string, (userId: string) => object> = {
+  'key.create': () => ({ name: 'made' }),
+  'key.change': () => ({ name: 'changed' }),
+  'key.transfer': (userId) => ({ userId }),
+  'account.key_policy': () => ({ maxKeyAgeDays: 30 }),
+  'account.addresses': () => ({ allowedAddresses: ['0.0.0.0/0', '::/0'] }),
+}
+
+let gateway: TestGateway
+let owner: Person
+let second: Person
+let accountId: string
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json({}) })
+  owner = await signUpPerson(gateway)
+  second = await signUpPerson(gateway)
+  accountId = owner.viewer.accountId
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${accountId}, ${second.viewer.userId}, 'developer')`
+})
+afterAll(() => gateway.stop())
+
+test('each operation has a name, a method and a path of its own', () => {
+  expect(new Set(OPERATIONS.map(({ name }) => name)).size).toBe(OPERATIONS.length)
+  expect(new Set(OPERATIONS.map(({ path }) => path)).size).toBe(OPERATIONS.length)
+})
+
+test.each(OPERATIONS)('$name is a route of the dashboard for members who may', (operation) => {
+  const { method, place } = placeOf(operation)
+  const routes = dashboardRoutesOf(gateway).filter((route) => route.path === ACCOUNT_PREFIX + place)
+  expect(routes.filter((route) => route.method === method)).toEqual([
+    { method, path: ACCOUNT_PREFIX + place, may: operation.may },
+  ])
+})
+
+test.each(OPERATIONS)('$name is a route of the management API if it has a scope', (operation) => {
+  const { method, place } = placeOf(operation)
+  const isOffered = gateway.gateway.app.routes.some((route) => route.method === method && route.path === `/v1${place}`)
+  expect(isOffered).toBe(operation.scope !== undefined)
+})
+
+test.each(commandsOf(KEY_OPERATIONS))('the command $words says what it does', async ({ words, help }) => {
+  const { stdout } = await runCommand([...words.split(' '), '--help'], {})
+  expect(stdout.toLowerCase()).toContain(help.toLowerCase())
+})
+
+test.each(CHANGES)('$name is in the audit log under its name', async (operation) => {
+  const made = await gateway.apiKeys.create({ accountId, name: 'one', createdBy: owner.viewer.userId })
+  if (made.kind !== 'created') throw new Error(made.kind)
+  // Only a deactivated key is activated.
+  if (operation.name === 'key.activate') await gateway.apiKeys.deactivate(made.keyId, accountId)
+  const { method, place } = placeOf(operation)
+  const body = method === 'DELETE' ? undefined : (BODIES[operation.name]?.(second.viewer.userId) ?? {})
+  const path = fillPath(ACCOUNT_PREFIX + place, { accountId, id: made.keyId })
+  expect((await owner.json(method, path, body)).status).toBe(200)
+  const [entry] = await gateway.gateway.database.sql`SELECT action, actor_id FROM audit_entries
+    WHERE account_id = ${accountId} ORDER BY seq DESC LIMIT 1`
+  expect(entry).toEqual({ action: operation.name, actor_id: owner.viewer.userId })
+})
