@@ -35,7 +35,7 @@ async function rowsOf(page: Page): Promise<string[][]> {
   return Promise.all(rows.slice(1).map(async (row) => (await row.getByRole('cell').allInnerTexts()).slice(1)))
 }
 
-test('shows what moved between two balances, on a desk and on a phone', async () => {
+test('the statement shows movements between two balances, on a desk and on a phone', async () => {
   for (const view of [{}, { width: 1024 }, { width: 360, colorScheme: 'dark' }]) {
     const page = await open('/credit/statement', customer.person, view)
     expect(await rowsOf(page)).toEqual([
@@ -50,7 +50,7 @@ test('shows what moved between two balances, on a desk and on a phone', async ()
   }
 })
 
-test('a statement of another period is chosen, shared by its address, and downloaded', async () => {
+test('another period of the statement is chosen, shared by its URL, and downloaded', async () => {
   const page = await open('/credit')
   await page.getByRole('link', { name: 'Account statement' }).click()
   await page.getByRole('combobox', { name: 'Period' }).click()

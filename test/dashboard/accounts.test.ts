@@ -40,7 +40,7 @@ function open(path: string, { cookie }: Person = person) {
   return browser.open(`/dashboard${path}`, { url: gateway.url, cookie })
 }
 
-test('three tabs show three accounts, and nothing of one in another, loaded anew as well', async () => {
+test('three tabs show three accounts, each its own only, also after a reload', async () => {
   const first = await open(`/a/${accounts[0]?.accountId}/keys`)
   const tabs = [first, await first.context().newPage(), await first.context().newPage()]
   for (const again of [false, true]) {
@@ -61,14 +61,14 @@ test('three tabs show three accounts, and nothing of one in another, loaded anew
   await second?.waitForURL(`**/a/${accounts[1]?.accountId}/usage`)
 })
 
-test('an address of before leads to the account looked at last, with its query', async () => {
+test('a URL without an account leads to the last account, with its query', async () => {
   const page = await open(`/a/${accounts[1]?.accountId}/keys`)
   await page.getByRole('link', { name: accounts[1]?.keyName ?? '' }).waitFor()
   await page.goto(`${gateway.url}/dashboard/usage?status=error`)
   await page.waitForURL(`**/dashboard/a/${accounts[1]?.accountId}/usage?status=error`)
 })
 
-test('an account of others is no page', async () => {
+test('a foreign account has no page', async () => {
   const stranger = await signUpPerson(gateway)
   const page = await open(`/a/${accounts[0]?.accountId}/keys`, stranger)
   await page.getByText('There is no page at this address').waitFor()
@@ -76,7 +76,7 @@ test('an account of others is no page', async () => {
   await expectAccessible(page)
 })
 
-test('a developer begins with their keys, and sees no money; a viewer is offered no change', async () => {
+test('a developer starts with their keys and sees no money; a viewer is offered no change', async () => {
   const [developer, viewer] = [await signUpPerson(gateway), await signUpPerson(gateway)]
   const { accountId = '', keyName = '' } = accounts[0] ?? {}
   await join(accountId, developer, 'developer')

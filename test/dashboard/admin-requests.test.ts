@@ -33,7 +33,7 @@ afterAll(async () => {
   await gateway.stop()
 })
 
-test('shows what was charged, marks what looks alike, and narrows it down', async () => {
+test('the list of requests shows charges, marks likely duplicates, and can be filtered', async () => {
   const path = `/dashboard/admin/accounts/${customer.viewer.accountId}/requests`
   for (const view of [{ width: 320, colorScheme: 'dark' }, { width: 1280 }] as const) {
     const page = await browser.open(path, { url: gateway.url, cookie: administrator.cookie, ...view })
@@ -52,7 +52,7 @@ test('shows what was charged, marks what looks alike, and narrows it down', asyn
   }
 })
 
-test('the list of requests is for administrators alone, and names a wrong filter', async () => {
+test('only administrators have the list of requests, and a wrong filter is named', async () => {
   const path = `/dashboard/api/admin/accounts/${customer.viewer.accountId}/requests`
   expect((await customer.json('GET', path)).status).toBe(404)
   expect((await administrator.json('GET', `${path}?cost=free`)).body).toMatchObject({ error: { param: 'cost' } })

@@ -33,7 +33,7 @@ async function sendDialog(page: Page, title: string | RegExp, reason: string, ac
 }
 
 describe('moving money', () => {
-  test('a large adjustment waits until the second administrator has looked at it and agreed', async () => {
+  test('a large adjustment waits until a second administrator has approved it', async () => {
     const { accountId } = await office.gateway.customer('10')
     const page = await open(`/admin/accounts/${accountId}`)
     await page.getByRole('button', { name: 'Adjust credit' }).click()
@@ -55,7 +55,7 @@ describe('moving money', () => {
     await page.getByText('$1,510.00').waitFor()
   })
 
-  test('an order is found, confirmed with a reason and refunded in part', async () => {
+  test('an order is found, confirmed with a reason and partly refunded', async () => {
     const order = await pendingOrder(office, 40)
     const page = await open(`/admin/orders?reference=${order.reference}`)
     await page.getByRole('link', { name: order.reference }).click()
@@ -83,7 +83,7 @@ describe('moving money', () => {
     expect(await balanceOf(office, order.accountId)).toBe(24.5)
   })
 
-  test('a bank statement is previewed with colours and counts, imported, and then found imported', async () => {
+  test('a bank statement is previewed with colours and counts, imported, and then shown as imported', async () => {
     const [fits, differs] = [await pendingOrder(office, 30), await pendingOrder(office, 60)]
     const text = [
       'Buchungstag;Betrag;Währung;Verwendungszweck;Auftraggeber',
@@ -117,7 +117,7 @@ describe('moving money', () => {
     await page.getByText('Payments to match').waitFor({ state: 'detached' })
   })
 
-  test('a payment that named no order is credited to the one whose reference is typed', async () => {
+  test('a payment without an order is credited to the one whose reference is typed', async () => {
     const order = await pendingOrder(office, 35)
     await office.gateway.gateway.deps.dashboard.orders.confirmPayment({
       source: 'bank',
@@ -143,7 +143,7 @@ describe('moving money', () => {
     expect(await balanceOf(office, order.accountId)).toBe(35)
   })
 
-  test('what the server refuses is said in its words, and the dialog stays', async () => {
+  test('a refusal of the server is shown, and the dialog stays open', async () => {
     const { accountId } = await office.gateway.customer('5')
     const page = await open(`/admin/accounts/${accountId}`)
     await page.getByRole('button', { name: 'Adjust credit' }).click()
@@ -176,7 +176,7 @@ describe('accounts', () => {
     await page.getByText('The account is active.').waitFor()
   })
 
-  test('get limits of their own, with a reason', async () => {
+  test('an account gets its own limits, with a reason', async () => {
     const { accountId } = await office.gateway.customer('0')
     const page = await open(`/admin/accounts/${accountId}`)
     await page.getByText('100,000 requests a minute (standard)').waitFor()
@@ -192,7 +192,7 @@ describe('accounts', () => {
 })
 
 describe('the page of providers', () => {
-  test('shows how models answered for tiers, once anything was observed', async () => {
+  test('the Providers page shows how models answered for tiers', async () => {
     const page = await open('/admin/providers')
     await page.getByText('Nothing observed yet').waitFor()
     await office.gateway.gateway.database.sql`
@@ -219,7 +219,7 @@ describe('every page', () => {
     ['/admin/audit', 'Audit log'],
   ] as const
 
-  test('every page is accessible and fits, wide and light, narrow and dark', async () => {
+  test('every administration page is accessible and fits, wide and light, narrow and dark', async () => {
     const { accountId } = await office.gateway.customer('10')
     await office.administration.request(office.bob, adjustment(accountId, 2_000))
     const page = await open('/admin/orders')
@@ -244,14 +244,14 @@ describe('every page', () => {
     ['/admin/accounts?text=nobody-has-this', 'No account matches'],
     ['/admin/audit?actor=nobody@example.test', 'No entry matches these filters'],
     ['/admin/reconciliation?provider=nobody', 'No request matches these filters'],
-  ])('%s says what to do where nothing is found', async (path, title) => {
+  ])('the empty page of %s says what to do', async (path, title) => {
     const page = await open(path)
     await page.getByText(title).waitFor()
     await page.getByRole('button', { name: /^Clear/ }).click()
     await page.getByText(title).waitFor({ state: 'detached' })
   })
 
-  test('says what failed and tries again', async () => {
+  test('a failed load is explained and can be repeated', async () => {
     for (const [path, route] of [
       ['/admin/orders', '**/api/admin/orders*'],
       ['/admin/accounts', '**/api/admin/accounts*'],
@@ -273,7 +273,7 @@ describe('every page', () => {
     }
   })
 
-  test('every page does not exist for members', async () => {
+  test('members have no administration pages', async () => {
     const member = await signUpPerson(office.gateway)
     const page = await open('/admin/accounts', member)
     await page.getByRole('heading', { level: 1 }).waitFor()
@@ -281,7 +281,7 @@ describe('every page', () => {
     expect(await page.getByLabel('Search').count()).toBe(0)
   })
 
-  test('the audit log verifies itself on request, and names the entry that somebody tampered with', async () => {
+  test('the audit log is verified on request, and names a changed entry', async () => {
     const page = await open('/admin/audit')
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByText('The log is intact').waitFor()

@@ -39,7 +39,7 @@ function open({ cookie }: Person, accountId: string, view: { width?: number; col
   return browser.open(`/dashboard/a/${accountId}/alerts`, { url: gateway.url, cookie, ...view })
 }
 
-test('thresholds are set, a wrong one is refused in its field, and a kind is turned off by keyboard', async () => {
+test('thresholds are set, a wrong one is refused in its field, and an alert is turned off by keyboard', async () => {
   const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
   const { accountId } = owner.viewer
   const page = await open(owner, accountId)
@@ -63,7 +63,7 @@ test('thresholds are set, a wrong one is refused in its field, and a kind is tur
   }
 })
 
-test('developers choose for themselves and see nothing of the account; viewers see it and change nothing', async () => {
+test('developers choose their own alerts only; viewers see the account’s and change nothing', async () => {
   const owner = await signUpPerson(gateway)
   const { accountId } = owner.viewer
   for (const [role, isSeen] of [
@@ -84,7 +84,7 @@ test('developers choose for themselves and see nothing of the account; viewers s
   }
 })
 
-test('scheduled mails are off until they are turned on, and off again by the mail’s link', async () => {
+test('scheduled mails are off by default, turned on, and turned off by the mail’s link', async () => {
   const owner = await signUpPerson(gateway)
   const { accountId } = owner.viewer
   const page = await open(owner, accountId, { width: 320, colorScheme: 'dark' })
@@ -102,7 +102,7 @@ test('scheduled mails are off until they are turned on, and off again by the mai
   expect(await asked()).toHaveLength(0)
 })
 
-test('the page of a mail’s link asks, and then says what it has turned off', async () => {
+test('the page of a mail’s link asks first, and then says what it turned off', async () => {
   const owner = await signUpPerson(gateway)
   const { accountId } = owner.viewer
   const secret = await gateway.gateway.deps.dashboard.mailSecrets()

@@ -56,7 +56,7 @@ async function open(path: string, view: { width?: number; colorScheme?: 'light' 
   return page
 }
 
-test('a list that reaches back says where it begins, exports from there, and counts what is archived', async () => {
+test('a list that reaches archived months says where it begins, exports from there, and counts them', async () => {
   for (const view of [{}, PHONE_IN_THE_DARK]) {
     const page = await open('/dashboard/usage?range=days&from=2025-09-01&to=2025-10-31', view)
     const note = page.getByRole('alert').filter({ hasText: 'are archived' })
@@ -73,7 +73,7 @@ test('a list that reaches back says where it begins, exports from there, and cou
   }
 })
 
-test('one that is all archived exports nothing, and leads to the statement', async () => {
+test('a fully archived list exports nothing, and leads to the statement', async () => {
   const page = await open('/dashboard/usage?range=days&from=2025-09-01&to=2025-09-30', PHONE_IN_THE_DARK)
   await page.getByText('Earlier ones are archived').waitFor()
   expect(await page.getByRole('link', { name: 'Export CSV' }).isVisible()).toBe(false)
@@ -83,7 +83,7 @@ test('one that is all archived exports nothing, and leads to the statement', asy
   await page.waitForURL('**/credit/statement')
 })
 
-test('one that begins later says nothing of it', async () => {
+test('a list that begins later does not mention archives', async () => {
   const page = await open('/dashboard/usage?range=days&from=2025-10-01&to=2025-10-31')
   await page.getByText('$0.02').first().waitFor()
   expect(await page.getByText('archived').count()).toBe(0)

@@ -16,7 +16,7 @@ afterAll(async () => {
   await gateway.stop()
 })
 
-test('owners find what was changed, page by page and filtered; developers have no such page', async () => {
+test('owners see changes, page by page and filtered; developers have no such page', async () => {
   const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
   const { accountId } = owner.viewer
   for (let turn = 1; turn <= 55; turn++)
@@ -46,7 +46,7 @@ test('owners find what was changed, page by page and filtered; developers have n
   expect((await developer.json('GET', `/dashboard/api/a/${accountId}/audit`)).status).toBe(403)
 })
 
-test('days are both included, and what is no day is refused in its parameter', async () => {
+test('both days of a period are included, and an invalid day is refused', async () => {
   const owner = await signUpPerson(gateway)
   await owner.json('PATCH', '/dashboard/api/a/:accountId/alerts', { firstUsd: '100' })
   const read = async (query: string) => await owner.json('GET', `/dashboard/api/a/:accountId/audit?${query}`)

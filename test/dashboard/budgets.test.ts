@@ -24,7 +24,7 @@ function open({ cookie }: Person, accountId: string, view: { width?: number; col
   return browser.open(`/dashboard/a/${accountId}/budgets`, { url: gateway.url, cookie, ...view })
 }
 
-test('a budget is set and more is granted; a wrong one is refused in its field', async () => {
+test('a budget is set and raised by a grant; a wrong one is refused in its field', async () => {
   const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
   const { accountId } = owner.viewer
   const page = await open(owner, accountId)
@@ -49,7 +49,7 @@ test('a budget is set and more is granted; a wrong one is refused in its field',
   }
 })
 
-test('what new members are given is given to those who have none as well', async () => {
+test('the default budget of new members is also given to members without one', async () => {
   const [owner, developer] = [
     await signUpPerson(gateway, { name: 'Ada' }),
     await signUpPerson(gateway, { name: 'Charles' }),
@@ -69,7 +69,7 @@ test('what new members are given is given to those who have none as well', async
   expect(await page.getByRole('listitem').filter({ hasText: 'Ada' }).textContent()).not.toContain('Month')
 })
 
-test('developers see themselves and change nothing', async () => {
+test('developers see their own budgets and change nothing', async () => {
   const [owner, developer] = [
     await signUpPerson(gateway, { name: 'Ada' }),
     await signUpPerson(gateway, { name: 'Charles' }),

@@ -36,7 +36,7 @@ async function ownSecondAccount(owner: Person): Promise<Person> {
   return other
 }
 
-test('the dialog in which credit is moved says that it loads, and that loading failed, and tries again', async () => {
+test('the transfer dialog shows loading and a failed load, and tries again', async () => {
   const owner = await signUpPerson(gateway)
   await ownSecondAccount(owner)
   const page = await open('/dashboard/credit', { width: 390 }, owner)
@@ -58,7 +58,7 @@ test('the dialog in which credit is moved says that it loads, and that loading f
   await dialog.getByLabel('Amount in US dollars').waitFor()
 })
 
-test('credit is moved to another account of the owner, and back in words where it can not be', async () => {
+test('credit is transferred to another account of the owner, and a refusal is explained', async () => {
   const owner = await signUpPerson(gateway)
   const page = await open('/dashboard/credit', { width: 390, colorScheme: 'dark' }, owner)
   await page.getByText('No orders yet').waitFor()
@@ -84,19 +84,22 @@ test('credit is moved to another account of the owner, and back in words where i
   expect(Number((await gateway.balance(other.viewer.accountId)).available)).toBe(10_000_000_000)
 })
 
-test.each([390, 1280])('the dialog of %d px says how much can be moved now, and when the rest can', async (width) => {
-  const owner = await signUpPerson(gateway)
-  await ownSecondAccount(owner)
-  await addCredit(gateway, owner.viewer.accountId, '10')
-  await pay(await create(owner, '20', 'deposit'), 'deposit:sandbox')
-  const page = await open('/dashboard/credit', { width }, owner)
-  await page.getByRole('button', { name: 'Move credit' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Move credit' })
-  await dialog.getByText('You can move $10.00 now.').waitFor()
-  await dialog.getByText('$20.00 from').waitFor()
-  await expectAccessible(page)
-  await expectNoSidewaysScroll(page)
-})
+test.each([390, 1280])(
+  'the transfer dialog at %d px shows what can be transferred now, and when the rest can',
+  async (width) => {
+    const owner = await signUpPerson(gateway)
+    await ownSecondAccount(owner)
+    await addCredit(gateway, owner.viewer.accountId, '10')
+    await pay(await create(owner, '20', 'deposit'), 'deposit:sandbox')
+    const page = await open('/dashboard/credit', { width }, owner)
+    await page.getByRole('button', { name: 'Move credit' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Move credit' })
+    await dialog.getByText('You can move $10.00 now.').waitFor()
+    await dialog.getByText('$20.00 from').waitFor()
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+  },
+)
 
 describe('a deposit', () => {
   test('a deposit is ordered, paid on the sandbox page, and credited while the page waits', async () => {
@@ -125,7 +128,7 @@ describe('a deposit', () => {
     expect((await gateway.balance(person.viewer.accountId)).available).toBe(25_000_000_000 as never)
   })
 
-  test('a deposit of another amount says that somebody looks at it', async () => {
+  test('a deposit of another amount is shown as under review', async () => {
     const order = await create(person, '30', 'deposit')
     const page = await open(order.paymentUrl ?? '', { width: 360, colorScheme: 'dark' })
     await expectNoSidewaysScroll(page)
@@ -140,7 +143,7 @@ describe('a deposit', () => {
 })
 
 describe('a bank transfer', () => {
-  test('shows what to copy, takes the word that it is paid, and is cancelled only after a question', async () => {
+  test('a bank transfer shows its data, can be marked as paid, and is cancelled after a question', async () => {
     const payer = await signUpPerson(gateway)
     const page = await open('/dashboard/credit', {}, payer)
     await page.getByLabel('Or another amount in US dollars').fill('1,234.50')
@@ -163,7 +166,7 @@ describe('a bank transfer', () => {
     expect(list.items.map(({ state, claimNote }) => [state, claimNote])).toEqual([['cancelled', 'today <b>']])
   })
 
-  test('a bank transfer of an amount out of range is refused at the field', async () => {
+  test('an amount out of range is refused at the field', async () => {
     const page = await open('/dashboard/credit')
     await page.getByLabel('Or another amount in US dollars').fill('4.99')
     await page.getByRole('button', { name: 'Order credit' }).click()
@@ -173,7 +176,7 @@ describe('a bank transfer', () => {
     await page.getByText('Enter an amount such as 25 or 12.50.').waitFor()
   })
 
-  test('beyond the number of open orders says why', async () => {
+  test('above the number of open orders the page says why', async () => {
     const busy = await signUpPerson(gateway)
     for (let index = 0; index < 5; index++) await create(busy, '10', 'bank_transfer')
     const page = await open('/dashboard/credit', {}, busy)
@@ -183,7 +186,7 @@ describe('a bank transfer', () => {
 })
 
 describe('every page', () => {
-  test('every page is accessible and fits a phone, in both schemes', async () => {
+  test('every credit page is accessible and fits a phone, in both schemes', async () => {
     const reader = await signUpPerson(gateway)
     const [waiting, paid] = [await create(reader, '20', 'bank_transfer'), await create(reader, '60', 'bank_transfer')]
     await pay(paid)
@@ -208,7 +211,7 @@ describe('every page', () => {
     }
   })
 
-  test('says what failed, and tries again', async () => {
+  test('a failed load of a credit page is explained and can be repeated', async () => {
     const order = await create(person, '10', 'bank_transfer')
     const parts = { '/dashboard/credit': 2, [`/dashboard/credit/orders/${order.orderId}`]: 1 }
     for (const [path, failing] of Object.entries(parts)) {
@@ -229,14 +232,14 @@ describe('every page', () => {
     }
   })
 
-  test('every page of an order that is not there, or of somebody else, says so', async () => {
+  test('an unknown or foreign order has a page that says so', async () => {
     const stranger = await signUpPerson(gateway)
     const order = await create(person, '10', 'bank_transfer')
     const page = await open(`/dashboard/credit/orders/${order.orderId}`, {}, stranger)
     await page.getByText('There is no such order.').waitFor()
   })
 
-  test('every page is printed without the menu, on white, also from the dark scheme', async () => {
+  test('every credit page prints without menu, on white, also from the dark scheme', async () => {
     const reader = await signUpPerson(gateway)
     const order = await create(reader, '60', 'bank_transfer')
     await pay(order)

@@ -47,7 +47,7 @@ async function authorize(page: Page): Promise<void> {
   await dialog.getByRole('button', { name: 'Close', exact: true }).first().click()
 }
 
-test('everything it loads is its own, and compressed', async () => {
+test('the docs page loads only its own compressed files', async () => {
   const page = await (await fetch(`${gateway.url}/docs`)).text()
   const addresses = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string)
   expect(addresses.length).toBeGreaterThan(3)
@@ -59,7 +59,7 @@ test('everything it loads is its own, and compressed', async () => {
   }
 })
 
-test('what is filled in beforehand gets an answer as soon as a key is given', async () => {
+test('the prepared example gets an answer once a key is entered', async () => {
   const page = await open()
   await authorize(page)
   await page.getByText(FIRST).click()
@@ -68,7 +68,7 @@ test('what is filled in beforehand gets an answer as soon as a key is given', as
   await page.locator('.live-responses-table').getByText('The sky scatters blue light.').waitFor()
 })
 
-test('the page shows the public reference alone, and a switch to the internal routes and back', async () => {
+test('the docs page shows the public reference, and switches to the internal routes and back', async () => {
   const page = await open({}, '/docs')
   expect(await page.locator('h3.opblock-tag[data-tag="Dashboard"]').count()).toBe(0)
   await page.getByText('Authentication.').waitFor()
@@ -81,7 +81,7 @@ test('the page shows the public reference alone, and a switch to the internal ro
   expect(await page.locator('h3.opblock-tag[data-tag="Dashboard"]').count()).toBe(0)
 })
 
-test('with internal routes: inference is open and first, the routes of our own pages are closed and last', async () => {
+test('with internal routes, inference is open and first, page routes are closed and last', async () => {
   const page = await open()
   const tags = page.locator('h3.opblock-tag')
   expect(await tags.first().getAttribute('data-tag')).toBe('Inference')
@@ -92,7 +92,7 @@ test('with internal routes: inference is open and first, the routes of our own p
   expect(await page.getByText('/dashboard/api/a/{accountId}/keys').count()).toBe(0)
 })
 
-test('with every part open, the page has all operations, and stays where it was', async () => {
+test('with every part open, the page has all operations and keeps its position', async () => {
   const page = await open()
   const { paths } = (await (await fetch(`${gateway.url}/docs/json?internal=true`)).json()) as {
     paths: Record<string, object>
@@ -111,7 +111,7 @@ test('with every part open, the page has all operations, and stays where it was'
 
 const LOOKS: Look[] = [{ colorScheme: 'light' }, { colorScheme: 'dark', width: 360 }]
 
-test.each(LOOKS)('it can be read and used by everybody, looked at in %j', async (look) => {
+test.each(LOOKS)('the docs page is accessible in %j', async (look) => {
   const page = await open(look)
   await page.locator('h3.opblock-tag[data-tag="Dashboard"] button').click()
   await page.getByText('/dashboard/api/a/{accountId}/keys/{id}').first().waitFor()
@@ -127,7 +127,7 @@ test.each(LOOKS)('it can be read and used by everybody, looked at in %j', async 
   await expectAccessible(page)
 })
 
-test('it follows the choice that was made in the dashboard, and else the system', async () => {
+test('the docs page follows the dashboard’s scheme, otherwise the system’s', async () => {
   const isDark = (page: Page) => page.evaluate(() => document.documentElement.classList.contains('dark-mode'))
   const page = await open({ colorScheme: 'dark' })
   expect(await isDark(page)).toBe(true)

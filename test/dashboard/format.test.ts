@@ -27,12 +27,12 @@ describe('formatMoney', () => {
     expect(formatMoney(usd)).toBe(shown)
   })
 
-  test('sizes have a unit and one decimal place at most', () => {
+  test('sizes have a unit and at most one decimal', () => {
     const sizes = [0, 999, 1_000, 1_234_567, 2_000_000_000_000].map(formatBytes)
     expect(sizes).toEqual(['0 B', '999 B', '1 kB', '1.2 MB', '2,000 GB'])
   })
 
-  test('keeps every digit where it is to be exact, and never shows more than there is', () => {
+  test('exact amounts keep every digit', () => {
     const amounts = fc.tuple(fc.nat(9_000_000), fc.stringMatching(/^\d{0,9}$/))
     fc.assert(
       fc.property(amounts, ([whole, fraction]) => {
@@ -45,7 +45,7 @@ describe('formatMoney', () => {
   })
 })
 
-test('amounts of one column have their digits under each other', () => {
+test('amounts in a column align their digits', () => {
   const column = ['0.00008', '12.5', '-0.0105']
   const decimals = decimalsOf(column)
   expect(column.map((usd) => formatMoney(usd, { decimals }))).toEqual(['$0.00008', '$12.50000', '−$0.01050'])
@@ -53,18 +53,18 @@ test('amounts of one column have their digits under each other', () => {
   expect(decimalsOf(['1.000000001'], { isExact: true })).toBe(9)
 })
 
-test('counts beside each other are written alike, until they are too long', () => {
+test('counts beside each other have the same notation, up to a length', () => {
   expect([2_080, 4_873, 999_999].map(formatCompact)).toEqual(['2,080', '4,873', '999,999'])
   expect(formatCompact(1_234_567)).toBe('1.23M')
 })
 
-test('moments of one minute can be told apart where it matters', () => {
+test('times within a minute differ where it matters', () => {
   const [one, other] = ['2026-11-21T12:00:01Z', '2026-11-21T12:00:59Z']
   expect(formatMoment(one, { hasSeconds: true })).not.toBe(formatMoment(other, { hasSeconds: true }))
   expect(formatMoment(one)).toBe(formatMoment(other))
 })
 
-test('durations and distances are rounded to what is worth reading', () => {
+test('durations and intervals are rounded to readable values', () => {
   expect([formatDuration(12.4), formatDuration(999), formatDuration(1_840)]).toEqual(['12 ms', '999 ms', '1.8 s'])
   const now = Date.parse('2026-11-21T12:00:00Z')
   expect(formatRelative('2026-11-21T11:59:30Z', now)).toBe('just now')
@@ -72,7 +72,7 @@ test('durations and distances are rounded to what is worth reading', () => {
   expect(formatRelative('2026-11-23T12:00:00Z', now)).toBe('in 2 days')
 })
 
-test('a day without an hour is the same day everywhere', () => {
+test('a date without time is the same day everywhere', () => {
   const script = "import { formatDay } from '@/dashboard/format'\nconsole.info(formatDay('2026-11-21'))"
   for (const zone of ['Pacific/Honolulu', 'UTC', 'Pacific/Auckland']) {
     const run = Bun.spawnSync(['env', `TZ=${zone}`, process.execPath, '-e', script])

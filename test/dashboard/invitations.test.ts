@@ -63,7 +63,7 @@ async function newPerson(name: string, email = newAddress()): Promise<Person> {
   return personWith(gateway, cookieOf(response), { email, password: PASSWORD })
 }
 
-test('a stranger makes an organisation and invites another, who signs up, accepts, and sees the account', async () => {
+test('a new person makes an organisation and invites another, who signs up, accepts, and sees the account', async () => {
   const [founderEmail, colleagueEmail] = [newAddress(), newAddress()]
   const founder = await open('/dashboard/sign-up')
   await signUp(founder, 'Ada Lovelace', founderEmail)
@@ -100,7 +100,7 @@ test('a stranger makes an organisation and invites another, who signs up, accept
   await founder.getByText('No invitation is waiting for an answer.').waitFor()
 })
 
-test('the operator is told that nobody has said where links lead', () => {
+test('the operator is told that PUBLIC_URL for links is not set', () => {
   expect(gateway.logLines.join()).toContain('mail_links_without_host')
 })
 
@@ -118,7 +118,7 @@ describe('somebody who is invited', () => {
     link = await mailServer.find(person.email, INVITATION)
   })
 
-  test('signs in and accepts, by the keyboard alone', async () => {
+  test('an invited person signs in and accepts by keyboard alone', async () => {
     const page = await open(link)
     await page.getByRole('link', { name: 'Sign in' }).focus()
     await page.keyboard.press('Enter')
@@ -134,7 +134,7 @@ describe('somebody who is invited', () => {
     await page.waitForURL(`**/a/${owner.viewer.accountId}`)
   })
 
-  test('declines, and the link is void', async () => {
+  test('an invited person declines, and the link is void', async () => {
     const page = await open(link, { cookie: person.cookie })
     await page.getByRole('button', { name: 'Decline' }).click()
     await page.waitForURL(`**/a/${person.viewer.accountId}`)
@@ -150,7 +150,7 @@ describe('somebody who is invited', () => {
     ['x', 'x'],
     ['9,000 characters', 'x'.repeat(9_000)],
     ...['%00', '..%2F', '%C3%BC', '%zz'].map((token) => [token, token] as const),
-  ])('reads the words of any dead link where it ends in %s', async (_, token) => {
+  ])('a dead link in %s is explained', async (_, token) => {
     const page = await open(`/dashboard/invitation#token=${token}`, { cookie: person.cookie })
     await page.getByText('This invitation is not valid, or no longer. Ask for a new one.').waitFor()
     await page.getByText('It works once, for 7 days').waitFor()
@@ -171,7 +171,7 @@ describe('somebody who is invited', () => {
     await page.getByRole('heading', { name: 'Join Engines Ltd' }).waitFor()
   })
 
-  test('somebody who is invited is told what went wrong, and tries again', async () => {
+  test('an invited person sees what failed, and tries again', async () => {
     const page = await open('/dashboard/settings', { cookie: person.cookie })
     const broken = { error: { message: 'Out for lunch.', type: 'x', param: null, code: null } }
     await page.route('**/dashboard/api/invitations/*', (asked) => asked.fulfill({ status: 500, json: broken }))
@@ -207,7 +207,7 @@ describe('somebody who is invited', () => {
     await expectAccessible(list)
   })
 
-  test('gets another mail, or none any more, as whoever invites likes', async () => {
+  test('an invitation is resent or revoked by its sender', async () => {
     const page = await open(`/dashboard/a/${owner.viewer.accountId}/members`, { cookie: owner.cookie })
     await page.getByRole('button', { name: `Send again to ${person.email}` }).click()
     await page.getByText('Another mail is on its way').waitFor()

@@ -22,7 +22,7 @@ function open(path: string) {
   return browser.open(`/dashboard${path}`, { url: office.gateway.url, cookie: office.first.cookie })
 }
 
-test('margins and differing counts: nothing yet, known, lost, and unknown', async () => {
+test('margins and count gaps: empty, known, negative, and unknown', async () => {
   const page = await open('/admin/margins')
   await page.getByText('Nothing was sold in these days').waitFor()
   await page.goto(`${office.gateway.url}/dashboard/admin/reconciliation`)

@@ -42,7 +42,7 @@ async function join(owner: Person, role: AccountRole, name: string): Promise<Per
 const membersOf = ({ viewer }: Person) => `/dashboard/a/${viewer.accountId}/members`
 
 describe('an account', () => {
-  test('becomes an organisation, by the keyboard alone', async () => {
+  test('an account becomes an organisation by keyboard alone', async () => {
     const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
     const page = await open(owner, '/dashboard')
     await page.getByRole('link', { name: 'Members' }).focus()
@@ -73,7 +73,7 @@ describe('an account', () => {
     await expectAccessible(page)
   })
 
-  test('an account that is shown is chosen among one’s own, and stays chosen', async () => {
+  test('the shown account is chosen among one’s own, and stays chosen', async () => {
     const person = await newOrganisation('First Ltd')
     const other = await newOrganisation('Second Ltd')
     await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
@@ -101,7 +101,7 @@ describe('an account', () => {
   })
 })
 
-test('one person works in three accounts in three tabs, and none shows or changes anything of another', async () => {
+test('a person works in three accounts in three tabs, each separate', async () => {
   const person = await newOrganisation('First Ltd')
   const others = [await newOrganisation('Second Ltd'), await newOrganisation('Third Ltd')]
   const accounts = [person, ...others].map(({ viewer }) => viewer.accountId)
@@ -127,7 +127,7 @@ test('one person works in three accounts in three tabs, and none shows or change
   }
 })
 
-test('developers see all usage once an owner says so, by the keyboard alone', async () => {
+test('an owner lets developers see all usage, by keyboard alone', async () => {
   const owner = await newOrganisation()
   const developer = await join(owner, 'developer', 'Grace Hopper')
   const policy = () => developer.json('GET', `/dashboard/api/a/${owner.viewer.accountId}/member-policy`)
@@ -149,7 +149,7 @@ test('developers see all usage once an owner says so, by the keyboard alone', as
 })
 
 describe('a member', () => {
-  test('gets another role, at once or after a question', async () => {
+  test('a member gets another role, at once or after a question', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'viewer', 'Grace Hopper')
     const page = await open(owner, membersOf(owner))
@@ -178,7 +178,7 @@ describe('a member', () => {
       .waitFor({ state: 'detached' })
   })
 
-  test('gets a role without keys after a question that lists them, and keeps them where that is chosen', async () => {
+  test('a role without keys asks first and lists them; they can be kept', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'developer', 'Grace Hopper')
     await person.json('POST', `/dashboard/api/a/${owner.viewer.accountId}/keys`, { name: 'Nightly' })
@@ -199,7 +199,7 @@ describe('a member', () => {
     await theirs.getByText('“Nightly” is deactivated.').waitFor()
   })
 
-  test('a member is removed after a question that says what stops, and finds the account gone', async () => {
+  test('removing a member asks first what stops, and the member loses the account', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'developer', 'Grace Hopper')
     await person.json('POST', `/dashboard/api/a/${owner.viewer.accountId}/keys`, { name: 'Nightly' })
@@ -224,7 +224,7 @@ describe('a member', () => {
     expect(await theirs.getByText('Nightly').count()).toBe(0)
   })
 
-  test('leaves, and is back in their own account', async () => {
+  test('a member leaves and is back in their own account', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'viewer', 'Grace Hopper')
     const page = await open(person, membersOf(owner))
@@ -233,7 +233,7 @@ describe('a member', () => {
     await page.waitForURL(`**/a/${person.viewer.accountId}`)
   })
 
-  test('a member of a low role sees who is there, and nothing to change', async () => {
+  test('a viewer sees the members, and nothing to change', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'developer', 'Grace Hopper')
     const page = await open(person, membersOf(owner))

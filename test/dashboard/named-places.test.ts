@@ -25,7 +25,7 @@ function isPage(path: string): boolean {
   return PATHS.some((pattern) => new RegExp(`^${pattern.replace(/:\w+/g, '[^/]+')}$`).test(plain))
 }
 
-test('the lists of pages and of the menu were read, and each entry of the menu is a page', () => {
+test('each entry of the menu is a page', () => {
   expect(PATHS.length).toBeGreaterThan(30)
   expect(MENU.size).toBeGreaterThan(15)
   expect([...MENU.values()].filter((path) => !isPage(path.slice(1)))).toEqual([])
@@ -55,7 +55,7 @@ test.each(Object.entries(PLACES))('"%s" in a text is the page %s', async (words,
   expect(PATHS).toContain(path)
 })
 
-test('what a mail names in quotes is written on a page', async () => {
+test('each name that a mail quotes is on a page', async () => {
   const written = (await textsOf('src/dashboard/**/*.{ts,tsx}')).map(({ text }) => text).join('\n')
   const named = SAMPLES.flatMap(({ kind, facts }) =>
     contentOf(kind, facts).blocks.flatMap((block) =>
@@ -69,7 +69,7 @@ test('what a mail names in quotes is written on a page', async () => {
 /** A name in italics: of at most three words, as pages, sections and buttons have. */
 const NAME = /(?<![*\w])\*([A-Z][A-Za-z-]*(?: [A-Za-z-]+){0,2})\*(?![*\w])/g
 
-test('what the guide names in italics is written on a page; how to install it names its own chapters', async () => {
+test('each name that the guide has in italics is on a page, or a chapter', async () => {
   const sources = [...(await textsOf('src/dashboard/**/*.{ts,tsx}')), ...(await textsOf('src/console/http/**/*.ts'))]
   const written = sources.map(({ text }) => text).join('\n')
   const guides = (await textsOf('docs/guide/*.md')).filter(({ path }) => !path.endsWith('deploy.md'))

@@ -59,7 +59,7 @@ async function say(page: Page, text: string): Promise<void> {
 const event = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 
 describe('a conversation', () => {
-  test('a conversation is written as Markdown without HTML, with what it took and cost, and goes on', async () => {
+  test('a conversation shows Markdown without HTML, with time and cost, and continues', async () => {
     const page = await open('/dashboard/playground?model=svc/beta')
     await page.getByLabel('System prompt').fill('Be brief.')
     await page.getByLabel('Temperature').fill('0.3')
@@ -90,7 +90,7 @@ describe('a conversation', () => {
     await page.getByText('Try a model').waitFor()
   })
 
-  test('appears word by word, and can be stopped', async () => {
+  test('an answer appears word by word, and can be stopped', async () => {
     const live = liveStream()
     gateway.upstream.respond(() => live.response)
     const page = await open()
@@ -111,7 +111,7 @@ describe('a conversation', () => {
     expect(gateway.upstream.calls.at(-1)?.body.messages).toMatchObject([{}, { content: 'Once upon a time' }, {}])
   })
 
-  test('a conversation that fails says why, in the middle as at the start, and is tried again', async () => {
+  test('a failed answer is explained, at the start and in the middle, and can be repeated', async () => {
     gateway.upstream.respond(() => Response.json({ error: { message: 'no' } }, { status: 500 }))
     const page = await open()
     await say(page, 'Hi')
@@ -128,7 +128,7 @@ describe('a conversation', () => {
     expect(gateway.upstream.calls.at(-1)?.body.messages).toMatchObject([{ role: 'user', content: 'Hi' }])
   })
 
-  test('a conversation of an account without credit leads to where there is some', async () => {
+  test('without credit the conversation links to buying some', async () => {
     person = await signUpPerson(gateway)
     const page = await open()
     await say(page, 'Hi')
@@ -144,7 +144,7 @@ describe('an answer', () => {
     '| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\n```ts\nconst one = 1\n```\n\n```\nsecond\n```\n',
   ]
 
-  test('leads to the web only, fetches nothing, runs nothing, and its code can be copied', async () => {
+  test('an answer’s links lead to the web only, nothing is loaded or run, and code can be copied', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(ANSWER, usageOf(20, 30))))
     const page = await open()
     const asked: string[] = []
@@ -177,7 +177,7 @@ describe('an answer', () => {
     await expectAccessible(page)
   })
 
-  test('an answer is about the images that went along, where the model takes them', async () => {
+  test('images are sent along if the model accepts them', async () => {
     const page = await open('/dashboard/playground?model=svc/beta')
     expect(await page.getByRole('button', { name: 'Attach images' }).count()).toBe(0)
     await page.goto(`${gateway.url}/dashboard/playground?model=svc/seeing`)
@@ -209,7 +209,7 @@ describe('an answer', () => {
 const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
 
 describe('who pays', () => {
-  test('who pays is the key that is pasted, whose limits hold and which is nowhere kept', async () => {
+  test('a pasted key pays with its own limits, and is stored nowhere', async () => {
     const { body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', {
       name: 'own',
       allowedModels: ['svc/beta'],
@@ -234,7 +234,7 @@ describe('who pays', () => {
     expect(stored).not.toContain(key)
   })
 
-  test('who pays is nobody while the built-in key is switched off, and the page says where it is', async () => {
+  test('while the built-in key is deactivated nobody pays, and the page links to it', async () => {
     const page = await open()
     await say(page, 'Hi')
     await page.getByText('$0.00008').waitFor()
@@ -247,7 +247,7 @@ describe('who pays', () => {
   })
 })
 
-test('the call is shown as code, in every language, with what was chosen', async () => {
+test('the call is shown as code in every language, with the chosen settings', async () => {
   const page = await open('/dashboard/playground?model=svc/beta')
   await page.getByLabel('System prompt').fill('Be "brief".')
   await say(page, "What's up?")
@@ -263,7 +263,7 @@ test('the call is shown as code, in every language, with what was chosen', async
   await expectAccessible(page)
 })
 
-test('it fits a phone, and passes in the dark', async () => {
+test('the playground fits a phone, and is accessible in the dark scheme', async () => {
   const page = await open('/dashboard/playground', { width: 360, colorScheme: 'dark' })
   await expectAccessible(page)
   gateway.upstream.respond(() => eventStream(...chatStream(['word'.repeat(100)]), usageChunk()))
@@ -273,7 +273,7 @@ test('it fits a phone, and passes in the dark', async () => {
   await expectAccessible(page)
 })
 
-test('a catalogue that cannot be loaded says why, and can be tried again', async () => {
+test('a failed load of the catalogue is explained and can be repeated', async () => {
   const page = await browser.open('/dashboard/settings', { url: gateway.url, cookie: person.cookie })
   const refusal = { error: { message: 'Out for lunch.', type: 'x', param: null, code: null } }
   await page.route('**/dashboard/api/models', (route) => route.fulfill({ status: 418, json: refusal }))

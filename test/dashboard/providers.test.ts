@@ -20,7 +20,7 @@ function open(path: string) {
 }
 
 describe('the test of a provider', () => {
-  test('the test of a provider is asked for by a click, shown while it runs, and says what works and why something does not', async () => {
+  test('a provider test is started by a click, shown while it runs, and explains failures', async () => {
     const page = await open('/admin/providers')
     const gate = Promise.withResolvers<void>()
     await page.route('**/api/admin/providers/provider1/test', async (route) => {
@@ -51,7 +51,7 @@ describe('the test of a provider', () => {
     expect(items).toMatchObject([{ actorEmail: office.first.email, subject: 'provider1' }])
   })
 
-  test('says why it could not be made, and is made again', async () => {
+  test('a provider test that could not run is explained and can be repeated', async () => {
     const page = await open('/admin/providers')
     const route = '**/api/admin/providers/provider1/test'
     const refused = { error: { message: 'The history is away.', type: 'x', param: null, code: null } }

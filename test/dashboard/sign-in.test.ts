@@ -39,7 +39,7 @@ async function signIn(page: Page, email: string, password: string): Promise<void
 }
 
 describe('the way in', () => {
-  test('a newcomer signs up, lands where they wanted to go, signs out, and in again', async () => {
+  test('a new person signs up, lands on the wanted page, signs out, and in again', async () => {
     const page = await browser.open('/dashboard/settings', { url: gateway.url })
     await heading(page, 'Sign in')
     await page.getByRole('link', { name: 'Create an account' }).click()
@@ -66,7 +66,7 @@ describe('the way in', () => {
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
   })
 
-  test('never leads to another site', async () => {
+  test('the sign-in never redirects to another site', async () => {
     const { email, password } = await signUpPerson(gateway)
     const page = await browser.open('/dashboard/sign-in?next=//evil.example/x', { url: gateway.url })
     await signIn(page, email, password)
@@ -74,13 +74,13 @@ describe('the way in', () => {
     expect(new URL(page.url()).origin).toBe(gateway.url)
   })
 
-  test('the way in is told to be closed where sign-up is closed', async () => {
+  test('closed sign-up is shown as closed', async () => {
     const page = await browser.open('/dashboard/sign-up', { url: closed.url })
     await page.getByText('Sign-up is closed.').waitFor()
     expect(await page.getByRole('button', { name: 'Create account' }).count()).toBe(0)
   })
 
-  test('leads over a mailed link where the password was forgotten; the token leaves the address bar', async () => {
+  test('a forgotten password is reset by a mailed link; its token leaves the address bar', async () => {
     const { email } = await signUpPerson(gateway)
     const page = await browser.open('/dashboard/forgot-password', { url: gateway.url })
     await page.getByLabel('E-mail address').fill(email)
@@ -98,7 +98,7 @@ describe('the way in', () => {
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
   })
 
-  test('says what to do with a link that is broken', async () => {
+  test('a broken link page says what to do', async () => {
     const page = await browser.open('/dashboard/reset-password#token=abcdefghijk', { url: gateway.url })
     await page.getByLabel('New password').fill('an engine of letters')
     await page.getByRole('button', { name: 'Change password' }).click()
@@ -108,7 +108,7 @@ describe('the way in', () => {
 })
 
 describe('settings', () => {
-  test('set up a second step, which is then asked for', async () => {
+  test('a second factor is set up, and then asked for', async () => {
     const { email, password, cookie } = await signUpPerson(gateway)
     const page = await browser.open('/dashboard/settings', { url: gateway.url, cookie, width: 360 })
     await page.getByRole('button', { name: 'Set up an authenticator app' }).click()
@@ -135,7 +135,7 @@ describe('settings', () => {
     await other.getByRole('navigation', { name: 'Main' }).waitFor()
   })
 
-  test('change the password, and end other sessions after asking', async () => {
+  test('the password is changed, and other sessions end after a question', async () => {
     const person = await signUpPerson(gateway)
     const page = await browser.open('/dashboard/settings', { url: gateway.url, cookie: person.cookie })
     await page.getByLabel('Current password').fill('not the password')
@@ -156,7 +156,7 @@ describe('settings', () => {
     await heading(other, 'Sign in')
   })
 
-  test('say what could not be loaded, and try again', async () => {
+  test('a failed load of the settings is explained and can be repeated', async () => {
     const { cookie } = await signUpPerson(gateway)
     const page = await browser.open('/dashboard/settings', { url: gateway.url, cookie })
     await heading(page, 'Settings')

@@ -53,13 +53,13 @@ async function run(id: string, code: string): Promise<string> {
 describe.each(['curl', 'openai', 'openai-responses', 'anthropic', 'genai'])('%s', (id) => {
   const code = (more?: Partial<SnippetCall>) => snippetsOf(call(more)).find((snippet) => snippet.id === id)?.code ?? ''
 
-  test('prints the answer as it is written', async () => {
+  test('the snippet prints the answer as it streams', async () => {
     const output = await run(id, code())
     expect(output).toContain('Hello ')
     expect(output).toContain('from the model')
   })
 
-  test('says exactly what was chosen, whatever characters are in it', async () => {
+  test('the snippet has exactly the chosen values, with any characters', async () => {
     await run(id, code(LONG))
     const { body } = gateway.upstream.calls.at(-1) ?? {}
     expect(body).toMatchObject({ temperature: 0.5, stream: true })
@@ -73,7 +73,7 @@ describe.each(['curl', 'openai', 'openai-responses', 'anthropic', 'genai'])('%s'
   })
 })
 
-test('Python’s is Python: checked by its own parser where there is one', async () => {
+test('the Python snippet is valid Python, by Python’s own parser if installed', async () => {
   const code = snippetsOf(call(LONG)).find(({ id }) => id === 'python')?.code ?? ''
   expect(code).toContain(`base_url='${gateway.url}/v1'`)
   expect(code).toContain('max_tokens=77')

@@ -17,7 +17,7 @@ afterAll(async () => {
   await office.stop()
 })
 
-test('the first visit sets up the app, keeps the backup codes in view, and then opens administration', async () => {
+test('an administrator’s first visit sets up the app, shows the backup codes, and opens administration', async () => {
   const person = await signUpPerson(office.gateway, { role: 'admin', totp: 'unset' })
   const page = await browser.open('/dashboard/admin/accounts', { url: office.gateway.url, cookie: person.cookie })
   await page.getByRole('heading', { name: 'Set up an authenticator app' }).waitFor()
@@ -32,7 +32,7 @@ test('the first visit sets up the app, keeps the backup codes in view, and then 
   await page.getByRole('heading', { name: 'Accounts' }).waitFor()
 })
 
-test('an old proof is renewed in front of the dialog, which keeps what was typed, and then the money moves', async () => {
+test('an old proof is renewed in front of the dialog, which keeps its input, and the money moves', async () => {
   const { accountId } = await office.gateway.customer('10')
   const { sql } = office.gateway.gateway.database
   await sql`UPDATE sessions SET proved_at = now() - interval '6 minutes' WHERE user_id = ${office.first.viewer.userId}`
@@ -64,7 +64,7 @@ test('an old proof is renewed in front of the dialog, which keeps what was typed
   expect(await balanceOf(office, accountId)).toBe(15)
 })
 
-test('who closes the dialog has moved nothing, and reads why', async () => {
+test('closing the proof dialog moves nothing, and the page says why', async () => {
   const { accountId } = await office.gateway.customer('10')
   const { sql } = office.gateway.gateway.database
   await sql`UPDATE sessions SET proved_at = now() - interval '6 minutes' WHERE user_id = ${office.second.viewer.userId}`

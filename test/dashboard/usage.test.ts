@@ -71,7 +71,7 @@ async function splitBy(page: Page, name: string): Promise<void> {
 const PHONE_IN_THE_DARK = { width: 360, colorScheme: 'dark' } as const
 
 describe('the overview', () => {
-  test('leads a new account through its first steps, live', async () => {
+  test('the overview of a new account leads through the first steps, live', async () => {
     const person = await signUpPerson(gateway)
     const page = await open('/dashboard', { cookie: person.cookie })
     await page.getByText('0 of 3 steps done').waitFor()
@@ -87,7 +87,7 @@ describe('the overview', () => {
     await page.getByText('Getting started').waitFor({ state: 'detached' })
   })
 
-  test('shows figures, chart and recent requests, on a desk and on a phone', async () => {
+  test('the overview has figures, chart and recent requests, on a desk and on a phone', async () => {
     for (const view of [{}, PHONE_IN_THE_DARK]) {
       const page = await open('/dashboard', view)
       await page.getByRole('img', { name: /^Spend per day by model: \$[\d.]+ in 30 bars$/ }).waitFor()
@@ -101,7 +101,7 @@ describe('the overview', () => {
     }
   })
 
-  test('warns of a balance that runs out, with the way to more', async () => {
+  test('the overview warns of a low balance, with a link to buy credit', async () => {
     const poor = await signUpCustomer(gateway, '0.5')
     const page = await open('/dashboard', { cookie: poor.person.cookie })
     const alert = page.getByRole('alert').filter({ hasText: 'Your credit is running low' })
@@ -112,7 +112,7 @@ describe('the overview', () => {
     await expectAccessible(page)
   })
 
-  test('says what failed and tries again', async () => {
+  test('a failed load of the overview is explained and can be repeated', async () => {
     const page = await open('/dashboard/settings-that-do-not-exist')
     const refusal = { error: { message: 'The usage history cannot be reached at the moment.', type: 'x', code: null } }
     let isBroken = true
@@ -129,7 +129,7 @@ describe('the overview', () => {
 })
 
 describe('the usage page', () => {
-  test('shows sums, chart and requests page by page, on a desk and on a phone', async () => {
+  test('the usage page has sums, chart and requests page by page, on a desk and on a phone', async () => {
     for (const view of [{}, PHONE_IN_THE_DARK]) {
       const page = await open('/dashboard/usage?range=90d', view)
       await page.getByText(String(RECORDS + 1), { exact: true }).waitFor()
@@ -144,7 +144,7 @@ describe('the usage page', () => {
     }
   })
 
-  test('keeps its filters in the address', async () => {
+  test('the usage page keeps its filters in the URL', async () => {
     const page = await open('/dashboard/usage')
     await page.getByRole('combobox', { name: 'Outcome' }).click()
     await page.getByRole('option', { name: '499 client went away' }).click()
@@ -162,7 +162,7 @@ describe('the usage page', () => {
     await page.waitForURL((url) => url.search === '')
   })
 
-  test('searches on by itself where one answer does not cover the time', async () => {
+  test('the usage page continues a search that one answer did not finish', async () => {
     const page = await open('/dashboard')
     const next = new Map([
       [null, 'c1'],
@@ -180,7 +180,7 @@ describe('the usage page', () => {
     expect([...asked]).toEqual([null, 'c1', 'c2'])
   })
 
-  test('tells the chart as a table too, by what was chosen', async () => {
+  test('the chart is also a table, by the chosen dimension', async () => {
     const page = await open('/dashboard/usage')
     await page.getByRole('radiogroup', { name: 'What is shown' }).getByText('Requests').click()
     await splitBy(page, 'Outcome')
@@ -193,7 +193,7 @@ describe('the usage page', () => {
     await expectAccessible(page)
   })
 
-  test('names the chart by what it shows, while another answer is on its way', async () => {
+  test('the chart is named by its own data while another answer loads', async () => {
     const page = await open('/dashboard/usage')
     const arrived = Promise.withResolvers<void>()
     await page.route(/usage\/series\?.*group=status/, async (route) => {
@@ -209,7 +209,7 @@ describe('the usage page', () => {
     await page.getByRole('img', { name: /^Cost by outcome per day: / }).waitFor()
   })
 
-  test('narrows down to a tag and an app, tells the chart by them', async () => {
+  test('the usage page filters by tag and app, and its chart groups by them', async () => {
     const page = await open('/dashboard/usage?range=90d')
     await page.getByRole('combobox', { name: 'Tag' }).click()
     await page.getByRole('option', { name: 'team=books' }).click()
@@ -231,7 +231,7 @@ describe('the usage page', () => {
     expect(await page.getByRole('combobox', { name: 'Member' }).count()).toBe(0)
   })
 
-  test('opens a usage record that can be shared, and closes it', async () => {
+  test('a usage record opens by a URL that can be shared, and closes', async () => {
     const page = await open('/dashboard/usage')
     await page
       .getByRole('link', { name: /^Usage record: / })
@@ -256,7 +256,7 @@ describe('the usage page', () => {
     await page.getByRole('dialog', { name: 'Usage record' }).getByText('No usage record', { exact: true }).waitFor()
   })
 
-  test('finds a request by its id, and says what to paste where that is none', async () => {
+  test('the usage page finds a request by its id, and says what to paste if there is none', async () => {
     const page = await open('/dashboard/usage')
     const field = page.getByRole('textbox', { name: 'Find by request id' })
     await field.fill('not an id')
@@ -268,7 +268,7 @@ describe('the usage page', () => {
     await page.getByRole('dialog', { name: 'Usage record' }).getByText('Charged', { exact: true }).waitFor()
   })
 
-  test('counts no client that hung up as an error, and has costs with their digits under each other', async () => {
+  test('a disconnected client is not counted as an error, and costs align their digits', async () => {
     const page = await open('/dashboard/usage?range=90d')
     await page.getByText('0 with an error').waitFor()
     const costs = await page.locator('main table tbody tr td:last-child').allInnerTexts()
@@ -277,7 +277,7 @@ describe('the usage page', () => {
     expect(times.every((time) => /\d{2}:\d{2}:\d{2}$/.test(time))).toBe(true)
   })
 
-  test('shows new requests as they are charged, and downloads the file', async () => {
+  test('new requests appear as they are charged, and the file can be downloaded', async () => {
     const page = await open('/dashboard/usage?range=24h')
     const before = await page.getByRole('link', { name: /^Usage record: / }).count()
     await ask(gateway, customer.key)

@@ -57,7 +57,7 @@ const published = [...(/export type AnthropicBeta = ([^;]*);/.exec(typings)?.[1]
   ([, name]) => String(name),
 )
 
-test('the table has a row for each beta that a caller may use without a word of the operator', () => {
+test('the table has each beta that callers may use by default', () => {
   const described = [...published, ...CLAUDE_CODE].map((name) => describeBeta(name, {}))
   const usable = described.filter(({ isFree, tool }) => isFree || tool !== undefined)
   expect(usable.length).toBeGreaterThan(20)
@@ -67,7 +67,7 @@ test('the table has a row for each beta that a caller may use without a word of 
 describe.each(Object.entries(PLACES))('%s', (_, { entry, cloud }) => {
   const families = Object.keys(BETAS).filter((family) => describeBeta(`${family}-2026-01-01`, {}).isFree)
 
-  test.each(families)('%s is carried, renamed, or left out and named', (family) => {
+  test.each(families)('%s is sent, renamed, or omitted and named', (family) => {
     const name = `${family}-2026-01-01`
     const row = cloud ? BETAS[family]?.[cloud] : 'carried'
     const { asked, leftOut } = told(entry, [name])
@@ -75,7 +75,7 @@ describe.each(Object.entries(PLACES))('%s', (_, { entry, cloud }) => {
     else expect([asked, leftOut]).toEqual([[row === 'carried' ? name : row], []])
   })
 
-  test('an operator who bears it has any beta sent', () => {
+  test('operators may have any beta sent', () => {
     const { asked, leftOut } = told({ ...entry, betas: ['*'] }, ['unheard-of-2030-01-01', 'claude-code-20250219'])
     expect([asked, leftOut]).toEqual([['unheard-of-2030-01-01', 'claude-code-20250219'], []])
   })
@@ -96,7 +96,7 @@ test.each([
   ['no such beta: tool-search-tool-2025-10-19', ['advanced-tool-use-2025-11-20']],
   ['invalid beta flag', ['interleaved-thinking-2025-05-14', 'effort-2025-11-24', 'advanced-tool-use-2025-11-20']],
   ['messages.0: the beta release of the book is not text', []],
-])('a refusal is about the betas that it names, by either name: %s', (words, refused) => {
+])('a refusal is about the betas it names, by either name: %s', (words, refused) => {
   const names = ['interleaved-thinking-2025-05-14', 'effort-2025-11-24', 'advanced-tool-use-2025-11-20']
   expect(betasRefused(protocolOf(names), words, traitsOf(PLACES.invoke?.entry ?? {}))).toEqual(refused)
 })

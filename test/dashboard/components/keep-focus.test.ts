@@ -27,7 +27,7 @@ afterAll(async () => {
 const open = (path: string): Promise<Page> =>
   browser.open(`/dashboard${path}`, { url: gateway.url, cookie: owner.cookie })
 
-test('to the heading of the keys, where the first one was made', async () => {
+test('the focus moves to the heading of the keys, after the first key', async () => {
   const page = await open('/keys')
   await tabTo(page, page.getByRole('button', { name: 'Create your first key' }))
   await page.keyboard.press('Enter')
@@ -41,7 +41,7 @@ test('to the heading of the keys, where the first one was made', async () => {
   expect(await hasFocus(page.getByRole('button', { name: 'Create key' }))).toBe(true)
 })
 
-test('to the heading of the members, where the form has gone that made the account an organisation', async () => {
+test('the focus moves to the heading of the members, after the account became an organisation', async () => {
   const page = await open('/members')
   await page.getByLabel('Company name').fill('Engines Ltd')
   await page.getByRole('combobox', { name: 'Country' }).fill('gb')
@@ -55,7 +55,7 @@ test('to the heading of the members, where the form has gone that made the accou
   await until(() => hasFocus(page.getByRole('heading', { name: 'Members' })), 'the focus to be at the heading')
 })
 
-test('from session to session, and to their heading after the last', async () => {
+test('the focus moves from session to session, and to their heading after the last', async () => {
   for (let count = 0; count < 2; count++) await signInAgain(gateway, owner)
   const page = await open('/settings')
   const ends = page.getByRole('button', { name: /^End the session of/ })
@@ -74,7 +74,7 @@ test('from session to session, and to their heading after the last', async () =>
   }
 })
 
-test('to the title of the page that a link has opened', async () => {
+test('the focus moves to the title of a page opened by a link', async () => {
   await owner.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'Robot' })
   const page = await open('/keys')
   await tabTo(page, page.getByRole('link', { name: 'Robot' }))
@@ -82,7 +82,7 @@ test('to the title of the page that a link has opened', async () => {
   await until(() => hasFocus(page.getByRole('heading', { name: 'Robot', level: 1 })), 'the focus to be at the title')
 })
 
-test('to the heading of the part whose choice is saved, and has nothing to save any more', async () => {
+test('the focus moves to the heading of a saved section without further changes', async () => {
   const page = await open(`/a/${owner.viewer.accountId}/settings`)
   await tabTo(page, page.getByRole('combobox', { name: 'Keep responses for' }))
   await page.keyboard.press('Enter')
@@ -100,7 +100,7 @@ test('to the heading of the part whose choice is saved, and has nothing to save 
   await until(() => hasFocus(page.getByRole('heading', { name: 'Stored responses' })), 'the focus to be at the heading')
 })
 
-test('to the heading of the form that is saved, and back to its button where it is refused', async () => {
+test('the focus moves to the heading of a saved form, and back to its button after a refusal', async () => {
   const page = await open('/settings')
   const save = page.getByRole('button', { name: 'Save name' })
   for (const isRefused of [true, false]) {

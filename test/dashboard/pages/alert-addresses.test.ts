@@ -28,7 +28,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('an address is added by keyboard, waits, is sent again, is confirmed by whoever gets the mail, and removed', async () => {
+test('an alert address is added by keyboard, resent, confirmed by its recipient, and removed', async () => {
   const [email, team] = ['ada@example.test', 'team@example.test']
   await createUser(gateway.gateway.database, { email, password: PASSWORD, name: 'Ada Lovelace' })
   const { cookie, viewer } = await signInAgain(gateway, { email, password: PASSWORD })

@@ -160,7 +160,7 @@ test.each(DIALOGS)('$path: $title', async ({ path, opener, entry, title, fields 
 })
 
 describe('the focus stays', () => {
-  test('the focus stays on a choice that asks, and is not made', async () => {
+  test('the focus stays on a choice that asks first and is cancelled', async () => {
     const page = await open('/members')
     const role = page.getByRole('combobox', { name: 'Role of Grace Hopper' })
     await tabTo(page, role)
@@ -178,7 +178,7 @@ describe('the focus stays', () => {
     expect(await role.inputValue()).toBe('Developer')
   })
 
-  test('the focus stays on a switch that is switched, and on again', async () => {
+  test('the focus stays on a switch after it is switched off and on', async () => {
     const page = await open('/alerts')
     const budgets = page.getByRole('switch', { name: 'Budgets' })
     await tabTo(page, budgets)
@@ -199,7 +199,7 @@ describe('the focus stays', () => {
   test.each([
     ['/keys', 'Revoke terraform', 'Revoke key'],
     ['/budgets', 'Grant more to This account', 'Grant'],
-  ])('in a dialog of %s whose request is refused, on what has sent it', async (path, opener, action) => {
+  ])('in a dialog of %s whose request is refused, the focus stays on its button', async (path, opener, action) => {
     const page = await open(path)
     await tabTo(page, page.getByRole('button', { name: opener }))
     await page.keyboard.press('Enter')

@@ -40,7 +40,7 @@ async function charge(): Promise<void> {
   await flushed(gateway, customer.accountId)
 }
 
-test('an invitation that is sent while the list is loading is in the list', async () => {
+test('an invitation sent while the list loads is in the list', async () => {
   const organisation = { name: 'Engines Ltd', country: 'GB' }
   await customer.person.json('POST', '/dashboard/api/a/:accountId/organisation', organisation)
   const page = await openModels()
@@ -55,7 +55,7 @@ test('an invitation that is sent while the list is loading is in the list', asyn
   await page.getByRole('listitem').filter({ hasText: 'ada@example.test' }).waitFor()
 })
 
-test('switches that are pressed one after the other stand as they were set, whichever answer is the last', async () => {
+test('switches pressed one after the other keep their state, whichever answer comes last', async () => {
   const page = await openModels()
   await menu(page, 'Alerts')
   const [budgets, weekly] = ['Budgets', 'Usage of the week'].map((name) => page.getByRole('switch', { name }))
@@ -70,7 +70,7 @@ test('switches that are pressed one after the other stand as they were set, whic
 })
 
 describe('a request that is booked', () => {
-  test('between the loading of the list and the first live event is shown', async () => {
+  test('a request charged between the list and the first live event is shown', async () => {
     await charge()
     const page = await openModels()
     const released = Promise.withResolvers<void>()
@@ -88,7 +88,7 @@ describe('a request that is booked', () => {
     await records.nth(1).waitFor()
   })
 
-  test('a request that is booked while the list is loading is shown', async () => {
+  test('a request charged while the list loads is shown', async () => {
     await charge()
     const page = await openModels()
     const list = await holdAnswer(page, 'GET', '/usage')
@@ -118,7 +118,7 @@ describe('a request that is booked', () => {
   })
 })
 
-test('figures of the question before are said to be busy until those of the present one are there', async () => {
+test('figures of the former filter are marked as loading until the new ones arrive', async () => {
   await charge()
   const page = await openModels()
   await menu(page, 'Usage')
@@ -133,7 +133,7 @@ test('figures of the question before are said to be busy until those of the pres
   await cost.and(page.locator('[aria-busy="false"]')).waitFor()
 })
 
-test('a balance that nobody tells changes of any more gives way to what the page asks for', async () => {
+test('a balance without live events is replaced by the page’s own', async () => {
   const page = await openModels()
   await page.clock.install()
   await menu(page, 'Overview')
@@ -149,7 +149,7 @@ test('a balance that nobody tells changes of any more gives way to what the page
   await page.getByText('$13.00').first().waitFor()
 })
 
-test('a page stays as it is, with what was typed into it, where who is signed in cannot be asked again', async () => {
+test('a page with typed text stays if the session cannot be checked', async () => {
   const page = await openModels()
   await page.getByRole('button', { name: /^Account of / }).click()
   await page.getByRole('menuitem', { name: 'Settings' }).click()

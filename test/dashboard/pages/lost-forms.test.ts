@@ -34,7 +34,7 @@ const endSession = () => customer.person.json('POST', '/dashboard/api/session/si
 const dialogs = (page: Page) => page.getByRole('dialog')
 const signInAgain = (page: Page) => dialogs(page).filter({ hasText: 'Sign in to go on' })
 
-test('a session that ends before a form is sent: one signs in on the spot, and the form is sent', async () => {
+test('if the session ends before a form is sent, signing in again sends the form', async () => {
   const page = await openForm()
   await endSession()
   await dialogs(page).getByRole('button', { name: 'Create key' }).click()
@@ -52,7 +52,7 @@ test('a session that ends before a form is sent: one signs in on the spot, and t
   await page.getByText('typed with care').first().waitFor()
 })
 
-test('a session that ends: who leaves the dialog gets to the sign-in', async () => {
+test('if the session ended, closing the dialog leads to the sign-in', async () => {
   const page = await openForm()
   await endSession()
   await dialogs(page).getByRole('button', { name: 'Create key' }).click()
@@ -68,7 +68,7 @@ async function changeName(): Promise<Page> {
   return page
 }
 
-test('a changed form: a link asks first, and one stays or leaves', async () => {
+test('leaving a changed form by a link asks first', async () => {
   const page = await changeName()
   await page.getByRole('link', { name: 'Budgets', exact: true }).click()
   const question = dialogs(page).filter({ hasText: 'Leave without saving?' })
@@ -80,7 +80,7 @@ test('a changed form: a link asks first, and one stays or leaves', async () => {
   await page.getByRole('heading', { name: 'Budgets', exact: true }).waitFor()
 })
 
-test('a changed form: the browser’s back button asks first', async () => {
+test('leaving a changed form by the back button asks first', async () => {
   const page = await changeName()
   await page.evaluate(() => history.back())
   const question = dialogs(page).filter({ hasText: 'Leave without saving?' })
@@ -88,7 +88,7 @@ test('a changed form: the browser’s back button asks first', async () => {
   await page.getByRole('heading', { name: 'Models', exact: true }).waitFor()
 })
 
-test('a form that was saved is left without a question', async () => {
+test('a saved form is left without a question', async () => {
   const page = await changeName()
   await page.getByRole('button', { name: 'Save' }).first().click()
   await page.getByText(/saved/i).first().waitFor()
@@ -96,7 +96,7 @@ test('a form that was saved is left without a question', async () => {
   await page.getByRole('heading', { name: 'Budgets', exact: true }).waitFor()
 })
 
-test('a key whose answer was lost is made once: the same press again shows it', async () => {
+test('a key whose answer was lost is made once: pressing again shows it', async () => {
   const page = await openForm()
   let isLost = false
   await page.route('**/dashboard/api/a/*/keys', async (route) => {

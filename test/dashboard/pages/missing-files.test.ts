@@ -37,7 +37,7 @@ async function openModels(): Promise<Page> {
 const toBudgets = (page: Page) => page.getByRole('link', { name: 'Budgets', exact: true }).click()
 const budgets = (page: Page) => page.getByRole('heading', { name: 'Budgets', exact: true, level: 1 }).waitFor()
 
-test('a page whose file was missing once is shown after one reload by itself', async () => {
+test('a page whose file failed to load once reloads by itself', async () => {
   const page = await openModels()
   let loads = 0
   await refuseNewScripts(page, () => loads === 0)
@@ -47,7 +47,7 @@ test('a page whose file was missing once is shown after one reload by itself', a
   expect(loads).toBe(1)
 })
 
-test('a page whose file stays missing says so, and its button fetches it again', async () => {
+test('a page whose file is missing says so, and its button tries again', async () => {
   const page = await openModels()
   let isBroken = true
   await refuseNewScripts(page, () => isBroken)
@@ -60,7 +60,7 @@ test('a page whose file stays missing says so, and its button fetches it again',
   await budgets(page)
 })
 
-test('a public page whose file stays missing says so as well', async () => {
+test('a public page whose file is missing says so as well', async () => {
   const page = await browser.open('/dashboard/sign-in', { url: gateway.url })
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   let isBroken = true

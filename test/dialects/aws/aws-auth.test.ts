@@ -74,7 +74,7 @@ const bySts = (action: string) =>
 const TEMPORARY = { accessKeyId: 'ASIA0', secretAccessKey: SECRET, sessionToken: SESSION }
 
 describe('where credentials come from', () => {
-  test('keys of the entry, with and without a session', async () => {
+  test('credentials: keys of the entry, with and without a session', async () => {
     const upstream = serve(accepted)
     await callTarget(target(upstream, KEYS), { body: { text: 'Grüße' } })
     await callTarget(target(upstream, { ...KEYS, sessionToken: SESSION }))
@@ -84,7 +84,7 @@ describe('where credentials come from', () => {
     expect(upstream.calls[0]?.headers.has('x-api-key')).toBe(false)
   })
 
-  test('E17: the variables of the environment, in the order of AWS’ own tools', async () => {
+  test('E17: credentials: variables of the environment, in the order of AWS’ tools', async () => {
     const upstream = serve(accepted)
     const keys = { AWS_ACCESS_KEY_ID: KEYS.accessKeyId, AWS_SECRET_ACCESS_KEY: SECRET, AWS_SESSION_TOKEN: SESSION }
     await callTarget(target(upstream, {}, keys))
@@ -96,7 +96,7 @@ describe('where credentials come from', () => {
     expect(await isSignedBy(upstream.calls[1], upstream, { accessKeyId: 'FILE', secretAccessKey: SECRET })).toBe(true)
   })
 
-  test('E17: IRSA: a web identity is shown to STS, as the file has it', async () => {
+  test('E17: credentials: IRSA sends the current web identity to STS', async () => {
     const upstream = serve(accepted)
     const sts = serve(() => bySts('AssumeRoleWithWebIdentity'))
     const environment = {
@@ -112,7 +112,7 @@ describe('where credentials come from', () => {
     expect(sts.calls[0]?.headers.has('authorization')).toBe(false)
   })
 
-  test('E17: a container’s endpoint, asked with its token', async () => {
+  test('E17: credentials: a container’s endpoint with its token', async () => {
     const upstream = serve(accepted)
     const endpoint = serve(() => given())
     const environment = {
@@ -126,7 +126,7 @@ describe('where credentials come from', () => {
     ])
   })
 
-  test('E17: IMDSv2: a session, the role, its credentials', async () => {
+  test('E17: credentials: IMDSv2 with session and role', async () => {
     const upstream = serve(accepted)
     const imds = serve(({ path }) => {
       if (path === '/latest/api/token') return new Response('imds-session')
@@ -143,7 +143,7 @@ describe('where credentials come from', () => {
     ])
   })
 
-  test('a role that is taken on: STS is asked in a signed call', async () => {
+  test('credentials: an assumed role by a signed call to STS', async () => {
     const upstream = serve(accepted)
     const sts = serve(() => bySts('AssumeRole'))
     await callTarget(
@@ -155,7 +155,7 @@ describe('where credentials come from', () => {
   })
 })
 
-test('E17: fifty cold calls ask once', async () => {
+test('E17: fifty cold calls fetch credentials once', async () => {
   const upstream = serve(accepted)
   const endpoint = serve(() => given())
   const one = target(upstream, { container: `${endpoint.url}/fifty` })
@@ -164,7 +164,7 @@ test('E17: fifty cold calls ask once', async () => {
   expect(endpoint.calls).toHaveLength(1)
 })
 
-test('E17: an endpoint that is dead, or answers with no credentials, makes no call, and the failure says no secret', async () => {
+test('E17: a dead endpoint, or one without credentials, stops the call, without a secret in the error', async () => {
   const upstream = serve(accepted)
   const bodies = [
     new Response(`no ${SECRET}`, { status: 500 }),
@@ -184,7 +184,7 @@ describe('a refusal', () => {
   const refusing = (kind: string, headers: Record<string, string> = {}) =>
     Response.json({ error: { type: kind, message: 'no' } }, { status: 403, headers })
 
-  test('E18: a refusal of credentials that have ended is repeated once, with new ones', async () => {
+  test('E18: a refusal of expired credentials is repeated once with new ones', async () => {
     const upstream = serve((_, index) => (index === 0 ? refusing('ExpiredTokenException') : accepted()))
     const endpoint = serve((_, index) => given(index))
     await callTarget(target(upstream, { container: `${endpoint.url}/ended` }))
@@ -192,7 +192,7 @@ describe('a refusal', () => {
     expect(await isSignedBy(upstream.calls[1], upstream, { ...TEMPORARY, accessKeyId: 'ASIA1' })).toBe(true)
   })
 
-  test('E18: once more is final, and so is the first where keys are always the same, or the role may not', async () => {
+  test('E18: a second refusal is final, as is one with fixed keys or a missing permission', async () => {
     const upstream = serve(() => refusing('ExpiredTokenException'))
     const endpoint = serve((_, index) => given(index))
     await callTarget(target(upstream, { container: `${endpoint.url}/twice` }))
@@ -204,7 +204,7 @@ describe('a refusal', () => {
     expect(upstream.calls).toHaveLength(4)
   })
 
-  test('a refusal for a wrong clock is repeated by that of AWS, which then stays', async () => {
+  test('a refusal for a wrong clock is repeated by AWS’ time, which is kept', async () => {
     const server = new Date('2031-05-06T07:08:09Z')
     const upstream = serve((_, index) =>
       index === 0 ? refusing('InvalidSignatureException', { date: server.toUTCString() }) : accepted(),
@@ -217,14 +217,14 @@ describe('a refusal', () => {
     expect(await isSignedBy(upstream.calls[1], upstream, KEYS)).toBe(true)
   })
 
-  test('a refusal by a clock like ours is final', async () => {
+  test('a refusal with a correct clock is final', async () => {
     const upstream = serve(() => refusing('InvalidSignatureException', { date: new Date().toUTCString() }))
     await callTarget(target(upstream, KEYS))
     expect(upstream.calls).toHaveLength(1)
   })
 })
 
-test('E18: a key of Bedrock is made out of the credentials once, and again when there are others', async () => {
+test('E18: a Bedrock key is made once per credentials', async () => {
   const upstream = serve((_, index) =>
     index === 2 ? Response.json({ error: { type: 'ExpiredTokenException' } }, { status: 403 }) : accepted(),
   )
@@ -244,7 +244,7 @@ test('E18: a key of Bedrock is made out of the credentials once, and again when 
   expect(endpoint.calls).toHaveLength(2)
 })
 
-test('E10: the service is the one of the address, or the entry’s', async () => {
+test('E10: the signed service is that of the address, or the entry’s', async () => {
   const services = ['https://bedrock-mantle.eu-west-1.api.aws', 'https://bedrock-runtime.eu-west-1.amazonaws.com'].map(
     async (baseUrl) => {
       const auth = { type: 'aws', region: 'eu-west-1', ...KEYS }
@@ -260,7 +260,7 @@ test('E10: the service is the one of the address, or the entry’s', async () =>
   expect(upstream.calls[0]?.headers.get('authorization')).toContain('/bedrock-mantle/')
 })
 
-test('E1: an entry without a region, or with keys beside it, is a fault that names it', () => {
+test('E1: an entry without region, or with further keys, is a fault that names it', () => {
   const entry = { format: 'messages', baseUrl: 'https://example.com' }
   expect(() => targetOfEntry({ ...entry, auth: { type: 'aws', ...KEYS } })).toThrow('providers.cloud.auth')
   expect(() => targetOfEntry({ ...entry, auth: { type: 'aws', region: 'r', ...KEYS }, keys: ['k'] })).toThrow(

@@ -124,7 +124,7 @@ async function ask(key: string, format: keyof typeof FORMATS, model: string, str
 }
 
 describe.each(NAMES)('a caller of %s', (format) => {
-  test('E16: gets the text of both interfaces, whole and streamed, and pays what was used', async () => {
+  test('E16: the caller gets the text of both interfaces, whole and streamed, and pays the usage', async () => {
     const { key, claude, any, charged, settled } = await customer()
     for (const model of [claude, any]) {
       expect((await ask(key, format, model, false)).text).toContain('"Hi"')
@@ -139,7 +139,7 @@ describe.each(NAMES)('a caller of %s', (format) => {
     expect([calls.invoke.length, calls.converse.length]).toEqual([2, 2])
   })
 
-  test('E14: an exception first goes to the next target, and after text is an error of the format, paid as far as it came', async () => {
+  test('E14: an exception before content leads to the next target; after content it is an in-format error, charged so far', async () => {
     const { key, claude, any, charged, settled } = await customer()
     invoke = () => framed(exceptionFrame('throttlingException', 'Too many'))
     expect((await ask(key, format, claude, true)).text).toContain('"lo"')
@@ -158,7 +158,7 @@ describe.each(NAMES)('a caller of %s', (format) => {
     expect(paid).toBeLessThan(PRICE)
   })
 
-  test('E13: a message that was changed, or cut, ends the answer with an error, and never as a whole one', async () => {
+  test('E13: a changed or cut message ends the answer with an error', async () => {
     const { key, any, settled } = await customer()
     const frames = converseFrames('Hel', 'lo')
     const changed = Buffer.concat(frames)
@@ -173,7 +173,7 @@ describe.each(NAMES)('a caller of %s', (format) => {
   })
 })
 
-test('E13: a message that is announced with 20 MB and never comes is an error by the idle limit, and what came is paid', async () => {
+test('E13: an announced message that never arrives ends at the idle limit, charged so far', async () => {
   const { key, charged, settled } = await customer()
   const begun = Buffer.concat(converseFrames('Hel').slice(0, 2))
   const prelude = Buffer.alloc(12)
@@ -191,7 +191,7 @@ test('E13: a message that is announced with 20 MB and never comes is an error by
 const metrics = (outputTokenCount: number) =>
   invokeFrame({ type: 'message_stop', 'amazon-bedrock-invocationMetrics': { inputTokenCount: 20, outputTokenCount } })
 
-test('E15: where Bedrock has counted otherwise, the answer’s own usage is charged, and the log says it once', async () => {
+test('E15: if Bedrock counts differently, the answer’s own usage is charged, and logged once', async () => {
   const { key, claude, charged, settled } = await customer()
   invoke = () => framed(...claudeFrames('Hel', 'lo').slice(0, -1), metrics(9))
   expect((await ask(key, 'messages', claude, true)).text).not.toContain('Metrics')
@@ -203,7 +203,7 @@ test('E15: where Bedrock has counted otherwise, the answer’s own usage is char
   ])
 })
 
-test('E15: where the answer tells no usage, what Bedrock has measured is charged and told', async () => {
+test('E15: without usage in the answer, Bedrock’s metrics are charged and reported', async () => {
   const { key, claude, charged, settled } = await customer()
   const silent = invokeFrame({ type: 'message_delta', delta: { stop_reason: 'max_tokens', stop_sequence: null } })
   invoke = () => framed(...claudeFrames('Hel', 'lo').slice(0, -2), silent, metrics(7))
@@ -230,7 +230,7 @@ test('the vendors’ clients read streams of both interfaces to their end', asyn
   }
 })
 
-test('E25: a region that throttles hands over to the next in the same request, which is paid once', async () => {
+test('E25: a throttled region is followed by the next in the same request, charged once', async () => {
   const { key, claude, charged, settled } = await customer()
   invoke = () =>
     Response.json({ message: 'Too many' }, { status: 429, headers: { 'x-amzn-errortype': 'ThrottlingException' } })
@@ -270,7 +270,7 @@ test.each(['claude', 'any'] as const)(
   },
 )
 
-test('E22: refusals of our credentials are never the caller’s, cost nothing, and no secret is logged or told', async () => {
+test('E22: refusals of our credentials cost the caller nothing, and reveal no secret', async () => {
   const { key, claude, charged, settled } = await customer()
   const refused = (kind: string, secrets: string) => () =>
     Response.json({ message: `no ${secrets}` }, { status: 403, headers: { 'x-amzn-errortype': `${kind}:http://x` } })
@@ -283,7 +283,7 @@ test('E22: refusals of our credentials are never the caller’s, cost nothing, a
   expect((text + world.logLines.join('\n')).includes('canary-0123456789')).toBe(false)
 })
 
-test('what Bedrock takes no word of is named in the answer', async () => {
+test('fields that Bedrock lacks are named in the answer', async () => {
   const { key, any } = await customer()
   const response = await fetch(`${world.url}/v1/messages`, {
     method: 'POST',

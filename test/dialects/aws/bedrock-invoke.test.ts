@@ -53,18 +53,18 @@ test('E11: an ARN is one segment of the path', async () => {
 })
 
 describe('E11: the body', () => {
-  test('the body has the version that the entry names', () => {
+  test('E11: the body has the entry’s version', () => {
     expect(sealed({}, {}, { apiVersion: 'bedrock-2026-01-01' }).body.anthropic_version).toBe('bedrock-2026-01-01')
   })
 
-  test('the body has the betas that it is asked for', () => {
+  test('E11: the body has the requested betas', () => {
     const { body, leftOut } = sealed({}, { 'anthropic-beta': 'context-1m-2025-08-07, own-beta' })
     expect(body.anthropic_beta).toEqual(['context-1m-2025-08-07', 'own-beta'])
     expect(leftOut).toEqual([])
     expect(dialectOf().protocolHeaders?.({ 'anthropic-beta': 'x' })).toEqual({})
   })
 
-  test('the body has no field and no hint that Bedrock refuses, and the caller’s stays as it was', () => {
+  test('E11: the body lacks fields that Bedrock refuses, and the caller’s body is unchanged', () => {
     const cached = { type: 'text', text: 'Long', cache_control: { type: 'ephemeral', scope: 'global', ttl: '1h' } }
     const tool = { name: 't', input_schema: { type: 'object' }, eager_input_streaming: true }
     const own = {
@@ -85,7 +85,7 @@ describe('E11: the body', () => {
     expect(own).toEqual(before)
   })
 
-  test('the body that names a picture by its address is refused', () => {
+  test('E11: a picture by URL is refused', () => {
     const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
     const nested = { type: 'tool_result', tool_use_id: 't', content: [image] }
     for (const block of [image, nested]) {
@@ -102,7 +102,7 @@ function read(...frames: Uint8Array[]): string {
 }
 
 describe('an answer', () => {
-  test('an answer of our tests is one that Anthropic’s client for Bedrock reads', async () => {
+  test('our recorded answer is readable by Anthropic’s client for Bedrock', async () => {
     const mock = startUpstream(() => framed(...claudeFrames('Hel', 'lo')))
     const stream = anthropicAt(mock.url).messages.stream({ model: MODEL, max_tokens: 100, messages: HI })
     expect(await stream.finalText()).toBe('Hello')
@@ -110,7 +110,7 @@ describe('an answer', () => {
     mock.stop()
   })
 
-  test('E15: an answer is the events as they were written, without what Bedrock measured', () => {
+  test('E15: an answer has the events as written, without Bedrock’s metrics', () => {
     const text = read(...claudeFrames('Grüße'))
     expect(text).toContain(
       'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Grüße"}}\n\n',
@@ -119,7 +119,7 @@ describe('an answer', () => {
     expect(text).not.toContain('Metrics')
   })
 
-  test('an answer that is whole, or server-sent events already, stays as it is', () => {
+  test('whole answers and server-sent events are unchanged', () => {
     for (const type of ['application/json', 'text/event-stream']) {
       expect(dialectOf().readAnswer?.(new Headers({ 'content-type': type }))).toBeUndefined()
     }
@@ -133,13 +133,13 @@ describe('an answer', () => {
     ['modelTimeoutException', 'timeout_error'],
     ['serviceUnavailableException', 'overloaded_error'],
     ['unheardOfException', 'api_error'],
-  ])('E14: %s in a stream is %s, and the last that is read', (exception, type) => {
+  ])('E14: %s in a stream is %s, and ends the reading', (exception, type) => {
     const text = read(exceptionFrame(exception, 'Too much'), ...claudeFrames('late'))
     expect(text).toBe(`event: error\ndata: {"type":"error","error":{"type":"${type}","message":"Too much"}}\n\n`)
     expect(read(errorFrame(exception, 'Too much'))).toBe(text)
   })
 
-  test('E13: what was changed or cut on its way is an error, and the last that is read', () => {
+  test('E13: a changed or cut message is an error, and ends the reading', () => {
     const [first = new Uint8Array()] = claudeFrames()
     const changed = Uint8Array.from(first)
     changed[20] = (changed[20] ?? 0) ^ 1
@@ -147,7 +147,7 @@ describe('an answer', () => {
     expect(read(first, first.subarray(0, 30))).toMatch(/\nevent: error\ndata: .*cut in the middle/)
   })
 
-  test('E12: messages of other kinds, and chunks that hold no event, say nothing', () => {
+  test('E12: messages of other kinds and chunks without an event are skipped', () => {
     expect(read(invokeFrame({ no: 'type' }))).toBe('')
   })
 })
@@ -176,7 +176,7 @@ describe('E22: an error', () => {
     expect(said(status, type)).toMatchObject({ status, reason, kind: type.split(':')[0] ?? '' })
   })
 
-  test('an error by its words: the operator’s model, or a prompt that is too long', () => {
+  test('E22: an error’s text shows a model fault, or a prompt that is too long', () => {
     const words = 'Invocation of model ID x with on-demand throughput isn’t supported.'
     expect(said(400, 'ValidationException', words)).toMatchObject({ reason: 'model-not-found' })
     expect(said(400, 'ValidationException', 'The provided model identifier is invalid.')).toMatchObject({
@@ -187,7 +187,7 @@ describe('E22: an error', () => {
     })
   })
 
-  test('says its kind in the body where no header does, and of a wrong signature nothing that was signed', () => {
+  test('E22: an error without its header has its kind from the body, and no signed data', () => {
     const inBody = dialectOf().decodeError?.(429, new Headers(), {
       __type: 'com.amazon#ThrottlingException',
       Message: 'Slow',

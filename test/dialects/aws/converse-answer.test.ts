@@ -46,7 +46,7 @@ const ended = (reason: string, usage: JsonObject = { input_tokens: 20, output_to
 const text = (said: string) => ({ type: 'text_delta', text: said })
 
 describe('E16: a stream', () => {
-  test('a stream of text is read the same in pieces of any size, as AWS’ own client reads it', async () => {
+  test('E16: a text stream is read the same in any pieces, as by AWS’ own client', async () => {
     const frames = converseFrames('Hel', 'lo')
     const expected = [BEGUN, ...block(0, { type: 'text', text: '' }, text('Hel'), text('lo')), ...ended('end_turn')]
     for (const size of [1, 10, 1_000_000]) expect(await eventsOf(framed(...frames), size)).toEqual(expected)
@@ -60,7 +60,7 @@ describe('E16: a stream', () => {
     ])
   })
 
-  test('a stream of a text with what it cites, and of a picture in pieces', async () => {
+  test('E16: a stream with citations, and with a picture in pieces, is read', async () => {
     const delta = (contentBlockIndex: number, said: JsonObject) =>
       eventFrame('contentBlockDelta', { contentBlockIndex, delta: said })
     const bytes = Buffer.from('picture')
@@ -92,7 +92,7 @@ describe('E16: a stream', () => {
     ])
   })
 
-  test('a stream of thoughts, text and two calls at once, one of them without arguments', async () => {
+  test('E16: a stream of reasoning, text and two calls at once is read', async () => {
     const call = (toolUseId: string) => ({ toolUse: { toolUseId, name: 'weather' } })
     const delta = (contentBlockIndex: number, said: JsonObject) =>
       eventFrame('contentBlockDelta', { contentBlockIndex, delta: said })
@@ -152,7 +152,7 @@ describe('E16: a stream', () => {
     ])
   })
 
-  test('says what was used before it stops, after, or not at all', async () => {
+  test('E16: usage is read before the stop, after it, or not at all', async () => {
     const stop = eventFrame('messageStop', { stopReason: 'max_tokens' })
     const metadata = eventFrame('metadata', { usage: USAGE })
     const begun = converseFrames('Hi').slice(0, 3)
@@ -173,7 +173,7 @@ describe('E16: a stream', () => {
     ['model_context_window_exceeded', 'model_context_window_exceeded'],
     ['content_filtered', 'refusal'],
     ['guardrail_intervened', 'refusal'],
-  ])('that stops for %s has the reason %s, as a whole answer has', async (reason, expected) => {
+  ])('E16: stop reason %s becomes %s, as in a whole answer', async (reason, expected) => {
     const frames = [eventFrame('messageStop', { stopReason: reason }), eventFrame('metadata', { usage: USAGE })]
     expect((await eventsOf(framed(...frames))).slice(1)).toEqual(ended(expected))
     const whole = { output: { message: { role: 'assistant', content: [] } }, stopReason: reason, usage: USAGE }
@@ -184,7 +184,7 @@ describe('E16: a stream', () => {
     ['nothing', [], undefined],
     ['five minutes', [{ ttl: '5m', inputTokens: 9 }], { ephemeral_5m_input_tokens: 9, ephemeral_1h_input_tokens: 0 }],
     ['an hour', [{ ttl: '1h', inputTokens: 9 }], { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 9 }],
-  ])('says for how long it wrote to the cache where Converse says %s', (_, cacheDetails, expected) => {
+  ])('E16: the cache time is read if Converse has %s', (_, cacheDetails, expected) => {
     const usage = { ...USAGE, cacheWriteInputTokens: 9, cacheDetails }
     const whole = readWhole({ output: { message: { content: [] } }, stopReason: 'end_turn', usage })
     expect(whole).toMatchObject({
@@ -193,7 +193,7 @@ describe('E16: a stream', () => {
     if (!expected) expect(whole).not.toHaveProperty('usage.cache_creation')
   })
 
-  test.each(['malformed_model_output', 'malformed_tool_use'])('that stops for %s has failed', async (reason) => {
+  test.each(['malformed_model_output', 'malformed_tool_use'])('E16: stop reason %s is a failure', async (reason) => {
     const [event] = await eventsOf(framed(eventFrame('messageStop', { stopReason: reason })))
     expect(event).toMatchObject({ type: 'error', error: { type: 'api_error' } })
     expect(readWhole({ output: { message: { content: [] } }, stopReason: reason })).toBeUndefined()
@@ -231,7 +231,7 @@ function readWhole(json: JsonObject) {
   return reading.read(json)
 }
 
-test('E16: an answer in one piece, as AWS’ own client reads it', async () => {
+test('E16: a whole answer is read as by AWS’ own client', async () => {
   const content = [
     { reasoningContent: { reasoningText: { text: 'Hm', signature: 'sig' } } },
     { reasoningContent: { redactedContent: B64 } },
@@ -267,7 +267,7 @@ test.each<[JsonObject, string | undefined]>([
   [{ serviceTier: { type: 'default' }, performanceConfig: { latency: 'standard' } }, 'default'],
   [{ serviceTier: { type: 'default' }, performanceConfig: { latency: 'optimized' } }, 'optimized'],
   [{ performanceConfig: { latency: 'optimized' } }, 'optimized'],
-])('an answer with %j says the tier %s, whole and streamed', async (said, tier) => {
+])('an answer with %j has the tier %s, whole and streamed', async (said, tier) => {
   const message = { role: 'assistant', content: [{ text: 'Hi' }] }
   const whole = readWhole({ output: { message }, stopReason: 'end_turn', usage: USAGE, ...said })
   expect(isJsonObject(whole?.usage) && whole.usage.service_tier).toBe(tier as string)

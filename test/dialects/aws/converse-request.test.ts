@@ -214,7 +214,7 @@ describe('E16: a request is what AWS’ own client sends', () => {
       },
     ],
   ]
-  test.each(cases)('%s', async (_, ours, input) => {
+  test.each(cases)('E16: the request equals AWS’ own client’s: %s', async (_, ours, input) => {
     const { body, leftOut } = sealed(ours)
     expect(body).toEqual(await theirs(input))
     expect(leftOut).toEqual([])
@@ -223,7 +223,7 @@ describe('E16: a request is what AWS’ own client sends', () => {
   test.each([
     ['Nova', 'eu.amazon.nova-2-lite-v1:0', { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } }],
     ['OpenAI', 'openai.gpt-oss-120b-1:0', { reasoning_effort: 'medium' }],
-  ])('thinking in the words of %s', (_, model, fields) => {
+  ])('E16: thinking in the shape of %s', (_, model, fields) => {
     const { body, leftOut } = sealed({
       model,
       messages: HI,
@@ -234,7 +234,7 @@ describe('E16: a request is what AWS’ own client sends', () => {
     expect(leftOut).toEqual(['top_k'])
   })
 
-  test('by address, query and headers too: with a signature, or with a key of Bedrock', async () => {
+  test('E16: URL, query and headers are equal too, with a signature or a Bedrock key', async () => {
     for (const model of [CLAUDE, 'arn:aws:bedrock:eu-west-1:1:application-inference-profile/a1']) {
       for (const stream of [false, true]) {
         const ours = await arriving((url) =>
@@ -261,7 +261,7 @@ describe('E16: a request is what AWS’ own client sends', () => {
 })
 
 describe('what Converse has no word for', () => {
-  test('is left out by name: a choice of no tool only where the history has one', () => {
+  test('a field without an equivalent is omitted and named; a tool choice of none only with tools in the history', () => {
     const { body, leftOut } = sealed({
       messages: HI,
       tools: [TOOL],
@@ -289,21 +289,21 @@ describe('what Converse has no word for', () => {
     },
   )
 
-  test('is refused where it is a block of a turn or of a result', () => {
+  test('a block without an equivalent in a turn or a result is refused', () => {
     const block = { type: 'container_upload', file_id: 'f' }
     const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [block] }] }
     expect(refusal({ messages: [{ role: 'user', content: [block] }] })?.options.param).toBe('messages[0].content[0]')
     expect(refusal({ messages: [...HI, result] })?.options.param).toBe('messages[1].content[0].content[0]')
   })
 
-  test('is left out by name where it is the trace of a tool that ran at a provider', () => {
+  test('the trace of a provider’s tool is omitted and named', () => {
     const trace = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }
     const { body, leftOut } = sealed({ messages: [...HI, { role: 'assistant', content: [trace] }, ...HI] })
     expect(body.messages).toEqual([{ role: 'user', content: [{ text: 'Hi' }, { text: 'Hi' }] }])
     expect(leftOut).toEqual(['messages.server_tool_use'])
   })
 
-  test('no turn and no result is empty, and no text is blank, whatever is said', () => {
+  test('no turn or result is empty, and no text is blank', () => {
     const text = fc.constantFrom('', ' ', '\n\t', 'words').map((words): JsonObject => ({ type: 'text', text: words }))
     const hint = { type: 'ephemeral' }
     const block = fc.oneof(
@@ -343,13 +343,13 @@ describe('what Converse has no word for', () => {
     )
   })
 
-  test('is passed on by the catalogue’s name', () => {
+  test('a field is passed on by its catalogue name', () => {
     const guard = { guardrailIdentifier: 'g', guardrailVersion: '1' }
     const { body } = sealed({ messages: HI, guardrailConfig: guard }, {}, { passFields: ['guardrailConfig'] })
     expect(body.guardrailConfig).toEqual(guard)
   })
 
-  test('is refused where it is what the request is about', () => {
+  test('a field that the request depends on is refused', () => {
     const url = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
     const tiff = { type: 'image', source: { type: 'base64', media_type: 'image/tiff', data: B64 } }
     for (const block of [url, tiff]) {
@@ -357,7 +357,7 @@ describe('what Converse has no word for', () => {
     }
   })
 
-  test('goes to Claude behind a profile that names no model, where the catalogue says so', () => {
+  test('an unnamed profile counts as Claude if the catalogue says so', () => {
     const model = 'arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/a1b2c3'
     const body = { ...{ model, max_tokens: 5000, messages: HI }, thinking: { type: 'enabled', budget_tokens: 2000 } }
     const dialect = dialectOf()
@@ -368,7 +368,7 @@ describe('what Converse has no word for', () => {
     expect(known?.leftOut).toEqual([])
   })
 
-  test('betas go into the body of Claude alone', () => {
+  test('betas go into the body of Claude only', () => {
     const headers = { 'anthropic-beta': 'context-1m-2025-08-07, interleaved-thinking-2025-05-14' }
     const { body, leftOut } = sealed({ messages: HI }, headers)
     expect(body.additionalModelRequestFields).toEqual({
@@ -378,7 +378,7 @@ describe('what Converse has no word for', () => {
   })
 })
 
-test('E25: thoughts that another account has signed are left out where Bedrock refuses them', () => {
+test('E25: reasoning signed by another account is removed if Bedrock refuses it', () => {
   const thought = { type: 'thinking', thinking: 'Hm', signature: 'foreign' }
   const history = [
     ...HI,
@@ -410,7 +410,7 @@ describe('a service tier', () => {
     expect(leftOut).toEqual([])
   })
 
-  test.each(['auto', 'standard_only'])('%s is left out by name', (tier) => {
+  test.each(['auto', 'standard_only'])('the service tier %s is omitted and named', (tier) => {
     const { body, leftOut } = sealed({ messages: HI, service_tier: tier })
     expect([body.serviceTier, body.performanceConfig, leftOut]).toEqual([undefined, undefined, ['service_tier']])
   })
@@ -421,9 +421,9 @@ describe('what only messages says inside other fields', () => {
     'body' in sample ? [[field, sample.body as JsonObject, sample.without as JsonObject] as const] : [],
   )
 
-  test('has samples', () => expect(bodies.length).toBeGreaterThan(10))
+  test('there are samples of nested fields', () => expect(bodies.length).toBeGreaterThan(10))
 
-  test.each(bodies)('%s is said, named as left out, or refused', (field, body, without) => {
+  test.each(bodies)('%s is sent, named as omitted, or refused', (field, body, without) => {
     const refused = refusal({ messages: HI, ...body })
     if (refused) return expect(refused.options.param).toMatch(/^tools/)
     const [asked, plain] = [sealed({ messages: HI, ...body }), sealed({ messages: HI, ...without })]
@@ -436,7 +436,7 @@ describe('what only messages says inside other fields', () => {
     expect(refusal({ messages: HI, tools })?.options.param).toBe('tools.allowed_callers')
   })
 
-  test('betas are named where no field of the model takes them', () => {
+  test('betas are named if the model has no field for them', () => {
     const nova = dialectOf().envelope?.({ model: 'amazon.nova-pro-v1:0', messages: HI }, { 'anthropic-beta': 'a-2026' })
     expect(nova?.leftOut).toEqual(['anthropic-beta'])
   })

@@ -19,7 +19,7 @@ test.each([
   ['bedrock', 'chat-completions', '/openai/v1', '/openai/v1/chat/completions'],
   ['bedrock', 'responses', '/openai/v1', '/openai/v1/responses'],
   ['bedrock-anthropic', 'messages', '/anthropic', '/anthropic/v1/messages'],
-])('E8: a key of Bedrock at the preset %s of %s loads nothing of it', async (preset, format, baseUrl, path) => {
+])('E8: a Bedrock key at the preset %s of %s does not load the AWS code', async (preset, format, baseUrl, path) => {
   expect(await calling({ preset, format, baseUrl, keys: ['bedrock-api-key-1'] })).toEqual({
     said: { kind: 'answer', isLoaded: false },
     path,
@@ -27,7 +27,7 @@ test.each([
   })
 })
 
-test('credentials of AWS load it', async () => {
+test('AWS credentials load the AWS code', async () => {
   const auth = { type: 'aws', region: 'eu-west-1', accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }
   const { said, authorization } = await calling({ format: 'messages', baseUrl: '/anthropic', auth })
   expect(said).toEqual({ kind: 'answer', isLoaded: true })

@@ -109,21 +109,21 @@ describe('E17: a profile', () => {
     ['program', 'AKIDPROGRAM', false],
     ['temporary', 'ASIAPROGRAM', true],
     ['person', 'ASIASSO', true],
-  ])('%s gives %s, for as long as it says', async (profile, accessKeyId, hasSession) => {
+  ])('E17: a profile with %s gives %s, until its expiry', async (profile, accessKeyId, hasSession) => {
     const { value, expiresAtMs } = await ask(profile)
     const sessionToken = hasSession ? { sessionToken: 's' } : {}
     expect(credentialsOf(value)).toEqual({ accessKeyId, secretAccessKey: SECRET, ...sessionToken })
     expect(expiresAtMs > inTenMinutes()).toBe(hasSession)
   })
 
-  test('a program sees where programs lie and whose home it is, and nothing of the gateway’s environment', async () => {
+  test('E17: a credential program sees PATH and HOME only', async () => {
     expect((await ask('looking')).value).toContain('AKIDPROGRAM')
     const names = (await Bun.file(join(folder, 'environment')).text()).split('\n').map((line) => line.split('=')[0])
     // Those that the shell adds are left aside.
     expect(names.filter((name) => name && !/^(?:PWD|OLDPWD|SHLVL|_)$/.test(name))).toEqual(['HOME', 'LC_ALL', 'PATH'])
   })
 
-  test('asks STS in the name of its source, with its external id', () => {
+  test('E17: a role is assumed in the name of its source, with the external id', () => {
     const [role] = endpoint.calls.filter(({ text }) => text.includes('role%2Fone'))
     expect(role?.text).toContain('ExternalId=the-id')
     expect(role?.headers.get('authorization')).toContain('Credential=AKIDKEYS/')
@@ -131,7 +131,7 @@ describe('E17: a profile', () => {
     expect(chained?.headers.get('authorization')).toContain('Credential=ASIAone/')
   })
 
-  test('asks the portal with the token of whoever has signed in', () => {
+  test('E17: the portal is called with the signed-in person’s token', () => {
     const call = endpoint.calls.find(({ path }) => path.startsWith('/federation'))
     expect(call?.path).toBe('/federation/credentials?account_id=123&role_name=Reader')
     expect(call?.headers.get('x-amz-sso_bearer_token')).toBe('sso-token-canary')
@@ -142,14 +142,14 @@ describe('E17: a profile', () => {
     ['stranger', `nobody is signed in for ${START}: run aws sso login`],
     ['loop', 'profile loop is its own source'],
     ['nobody', 'the profile files have no credentials of profile nobody that can be had'],
-  ])('%s fails without a secret: %s', async (profile, message) => {
+  ])('E17: %s fails without a secret in the error: %s', async (profile, message) => {
     expect(await ask(profile).catch((error: Error) => `${error.name}: ${error.message}`)).toBe(
       `CredentialError: ${message}`,
     )
   })
 })
 
-test('keys come before a role where a profile is another’s source, and the credentials file before the config file', () => {
+test('E17: keys win over a role in a source profile, and the credentials file over the config file', () => {
   const config = '[default]\nrole_arn = r\nsource_profile = default\naws_access_key_id = A\naws_secret_access_key = B\n'
   const keys = { accessKeyId: 'C', secretAccessKey: 'B' }
   expect(profileSource('[default]\naws_access_key_id=C\n', config, 'default')).toEqual({

@@ -147,7 +147,7 @@ function inWordsOfMessages(usage: JsonObject): JsonObject {
   )
 }
 
-test('there are as many as the public suites have', () => {
+test('the number of recorded answers equals the public suites’', () => {
   expect(RECORDED.length).toBeGreaterThanOrEqual(23)
 })
 

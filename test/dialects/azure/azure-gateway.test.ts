@@ -71,7 +71,7 @@ async function asking() {
   return { client, charged, accountId }
 }
 
-test('E6: the first token is got at the start, before anybody calls', async () => {
+test('E6: the first token is fetched at the start', async () => {
   await until(() => tokens.calls.length > 0)
   const metrics = async () => await (await fetch(`${world.url}/metrics`)).text()
   await until(async () =>
@@ -83,7 +83,7 @@ test('E6: the first token is got at the start, before anybody calls', async () =
   expect(tokens.calls).toHaveLength(1)
 })
 
-test('E4: filter results before the answer and after its finish reason leave clean chunks, and usage that is charged once', async () => {
+test('E4: filter results before and after the answer leave clean chunks, and usage is charged once', async () => {
   const filters = { content_filter_results: { hate: { filtered: false, severity: 'safe' } } }
   const late = { index: 0, finish_reason: null, content_filter_offsets: { check_offset: 1 }, ...filters }
   const [piece] = chatChunk({ content: 'Hello' }).choices
@@ -119,7 +119,7 @@ test('E4: filter results before the answer and after its finish reason leave cle
 })
 
 describe('E5: an error of Azure', () => {
-  test('an error of Azure by its filter is the caller’s, of whatever region, and holds nothing', async () => {
+  test('E5: a filter’s refusal is the caller’s in any region, and holds nothing', async () => {
     first = () =>
       Response.json(
         {
@@ -141,7 +141,7 @@ describe('E5: an error of Azure', () => {
   test.each([
     ['svc/gpt-2', 429, { code: '429', message: 'Rate limit is exceeded. Try again in 7 seconds.' }],
     ['svc/gpt-3', 404, { code: 'DeploymentNotFound', message: 'The API deployment for this resource does not exist.' }],
-  ])('that %s meets, by status %d, is answered by the other resource', async (model, status, error) => {
+  ])('E5: an error that %s meets, by status %d, is answered by the other resource', async (model, status, error) => {
     first = () => Response.json({ error }, { status })
     const { client, charged } = await asking()
     const answer = await client.chat.completions.create({ model, ...REQUEST })
@@ -152,7 +152,7 @@ describe('E5: an error of Azure', () => {
 })
 
 describe('E6: a token', () => {
-  test('a token that the resource takes for too old is replaced once, and the call repeated', async () => {
+  test('E6: a token refused as too old is replaced once, and the call repeated', async () => {
     const shown: string[] = []
     first = (authorization) => {
       shown.push(authorization)
@@ -165,7 +165,7 @@ describe('E6: a token', () => {
     expect(await charged()).toBe(PRICE)
   })
 
-  test('a token that is not given out sends the caller to the other resource, and nobody a 401', async () => {
+  test('E6: without a token the other resource answers, and nobody gets a 401', async () => {
     // The first call forgets the living token, for which no other is given.
     first = () => new Response(null, { status: 401 })
     tokens.respond(() => Response.json({ error: 'temporarily_unavailable' }, { status: 503 }))
@@ -181,7 +181,7 @@ describe('E6: a token', () => {
   })
 })
 
-test('E1: neither the secret, nor a token, nor a key is in the log or among the metrics', async () => {
+test('E1: neither secret, token nor key is in log or metrics', async () => {
   const metrics = await (await fetch(`${world.url}/metrics`)).text()
   for (const canary of [SECRET, 'token-canary', KEY]) {
     expect(world.logLines.join('\n')).not.toContain(canary)

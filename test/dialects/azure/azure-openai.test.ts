@@ -44,12 +44,12 @@ describe('E3: a dated deployment is called as AzureOpenAI calls it', () => {
     },
   )
 
-  test('a dated deployment is called as AzureOpenAI calls it for embeddings', async () => {
+  test('E3: a dated deployment is called as AzureOpenAI calls it for embeddings', async () => {
     const library = await theirs((client) => client.embeddings.create({ model: DEPLOYMENT, input: 'Hi' }))
     expect(await ours({ ...DATED, format: 'chat-completions' }, { isEmbedding: true })).toEqual(library)
   })
 
-  test('a dated deployment is called as AzureOpenAI calls it for a response, whose deployment is in the body', async () => {
+  test('E3: a dated deployment is called as AzureOpenAI calls it for a response, with the deployment in the body', async () => {
     const library = await theirs((client) => client.responses.create({ model: DEPLOYMENT, input: 'Hi' }))
     expect(await ours({ ...DATED, format: 'responses' })).toEqual(library)
   })
@@ -58,12 +58,12 @@ describe('E3: a dated deployment is called as AzureOpenAI calls it', () => {
 describe('E3: the version without a date', () => {
   const V1 = { format: 'chat-completions', baseUrl: '/openai/v1', keys: ['the-key'] }
 
-  test('takes its key in a header of its own', async () => {
+  test('E3: the undated version takes its key in its own header', async () => {
     const called = await ours({ ...V1, auth: { type: 'header', name: 'Api-Key' } })
     expect(called).toEqual({ path: '/openai/v1/chat/completions', key: 'the-key', authorization: null })
   })
 
-  test('or as the vendor’s plain library sends it', async () => {
+  test('E3: the undated version also takes the key as the vendor’s plain library sends it', async () => {
     const library = essence(
       await arriving((url) =>
         new OpenAI({ baseURL: `${url}/openai/v1`, apiKey: 'the-key', maxRetries: 0 }).chat.completions.create({
@@ -75,7 +75,7 @@ describe('E3: the version without a date', () => {
   })
 })
 
-test('E7: Claude on Foundry is told the key in one of two ways, never in both', async () => {
+test('E7: Claude on Foundry gets the key in one of two ways, never in both', async () => {
   const entry = { format: 'messages', baseUrl: '/anthropic', keys: ['the-key'] }
   const headersOf = async (more: JsonObject) => {
     const base = (url: string) => ({ ...entry, ...more, baseUrl: url + entry.baseUrl })
@@ -118,7 +118,7 @@ test.each(['key', 'token'])(
   },
 )
 
-test('a provider that asks for no key is told none, and is offered without one', async () => {
+test('a provider without authentication gets no key, and is offered without one', async () => {
   const entry = { format: 'chat-completions', auth: { type: 'none' } }
   expect(await ours({ ...entry, baseUrl: '/v1' })).toEqual({
     ...{ path: '/v1/chat/completions', key: null, authorization: null },

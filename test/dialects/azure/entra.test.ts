@@ -45,7 +45,7 @@ async function called(auth: JsonObject, count = 1) {
 const formOf = ({ text }: { text: string }) => Object.fromEntries(new URLSearchParams(text))
 
 describe('an application with a secret', () => {
-  test('E6: an application with a secret is asked for once by fifty cold calls, each of which carries the token', async () => {
+  test('E6: fifty cold calls of an application with a secret fetch one token, which each carries', async () => {
     const endpoint = tokenEndpoint()
     const auth = application(endpoint.url)
     const { calls } = await called(auth, 50)
@@ -60,7 +60,7 @@ describe('an application with a secret', () => {
     for (const { headers } of calls) expect(headers.get('authorization')).toBe(`Bearer ${TOKEN}1`)
   })
 
-  test('E3: calls carry what AzureOpenAI sends with the same token, and no api-key', async () => {
+  test('E3: calls have what AzureOpenAI sends with the same token, and no api-key', async () => {
     const { calls } = await called(application(tokenEndpoint().url))
     const theirs = await arriving((url) =>
       new AzureOpenAI({
@@ -75,7 +75,7 @@ describe('an application with a secret', () => {
     expect(ours).toEqual(library)
   })
 
-  test('a dated deployment is asked with the token in place of its key', async () => {
+  test('a dated deployment gets the token in place of its key', async () => {
     const auth = application(tokenEndpoint().url)
     const dated = { format: 'chat-completions', dialect: 'azure-openai', apiVersion: '2024-10-21', auth }
     const [call] = await arriving((url) => callTarget(targetOfEntry({ ...dated, baseUrl: url }, 'd')))
@@ -83,7 +83,7 @@ describe('an application with a secret', () => {
     expect([call?.headers.get('authorization'), call?.headers.get('api-key')]).toEqual([`Bearer ${TOKEN}1`, null])
   })
 
-  test('names the scope of Foundry where the address is one of Foundry, and any that the entry names', async () => {
+  test('the scope is Foundry’s for a Foundry address, or the entry’s', async () => {
     const scopes: unknown[] = []
     for (const more of [{}, { scope: 'https://example.test/.default' }]) {
       const endpoint = tokenEndpoint()
@@ -96,7 +96,7 @@ describe('an application with a secret', () => {
     expect(scopes).toEqual(['https://ai.azure.com/.default', 'https://example.test/.default'])
   })
 
-  test('an application with a secret that is refused makes no call, and the failure says neither the secret nor the words of the answer', async () => {
+  test('an application whose secret is refused makes no call, and the error has neither secret nor answer', async () => {
     const answer = { error: 'invalid_client', error_description: `AADSTS7000215: not ${SECRET}` }
     const { calls, results } = await called(
       application(tokenEndpoint(() => Response.json(answer, { status: 401 })).url),
@@ -120,14 +120,14 @@ describe('an application with a secret', () => {
     ['a token that no header can carry', () => Response.json({ access_token: 'a\nb', expires_in: 3599 })],
     ['no life', () => Response.json({ access_token: 'a', expires_in: 0 })],
     ['a redirect', () => new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:1/' } })],
-  ])('an answer with %s is none', async (_, respond) => {
+  ])('a token answer with %s is refused', async (_, respond) => {
     const { calls, results } = await called(application(tokenEndpoint(respond).url))
     expect(calls).toEqual([])
     expect(results).toMatchObject([{ kind: 'failed', failure: { kind: 'unreachable' } }])
   })
 })
 
-test('E6: a workload shows what its platform has written into the file by then', async () => {
+test('E6: a workload sends the current content of its token file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'entra-'))
   const file = join(folder, 'token')
   // A life of a moment: the next call asks again.
@@ -152,7 +152,7 @@ test('E6: a workload shows what its platform has written into the file by then',
 describe('a managed identity', () => {
   const clientId = crypto.randomUUID()
 
-  test('a managed identity is asked for at the machine’s own endpoint', async () => {
+  test('a managed identity asks the machine’s endpoint', async () => {
     const endpoint = tokenEndpoint()
     const auth = { type: 'entra', managedIdentity: true, clientId, identityEndpoint: `${endpoint.url}/metadata/token` }
     const { calls } = await called(auth)
@@ -164,7 +164,7 @@ describe('a managed identity', () => {
     expect(calls[0]?.headers.get('authorization')).toBe(`Bearer ${TOKEN}1`)
   })
 
-  test('or as App Service wants to be asked, whose tokens say until when they live', async () => {
+  test('a managed identity asks as App Service requires, with its expiry', async () => {
     const endpoint = tokenEndpoint(() =>
       Response.json({ access_token: TOKEN, expires_on: String(Math.ceil(Date.now() / 1000) + 3600) }),
     )

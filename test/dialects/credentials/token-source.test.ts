@@ -38,7 +38,7 @@ async function warm() {
   return world
 }
 
-test('E6: fifty that come together wait for one request', async () => {
+test('E6: fifty concurrent calls wait for one token request', async () => {
   const world = scripted()
   const all = Array.from({ length: 50 }, world.get)
   world.give('first')
@@ -47,7 +47,7 @@ test('E6: fifty that come together wait for one request', async () => {
 })
 
 describe('before its end', () => {
-  test('a token is given at once, while the next one is asked for once', async () => {
+  test('before its end a token is used while the next one is fetched once', async () => {
     const world = await warm()
     world.clock.advance(HOUR_MS - 301_000)
     await world.get()
@@ -60,7 +60,7 @@ describe('before its end', () => {
     expect(world.requests).toHaveLength(2)
   })
 
-  test('before its end of a short life no more than a fifth is given to renewing', async () => {
+  test('of a short life at most a fifth is used for renewing', async () => {
     const world = scripted()
     const first = world.get()
     world.give('first', 100_000)
@@ -73,7 +73,7 @@ describe('before its end', () => {
     expect(world.requests).toHaveLength(2)
   })
 
-  test('nobody fails where no next one is given, and a dead endpoint is asked at growing intervals', async () => {
+  test('a failed renewal fails no call while the token is valid, and dead endpoints are asked at growing intervals', async () => {
     const world = await warm()
     world.clock.advance(HOUR_MS - 300_000)
     const asked: number[] = []
@@ -96,7 +96,7 @@ describe('before its end', () => {
 })
 
 describe('without a living token', () => {
-  test('everybody is told that there is none, and the next request waits', async () => {
+  test('without a valid token every call fails, and the next request waits', async () => {
     const world = await warm()
     world.clock.advance(HOUR_MS)
     const failing = [world.get(), world.get()].map((got) => got.catch((error: unknown) => error))
@@ -110,7 +110,7 @@ describe('without a living token', () => {
     expect(await next).toBe('second')
   })
 
-  test('whoever goes away is let go, and the request goes on for the others', async () => {
+  test('a cancelled waiter is released, and the request continues for the others', async () => {
     const world = scripted()
     const leaving = new AbortController()
     const left = world.source.get(leaving.signal).catch((error: unknown) => error)
@@ -122,7 +122,7 @@ describe('without a living token', () => {
   })
 })
 
-test('a token that was refused is given to nobody else, unless it was another’s by then', async () => {
+test('a refused token is not given out again, unless it was replaced already', async () => {
   const world = await warm()
   expect(world.source.drop('older')).toBe(true)
   expect(await world.get()).toBe('first')
@@ -150,7 +150,7 @@ test('a token is requested once before the first call, and reports its state', a
   expect(world.source.status()).toEqual({ expiresAtMs: world.clock.now() + HOUR_MS, obtained: 1, failed: 1 })
 })
 
-test('one identity has one source, whoever names it', () => {
+test('one identity has one token source', () => {
   const create = () => createTokenSource({ fetchToken: () => Promise.reject(new CredentialError('no')) })
   const one = sharedSource(['test', 'a'], create)
   expect(sharedSource(['test', 'a'], create)).toBe(one)

@@ -95,7 +95,7 @@ describe('E21: an exchange is the one of the vendor’s library', () => {
   })
 })
 
-test('E21: fifty cold calls are one exchange, and its tokens are renewed while calls go on', async () => {
+test('E21: fifty cold calls make one exchange, and tokens are renewed during calls', async () => {
   const endpoint = platform(1)
   const kinds: string[] = []
   let exchanges = 0
@@ -119,7 +119,7 @@ describe('E21: what goes wrong is said without a secret', () => {
   }
   const unreachable = (detail: string) => ({ kind: 'failed', failure: { kind: 'unreachable', detail } })
 
-  test('what goes wrong is said without a secret of the file', async () => {
+  test('E21: a fault of the file is reported without a secret', async () => {
     const { url } = platform()
     const missing = configuration(url, { credential_source: { file: '/nowhere/canary' } })
     expect(await failing(missing)).toMatchObject(unreachable('the file of the subject token cannot be read'))
@@ -128,7 +128,7 @@ describe('E21: what goes wrong is said without a secret', () => {
     expect(await failing(wrong)).toMatchObject(unreachable('the source of the subject token holds none'))
   })
 
-  test('what goes wrong is said without a secret of each endpoint', async () => {
+  test('E21: a fault of each endpoint is reported without a secret', async () => {
     const endpoint = platform()
     const refusing = (path: string, body: JsonObject) =>
       endpoint.respond((call) =>
@@ -153,7 +153,7 @@ describe('E21: what goes wrong is said without a secret', () => {
     ['a source that is a program', { credential_source: { executable: { command: 'canary' } } }],
     ['no source', {}],
     ['no address', { token_url: 'canary', credential_source: { file: 'x' } }],
-  ])('at the start, of %s', (_, more) => {
+  ])('E21: at the start, a fault of %s is reported', (_, more) => {
     expect(() => targetOfEntry(entryOf(configuration('http://a.example', more), 'http://127.0.0.1:1'))).toThrow(
       'providers.cloud.auth.credentials: is neither the key of a service account nor',
     )

@@ -30,7 +30,7 @@ describe('E20: a call is the one of the vendor’s library', () => {
     ['claude-sonnet-4-5@20250929', false],
     ['claude-sonnet-4-5@20250929', true],
     ['claude-opus-5', false],
-  ])('of %s (stream %p)', async (model, stream) => {
+  ])('E20: the call equals the vendor’s library’s: %s (stream %p)', async (model, stream) => {
     const body: JsonObject = { ...BODY, model, ...(stream && { stream }) }
     const auth = { type: 'bearer' }
     const ours = sent(
@@ -99,7 +99,7 @@ test.each<[string, number, JsonValue, object]>([
     { error: { code: 403, status: 'PERMISSION_DENIED', message: "Permission 'aiplatform.endpoints.predict' denied" } },
     { kind: 'PERMISSION_DENIED', reason: 'forbidden' },
   ],
-])('E22: an error of %s says what it is', (_, status, body, expected) => {
+])('E22: an error of %s is read', (_, status, body, expected) => {
   const { dialect } = targetOfEntry({ ...ENTRY, auth: { type: 'google', metadataHost: '127.0.0.1:1' } }).provider
   expect(dialect.decodeError?.(status, new Headers(), body)).toMatchObject({ status, ...expected })
 })

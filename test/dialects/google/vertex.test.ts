@@ -45,7 +45,7 @@ describe('E19: the address of a model', () => {
     ['gemini-3-flash', 'publishers/google/models/gemini-3-flash'],
     ['meta/llama-4', 'publishers/meta/models/llama-4'],
     ['publishers/meta/models/llama-4', 'publishers/meta/models/llama-4'],
-  ])('%s is the one that the vendor’s library calls', async (model, resource) => {
+  ])('E19: the URL of %s equals the vendor’s library’s', async (model, resource) => {
     const auth = metadata(flavoured().url)
     for (const stream of [false, true]) {
       const ours = await pathOf((url) => {
@@ -67,7 +67,7 @@ describe('E19: the address of a model', () => {
     }
   })
 
-  test('the address of a model of a tuned model is its endpoint, and a whole name stands as it is', () => {
+  test('E19: a tuned model’s URL is its endpoint, and a full name is unchanged', () => {
     const auth = metadata('http://127.0.0.1:1')
     const urlOf = (model: string) => {
       const { dialect, baseUrl } = targetOfEntry({ ...ENTRY, ...PLACE, auth }, model).provider
@@ -83,7 +83,7 @@ describe('E19: the address of a model', () => {
     expect(urlOf('a b?c#d')).toContain('/models/a%20b%3Fc%23d:generateContent')
   })
 
-  test('the address of a model with an express key names neither project nor location', async () => {
+  test('E19: with an express key the URL has neither project nor location', async () => {
     const [ours] = await arriving((url) =>
       callTarget(targetOfEntry({ ...ENTRY, keys: ['express'], baseUrl: url }, 'g')),
     )
@@ -108,7 +108,7 @@ test.each([
   ['us', 'https://aiplatform.us.rep.googleapis.com'],
   ['eu', 'https://aiplatform.eu.rep.googleapis.com'],
   ['europe-west4', 'https://europe-west4-aiplatform.googleapis.com'],
-])('E19: the host of %s is %s, unless the entry names one', (location, host) => {
+])('E19: the host of %s is %s, unless the entry has one', (location, host) => {
   const entry = { ...ENTRY, project: 'p', location, auth: metadata('http://127.0.0.1:1') }
   expect(targetOfEntry(entry).provider.baseUrl).toBe(host)
   expect(targetOfEntry({ ...entry, baseUrl: 'https://own.example' }).provider.baseUrl).toBe('https://own.example')
@@ -120,7 +120,7 @@ describe('E21: a service account', () => {
     auth: { type: 'google', credentials: typeof credentials === 'string' ? credentials : JSON.stringify(credentials) },
   })
 
-  test('proves itself by its key, once for twenty cold calls', async () => {
+  test('E21: a service account signs once for twenty cold calls', async () => {
     const endpoint = tokenEndpoint()
     const credentials = account(`${endpoint.url}/token`)
     const calls = await arriving((url) => {
@@ -149,7 +149,7 @@ describe('E21: a service account', () => {
     expect(Number(exp) - Number(iat)).toBe(3600)
   })
 
-  test('a service account whose machine’s clock is wrong signs once more by Google’s, and else takes no for an answer', async () => {
+  test('E21: a service account on a machine with a wrong clock signs again by Google’s time, once', async () => {
     for (const [aheadMs, expected] of [
       [-86_400_000, 2],
       [0, 1],
@@ -177,7 +177,7 @@ describe('E21: a service account', () => {
     ['a user’s credentials', { type: 'authorized_user', refresh_token: 'canary' }],
     ['a broken key', { ...account('https://a.example'), private_key: '-----BEGIN PRIVATE KEY-----\ncanary' }],
     ['no address', account('canary')],
-  ])('with %s is a fault at the start, which does not quote it', (_, credentials) => {
+  ])('E21: a service account with %s is a fault at the start, without its content', (_, credentials) => {
     let thrown = ''
     try {
       targetOfEntry(entryOf(credentials))
@@ -189,7 +189,7 @@ describe('E21: a service account', () => {
   })
 })
 
-test('E21: the metadata server is asked as it wants to be, and believed only by its header', async () => {
+test('E21: the metadata server is asked with its header, and only believed with it', async () => {
   const endpoint = flavoured()
   const entry = { ...ENTRY, ...PLACE }
   const [call] = await arriving((url) =>

@@ -92,12 +92,12 @@ describe.each([
 ])('in the %s scheme', (_scheme, text) => {
   const colors = Array.from({ length: 8 }, (_, index) => variableOf(text, `series-${index + 1}`))
 
-  test('every colour stands out from its ground', () => {
+  test('every chart colour contrasts with the background', () => {
     for (const color of colors)
       expect(contrast(color, variableOf(text, 'surface'))).toBeGreaterThanOrEqual(MIN_CONTRAST)
   })
 
-  test.each(Object.entries(SIGHTS))('%s tell all of them apart', (who, matrix) => {
+  test.each(Object.entries(SIGHTS))('people with %s can distinguish all chart colours', (who, matrix) => {
     const seen = colors.map((color) => oklab(times(matrix, linear(color))))
     const least = who === 'tritanopes' ? MIN_DISTANCE_TRITAN : MIN_DISTANCE
     const alike = colors.flatMap((color, index) =>

@@ -40,14 +40,14 @@ const count = async (path: string): Promise<number> => {
 }
 
 describe('a button that is pressed twice', () => {
-  test('orders credit once', async () => {
+  test('a double click on the order button orders once', async () => {
     const page = await open('/credit')
     await pressTwice(page.getByRole('button', { name: /^Order \$/ }))
     await page.getByRole('heading', { name: /^Order / }).waitFor()
     expect(await count('orders')).toBe(1)
   })
 
-  test('makes one key', async () => {
+  test('a double click makes one key', async () => {
     const page = await open('/keys')
     await page.getByRole('button', { name: 'Create your first key' }).click()
     const dialog = page.getByRole('dialog')
@@ -57,7 +57,7 @@ describe('a button that is pressed twice', () => {
     expect(await count('keys')).toBe(1)
   })
 
-  test('sends one invitation, and the next address stays that was typed meanwhile', async () => {
+  test('a double click sends one invitation, and an address typed meanwhile stays', async () => {
     await person.json('POST', '/dashboard/api/a/:accountId/organisation', { name: 'Engines Ltd', country: 'GB' })
     const page = await open('/members')
     const sent = countRequests(page, 'POST', '/invitations')
@@ -72,7 +72,7 @@ describe('a button that is pressed twice', () => {
     expect(sent()).toBe(1)
   })
 
-  test('grants once, also where the dialog is about to go', async () => {
+  test('a double click grants once, also while the dialog closes', async () => {
     const { accountId } = person.viewer
     await person.json('PUT', `/dashboard/api/a/${accountId}/budgets/account/${accountId}`, { dayUsd: '9' })
     const page = await open('/budgets')
@@ -94,7 +94,7 @@ describe('a button that is pressed twice', () => {
   })
 })
 
-test('a key that was made after its form had been left is shown', async () => {
+test('a key made after its form was left is shown', async () => {
   const page = await open('/keys')
   await page.getByRole('button', { name: 'Create your first key' }).click()
   const answer = await holdAnswer(page, 'POST', '/keys')
@@ -108,7 +108,7 @@ test('a key that was made after its form had been left is shown', async () => {
   await page.getByRole('dialog', { name: 'Your new API key' }).getByText('Copy the key now').waitFor()
 })
 
-test('the answer to a question that was left does not close the next one', async () => {
+test('the answer of a closed dialog does not close the next one', async () => {
   for (const name of ['First', 'Second']) await person.json('POST', '/dashboard/api/a/:accountId/keys', { name })
   const page = await open('/keys')
   const ask = async (name: string) => {
@@ -130,7 +130,7 @@ test('the answer to a question that was left does not close the next one', async
   expect(await second.isVisible()).toBe(true)
 })
 
-test('a name that was typed on while the one before was saved can be saved as well', async () => {
+test('a name typed during a save can be saved as well', async () => {
   const page = await open('/settings')
   const name = page.getByLabel('Name', { exact: true })
   const answer = await holdAnswer(page, 'PATCH', '/session/me')

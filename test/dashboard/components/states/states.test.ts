@@ -68,26 +68,29 @@ afterAll(async () => {
   await gateway.stop()
 })
 
-test.each(PARTS)('$path says that $asks is loaded, why it was not, and tries again', async ({ path, asks, reads }) => {
-  const held = Promise.withResolvers<void>()
-  const isAsked = ({ pathname }: URL) => pathname.startsWith('/dashboard/api/') && asks.test(pathname)
-  await page.route(isAsked, async (route) => {
-    await held.promise
-    await route.fulfill({ status: 418, json: REFUSAL })
-  })
-  await page.goto(`${gateway.url}/dashboard${path.replace(':keyId', keyId).replace(':accountId', accountId)}`)
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  const loading = page.getByRole('status', { name: 'Loading' }).first()
-  await loading.waitFor()
-  await expectInLine(page.getByRole('status', { name: 'Loading' }))
-  await expectAccessible(page)
-  held.resolve()
-  await page.getByText('Out for lunch.').waitFor()
-  await expectInLine(page.getByRole('alert'))
-  expect(await page.getByText(reads).count()).toBe(0)
-  await expectAccessible(page)
-  await page.unroute(isAsked)
-  await page.getByRole('button', { name: 'Try again' }).click()
-  await page.getByText(reads).first().waitFor()
-  await loading.waitFor({ state: 'detached' })
-})
+test.each(PARTS)(
+  '$path shows that $asks is loading, shows why it failed, and tries again',
+  async ({ path, asks, reads }) => {
+    const held = Promise.withResolvers<void>()
+    const isAsked = ({ pathname }: URL) => pathname.startsWith('/dashboard/api/') && asks.test(pathname)
+    await page.route(isAsked, async (route) => {
+      await held.promise
+      await route.fulfill({ status: 418, json: REFUSAL })
+    })
+    await page.goto(`${gateway.url}/dashboard${path.replace(':keyId', keyId).replace(':accountId', accountId)}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    const loading = page.getByRole('status', { name: 'Loading' }).first()
+    await loading.waitFor()
+    await expectInLine(page.getByRole('status', { name: 'Loading' }))
+    await expectAccessible(page)
+    held.resolve()
+    await page.getByText('Out for lunch.').waitFor()
+    await expectInLine(page.getByRole('alert'))
+    expect(await page.getByText(reads).count()).toBe(0)
+    await expectAccessible(page)
+    await page.unroute(isAsked)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText(reads).first().waitFor()
+    await loading.waitFor({ state: 'detached' })
+  },
+)

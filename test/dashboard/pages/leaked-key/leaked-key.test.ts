@@ -24,7 +24,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('a finder tells of a key by keyboard, and its owner switches it off by the link, once', async () => {
+test('a finder reports a key by keyboard, and its owner deactivates it by the link, once', async () => {
   const { database } = gateway.gateway
   const email = 'ada@example.test'
   const user = await createUser(database, { email, password: 'a horse on a battery' })

@@ -62,7 +62,7 @@ async function judge(page: Page): Promise<void> {
   }
 }
 
-test('a person asks for another address by keyboard, cancels, asks again and confirms it; the former one undoes it, once', async () => {
+test('a change of address by keyboard is requested, cancelled, confirmed, and undone once by the former address', async () => {
   await createUser(gateway.gateway.database, { email: FORMER, password: PASSWORD })
   const page = await browser.open('/dashboard/settings', { url: gateway.url })
   await signIn(page, FORMER, PASSWORD)
@@ -154,7 +154,7 @@ async function undo(link: string): Promise<void> {
   await judge(again)
 }
 
-test('where no mail is sent, the settings say whom to ask', async () => {
+test('without mail, the settings say whom to ask', async () => {
   const page = await browser.open('/dashboard/settings', { url: gateway.url })
   await createUser(gateway.gateway.database, { email: 'bob@example.test', password: PASSWORD })
   const options = { signUp: 'open', isMailConfigured: false, isPasswordResetPossible: false, passwordMinChars: 8 }
