@@ -17,12 +17,12 @@ const TABLES: [format: string, tables: FieldTable[]][] = [
   ['responses', [RESPONSES]],
 ]
 
-test('the list is what the installed libraries declare', async () => {
+test('the list of fields equals the installed libraries’ declarations', async () => {
   expect(await Bun.file(LIST_FILE).json()).toEqual(await readFields())
 })
 
 describe.each(TABLES)('%s', (format, tables) => {
-  test('has a rule for each field', async () => {
+  test('every field of the format has a rule', async () => {
     const fields: string[] = (await Bun.file(LIST_FILE).json())[format]
     expect(fields.length).toBeGreaterThan(20)
     const undecided = fields.filter(

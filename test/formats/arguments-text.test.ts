@@ -13,11 +13,11 @@ test.each([
   ['names', namesOf(10_001), 'more than 10000 different names'],
   ['levels', '['.repeat(1_001) + ']'.repeat(1_001), 'nested deeper than 1000 levels'],
   ['characters', 'x'.repeat(MOST_CHARS + 1), 'exceed 4194304 characters'],
-])('too many %s are refused, whatever is to be done with them', (_, text, words) => {
+])('too many %s in arguments are refused', (_, text, words) => {
   expect(() => check(text)).toThrow(words)
 })
 
-test('as many as there may be are taken as they are', () => {
+test('arguments at the limit are accepted unchanged', () => {
   for (const text of [
     `{"x":[${'1.0,'.repeat(99_990)}1]}`,
     namesOf(10_000),
@@ -35,7 +35,7 @@ test('the values of all calls of a request count together', () => {
   expect(() => check(some, read)).toThrow('all arguments together hold more than 100000 values')
 })
 
-test('short ones are not even looked at', () => {
+test('short arguments are not parsed for counting', () => {
   const read = none()
   for (let call = 0; call < 100; call++) check('{"city":"Oslo"}', read)
   expect(read.values).toBe(0)

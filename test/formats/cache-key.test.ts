@@ -29,7 +29,7 @@ function told(
   return sent.prompt_cache_key
 }
 
-test.each(CALLERS)('the same for one account, and no other has it: %s', (name, says) => {
+test.each(CALLERS)('the cache key is the same within an account, and different between accounts: %s', (name, says) => {
   const named = { ...says, prompt_cache_key: GIVEN }
   const all = ['acc_1', 'acc_1', 'acc_2'].flatMap((id) => [told(name, named, id, true), told(name, named, id, false)])
   const [first] = all
@@ -63,7 +63,7 @@ test.each(CALLERS)(
   },
 )
 
-test('every format that has a word for it says it of callers of all others', () => {
+test('every format with a cache key field gets it from callers of all formats', () => {
   const sent = [...FORMATS.values()].map((format) =>
     format.encodeRequest(requestWith({ cacheKey: GIVEN }), traitsWith()),
   )

@@ -46,7 +46,7 @@ describe("a custom tool's text", () => {
     )
   })
 
-  test('comes as it is written, not at its end', () => {
+  test('a custom tool’s text is streamed as it is written', () => {
     expect(told(['{"input":"*** Be', 'gin\\', 'nPatch', ' \\u00', 'e9"', '}'])).toEqual([
       '*** Be',
       'gin',
@@ -74,7 +74,7 @@ describe("a custom tool's text", () => {
     [`${' '.repeat(2_000)}{"input":"x"}`, 'x'],
     ['{"input":"a\nraw line"}', 'a\nraw line'],
     ['{"input":"a bad \\x escape"}', 'a bad \\x escape'],
-  ])('of a model that does not keep to the form loses nothing: %p', (written, whole) => {
+  ])('a custom call in a wrong shape loses nothing: %p', (written, whole) => {
     expect(told([...written]).join('')).toBe(whole)
     expect(customInput(written)).toBe(whole)
   })

@@ -83,7 +83,7 @@ function bodiesFor(client: FormatName, kinds: string[] | undefined): JsonObject[
 }
 
 describe.each(FORMAT_NAMES)('%s', (client) => {
-  test.each(DECLARED[client])('no declared field of $name vanishes', async ({ file, name, isMeant, kinds }) => {
+  test.each(DECLARED[client])('no declared field of $name vanishes unnamed', async ({ file, name, isMeant, kinds }) => {
     const fields = await readInterfaces(file, [name])
     expect(fields.length).toBeGreaterThan(0)
     const vanished = new Set<string>()

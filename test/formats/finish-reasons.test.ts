@@ -47,7 +47,7 @@ test.each(DECLARED)('%s: every reason that %s declares is listed', async (place,
   expect(words.filter((word) => DECODERS[place](word).isUnlisted)).toEqual([])
 })
 
-test('generate-content: every reason that newer releases declare is listed, and a filtered answer is not whole', () => {
+test('generate-content: every reason of newer releases is listed, and a filtered answer is incomplete', () => {
   expect(NEWER.filter((word) => DECODERS['generate-content'](word).isUnlisted)).toEqual([])
   for (const word of NEWER.slice(0, 3)) expect(DECODERS['generate-content'](word, CALLED).kind).toBe('content-filter')
 })
@@ -67,7 +67,7 @@ describe.each(PLACES)('%s: a reason that is not listed', (place) => {
     expect(decode(word)).toEqual({ kind, raw: word, isUnlisted: true })
   })
 
-  test('is a tool call where the answer has one, unless its name says that it was cut or filtered', () => {
+  test('an unlisted reason of an answer with a call is a tool call, unless its name says cut or filtered', () => {
     const calls = place === 'responses, reasons' ? 'unknown' : 'tool-calls'
     expect(decode('SOMETHING_NEW', CALLED).kind).toBe(calls)
     expect(decode('new_tool_thing', CALLED).kind).toBe(calls)

@@ -269,7 +269,7 @@ describe('what a provider is sent', () => {
     { requiredKeys: ['system', 'tools', 'turns'] },
   )
 
-  test('what a provider is sent is at most twice what came, whatever is said', () => {
+  test('a provider’s body is at most twice the size of the caller’s', () => {
     fc.assert(
       fc.property(talk, fc.constantFrom(...PAIRS), (said, [client, provider]) => {
         expectBounded(client, provider, said)

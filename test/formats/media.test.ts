@@ -20,7 +20,9 @@ describe('the name under which a file is sent', () => {
     ['application/vnd.ms-excel', 'Sums', 'Sums.xls'],
     ['application/octet-stream', 'data', 'data'],
     ['application/octet-stream', undefined, 'file'],
-  ])('%s called %p is %s', (mediaType, given, name) => expect(filenameFor(mediaType, given)).toBe(name))
+  ])('the file name of %s called %p is %s', (mediaType, given, name) =>
+    expect(filenameFor(mediaType, given)).toBe(name),
+  )
 })
 
 test("a file's name has the ending of its media type at every provider that needs a name", () => {

@@ -359,20 +359,20 @@ function send(name: FormatName, body: JsonObject, passFields: string[] = []) {
 }
 
 describe.each(CASES)('%s: %s', (name, _, given, left, paths) => {
-  test('goes without what nobody knows, which is named', () => {
+  test('unknown nested fields are omitted and named', () => {
     expect(send(name, given)).toEqual({ unlisted: paths.toSorted(), sent: left })
   })
 
-  test('goes as it is where the operator says so', () => {
+  test('unknown nested fields are sent if the operator allows it', () => {
     expect(send(name, given, paths).sent).toEqual(given)
   })
 
-  test('has nothing left out that is listed', () => {
+  test('listed nested fields are never omitted', () => {
     expect(send(name, left)).toEqual({ unlisted: [], sent: left })
   })
 })
 
-test('numbers keep their digits beside what is left out', () => {
+test('numbers keep their digits beside omitted fields', () => {
   const part = '{"type":"text","text":"Hi","thread":2.0,"prompt_cache_breakpoint":{"ttl":1.0}}'
   const text = `{"model":"svc/alpha","messages":[{"role":"user","content":[${part}]}]}`
   const body = parseJson(text) as JsonObject

@@ -173,24 +173,24 @@ for (const format of FORMAT_NAMES) {
 }
 
 describe('the folders of the formats', () => {
-  test('the folders of the formats have these files in common', () => {
+  test('all formats have these files in common', () => {
     const shared = [...HOLDERS].filter(([, formats]) => formats.length === FORMAT_NAMES.length)
     expect(shared.map(([path]) => path).sort()).toEqual(Object.keys(COMMON))
   })
 
-  test('differ by these files, each for a reason', () => {
+  test('formats differ by these files, each for a reason', () => {
     const others = [...HOLDERS].filter(([, formats]) => formats.length < FORMAT_NAMES.length)
     const explained = Object.entries(SOME).map(([path, { formats }]) => [path, formats])
     expect(others.sort()).toEqual(explained as [string, FormatName[]][])
   })
 
-  test('keep what one format shares between its sides beside the sides of the others, too', () => {
+  test('files shared by a format’s two sides are beside those of the other formats', () => {
     const shared = [...HOLDERS.keys()].filter((path) => !path.includes('/'))
     const sided = new Set([...HOLDERS.keys()].filter((path) => path.includes('/')).map((path) => basename(path)))
     expect(shared.filter((path) => sided.has(path))).toEqual([])
   })
 
-  test.each(Object.entries(COMMON))('export from %s the same names', async (path, names) => {
+  test.each(Object.entries(COMMON))('the formats export the same names from %s', async (path, names) => {
     for (const format of FORMAT_NAMES) {
       const exported = Object.keys(await import(join(FOLDER, format, path)))
       expect({ format, missing: names.filter((name) => !exported.includes(name)) }).toEqual({ format, missing: [] })
@@ -199,7 +199,7 @@ describe('the folders of the formats', () => {
 })
 
 describe('the formats with embeddings', () => {
-  test('say so by the same functions', () => {
+  test('the formats with embeddings export the same functions', () => {
     const able = [...FORMATS.values()].filter(({ embeddings }) => embeddings)
     expect(able.map(({ name }) => name)).toEqual(['chat-completions', 'generate-content'])
     const [first, ...others] = able.map(({ embeddings }) => Object.keys(embeddings ?? {}).sort())

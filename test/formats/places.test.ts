@@ -24,7 +24,7 @@ const PAIRS = FORMAT_NAMES.flatMap((client) => PROVIDERS.map((provider) => ({ cl
 describe.each(PAIRS)('from $client to $to', ({ client, provider }) => {
   const plain = send(client, provider, bodyOf(client, []))
 
-  test('a conversation of texts is sent without any loss', () => {
+  test('a text conversation is sent without any loss', () => {
     expect(plain.refused).toBeUndefined()
     expect(plain.leftOut).toEqual([])
   })
@@ -36,7 +36,7 @@ describe.each(PAIRS)('from $client to $to', ({ client, provider }) => {
     else if (leftOut.length === 0) expect(holds(sent, cell)).toBe(true)
   })
 
-  test('nor in any conversation of them', () => {
+  test('no conversation of them has an unnamed loss', () => {
     const carried = CELLS[client].filter((cell) => {
       const { sent, leftOut } = send(client, provider, bodyOf(client, [cell]))
       return sent !== undefined && leftOut.length === 0

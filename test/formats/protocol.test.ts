@@ -28,7 +28,7 @@ describe('a target is asked for', () => {
   })
 })
 
-test('a field is left out with its beta, unless it is another’s too or the catalogue has it passed on', () => {
+test('a field is omitted with its beta, unless another beta has it or the catalogue passes it on', () => {
   const leftOut = (traits: object) => leftOutOfOwn({ unlisted: ['x'], protocol }, { ...TRAITS, ...traits })
   expect(leftOut({})).toEqual(['x', 'own', 'x-beta.dear-2026-01-01', 'x-beta.tool-2026-01-01'])
   const none = { betas: new Set<string>() }
@@ -38,13 +38,13 @@ test('a field is left out with its beta, unless it is another’s too or the cat
   expect(leftOut({ quirks: new Set(['unpriced-extras']) })).toEqual([])
 })
 
-test('towards another format all of them are left out, in one word', () => {
+test('towards another format all betas are omitted and named together', () => {
   expect(untoldElsewhere({ hostedHistory: ['input.mcp_call'], protocol })).toEqual(['input.mcp_call', 'x-beta'])
   expect(untoldElsewhere({ protocol: { ...protocol, betas: [] } })).toEqual([])
   expect(untoldElsewhere({})).toEqual([])
 })
 
-test('what the catalogue fixes stands: its version, and its betas beside the caller’s', () => {
+test('the catalogue’s version is fixed, and its betas are added to the caller’s', () => {
   const asking: Protocol = { ...protocol, version: { header: 'x-version', value: '2' } }
   expect(protocolHeaders(asking, TRAITS, {})).toEqual({ 'x-version': '2', 'x-beta': 'free-2026-01-01' })
   const fixed = { 'x-version': '1', 'x-beta': 'other, free-2026-01-01' }

@@ -175,7 +175,7 @@ describe('inside a stream that had begun well', () => {
     expect(failed).toMatchObject({ type: 'error', error: { reason, status } })
   })
 
-  test('a wish to be left alone for a while comes along', () => {
+  test('an error keeps its waiting time', () => {
     const data = google(429, 'RESOURCE_EXHAUSTED', 'Quota', [{ retryDelay: '34.4s' }])
     const event = { event: undefined, data: JSON.stringify(data), raw: '' }
     for (const name of ['chat-completions', 'generate-content'] as const) {
@@ -185,7 +185,7 @@ describe('inside a stream that had begun well', () => {
   })
 })
 
-describe('words count only where they can mean it', () => {
+describe('words only count in errors that can mean them', () => {
   const TOO_LONG = 'prompt is too long: 2 tokens > 1 maximum'
 
   test.each([
@@ -199,20 +199,20 @@ describe('words count only where they can mean it', () => {
     expect(providerError({ status, kind: '', message: TOO_LONG }).reason).toBe(reason)
   })
 
-  test('a refusal of our key stays one, whatever else it says', () => {
+  test('a refusal of our key stays one, whatever else it contains', () => {
     expect(providerError({ status: 401, kind: 'context_length_exceeded', message: TOO_LONG }).reason).toBe(
       'credentials',
     )
     expect(providerError({ status: 400, kind: '', message: `API key expired; ${TOO_LONG}` }).reason).toBe('credentials')
   })
 
-  test('a server’s own fault is not put down to our key', () => {
+  test('a server fault is not read as a refusal of our key', () => {
     expect(providerError({ status: 500, kind: 'insufficient_quota', message: 'API key not valid' }).reason).toBe(
       'server',
     )
   })
 
-  test('what a model cannot do is asked only where the request is judged', () => {
+  test('a model’s limits are only read from refusals of the request', () => {
     expect(providerError({ status: 500, kind: '', message: 'not supported' }).reason).toBe('server')
     expect(providerError({ status: 418, kind: '', message: 'not supported' }).reason).toBe('unexpected')
   })
@@ -235,7 +235,7 @@ test.each([
   expect(providerError({ status: 503, kind: '', message }).reason).toBe('overloaded')
 })
 
-test('a reason changes nothing else', () => {
+test('the reason changes nothing else', () => {
   const facts = { status: 429, kind: 'slow', message: 'words', retryAfterSeconds: 2 }
   expect(providerError(facts)).toEqual({ reason: 'rate-limited', ...facts })
 })

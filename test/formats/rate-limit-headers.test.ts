@@ -12,7 +12,7 @@ describe('the common headers', () => {
     [59_941, '59.941s'],
     [60_000, '1m0s'],
     [90_500, '1m30.5s'],
-  ])('write %d milliseconds as %s', (resetMs, text) => {
+  ])('a waiting time of %d milliseconds is written as %s', (resetMs, text) => {
     expect(commonRateLimitHeaders({ requests: { limit: 600, remaining: 599, resetMs } })).toEqual({
       'x-ratelimit-limit-requests': '600',
       'x-ratelimit-remaining-requests': '599',
@@ -20,13 +20,13 @@ describe('the common headers', () => {
     })
   })
 
-  test('say nothing of a limit that is not known', () => {
+  test('an unknown limit has no headers', () => {
     expect(commonRateLimitHeaders({})).toEqual({})
     expect(Object.keys(commonRateLimitHeaders({ tokens: { limit: 1, remaining: 0, resetMs: 1 } }))).toHaveLength(3)
   })
 })
 
-test('the headers of messages name the first whole second at which the limit is whole again', () => {
+test('headers of messages have the first whole second at which the limit is full again', () => {
   const nowMs = Date.UTC(2026, 2, 10, 12)
   const headersAt = (resetMs: number) =>
     FORMATS.get('messages')?.rateLimitHeaders({ tokens: { limit: 9, remaining: 4, resetMs } }, nowMs)

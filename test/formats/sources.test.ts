@@ -137,7 +137,7 @@ function citing(value: unknown, field: string): JsonObject[] {
 const PAIRS = FORMAT_NAMES.flatMap((provider) => FORMAT_NAMES.map((client) => ({ provider, client })))
 
 describe.each(PAIRS)('from $provider to $client', ({ provider, client }) => {
-  test('a whole answer names its sources and where they are used', () => {
+  test('a whole answer has its sources and where they are used', () => {
     const answer = whole(provider, client)
     const [source] = citing(answer, client === 'generate-content' ? 'uri' : 'url')
     expect(source).toMatchObject({ title: 'Weather' })
@@ -151,7 +151,7 @@ describe.each(PAIRS)('from $provider to $client', ({ provider, client }) => {
     if (client === 'messages') expect(source).toMatchObject({ type: 'web_search_result_location' })
   })
 
-  test('a stream names them', () => {
+  test('a stream has its sources', () => {
     const frames = streamed(provider, client)
     const [source] = citing(frames, client === 'generate-content' ? 'uri' : 'url')
     expect(source).toMatchObject({ title: 'Weather' })
@@ -167,7 +167,7 @@ describe.each(PAIRS)('from $provider to $client', ({ provider, client }) => {
     }
   })
 
-  test('a stream that is told in one piece has them at its text', () => {
+  test('a folded stream has its sources at their text', () => {
     const folder = createFolder()
     for (const event of eventsOf(provider)) folder.push(event)
     const answer = formatNamed(client).encodeResponse(folder.response(), context)
@@ -175,7 +175,7 @@ describe.each(PAIRS)('from $provider to $client', ({ provider, client }) => {
   })
 })
 
-test('citations that the gateway has written do not go back to a provider of messages', () => {
+test('citations written by the gateway are not sent back to a messages provider', () => {
   const written = whole('chat-completions', 'messages').content as JsonObject[]
   const cited = { type: 'text', text: 'Found', citations: [claudeCitation] }
   const body = {

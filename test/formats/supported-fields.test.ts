@@ -43,19 +43,19 @@ describe.each(QUIRKY)('%s with the quirk %s', (_, quirk, feature, format) => {
   const isLost = (quirks: string[]) =>
     encode(quirks).warnings.some((warning) => warning.feature === feature && warning.isLost === true)
 
-  test(`takes ${feature} away, as the table says`, () => {
+  test(`the quirk removes ${feature}, as the table says`, () => {
     expect(ASKING[feature]).toBeDefined()
     expect([isLost([]), isLost([quirk])]).toEqual([format.requestFields.lacking.includes(feature), true])
   })
 
-  test(`lists no field that asks for ${feature}`, () => {
+  test(`the quirk leaves no field that asks for ${feature}`, () => {
     const fields = client.requestFields.spelling[feature] ?? []
     const supported = supportedFields(client, [serving(format, { quirks: new Set([quirk]) })])
     for (const field of fields) expect(supported).not.toContain(field)
   })
 })
 
-test('a field counts where one provider refuses it, and not where one is sent the request without', () => {
+test('a field that one provider refuses is listed, one that is silently dropped is not', () => {
   const [chat, messages] = [serving(client), serving(FORMATS.get('messages') as Format)]
   expect(supportedFields(client, [chat])).toEqual(expect.arrayContaining(['guided_json', 'seed', 'stop']))
   expect(supportedFields(client, [messages])).not.toContain('guided_json')
@@ -64,7 +64,7 @@ test('a field counts where one provider refuses it, and not where one is sent th
   expect(both).not.toContain('seed')
 })
 
-test('tools and thinking are fields of models that can', () => {
+test('tools and thinking are listed for models that have them', () => {
   const none = supportedFields(client, [serving(client, { capabilities: new Set() })])
   for (const field of ['tools', 'tool_choice', 'parallel_tool_calls', 'reasoning_effort', 'reasoning'])
     expect([field, none.includes(field), supportedFields(client, [serving(client)]).includes(field)]).toEqual([
@@ -74,13 +74,13 @@ test('tools and thinking are fields of models that can', () => {
     ])
 })
 
-test('a search is a field where it has a price', () => {
+test('a search is listed if it has a price', () => {
   const search = (sellsTools: boolean) =>
     supportedFields(client, [serving(client, { sellsTools })]).includes('web_search_options')
   expect([search(false), search(true)]).toEqual([false, true])
 })
 
-test('what is refused everywhere, and the conversation itself, is no field', () => {
+test('fields that are refused everywhere, and the conversation itself, are not listed', () => {
   for (const format of formats) {
     const supported = supportedFields(client, [serving(format, { sellsTools: true })])
     for (const field of ['model', 'messages', 'plugins', 'api_key', 'previous_response_id'])

@@ -42,18 +42,18 @@ describe.each([...FORMATS.values()])('$name', (format) => {
     return events.flatMap((event) => (event.type === 'usage' ? [event.unknown] : []))
   }
 
-  test('knows its own classes', () => {
+  test('the format’s own usage classes are known', () => {
     const known = KNOWN[format.name] ?? {}
     expect([whole(known), streamed(known)]).toEqual([undefined, [undefined]])
   })
 
-  test.each(NEW[format.name] ?? [])('tells of %s', (field, more) => {
+  test.each(NEW[format.name] ?? [])('unknown usage is reported: %s', (field, more) => {
     const usage = { ...KNOWN[format.name], ...more }
     expect([whole(usage), streamed(usage)]).toEqual([[field], [[field]]])
   })
 })
 
-test('what is zero, no number, or no tokens is none; few names of bounded length are told', () => {
+test('zeros, non-numbers and other units are ignored; a few short names are reported', () => {
   const search = createUnknownUsageSearch(['a_tokens'])
   expect(search({ a_tokens: 1, b_tokens: 0, c_tokens: '5', seconds: 5, d_tokens: null })).toBeUndefined()
   expect(search('text')).toBeUndefined()
@@ -61,7 +61,7 @@ test('what is zero, no number, or no tokens is none; few names of bounded length
   expect(search(many)?.map((name) => name.length)).toEqual(Array(8).fill(64))
 })
 
-test('no recorded answer of a provider holds a class that we do not know', () => {
+test('no recorded answer has an unknown usage class', () => {
   const found = new Set<string>()
   for (const format of FORMATS.values()) {
     const folder = join(import.meta.dir, '../fixtures', format.name)

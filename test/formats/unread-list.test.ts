@@ -8,7 +8,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text)
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 describe('the list of an answer', () => {
-  test('the list of an answer is found with all that stands around it, in any order and with any white space', () => {
+  test('the list of an answer is found among other fields, in any order and with any white space', () => {
     const entries = fc.array(fc.record({ index: fc.nat(), embedding: fc.array(fc.float({ noNaN: true })) }), {
       minLength: 1,
     })
@@ -42,14 +42,14 @@ describe('the list of an answer', () => {
     ['a list cut off', '{"data":[1,2'],
     ['an answer cut off', '{"data":[1,2]'],
     ['brackets in a text', '{"model":"a[b]","data":[1]}'],
-  ])('is not found in %s', (_, text) => {
+  ])('no list is found in %s', (_, text) => {
     expect(findUnreadList(bytesOf(text), 'data')).toBeUndefined()
   })
 
   const holds = (inside: string, count: number, encoding: 'float' | 'base64') =>
     holdsVectors(bytesOf(inside), { key: '"v":', count, encoding })
 
-  test('the list of an answer is left unread where it holds the vectors that it should', () => {
+  test('the list is left unread if it has the expected vectors', () => {
     expect(holds('{"v": [0.1,1e-3]}, {"v":[2]}', 2, 'float')).toBe(true)
     expect(holds('{"v": "nullNaN="}', 1, 'base64')).toBe(true)
   })
@@ -87,7 +87,7 @@ describe('the numbers of a list', () => {
     expect(inOrder(inside, count)).toBe(expected)
   })
 
-  test('the numbers of a list are known in a long list, too', () => {
+  test('the numbers of a long list are recognized too', () => {
     const entries = Array.from({ length: 12 }, (_, i) => JSON.stringify({ i, v: [i] }))
     expect(inOrder(entries.join(), 12)).toBe(true)
     expect(inOrder([...entries.slice(0, 10), ...entries.slice(10).reverse()].join(), 12)).toBe(false)

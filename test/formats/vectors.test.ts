@@ -17,7 +17,7 @@ const packVector = (numbers: readonly number[]): string => JSON.parse(vectorText
 const unpackVector = (text: string): number[] => JSON.parse(vectorText(text, 'float'))
 
 describe('a vector', () => {
-  test('a vector is the same after it was packed and unpacked', () => {
+  test('a vector is the same after packing and unpacking', () => {
     fc.assert(
       fc.property(vector, (numbers) => {
         const packed = packVector(numbers)
@@ -28,7 +28,7 @@ describe('a vector', () => {
     )
   })
 
-  test('a vector of any numbers comes as the nearest that 32 bits hold', () => {
+  test('a vector of any numbers is rounded to 32 bits', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: -1e30, max: 1e30, noNaN: true }), { minLength: 1 }), (numbers) => {
         expect(littleEndian(packVector(numbers))).toEqual(numbers.map(Math.fround))
@@ -36,12 +36,12 @@ describe('a vector', () => {
     )
   })
 
-  test('a vector is taken without what pads it', () => {
+  test('padding of a vector is removed', () => {
     const bare = packVector([1]).replaceAll('=', '')
     expect(readVector(bare)).toBe(bare)
   })
 
-  test('a vector is written as JSON that says the same in either encoding', () => {
+  test('a vector is the same JSON in either encoding', () => {
     fc.assert(
       fc.property(vector, (numbers) => {
         const plain = numbers.map((number) => number + 0)

@@ -56,7 +56,7 @@ beforeAll(() => {
 afterAll(() => server.stop(true))
 
 describe('a stream', () => {
-  test('a stream of text', async () => {
+  test('the library reads a stream of text', async () => {
     const completion = await client.chat.completions.stream(request('text')).finalChatCompletion()
     expect(completion.choices[0]?.message.content).toBe('Hello wörld 👋')
     expect(completion.choices[0]?.message).toMatchObject({ role: 'assistant', reasoning_content: 'Hm.' })
@@ -68,7 +68,7 @@ describe('a stream', () => {
     expect(completion.choices[0]?.finish_reason).toBe('stop')
   })
 
-  test('a stream of parallel calls, one without arguments', async () => {
+  test('the library reads a stream of parallel calls, one without arguments', async () => {
     const completion = await client.chat.completions.stream(request('tools')).finalChatCompletion()
     const [choice] = completion.choices
     expect(choice?.finish_reason).toBe('tool_calls')
@@ -82,12 +82,12 @@ describe('a stream', () => {
     ])
   })
 
-  test('a stream without content', async () => {
+  test('the library reads a stream without content', async () => {
     const completion = await client.chat.completions.stream(request('empty')).finalChatCompletion()
     expect(completion.choices[0]).toMatchObject({ finish_reason: 'length', message: { role: 'assistant' } })
   })
 
-  test('a stream that breaks throws, after what had arrived', async () => {
+  test('a broken stream throws in the library after its content', async () => {
     const stream = await client.chat.completions.create({ ...request('broken'), stream: true })
     let text = ''
     const read = async () => {
@@ -101,7 +101,7 @@ describe('a stream', () => {
 })
 
 describe('a complete answer', () => {
-  test('a complete answer is read', async () => {
+  test('the library reads a whole answer', async () => {
     const completion = await client.chat.completions.create(request('json'))
     expect(completion.choices[0]?.message.content).toBe('Hi')
     expect(completion.usage?.total_tokens).toBe(9)
@@ -109,7 +109,7 @@ describe('a complete answer', () => {
 })
 
 describe('an error', () => {
-  test('an error of the request names field and request', async () => {
+  test('a request error has the field and the request id', async () => {
     const error = await failure('invalid')
     expect(error).toBeInstanceOf(BadRequestError)
     expect(error).toMatchObject({
@@ -121,11 +121,11 @@ describe('an error', () => {
     })
   })
 
-  test('an error of the key is an authentication error', async () => {
+  test('a key error is an authentication error', async () => {
     expect(await failure('key')).toBeInstanceOf(AuthenticationError)
   })
 
-  test('an error of the credit carries the facts', async () => {
+  test('a credit error has its amounts', async () => {
     expect(await failure('credit')).toMatchObject({
       status: 402,
       code: 'insufficient_quota',

@@ -33,14 +33,14 @@ function usageObject(prompt: number, completion: number): JsonObject {
 const BASE = { model: 'alpha-2026-01', messages: MESSAGES }
 
 describe('a request', () => {
-  test('keeps every field, in order, but the model and our own extension', () => {
+  test('a passed-through request keeps every field in order, except the model and our own extension', () => {
     const fields = { fallback: ['svc/beta'], web_search_options: {}, metadata: { a: 'b' }, temperature: 0.123456789 }
     const sent = send(fields)
     expect(sent).toEqual({ ...BASE, web_search_options: {}, metadata: { a: 'b' }, temperature: 0.123456789 })
     expect(Object.keys(sent)).toEqual(['model', 'messages', 'web_search_options', 'metadata', 'temperature'])
   })
 
-  test('keeps numbers as they are written, but for those that are read', () => {
+  test('a passed-through request keeps the digits of numbers', () => {
     const text = `{"model":"svc/alpha","messages":[{"role":"user","content":"hi","reasoning_details":[1098765432109876543]}],"max_tokens":1e2,"n":1.0,
       "logit_bias":{"7":-1.0},"metadata":{"at":1e5}}`
     const body = parseJson(text) as JsonObject
@@ -55,7 +55,7 @@ describe('a request', () => {
     expect(body).toEqual(parseJson(text) as JsonObject)
   })
 
-  test('asks for usage where it streams, and keeps the other stream options', () => {
+  test('a passed-through stream request asks for usage and keeps other stream options', () => {
     expect(send({ stream: true })).toEqual({ ...BASE, stream: true, stream_options: { include_usage: true } })
     expect(send({ stream: true, stream_options: { include_usage: false, include_obfuscation: false } })).toEqual({
       ...BASE,
@@ -66,14 +66,14 @@ describe('a request', () => {
     expect(send({ stream: true }, ['no-stream-options'])).toEqual({ ...BASE, stream: true })
   })
 
-  test('loses what the model is known to refuse', () => {
+  test('a passed-through request loses what the model refuses', () => {
     const sampling = { temperature: 0.5, top_p: 0.5, frequency_penalty: 1, presence_penalty: 1 }
     expect(send({ ...sampling, seed: 1 })).toEqual({ ...BASE, ...sampling, seed: 1 })
     expect(send({ ...sampling, seed: 1 }, ['no-sampling'])).toEqual({ ...BASE, seed: 1 })
     expect(send({ reasoning_effort: 'low' }, ['no-reasoning-effort'])).toEqual(BASE)
   })
 
-  test('loses another format’s signatures, and keeps those that its own provider gave out', () => {
+  test('a passed-through request loses foreign signatures, and keeps the provider’s own', () => {
     const call = (extra: JsonObject = {}) => ({
       id: 'a',
       type: 'function',
@@ -108,7 +108,7 @@ describe('a request', () => {
     })
   }
 
-  test('a request is sent without what no list of the format knows, unless the operator has it passed on', () => {
+  test('a passed-through request loses fields on no list, unless the operator passes them on', () => {
     const body = { ...BASE, x_one: 1, x_two: [2], metadata: { a: 'b' } }
     const decoded = decodeRequest(body)
     const passed = (passFields?: ReadonlySet<string>, ...quirks: string[]) =>
@@ -120,7 +120,7 @@ describe('a request', () => {
     expect(passed(undefined, 'unpriced-extras')).toContain('x_one')
   })
 
-  test('keeps names that look like parts of objects harmless', () => {
+  test('names like object properties are harmless', () => {
     const body = parseJson(
       '{"model":"a","messages":[{"role":"user","content":"x"}],"__proto__":{"model":"dear"},"store":false}',
     )
@@ -136,14 +136,14 @@ describe('a request', () => {
 })
 
 describe('an answer', () => {
-  test('an answer is the same bytes but for the model', async () => {
+  test('a passed-through answer has the same bytes except the model', async () => {
     const text = new TextDecoder().decode(await fixtureBytes('text.json'))
     const json = parseJson(text)
     const relayed = passThrough.response(text, isJsonObject(json) ? json : {}, CONTEXT, passHooks())
     expect(relayed).toBe(text.replace('"alpha-2026-01"', '"svc/alpha"'))
   })
 
-  test('an answer that names no model gets one', () => {
+  test('a passed-through answer without a model gets one', () => {
     const { model: _, ...nameless } = { ...WHOLE, model: 'x' }
     const pass = (answer: JsonObject) =>
       passThrough.response(JSON.stringify(answer), answer, CONTEXT, passHooks()).slice(0, 30)
@@ -158,13 +158,13 @@ describe('an event', () => {
     passThrough.createStream(context, passHooks()).event(data, parseJson(data))
   const usage = `{${HEAD},"model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`
 
-  test('an event is the same bytes but for the model', () => {
+  test('a passed-through event has the same bytes except the model', () => {
     const delta = '{"role":"assistant","content":"\\"model\\":\\"alpha\\" \\u00e9"}'
     const data = `{${HEAD}, "model" : "alpha","choices":[{"index":0,"delta":${delta}}],"x":1.0}`
     expect(event(data)).toBe(data.replace('"model" : "alpha"', '"model" : "svc/alpha"'))
   })
 
-  test('an event with an empty or missing model gets one', () => {
+  test('a passed-through event with an empty or missing model gets one', () => {
     const choice = '{"index":0,"delta":{"role":"assistant"}}'
     expect(event(`{${HEAD},"model":"","choices":[${choice}]}`)).toBe(
       `{${HEAD},"model":"svc/alpha","choices":[${choice}]}`,
@@ -172,7 +172,7 @@ describe('an event', () => {
     expect(event(`{${HEAD},"choices":[${choice}]}`)).toBe(`{"model":"svc/alpha",${HEAD},"choices":[${choice}]}`)
   })
 
-  test('an event of no choice and no usage is hidden', () => {
+  test('an event without choice and usage is hidden', () => {
     expect(event(`{${HEAD},"model":"","choices":[],"prompt_filter_results":[]}`)).toBeUndefined()
   })
 
@@ -181,14 +181,14 @@ describe('an event', () => {
     expect(event(usage)).toBe(usage.replace('"m"', '"svc/alpha"'))
   })
 
-  test('an event with usage beside content is told without it', () => {
+  test('usage beside content is removed from the event', () => {
     const choice = '{"index":0,"delta":{"role":"assistant","content":"x"}}'
     const counts = '{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}'
     const data = `{${HEAD},"model":"svc/alpha","choices":[${choice}],"usage":${counts}}`
     expect(event(data, quiet)).toBe(data.replace(counts, 'null'))
   })
 
-  test('an event that is no JSON object passes as it is, and an object that is no chunk is hidden', () => {
+  test('an event that is not a JSON object passes unchanged; an object that is not a chunk is hidden', () => {
     for (const data of ['[DONE]', 'not json', '5']) expect(event(data, quiet)).toBe(data)
     for (const data of ['{}', '{"error":{"message":"x"}}', '{"type":"ping"}']) expect(event(data)).toBeUndefined()
   })

@@ -52,7 +52,7 @@ const chunk = fc.record(
 )
 
 describe('nothing that a provider sends makes a decoder throw', () => {
-  test('nothing that a provider sends makes a decoder throw in a stream, whose events always keep their rules', () => {
+  test('no provider stream makes a decoder throw, and its events keep their rules', () => {
     const data = fc.oneof(
       { weight: 8, arbitrary: chunk },
       { weight: 1, arbitrary: json },
@@ -66,7 +66,7 @@ describe('nothing that a provider sends makes a decoder throw', () => {
     )
   })
 
-  test('nothing that a provider sends makes a decoder throw in a complete answer, an error or usage', () => {
+  test('no whole answer, error or usage makes a decoder throw', () => {
     const answer = fc.record(
       { choices: fc.oneof(fc.array(fc.oneof(choice, json)), json), usage: json, error: json },
       { requiredKeys: [] },
@@ -130,7 +130,7 @@ test('a request is decoded or refused with a GatewayError, and never changed', (
   )
 })
 
-describe('bytes may be split anywhere', () => {
+describe('splitting the bytes anywhere gives the same events', () => {
   const directory = new URL('../../fixtures/chat-completions/', import.meta.url)
   for (const file of readdirSync(directory).filter((name) => name.endsWith('.sse'))) {
     test(file, async () => {
@@ -144,7 +144,7 @@ describe('bytes may be split anywhere', () => {
   }
 })
 
-test('a stream written and read again says the same', () => {
+test('a stream written and read again has the same events', () => {
   const text = fc.string({ minLength: 1, unit: 'binary' })
   const block = fc.oneof(
     fc.record({
@@ -179,7 +179,7 @@ test('a stream written and read again says the same', () => {
   )
 })
 
-test('work grows with the stream and not with its square: as many events as fragments', () => {
+test('decoding work grows linearly with the stream', () => {
   const count = 20_000
   const fragments = Array.from({ length: count }, (_, index) => ({
     choices: [

@@ -18,7 +18,7 @@ function deltas(...given: JsonObject[]) {
   return { told, repairs: hooks.repairs }
 }
 
-test('what is listed in pieces has a place in the whole list', () => {
+test('an annotation in pieces gets its index in the whole list', () => {
   const { told, repairs } = deltas(
     { reasoning_details: [{ text: 'a' }] },
     { reasoning_details: [{ text: 'b' }, { text: 'c' }], images: [{ url: 'x' }] },
@@ -39,7 +39,7 @@ test('what is listed in pieces has a place in the whole list', () => {
   expect(repairs).toEqual(['index'])
 })
 
-test('annotations are whole citations of addresses', () => {
+test('annotations are complete URL citations', () => {
   const cited = { url: 'https://a.example', title: 't', start_index: 1, end_index: 2 }
   const { told } = deltas(
     { annotations: [{ index: 0, type: 'url_citation', url_citation: cited }] },

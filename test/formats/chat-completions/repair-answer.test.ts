@@ -21,12 +21,12 @@ describe('an answer in one piece', () => {
     return { text: told, json: JSON.parse(told), repairs: hooks.repairs }
   }
 
-  test('an answer in one piece that keeps the shape stays as it is', () => {
+  test('a valid whole answer is unchanged', () => {
     const text = JSON.stringify(whole).replace('"created":5', '"created": 5,"x":1.0')
     expect(pass(text)).toMatchObject({ text, repairs: [] })
   })
 
-  test('states what is charged where the provider states no usage', () => {
+  test('an answer without usage gets the charged counts', () => {
     for (const usage of [undefined, null, {}, { prompt_tokens: 3 }]) {
       const { json, repairs } = pass(JSON.stringify({ ...whole, usage }))
       expect(json.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 })
@@ -34,7 +34,7 @@ describe('an answer in one piece', () => {
     }
   })
 
-  test('an answer in one piece has no annotations but citations of addresses, which are whole', () => {
+  test('annotations other than complete URL citations are removed', () => {
     const annotations = [
       { type: 'file', file: {} },
       { type: 'url_citation', url_citation: { url: 'b', title: 't' } },
@@ -46,7 +46,7 @@ describe('an answer in one piece', () => {
     expect(repairs).toEqual(['annotations'])
   })
 
-  test('an answer in one piece is put right field by field', () => {
+  test('an invalid whole answer is repaired field by field', () => {
     const calls = [
       { function: { name: 'f', arguments: { q: 1 } } },
       { id: 'b', type: 'function', function: { name: 'g', arguments: '' } },

@@ -49,7 +49,7 @@ const fragment = (index: number, id: string, name: string, text: string): JsonOb
 const more = (index: number, text: string): JsonObject => ({ index, function: { arguments: text } })
 
 describe('a stream', () => {
-  test('a stream that keeps the shape stays as it is, odd spelling, numbers and unknown fields included', () => {
+  test('a valid stream is unchanged, with unusual spelling, numbers and unknown fields', () => {
     const data =
       '{ "id":"x","object":"chat.completion.chunk","created":5 ,"model":"svc/alpha","choices":[{"index":0,' +
       '"delta":{"role":"assistant","content":"\\u00e9"},"x":1.0}],"big":12345678901234567890}'
@@ -58,7 +58,7 @@ describe('a stream', () => {
     expect({ texts, ending, repairs }).toEqual({ texts: [data, ...last], ending: [], repairs: [] })
   })
 
-  test('a stream that breaks it keeps every other byte', () => {
+  test('a repaired stream keeps every other byte', () => {
     const data = '{ "id":"x","created":5 ,"model":"svc/alpha","choices":[{"delta":{"role":"assistant"},"x":1.0}]}'
     expect(stream([data]).texts).toEqual([
       '{ "id":"x","created":5 ,"model":"svc/alpha","choices":[{"delta":{"role":"assistant"},"x":1.0,"index":0}],' +
@@ -82,7 +82,7 @@ describe('a stream', () => {
     expect(repairs).toEqual(fields)
   })
 
-  test('what is no part of an answer is hidden', () => {
+  test('chunks that are no part of an answer are hidden', () => {
     const { told, repairs } = stream(['{}', '{"type":"ping"}', chunk(ROLE), ...LAST])
     expect(told).toHaveLength(3)
     expect(repairs).toEqual(['choices'])
@@ -93,12 +93,12 @@ describe('a stream', () => {
     expect(told[2]).toEqual({ ...HEAD, usage: USAGE, choices: [] })
   })
 
-  test('a chunk inside an array comes out of it', () => {
+  test('a chunk inside an array is unpacked', () => {
     const { told } = stream([JSON.stringify([chunk(ROLE)])])
     expect(told).toEqual([chunk(ROLE)])
   })
 
-  test('a choice has its index, and its delta even where there is nothing in it', () => {
+  test('a choice has its index and a delta, even an empty one', () => {
     const choices: JsonValue = [{ delta: ROLE }, null, { index: 1, delta: null, content_filter_results: {} }]
     const { told, repairs } = stream([{ ...HEAD, choices }])
     expect(told[0].choices).toEqual([
@@ -108,7 +108,7 @@ describe('a stream', () => {
     expect(repairs).toEqual(['choices', 'delta', 'finish_reason', 'index', 'usage'])
   })
 
-  test('a whole message in place of a delta is one, unless it repeats what was said', () => {
+  test('a whole message in place of a delta becomes a delta, unless it repeats content', () => {
     const message = { role: 'assistant', content: 'Hi' }
     const whole = { ...HEAD, choices: [{ index: 0, message, finish_reason: 'stop' }] }
     const { told } = stream([whole])
@@ -116,7 +116,7 @@ describe('a stream', () => {
     expect(stream([chunk({ ...ROLE, content: 'Hi' }), whole]).told[1].choices[0].delta).toEqual({})
   })
 
-  test('the role is said once, with the first delta of each choice', () => {
+  test('the role is in the first delta of each choice only', () => {
     expect(deltas({ content: 'a' }, { role: '', content: 'b' }, { ...ROLE, content: 'c' }, { role: null })).toEqual({
       deltas: [{ content: 'a', role: 'assistant' }, { content: 'b' }, { content: 'c' }, { role: null }],
       repairs: ['role'],
@@ -124,7 +124,7 @@ describe('a stream', () => {
     expect(deltas({ role: 'model', content: 'a' }).deltas).toEqual([{ role: 'assistant', content: 'a' }])
   })
 
-  test('content in parts is a text, its thoughts are where clients look for them', () => {
+  test('content in parts becomes text, with reasoning in its usual field', () => {
     const parts = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
       { type: 'text', text: 'a' },
@@ -165,12 +165,12 @@ describe('a stream', () => {
     expect(choices[0].finish_reason).toBe(told)
   })
 
-  test('log probabilities are an object or nothing', () => {
+  test('log probabilities are an object or null', () => {
     const choices = [{ index: 0, delta: ROLE, logprobs: [], finish_reason: null }]
     expect(stream([{ ...HEAD, choices }]).told[0].choices[0].logprobs).toBeNull()
   })
 
-  test('what the provider leaves out at its end is said before the terminator', () => {
+  test('parts missing at the end are sent before the terminator', () => {
     const { ending, repairs } = stream([chunk(ROLE), chunk({ content: 'a' })], {}, { isTerminated: false })
     const usage = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 }
     expect(ending.slice(0, 2).map((text) => JSON.parse(text))).toEqual([
@@ -182,7 +182,7 @@ describe('a stream', () => {
     expect(stream([chunk(ROLE), chunk({}, 'stop')], { wantsUsage: false }).ending).toEqual([])
   })
 
-  test('usage that is none is null, and what is charged is said in its place; a sum alone is added', () => {
+  test('invalid usage becomes null, and the charged usage is sent; a single total is completed', () => {
     for (const usage of [{}, [], '', { prompt_tokens: -1, completion_tokens: 1 }]) {
       const { told, ending } = stream([chunk(ROLE), chunk({}, 'stop', { usage })])
       expect(told[1].usage).toBeNull()
@@ -193,7 +193,7 @@ describe('a stream', () => {
     expect([told[2].usage.total_tokens, ending]).toEqual([7, []])
   })
 
-  test('usage beside choices moves into a last chunk, in the provider’s own words, and to nobody who did not ask', () => {
+  test('usage beside choices moves into a last chunk, only for clients that asked', () => {
     const stated = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3, cost: 0.5 }
     const chunks = [chunk(ROLE, null, { usage: { ...stated, total_tokens: 2 } }), chunk({}, 'stop', { usage: stated })]
     const asked = stream(chunks)
@@ -203,7 +203,7 @@ describe('a stream', () => {
     expect([quiet.told.map(({ usage }) => usage), quiet.ending]).toEqual([[null, null], []])
   })
 
-  test('usage in an extension of the provider’s is said where the format has it; an early figure is not the last word', () => {
+  test('usage in a provider’s extension moves to its place; an early figure is replaced', () => {
     const groq = stream([chunk(ROLE), chunk({}, 'stop', { x_groq: { usage: USAGE } })])
     expect(groq.ending.map((text) => JSON.parse(text).usage)).toMatchObject([{ completion_tokens: 1 }])
     const early = stream([chunk(ROLE, null, { usage: USAGE }), chunk({}, 'stop')], {}, { isUsageStated: false })
@@ -217,12 +217,12 @@ describe('tool calls of a stream', () => {
     return { calls: told.deltas.map((delta) => delta.tool_calls), repairs: told.repairs }
   }
 
-  test('tool calls of a stream of the published shape stay', () => {
+  test('valid tool calls of a stream are unchanged', () => {
     const given = [[fragment(0, 'a', 'f', '')], [more(0, '{}')], [fragment(1, 'b', 'f', '{}')]]
     expect(calls(...given)).toEqual({ calls: given, repairs: ['role'] })
   })
 
-  test('tool calls of a stream without an index, or counted from 1, are counted from 0', () => {
+  test('tool calls without an index, or numbered from 1, are numbered from 0', () => {
     const { index: _, ...first } = fragment(0, 'a', 'f', '{')
     const { index: __, ...second } = fragment(0, 'b', 'f', '{}')
     expect(calls([first], [{ function: { arguments: '}' } }], [second]).calls).toEqual([
@@ -235,40 +235,40 @@ describe('tool calls of a stream', () => {
     ])
   })
 
-  test('tool calls of a stream that share an index are told apart', () => {
+  test('tool calls that share an index are separated', () => {
     expect(calls([fragment(0, 'a', 'f', '{}')], [fragment(0, 'b', 'f', '{}')]).calls).toEqual([
       [fragment(0, 'a', 'f', '{}')],
       [fragment(1, 'b', 'f', '{}')],
     ])
   })
 
-  test('tool calls of a stream without an id get one, once', () => {
+  test('tool calls without an id get one, once', () => {
     const { calls: told } = calls([fragment(0, '', 'f', '{')], [{ ...more(0, '}'), id: 'late' }])
     expect(told[0][0].id).toStartWith('call_')
     expect(told[1]).toEqual([more(0, '}')])
   })
 
-  test('tool calls of a stream whose id, name and type are repeated say them once', () => {
+  test('repeated ids, names and types are sent once', () => {
     expect(calls([fragment(0, 'a', 'f', '{')], [fragment(0, 'a', 'f', '}')]).calls[1]).toEqual([
       { index: 0, type: 'function', function: { arguments: '}' } },
     ])
     expect(calls([fragment(0, 'a', 'f', '{')], [{ ...more(0, '}'), type: '' }]).calls[1]).toEqual([more(0, '}')])
   })
 
-  test('tool calls of a stream have a type, a function, and arguments that are a text', () => {
+  test('tool calls have a type, a function, and text arguments', () => {
     const bare = { index: 0, id: 'a', function: { name: 'f', arguments: { q: 1 } } }
     expect(calls([bare]).calls).toEqual([[fragment(0, 'a', 'f', '{"q":1}')]])
     expect(calls([fragment(0, 'a', 'f', '{}')], [{ index: 0 }]).calls[1]).toEqual([more(0, '')])
   })
 
-  test('tool calls of a stream whose arguments come before the name are told when it comes', () => {
+  test('arguments that come before the name are sent with it', () => {
     expect(calls([more(0, '{"q"')], [fragment(0, 'a', 'f', ':1}')]).calls).toEqual([
       [],
       [fragment(0, 'a', 'f', '{"q":1}')],
     ])
   })
 
-  test('tool calls of a stream that end without arguments have empty ones, which clients can parse', () => {
+  test('calls without arguments end with {} that clients can parse', () => {
     const { told } = stream([chunk({ ...ROLE, tool_calls: [fragment(0, 'a', 'f', '')] }), chunk({}, 'tool_calls')])
     expect(told[1].choices[0].delta).toEqual({ tool_calls: [more(0, '{}')] })
     const once = stream([chunk({ ...ROLE, tool_calls: [fragment(0, 'a', 'f', '')] }, 'tool_calls')])
@@ -280,7 +280,7 @@ describe('tool calls of a stream', () => {
     })
   })
 
-  test('tool calls of a stream that are no list are left out', () => {
+  test('tool calls that are not a list are dropped', () => {
     expect(deltas({ ...ROLE, tool_calls: {} }).deltas).toEqual([ROLE])
   })
 })

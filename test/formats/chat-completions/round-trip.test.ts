@@ -95,7 +95,7 @@ const request: fc.Arbitrary<ChatRequest> = fc
     extensions: { 'chat-completions': { metadata: { a: 'b' } } },
   }))
 
-test('whatever it says', () => {
+test('a random conversation survives the round trip', () => {
   fc.assert(
     fc.property(request, (original) => {
       const traits = traitsWith()

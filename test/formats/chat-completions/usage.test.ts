@@ -124,7 +124,7 @@ describe('unusable', () => {
   })
 })
 
-test('what is written is read back, with the cache inside the prompt', () => {
+test('written usage is read back, with cached tokens inside the prompt', () => {
   const counts = fc.nat({ max: 1_000_000 })
   const usages = fc.record({
     uncached: counts,
@@ -144,12 +144,12 @@ test('what is written is read back, with the cache inside the prompt', () => {
   )
 })
 
-test('a minus zero is zero', () => {
+test('minus zero is zero', () => {
   const usage = decodeUsage(JSON.parse('{"prompt_tokens":-0,"completion_tokens":-0}') as JsonObject)
   expect(Object.is(usage?.uncached, 0) && Object.is(usage?.output, 0)).toBe(true)
 })
 
-test('whatever a provider sends, the classes are non-negative integers', () => {
+test('for any usage, the token classes are non-negative integers', () => {
   const number = fc.oneof(fc.integer(), fc.double(), fc.maxSafeInteger(), fc.constantFrom('1', null))
   const details = fc.record(
     { cached_tokens: number, cache_write_tokens: number, reasoning_tokens: number },

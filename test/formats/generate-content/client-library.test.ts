@@ -64,7 +64,7 @@ async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('generateContent', () => {
-  test('text, usage and the public name', async () => {
+  test('generateContent reads text, usage and the public name', async () => {
     script.answers = [answerOf('stop', text(0, 'Hello ', '👋🏽'))]
     const response = await client.models.generateContent({
       model: 'svc/foo',
@@ -93,7 +93,7 @@ describe('generateContent', () => {
     })
   })
 
-  test('two calls of one function, and none with arguments', async () => {
+  test('generateContent reads two calls of one function, and one without arguments', async () => {
     script.answers = [answerOf('tool-calls', call(0, 'toolu_1', '{"city":', '"Seoul"}'), call(1, 'toolu_2'))]
     const response = await client.models.generateContent({ model: 'svc/foo', contents: 'Hi' })
     expect(response.functionCalls).toEqual([
@@ -102,7 +102,7 @@ describe('generateContent', () => {
     ])
   })
 
-  test('an empty answer has an empty text', async () => {
+  test('generateContent reads an empty answer as empty text', async () => {
     script.answers = [answerOf('length')]
     const response = await client.models.generateContent({ model: 'svc/foo', contents: 'Hi' })
     expect(response.text).toBe('')
@@ -132,39 +132,42 @@ describe('generateContent', () => {
 })
 
 describe('generateContentStream', () => {
-  test.each([false, true])('texts, thoughts, calls, usage at the end; keep-alives: %p', async (isKept) => {
-    script.hasKeepAlives = isKept
-    script.answers = [
-      answerOf(
-        'tool-calls',
-        thought(0, 'hm'),
-        text(1, 'Hel', 'lo ', '👋🏽'),
-        call(2, 'toolu_1', '{"city":', '"Seoul"}'),
-      ),
-    ]
-    const stream = await client.models.generateContentStream({
-      model: 'svc/foo',
-      contents: 'Hi',
-      config: { thinkingConfig: { includeThoughts: true } },
-    })
-    const chunks = await collect(stream)
-    expect(seen[0]).toMatchObject({ path: '/v1/models/svc/foo:streamGenerateContent', query: '?alt=sse' })
-    expect(chunks.map((chunk) => chunk.text ?? '').join('')).toBe('Hello 👋🏽')
-    expect(chunks.flatMap((chunk) => chunk.functionCalls ?? [])).toEqual([
-      { id: 'toolu_1', name: 'get_weather', args: { city: 'Seoul' } },
-    ])
-    const thoughts = chunks
-      .flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? [])
-      .filter((part) => part.thought)
-    expect(thoughts.map((part) => part.text).join('')).toBe('hm')
-    expect(chunks.filter((chunk) => chunk.candidates?.[0]?.finishReason)).toHaveLength(1)
-    expect(chunks.at(-1)).toMatchObject({
-      candidates: [{ finishReason: 'STOP' }],
-      usageMetadata: { totalTokenCount: 23 },
-    })
-  })
+  test.each([false, true])(
+    'generateContentStream reads texts, thoughts, calls and final usage; keep-alives: %p',
+    async (isKept) => {
+      script.hasKeepAlives = isKept
+      script.answers = [
+        answerOf(
+          'tool-calls',
+          thought(0, 'hm'),
+          text(1, 'Hel', 'lo ', '👋🏽'),
+          call(2, 'toolu_1', '{"city":', '"Seoul"}'),
+        ),
+      ]
+      const stream = await client.models.generateContentStream({
+        model: 'svc/foo',
+        contents: 'Hi',
+        config: { thinkingConfig: { includeThoughts: true } },
+      })
+      const chunks = await collect(stream)
+      expect(seen[0]).toMatchObject({ path: '/v1/models/svc/foo:streamGenerateContent', query: '?alt=sse' })
+      expect(chunks.map((chunk) => chunk.text ?? '').join('')).toBe('Hello 👋🏽')
+      expect(chunks.flatMap((chunk) => chunk.functionCalls ?? [])).toEqual([
+        { id: 'toolu_1', name: 'get_weather', args: { city: 'Seoul' } },
+      ])
+      const thoughts = chunks
+        .flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? [])
+        .filter((part) => part.thought)
+      expect(thoughts.map((part) => part.text).join('')).toBe('hm')
+      expect(chunks.filter((chunk) => chunk.candidates?.[0]?.finishReason)).toHaveLength(1)
+      expect(chunks.at(-1)).toMatchObject({
+        candidates: [{ finishReason: 'STOP' }],
+        usageMetadata: { totalTokenCount: 23 },
+      })
+    },
+  )
 
-  test('a failure in the middle is thrown, with its status, after what was said', async () => {
+  test('generateContentStream throws a failure with its status, after the content', async () => {
     script.failure = new GatewayError('overloaded', 'Try again.')
     script.answers = [[start, ...text(0, 'Half')]]
     const said: string[] = []
@@ -183,7 +186,7 @@ describe('generateContentStream', () => {
 })
 
 describe('chats', () => {
-  test('the history of a streamed turn is kept, and signed thoughts come back as they were', async () => {
+  test('a chat keeps its streamed history, and signed thoughts return unchanged', async () => {
     const chat = client.chats.create({ model: 'svc/foo', config: { thinkingConfig: { includeThoughts: true } } })
     script.answers = [answerOf('stop', thought(0, 'I think'), text(1, 'Hel', 'lo')), answerOf('stop', text(0, 'Bye'))]
     await collect(await chat.sendMessageStream({ message: 'Hi' }))
@@ -201,7 +204,7 @@ describe('chats', () => {
     ])
   })
 
-  test('a round of tools: the calls and their results meet again', async () => {
+  test('a chat pairs calls with their results', async () => {
     const declarations = [
       { name: 'get_weather', parametersJsonSchema: { type: 'object', properties: { city: { type: 'string' } } } },
     ]
@@ -242,7 +245,7 @@ test('a stream without alt=sse is one JSON array', async () => {
   expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason: 'STOP' }] })
 })
 
-test('counts and lists', async () => {
+test('countTokens and models.list work', async () => {
   expect(
     await client.models.countTokens({ model: 'svc/foo', contents: [{ role: 'user', parts: [{ text: 'a' }] }] }),
   ).toMatchObject({ totalTokens: 1 })

@@ -20,14 +20,14 @@ function pass(body: JsonObject, change: (request: ChatRequest) => void = () => {
 }
 
 describe('requests', () => {
-  test('what no list of the format knows is left out, however it is spelt and wherever it stands', () => {
+  test('fields on no list are omitted, in any spelling and place', () => {
     const generation_config = { temperature: 1, brand_new: 2, 'odd.name': 3 }
     const passed = pass({ contents: 'Hi', brand_new: { x: 1 }, BrandNew: 1, generation_config })
     expect(Object.keys(passed)).toEqual(['contents', 'generation_config'])
     expect(passed.generation_config).toEqual({ temperature: 1 })
   })
 
-  test('nothing changes that need not: spelling, safety settings', () => {
+  test('other parts are unchanged: spelling, safety settings', () => {
     const body: JsonObject = { ...readJsonFixture('snake-case-request.json'), labels: { x: '1' }, fallback: ['svc/b'] }
     const { fallback: _, ...expected } = body
     const passed = pass(body)
@@ -35,7 +35,7 @@ describe('requests', () => {
     expect(passed.contents).toBe(body.contents as never)
   })
 
-  test('numbers are as they were written, but for those that are read', () => {
+  test('numbers keep their digits', () => {
     const text = `{"contents":[{"parts":[{"text":"Hi"}]}],"labels":{"id":1098765432109876543},
       "generation_config":{"max_output_tokens":1e2,"temperature":1.0,"responseJsonSchema":{"maximum":1e5}}}`
     const body = parseJson(text) as JsonObject
@@ -54,7 +54,7 @@ describe('requests', () => {
     })
   })
 
-  test('a lowered limit is written where the caller’s own stands', () => {
+  test('a lowered limit replaces the caller’s', () => {
     const lower = (request: ChatRequest) => {
       request.maxOutputTokens = 256
     }
@@ -70,7 +70,7 @@ describe('requests', () => {
     })
   })
 
-  test('thinking is taken out where the model does not think', () => {
+  test('thinking is removed if the model has none', () => {
     const generationConfig = { topK: 3, thinkingConfig: { thinkingLevel: 'LOW' } }
     const none = () => {}
     expect(pass({ contents: 'Hi', generationConfig }, none).generationConfig).toEqual(generationConfig)
@@ -79,7 +79,7 @@ describe('requests', () => {
     expect(pass({ contents: 'Hi', generation_config: snake }, none, 'no-thinking').generation_config).toEqual({})
   })
 
-  test('foreign signatures are taken out, and thoughts that only carried one', () => {
+  test('foreign signatures are removed, and thoughts that only carried one', () => {
     const contents = [
       { role: 'user', parts: [{ text: 'a' }] },
       {
@@ -106,7 +106,7 @@ describe('requests', () => {
     ])
   })
 
-  test('signatures that the gateway kept come back; where all are lost, the first call skips the check', () => {
+  test('stored signatures return; if all are lost, the first call skips the check', () => {
     const contents: JsonObject[] = [
       { role: 'user', parts: [{ text: 'a' }] },
       { role: 'model', parts: [{ functionCall: { id: '1', name: 'a' } }, { functionCall: { id: '2', name: 'a' } }] },
@@ -136,14 +136,14 @@ describe('requests', () => {
 })
 
 describe('answers', () => {
-  test('only the model’s name changes, byte for byte', () => {
+  test('an answer changes in its model name only, byte for byte', () => {
     const text = readFixture('text.json')
     expect(passThrough.response(text, readJsonFixture('text.json'), context, passHooks())).toBe(
       text.replace('"up-flash-001"', '"svc/alpha"'),
     )
   })
 
-  test('a count that the provider leaves out is 0, as its clients expect to read', () => {
+  test('a missing count is 0, as clients expect', () => {
     const usageMetadata = { promptTokenCount: 1, promptTokensDetails: [{ modality: 'AUDIO' }, { tokenCount: 1 }] }
     const answer = { candidates: [], usageMetadata }
     const whole = passThrough.response(JSON.stringify(answer), answer, context, passHooks())
@@ -153,7 +153,7 @@ describe('answers', () => {
     expect(stream.event(JSON.stringify(answer), answer)).toBe(whole)
   })
 
-  test('events likewise; what would break the client or show a provider’s own error is hidden', () => {
+  test('events change likewise; events that break clients or show a provider’s error are hidden', () => {
     const event = (data: string) => passThrough.createStream(context, passHooks()).event(data, parseJson(data))
     expect(event('{"candidates":[ ],"modelVersion":"up"}')).toBe('{"candidates":[ ],"modelVersion":"svc/alpha"}')
     expect(event('{"candidates":[{"x":"a\u2028b"}]}')).toBe('{"candidates":[{"x":"a\\u2028b"}]}')

@@ -42,7 +42,7 @@ const anyChunk = fc.oneof(
 ) as fc.Arbitrary<JsonValue>
 
 describe('nothing is thrown', () => {
-  test('nothing is thrown by the decoders of answers', () => {
+  test('decoders of answers never throw', () => {
     fc.assert(
       fc.property(fc.array(anyChunk, { maxLength: 6 }), (chunks) => {
         const decoder = generateContent.createStreamDecoder()
@@ -54,7 +54,7 @@ describe('nothing is thrown', () => {
     )
   })
 
-  test('nothing is thrown by the decoder of requests, but refusals that name a field', () => {
+  test('the request decoder only throws refusals that name a field', () => {
     const anyRequest = fc.oneof(
       lookalike(
         'contents',
@@ -88,7 +88,7 @@ describe('nothing is thrown', () => {
     )
   })
 
-  test('nothing is thrown by the pass-through of events', () => {
+  test('the pass-through of events never throws', () => {
     fc.assert(
       fc.property(
         anyChunk,
@@ -110,7 +110,7 @@ describe('bytes split anywhere give the same events', () => {
     },
   )
 
-  test('any pieces of any stream', () => {
+  test('splitting any stream anywhere gives the same events', () => {
     const names = fc.constantFrom(
       'thinking-tools.sse',
       'two-candidates.sse',
@@ -145,7 +145,7 @@ describe('meaning survives', () => {
     .dictionary(word, fc.oneof(fc.integer(), word, fc.boolean(), fc.constant(null)))
     .map((args) => JSON.stringify(args))
 
-  test('meaning survives of requests that this format can say: encode, then decode', () => {
+  test('requests keep their meaning through encoder and decoder', () => {
     const userBlock: fc.Arbitrary<UserBlock> = fc.oneof(
       word.map((text) => ({ type: 'text', text }) as const),
       own.map((data) => ({ type: 'image', source: { type: 'base64', mediaType: 'image/png', data } }) as const),
@@ -198,7 +198,7 @@ describe('meaning survives', () => {
     )
   })
 
-  test('meaning survives of streams: encode, then decode', () => {
+  test('streams keep their meaning through encoder and decoder', () => {
     const signature = fc.option(anySignature, { nil: undefined })
     const block = fc.oneof(
       fc.record({
@@ -256,7 +256,7 @@ function summary(content: readonly ContentBlock[]): string[] {
   return lines.map(({ kind, text }) => `${kind}: ${text}`)
 }
 
-test('the time is linear in the size: a large history, a long stream', () => {
+test('a large history and a long stream take linear time', () => {
   const parts = Array.from({ length: 4000 }, (_, at) => ({ text: `word ${at} ` }))
   const contents = Array.from({ length: 50 }, () => ({ role: 'model', parts }))
   const { turns } = generateContent.decodeRequest({ contents }, { model: 'svc/a' })

@@ -16,7 +16,7 @@ const anySignature = fc.record({
 })
 
 describe('signatures', () => {
-  test('any proof comes back as it was, also through a client that writes base64url', () => {
+  test('any signature returns unchanged, also through a client that writes base64url', () => {
     fc.assert(
       fc.property(anySignature, (signature) => {
         const wire = encodeSignature(signature)
@@ -30,7 +30,7 @@ describe('signatures', () => {
     )
   })
 
-  test('a redacted block likewise, apart from a proof', () => {
+  test('a redacted block returns unchanged too', () => {
     fc.assert(
       fc.property(anySignature, (redacted) => {
         expect(decodeSignature(encodeRedacted(redacted))).toEqual({ redacted })
@@ -38,12 +38,12 @@ describe('signatures', () => {
     )
   })
 
-  test('whatever a client sends is read without a fault', () => {
+  test('any client text is read without an error', () => {
     fc.assert(fc.property(fc.string(), (value) => void decodeSignature(value)))
     fc.assert(fc.property(fc.string(), (value) => void decodeSignature(Buffer.from(`svc.${value}`).toString('base64'))))
   })
 
-  test('words that stand in for a proof prove nothing', () => {
+  test('placeholder signatures prove nothing', () => {
     expect(decodeSignature('skip_thought_signature_validator')).toEqual({})
     expect(decodeSignature('')).toEqual({})
     expect(decodeSignature(undefined)).toEqual({})

@@ -50,11 +50,11 @@ describe('decodeUsage', () => {
     [{ promptTokenCount: 9, candidatesTokenCount: 1e308 }],
     [{ promptTokenCount: 9, thoughtsTokenCount: 2 ** 53 }],
     [{ promptTokenCount: Number.MAX_SAFE_INTEGER, toolUsePromptTokenCount: 1 }],
-  ])('%j is not believed', (wire) => {
+  ])('the count %j is ignored', (wire) => {
     expect(decodeUsage(wire)).toBeUndefined()
   })
 
-  test('whatever arrives, counts are non-negative safe integers, and reasoning is within output', () => {
+  test('for any usage, counts are non-negative safe integers, with reasoning within output', () => {
     const count = fc.oneof(fc.integer(), fc.maxSafeNat(), fc.double(), fc.string(), fc.constant(null))
     const names = [
       'promptTokenCount',
@@ -76,7 +76,7 @@ describe('decodeUsage', () => {
   })
 })
 
-test('what is encoded adds up, and keeps input, output, cache and reasoning', () => {
+test('encoded usage adds up, and keeps input, output, cache and reasoning', () => {
   const count = fc.nat(1_000_000)
   const usage = fc
     .record({

@@ -60,7 +60,7 @@ const expectedContent = [
 ]
 
 describe('a complete answer', () => {
-  test('a complete answer is a message', async () => {
+  test('the library reads a whole answer', async () => {
     reply = () => Response.json(messages.encodeResponse(answer, context))
     const message = await client.messages.create(request)
     expect(message).toMatchObject({ id: 'msg_public', model: 'svc/alpha', role: 'assistant', stop_reason: 'tool_use' })
@@ -70,7 +70,7 @@ describe('a complete answer', () => {
 })
 
 describe('a stream', () => {
-  test('a stream is gathered by the helper', async () => {
+  test('the library’s helper gathers a stream', async () => {
     const frames = toSse(encodeEvents(unfold(answer)))
     replyStream(
       frames.replaceAll('event: content_block_stop', `${messages.framing.keepAlive}event: content_block_stop`),
@@ -84,7 +84,7 @@ describe('a stream', () => {
     expect(heard.join('')).toBe('I look, wörld 🦊')
   })
 
-  test('a stream is iterated event by event', async () => {
+  test('the library iterates a stream event by event', async () => {
     replyStream(toSse(encodeEvents(unfold(answer))))
     const stream = await client.messages.create({ ...request, stream: true })
     const seen: string[] = []
@@ -94,13 +94,13 @@ describe('a stream', () => {
     expect(seen.filter((type) => type === 'content_block_start')).toHaveLength(6)
   })
 
-  test('a stream may be empty', async () => {
+  test('the library reads an empty stream', async () => {
     replyStream(toSse(encodeEvents(empty)))
     const message = await client.messages.stream(request).finalMessage()
     expect(message).toMatchObject({ content: [], stop_reason: 'max_tokens' })
   })
 
-  test('a stream that breaks is an error of its kind', async () => {
+  test('a broken stream throws an error of its kind', async () => {
     const encoder = messages.createStreamEncoder(context)
     const frames = unfold(answer)
       .slice(0, 4)
@@ -126,7 +126,7 @@ describe('an error', () => {
     expect(caught).toMatchObject({ status: 402, type: 'billing_error', errorCode: 'no_credit', requestID: 'req_1' })
   })
 
-  test('an error of overload is one that the library would retry', async () => {
+  test('an overload is an error that the library retries', async () => {
     const { status, body, headers } = messages.encodeError(
       new GatewayError('overloaded', 'x', { retryAfterSeconds: 0 }),
       'r',
@@ -144,7 +144,7 @@ describe('an error', () => {
 })
 
 describe('what the library sends', () => {
-  test('what the library sends is read whole', async () => {
+  test('a request of the library is decoded completely', async () => {
     let sent: unknown
     server.reload({
       fetch: async (incoming) => {

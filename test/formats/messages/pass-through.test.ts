@@ -23,14 +23,14 @@ function pass(changes: JsonObject = {}, maxOutputTokens?: number, ...quirks: str
 }
 
 describe('a request', () => {
-  test('names the upstream model and keeps everything else', () => {
+  test('a request has the upstream model, and is otherwise unchanged', () => {
     const body = parseJson(readFixture('claude-code-request.json')) as JsonObject
     const passed = passThrough.request({ ...body, fallback: ['svc/beta'] }, messages.decodeRequest(body), traits())
     expect(passed).toEqual({ ...body, model: 'upstream-model' })
     expect(passed.messages).toBe(body.messages)
   })
 
-  test('a request has a lowered limit written, and the thinking budget under it', () => {
+  test('a lowered limit is written, with the thinking budget below it', () => {
     const thinking = { type: 'enabled', budget_tokens: 4000, display: 'omitted' }
     expect(pass({ max_tokens: 8000 }, 500).max_tokens).toBe(500)
     expect(pass({ max_tokens: 8000, thinking }, 6000).thinking).toEqual(thinking)
@@ -38,7 +38,7 @@ describe('a request', () => {
     expect(pass({ max_tokens: 8000, thinking }, 1024).thinking).toEqual({ type: 'disabled' })
   })
 
-  test('a request has the thinking budget under a lowered limit, however it was written, and other numbers as they were', () => {
+  test('the thinking budget is below a lowered limit in any notation, and other numbers keep their digits', () => {
     const text = `{"model":"svc/alpha","max_tokens":8000.0,"thinking":{"type":"enabled","budget_tokens":4e3},
       "metadata":{"id":1098765432109876543},"messages":[{"role":"user","content":"hi"}]}`
     const body = parseJson(text) as JsonObject
@@ -53,13 +53,13 @@ describe('a request', () => {
     })
   })
 
-  test('loses sampling where the model takes none', () => {
+  test('sampling is removed if the model has none', () => {
     const sampling = { temperature: 0.5, top_p: 0.5, top_k: 3 }
     expect(pass(sampling)).toMatchObject(sampling)
     expect(Object.keys(pass(sampling, undefined, 'no-sampling'))).toEqual(['model', 'max_tokens', 'messages'])
   })
 
-  test('loses thinking and effort where the model does not think', () => {
+  test('thinking and effort are removed if the model has none', () => {
     const thinking = { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }
     expect(pass(thinking)).toMatchObject(thinking)
     expect(Object.keys(pass(thinking, undefined, 'no-thinking'))).toEqual(['model', 'max_tokens', 'messages'])
@@ -68,7 +68,7 @@ describe('a request', () => {
     expect(pass(both, undefined, 'no-thinking').output_config).toEqual({ format })
   })
 
-  test('thinks as the model can where it takes no budget, or always thinks', () => {
+  test('thinking is adapted to a model without budgets, or one that always thinks', () => {
     const budget = { thinking: { type: 'enabled', budget_tokens: 4000, display: 'omitted' } }
     expect(pass(budget, undefined, 'adaptive-thinking')).toMatchObject({
       thinking: { type: 'adaptive', display: 'omitted' },
@@ -90,7 +90,7 @@ describe('a request', () => {
     })
   })
 
-  test('a request is refused a call beyond it, which no price covers', () => {
+  test('a further call, which no price covers, is refused', () => {
     const compaction = { context_management: { edits: [{ type: 'clear_tool_uses' }, { type: 'compact_20260112' }] } }
     expect(complaint(() => pass(compaction)).param).toBe('context_management.edits[1].type')
     expect(pass(compaction, undefined, 'unpriced-extras')).toMatchObject(compaction)
@@ -112,16 +112,16 @@ describe('thinking', () => {
     [{ type: 'thinking', thinking: 'x' }],
     [{ type: 'thinking', thinking: 'x', signature: 'svc.unsigned' }],
     [{ type: 'redacted_thinking', data: 'svc.generate-content.reasoning.Ab' }],
-  ])('that another provider made is taken out: %j', (block) => {
+  ])('another provider’s thinking is removed: %j', (block) => {
     expect(pass({ messages: history(own, block, call) }).messages).toEqual(history(own, call))
   })
 
-  test('thinking of the provider’s own stays', () => {
+  test('the provider’s own thinking is kept', () => {
     const kept = history(own, { type: 'redacted_thinking', data: 'Emw=' }, call)
     expect(pass({ messages: kept }).messages).toEqual(kept)
   })
 
-  test('a message of nothing else goes with it', () => {
+  test('a message of nothing but removed thinking is dropped', () => {
     const turns = [
       { role: 'user', content: 'a' },
       { role: 'assistant', content: [marked] },
@@ -130,7 +130,7 @@ describe('thinking', () => {
     expect(pass({ messages: turns }).messages).toEqual([turns[0], turns[2]] as never)
   })
 
-  test('thinking is switched off in a loop that lost it', () => {
+  test('thinking is turned off in a loop that lost it', () => {
     const thinking = { type: 'enabled', budget_tokens: 1024 }
     const on = { thinking, max_tokens: 4000 }
     expect(pass({ ...on, messages: history(marked, call) }).thinking).toEqual({ type: 'disabled' })
@@ -143,17 +143,17 @@ describe('thinking', () => {
 })
 
 describe('an answer', () => {
-  test('names the public model, byte for byte the same otherwise', () => {
+  test('an answer has the public model, and is otherwise the same byte for byte', () => {
     const text = readFixture('thinking-tools-response.json')
     const passed = passThrough.response(text, parseJson(text) as JsonObject, context, passHooks())
     expect(passed).toBe(text.replace('"upstream-model"', '"svc/alpha"'))
   })
 
-  test('an answer without a model stays', () => {
+  test('an answer without a model is unchanged', () => {
     expect(passThrough.response('{"a": 1}', { a: 1 }, context, passHooks())).toStartWith('{"a": 1,')
   })
 
-  test('an answer that quotes its own model is not confused', () => {
+  test('an answer that quotes its own model is unchanged there', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (said, model) => {
         const answer = {
@@ -172,7 +172,7 @@ describe('an answer', () => {
 describe('an event', () => {
   const event = (data: string) => passThrough.createStream(context, passHooks()).event(data, parseJson(data))
 
-  test('only the start of the message changes', () => {
+  test('only the message start changes', () => {
     for (const block of readFixture('thinking-tools.sse').split('\n\n').filter(Boolean)) {
       const data = block.split('data: ')[1] ?? ''
       if (data.includes('"text":"I\'ll look."}}')) continue
@@ -201,7 +201,7 @@ describe('an event', () => {
     },
   )
 
-  test('a start that is said again is hidden', () => {
+  test('a repeated start is hidden', () => {
     const hooks = passHooks()
     const stream = passThrough.createStream(context, hooks)
     const usage = { input_tokens: 1, output_tokens: 1 }
@@ -211,7 +211,7 @@ describe('an event', () => {
     expect(hooks.repairs).toEqual(['type'])
   })
 
-  test('a model named in the text stays', () => {
+  test('a model named in the text is unchanged', () => {
     const data = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"upstream-model"}}'
     expect(event(data)).toBe(data)
   })

@@ -87,7 +87,7 @@ function checkRules(list: Message[], chosen: readonly string[]): void {
 }
 
 describe('a written request', () => {
-  test('keeps the API’s rules, whatever the conversation', () => {
+  test('an encoded request keeps the API’s rules, for any conversation', () => {
     fc.assert(
       fc.property(fc.array(anyTurn, { maxLength: 8 }), quirks, (turns, chosen) => {
         const request = chatRequest({ turns })
@@ -102,7 +102,7 @@ describe('a written request', () => {
     )
   })
 
-  test('throws nothing but what blames the request', () => {
+  test('encoding only throws errors that blame the request', () => {
     const reasoning = fc.record(
       { effort: fc.constantFrom('none' as const, 'high' as const), budgetTokens: fc.integer({ min: -1, max: 99_999 }) },
       { requiredKeys: [] },
@@ -197,7 +197,7 @@ describe('a request written and read', () => {
       }),
     )
 
-  test('says the same', () => {
+  test('a request written and read is the same', () => {
     fc.assert(
       fc.property(request, (made) => {
         const { body, warnings } = messages.encodeRequest(made, traits())
@@ -221,7 +221,7 @@ describe('very much of everything', () => {
   const SIZE = 120_000
   const many = <T>(make: (index: number) => T): T[] => Array.from({ length: SIZE }, (_, index) => make(index))
 
-  test('calls of one id', () => {
+  test('many calls of one id take linear time', () => {
     const calls = many((): ModelBlock => ({ type: 'tool-call', id: 'same', name: 'f', argumentsText: '' }))
     const results = many((): UserBlock => ({ type: 'tool-result', callId: 'same', content: [], isError: false }))
     const turns: Turn[] = [
@@ -233,19 +233,19 @@ describe('very much of everything', () => {
     expect(warnings).toHaveLength(1)
   })
 
-  test('turns', () => {
+  test('many turns take linear time', () => {
     const role = (index: number) => (index % 3 ? 'user' : 'system')
     const turns = many((index): Turn => ({ role: role(index), content: [{ type: 'text', text: 'x' }] }))
     const { body } = messages.encodeRequest(chatRequest({ turns }), traits('mid-system'))
     expect((body.messages as Message[])[0]?.content).toHaveLength(SIZE)
   })
 
-  test('blocks of a stream that wait', () => {
+  test('many waiting blocks take linear time', () => {
     const frames = encodeEvents(many((block) => ({ type: 'tool-call-start', choice: 0, block, id: 'same', name: 'f' })))
     expect(frames).toHaveLength(2 * SIZE + 3)
   })
 
-  test('events of a stream', () => {
+  test('many events take linear time', () => {
     const delta = 'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}\n\n'
     expect(decodeText(delta.repeat(SIZE))).toHaveLength(SIZE + 3)
   })

@@ -93,7 +93,7 @@ describe.each(['streamed', 'complete'])('a %s answer', (kind) => {
   })
 })
 
-test('a stream that breaks throws, after what had arrived', async () => {
+test('a broken stream throws in the library after its content', async () => {
   const stream = await client.responses.create({ model: 'broken', input: 'Hi', stream: true })
   let text = ''
   const read = async () => {
@@ -106,17 +106,17 @@ test('a stream that breaks throws, after what had arrived', async () => {
 })
 
 describe('an error', () => {
-  test('an error of the request names field and request', async () => {
+  test('a request error has the field and the request id', async () => {
     const error = await failure('invalid')
     expect(error).toBeInstanceOf(BadRequestError)
     expect(error).toMatchObject({ status: 400, param: 'input[3].content', code: null, requestID: 'req_1' })
   })
 
-  test('an error of the key is an authentication error', async () => {
+  test('a key error is an authentication error', async () => {
     expect(await failure('key')).toBeInstanceOf(AuthenticationError)
   })
 
-  test('an error of the credit carries the facts', async () => {
+  test('a credit error has its amounts', async () => {
     expect(await failure('credit')).toMatchObject({
       status: 402,
       code: 'insufficient_quota',

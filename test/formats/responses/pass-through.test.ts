@@ -31,7 +31,7 @@ const BASE = { model: 'alpha-2026-01', input: 'hi', store: false, include: INCLU
 const USER = { role: 'user', content: 'go on' }
 
 describe('a request', () => {
-  test('keeps what the caller wrote, but leaves nothing with the provider', () => {
+  test('a request is unchanged, but stores nothing at the provider', () => {
     const fields = {
       instructions: 'Be kind.',
       text: { verbosity: 'low' },
@@ -42,7 +42,7 @@ describe('a request', () => {
     expect(send({ ...fields, ...own, store: true, include: [] })).toEqual({ ...BASE, ...fields })
   })
 
-  test('asks for the proofs once, and for nothing that a model does not have', () => {
+  test('a request asks for proofs once, and only for what the model has', () => {
     expect(send({ include: INCLUDE }).include).toEqual(INCLUDE)
     const asked = {
       include: [...INCLUDE, 'message.output_text.logprobs'],
@@ -53,14 +53,14 @@ describe('a request', () => {
     expect(sent).toEqual({ ...BASE, include: ['message.output_text.logprobs'], text: {} })
   })
 
-  test('a request is limited to the output and to the uses of tools that are paid for', () => {
+  test('a request is limited to the paid output and tool uses', () => {
     const body = { model: 'svc/alpha', input: 'hi', max_output_tokens: 9_000, max_tool_calls: 90 }
     const request = { ...decodeRequest(body), maxOutputTokens: 500 }
     const traits = { ...traitsWith(), toolLimits: new Map([['web_search', 5]]) }
     expect(passThrough.request(body, request, traits)).toMatchObject({ max_output_tokens: 500, max_tool_calls: 5 })
   })
 
-  test('loses ids of items and what other formats have proven, and keeps a thought before what it led to', () => {
+  test('ids of items and foreign proofs are removed, and a thought stays before its result', () => {
     const thought = (id: string, encrypted: string | null, more = {}) => ({
       ...{ type: 'reasoning', id, summary: [{ type: 'summary_text', text: 'S' }], encrypted_content: encrypted },
       ...more,
@@ -101,7 +101,7 @@ describe('a request', () => {
     ])
   })
 
-  test('a request has ids of calls that are not too long, the same for a call and its output', () => {
+  test('call ids are short enough, the same for call and output', () => {
     const id = 'x'.repeat(80)
     const [call, output] = send({
       input: [
@@ -126,7 +126,7 @@ const OUTPUT = FULL.flatMap((one: JsonObject) =>
 const WHOLE = [...FULL, completed(OUTPUT)]
 
 describe('a stream', () => {
-  test('a stream of the published shape goes as it is, but for the answer’s own id and model', async () => {
+  test('a valid stream is unchanged except answer id and model', async () => {
     const { events, repairs } = pass(WHOLE)
     expect(repairs).toEqual([])
     const ours = (one: JsonObject) =>
@@ -135,7 +135,7 @@ describe('a stream', () => {
     expect(await readByLibrary(events)).toMatchObject({ id: 'resp_ours', output_text: 'Hello' })
   })
 
-  test('keeps every other byte, and repeats of the request what the caller said', () => {
+  test('a stream keeps every other byte, and repeats the caller’s request', () => {
     const echo = { id: 'resp_mine', store: true, tools: [{ type: 'function', name: 'f' }], temperature: 0.5 }
     const data =
       '{ "type":"response.in_progress","response":{"id":"r","object":"response","created_at":1.50,"model":"m" ,"tools":[],"temperature":1.0}}'
@@ -145,7 +145,7 @@ describe('a stream', () => {
     )
   })
 
-  test('hides what clients fall over, and errors, which are told in our own words', async () => {
+  test('events that break clients are hidden, and errors sent in our own words', async () => {
     const noise = ['[DONE]', 'oops', {}, { type: 'ping' }, { type: 'response.foo' }, { type: 'error', message: 'x' }]
     const { events, repairs } = pass([...FULL.slice(0, 1), ...noise, ...FULL, completed(OUTPUT)])
     expect(events.map(({ type }) => type)).toEqual(WHOLE.map(({ type }: JsonObject) => type))
@@ -163,14 +163,14 @@ describe('a stream', () => {
     ['all beginnings', without(/added|created|in_progress/)],
     ['all pieces', without(/delta/)],
     ['all but items that are done', without(/delta|added|text|part|arguments/)],
-  ])('that leaves out %s is filled up, so that the library reads it', async (_, list) => {
+  ])('a stream without %s is completed for the library', async (_, list) => {
     const { events } = pass(list)
     const response = await readByLibrary(events)
     expect(response.output_text).toBe('Hello')
     expect(response.output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call'])
   })
 
-  test('a stream whose items change their ids, or have none, is told under the first', async () => {
+  test('changing or missing item ids become the first one', async () => {
     for (const idOf of [(index: number) => `x${index}`, () => undefined, () => '']) {
       const list = WHOLE.map((one: JsonObject, index) => ({
         ...one,
@@ -183,7 +183,7 @@ describe('a stream', () => {
     }
   })
 
-  test('goes on counting its events where something was put in', async () => {
+  test('event numbers continue after inserted events', async () => {
     const numbered = (list: readonly JsonObject[]) => list.map((one, index) => ({ ...one, sequence_number: index }))
     const list = [...textItem(0, ['Hel', 'lo']).slice(2), ...callItem(1, 'f', ['{}']), completed([])]
     const { events } = pass(numbered(list))
@@ -194,7 +194,7 @@ describe('a stream', () => {
     expect(unnumbered.slice(0, 4).map(({ sequence_number }) => sequence_number)).toEqual([0, 1, 2, undefined])
   })
 
-  test('a stream has annotations of the kinds that clients know, none of which lacks a field', () => {
+  test('annotations are of known kinds and complete', () => {
     const [added, part, delta, done, partDone, itemDone] = textItem(0, ['See.'])
     const at = { output_index: 0, item_id: 'msg_0', content_index: 0 }
     const cited = { type: 'url_citation', url: 'https://example.com' }
@@ -215,7 +215,7 @@ describe('a stream', () => {
     expect(repairs).toEqual(['annotations', 'output', 'type'])
   })
 
-  test('a stream is given the output, the counts and the fields without which clients don’t take it for one', async () => {
+  test('a stream gets the output, counts and fields that clients need', async () => {
     const bare = event('completed', { response: { status: 'completed', usage: { input_tokens: 3, output_tokens: 4 } } })
     const { events, repairs } = pass([...FULL, bare])
     expect(repairs).toEqual(['created', 'object', 'output', 'usage'])
@@ -233,7 +233,7 @@ describe('a stream', () => {
     expect((await readByLibrary(events)).output_text).toBe('Hello')
   })
 
-  test('a stream has calls that can be run', () => {
+  test('calls of a stream can be run', () => {
     const [added, , ...rest] = callItem(0, 'f', [''])
     const { events, repairs } = pass([
       ...BEGINNING,
@@ -256,14 +256,14 @@ describe('an answer in one piece', () => {
     return { answer: parseJson(text) as JsonObject, repairs: hooks.repairs }
   }
 
-  test('an answer in one piece of the published shape goes as it is', () => {
+  test('a valid whole answer is unchanged', () => {
     const json = { ...RESPONSE, status: 'completed', output: OUTPUT, usage: USAGE, extra: 1 }
     const { answer, repairs } = passWhole(json)
     expect(repairs).toEqual([])
     expect(answer).toEqual({ ...json, id: 'resp_ours', model: 'svc/alpha' })
   })
 
-  test('an answer in one piece is put right in each of its items', () => {
+  test('an invalid whole answer is repaired item by item', () => {
     const output = [
       null,
       { type: 'reasoning', id: 'rs_1', encrypted_content: 'x' },

@@ -62,7 +62,7 @@ function woven(lanes: readonly JsonObject[][], turns: readonly number[]): JsonOb
 const anyCase = fc.tuple(fc.array(item, { minLength: 1, maxLength: 4 }), dialect)
 
 describe('of any dialect', () => {
-  test('the hub reads the same blocks, the same usage and the same ending', () => {
+  test('for any dialect the hub reads the same blocks, usage and ending', () => {
     fc.assert(
       fc.property(anyCase, ([items, how]) => {
         const plain = answerOf([...BEGINNING, ...items.flatMap(eventsOf), completed()])
@@ -73,7 +73,7 @@ describe('of any dialect', () => {
     )
   })
 
-  test('the library reads the same texts and calls of what passes through', async () => {
+  test('for any dialect the library reads the same texts and calls', async () => {
     await fc.assert(
       fc.asyncProperty(anyCase, async ([items, how]) => {
         const { output_text: text, output } = await readByLibrary(pass(streamOf(items, how)).events)

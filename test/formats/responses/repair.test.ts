@@ -20,7 +20,7 @@ describe('what an answer repeats of its request, however long that is', () => {
     return { context: { ...CONTEXT, answerEcho: { tools } }, tools, times: () => written }
   }
 
-  test('what an answer repeats of its request, however long that is is written once in an answer in one piece', () => {
+  test('a long repeated request is serialised once in a whole answer', () => {
     const { context, tools, times } = countedTools()
     const json = { ...RESPONSE, status: 'completed', output: [], usage: USAGE }
     const text = passThrough.response(JSON.stringify(json), json, context, passHooks())
@@ -28,7 +28,7 @@ describe('what an answer repeats of its request, however long that is', () => {
     expect((parseJson(text) as JsonObject).tools).toEqual([...tools])
   })
 
-  test('what an answer repeats of its request, however long that is is written once in a stream, whose events repeat it', () => {
+  test('a long repeated request is serialised once in a stream', () => {
     const { context, tools, times } = countedTools()
     const { events } = pass([...BEGINNING, completed()], context)
     expect(times()).toBe(1)
@@ -37,7 +37,7 @@ describe('what an answer repeats of its request, however long that is', () => {
     expect(told.length).toBeGreaterThan(1)
   })
 
-  test('what an answer repeats of its request, however long that is is written once for both events that a stream begins with, at a provider of another format', () => {
+  test('at a provider of another format a long request is serialised once for both first events', () => {
     const { context, tools, times } = countedTools()
     const frames = createStreamEncoder(context).push({ type: 'start', id: 'x', model: 'm', created: 1 })
     expect(times()).toBe(1)

@@ -105,7 +105,7 @@ const request: fc.Arbitrary<ChatRequest> = fc
     extensions: { responses: { metadata: { a: 'b' } } },
   }))
 
-test('whatever it says', () => {
+test('a random conversation survives the round trip', () => {
   fc.assert(
     fc.property(request, (original) => {
       const traits = traitsWith()

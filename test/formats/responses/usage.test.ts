@@ -56,11 +56,11 @@ describe('usage', () => {
     [{ input_tokens: 1 }],
     [{ input_tokens: -1, output_tokens: 1 }],
     [{ input_tokens: 1.5, output_tokens: 1 }],
-  ])('that is none: %j', (wire) => {
+  ])('not usage: %j', (wire) => {
     expect(decodeUsage(wire)).toBeUndefined()
   })
 
-  test('usage is told with both details and all their counts, and read back as it was', () => {
+  test('usage has both details with all counts, and is read back', () => {
     expect(encodeUsage(ZERO_USAGE)).toEqual({
       ...{ input_tokens: 0, output_tokens: 0, total_tokens: 0 },
       input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
@@ -70,7 +70,7 @@ describe('usage', () => {
     expect(decodeUsage(encodeUsage(hub))).toEqual(hub)
   })
 
-  test('usage of a new kind is noticed', () => {
+  test('usage of a new class is reported', () => {
     const wire = { input_tokens: 1, input_tokens_details: { cached_tokens: 1, video_tokens: 5 }, dream_tokens: 2 }
     expect(findUnknownUsage(wire)).toEqual(['input_tokens_details.video_tokens', 'dream_tokens'])
     expect(findUnknownUsage(encodeUsage(usageOf({ output: 5 })))).toBeUndefined()
@@ -98,7 +98,7 @@ describe('an ending', () => {
     expect(decodeFinishReason(response, emitted)).toEqual({ kind, raw })
   })
 
-  test('an ending that is not stated is a stop without a word', () => {
+  test('a missing ending is a stop', () => {
     expect(decodeFinishReason({}, NOTHING)).toEqual({ kind: 'stop' })
   })
 

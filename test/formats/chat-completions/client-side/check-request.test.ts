@@ -96,12 +96,12 @@ describe('limits name the field and the limit', () => {
     })
   }
 
-  test('limits of fields never repeat a big value in their error', () => {
+  test('a refused field never repeats a big value in the error', () => {
     const { message } = refusal({ model: 'x'.repeat(100_000), messages: [USER], stop: 'y'.repeat(100_000) })
     expect(message.length).toBeLessThan(200)
   })
 
-  test('but every limit itself is allowed', () => {
+  test('every limit itself is allowed', () => {
     const request = decodeRequest({
       model: 'svc/alpha',
       messages: Array(LIMITS.messages.maxItems).fill(USER),

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 const USER: JsonObject = { role: 'user', content: 'hi' }
 
 describe('fields', () => {
-  test('fields that are absent get the defaults of the format', () => {
+  test('missing fields get the format’s defaults', () => {
     expect(decode({})).toEqual({
       model: 'svc/alpha',
       stream: false,
@@ -23,7 +23,7 @@ describe('fields', () => {
     })
   })
 
-  test('fields that are null count as absent', () => {
+  test('null fields count as missing', () => {
     const nulls = Object.fromEntries(
       [
         'stream',
@@ -41,7 +41,7 @@ describe('fields', () => {
     expect(decode({ ...nulls })).toEqual(decode({}))
   })
 
-  test('fields that the hub knows are decoded', () => {
+  test('fields that the hub has are decoded', () => {
     const request = decode({
       stream: true,
       stream_options: { include_usage: true },
@@ -94,7 +94,7 @@ describe('fields', () => {
     expect(decode({ verbosity: 'chatty' }).extensions['chat-completions']).toEqual({ verbosity: 'chatty' })
   })
 
-  test('fields that it does not know ride along', () => {
+  test('other fields are carried along', () => {
     const unknown = {
       metadata: { a: 'b' },
       store: true,
@@ -111,7 +111,7 @@ describe('fields', () => {
     expect(request.output).toEqual({ type: 'text' })
   })
 
-  test('fields that only a provider of this format can carry are listed', () => {
+  test('fields that only a provider of this format can serve are listed', () => {
     expect(
       decode({ tools: [{ type: 'function', function: { name: 'f' } }], modalities: ['text'] }).nativeOnly,
     ).toBeUndefined()
@@ -135,7 +135,7 @@ describe('fields', () => {
     ])
   })
 
-  test('named like parts of objects are only names', () => {
+  test('fields named like object properties are only names', () => {
     const body = parseJson(
       '{"model":"a","messages":[{"role":"user","content":"x","__proto__":{"role":"system"}}],"__proto__":{"stream":true},"constructor":{"prototype":{"n":9}},"toString":1}',
     )
@@ -147,7 +147,7 @@ describe('fields', () => {
     expect(({} as { stream?: unknown }).stream).toBeUndefined()
   })
 
-  test('fields are read, never changed', () => {
+  test('the request is read, never changed', () => {
     const body: JsonObject = { model: 'a', messages: [USER], fallback: ['b'], stop: 'x', stream: true }
     const before = structuredClone(body)
     decodeRequest(body)

@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from '@/lib/json'
 const USER: JsonObject = { role: 'user', content: 'hi' }
 
 describe('messages', () => {
-  test('messages before the first turn are the system prompt, later ones stay in their place', () => {
+  test('system messages before the first turn are the system prompt, later ones stay in place', () => {
     const request = decodeMessages(
       { role: 'system', content: 'one' },
       {
@@ -30,7 +30,7 @@ describe('messages', () => {
     ])
   })
 
-  test('messages of tools in a row are one user turn, with the names of their calls', () => {
+  test('successive tool messages are one user turn, with the names of their calls', () => {
     const call = (id: string, name: string, text: string) => ({
       id,
       type: 'function',
@@ -101,7 +101,7 @@ describe('messages', () => {
     ])
   })
 
-  test('hold images, audio and files', () => {
+  test('messages may have images, audio and files', () => {
     const parts = [
       { type: 'image_url', image_url: { url: 'https://host/a.png', detail: 'low' } },
       { type: 'image_url', image_url: 'data:image/png;base64,aGk=' },
@@ -133,7 +133,7 @@ describe('messages', () => {
     expect(() => videoOf({ url: '' })).toThrow('messages[0].content[0].video_url is required')
   })
 
-  test('messages with the names that OpenAI’s newer interface has for a text are read as texts', () => {
+  test('text parts with the names of OpenAI’s newer interface are read as text', () => {
     const content = ['input_text', 'output_text'].map((type) => ({ type, text: type }))
     expect(decodeMessages({ role: 'user', content }).turns[0]?.content).toEqual([
       { type: 'text', text: 'input_text' },
@@ -141,7 +141,7 @@ describe('messages', () => {
     ])
   })
 
-  test('messages with parts that nobody knows are refused by their place and type, since nobody knows what they cost', () => {
+  test('unknown message parts are refused with place and type, as their cost is unknown', () => {
     expect(() =>
       decodeMessages({ role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'hologram' }] }),
     ).toThrow('messages[0].content[1] is of type "hologram", which is not known here')
@@ -149,7 +149,7 @@ describe('messages', () => {
 })
 
 describe('tools', () => {
-  test('tools of the deprecated kind have one call at a time for an answer, unless there are others', () => {
+  test('deprecated functions allow one call at a time, unless there are other tools', () => {
     const functions = [{ name: 'old' }]
     expect(decode({ functions })).toMatchObject({ wantsFunctionCall: true, parallelToolCalls: false })
     const both = decode({ functions, tools: [{ type: 'function', function: { name: 'f' } }] })
@@ -158,7 +158,7 @@ describe('tools', () => {
 
   const parameters = { type: 'object', properties: { q: { type: 'string' } } }
 
-  test('tools of every kind', () => {
+  test('tools of every kind are decoded', () => {
     const request = decode({
       tools: [
         { type: 'function', function: { name: 'one', description: 'One', parameters, strict: true } },

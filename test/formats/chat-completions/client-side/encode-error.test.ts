@@ -35,11 +35,11 @@ describe('an error of ours', () => {
     })
   }
 
-  test('an error of ours of every kind is in the table', () => {
+  test('every kind of error is in the table', () => {
     expect(table.map(([kind]) => kind).sort()).toEqual((Object.keys(STATUS_OF_KIND) as ErrorKind[]).sort())
   })
 
-  test('carries param, a finer code, facts and headers, and facts replace none of the four keys', () => {
+  test('an error has param, a finer code, facts and headers; facts replace none of the four keys', () => {
     const error = new GatewayError('insufficient_credit', 'said', {
       param: 'model',
       code: 'key_budget_exceeded',

@@ -16,7 +16,7 @@ function choiceOf(response: ChatResponse) {
 }
 
 describe('an answer', () => {
-  test('an answer has our id, time and public model, and usage where it is known', () => {
+  test('an answer has our id, time, public model, and usage if known', () => {
     const response = { ...answer([{ type: 'text', text: 'Hi' }]), usage: usageOf({ uncached: 3, output: 4 }) }
     expect(encodeResponse(response, CONTEXT)).toEqual({
       id: 'chatcmpl-ours',
@@ -42,7 +42,7 @@ describe('an answer', () => {
     expect(encodeResponse(answer([]), CONTEXT)).not.toHaveProperty('usage')
   })
 
-  test('an answer of calls has null content, {} for no arguments, and tool_calls as its reason', () => {
+  test('an answer of calls has null content, {} for missing arguments, and the reason tool_calls', () => {
     const choice = choiceOf(
       answer([
         { type: 'reasoning', text: 'Hm', signature: { format: 'messages', value: 'secret' } },
@@ -75,14 +75,14 @@ describe('an answer', () => {
     expect(JSON.stringify(choice)).not.toContain('secret')
   })
 
-  test('an answer without content has empty text', () => {
+  test('an answer without content has an empty text', () => {
     expect(choiceOf(answer([], { kind: 'length' }))).toMatchObject({
       message: { content: '' },
       finish_reason: 'length',
     })
   })
 
-  test('an answer that refuses has no content', () => {
+  test('a refusal has no content', () => {
     expect(choiceOf(answer([{ type: 'refusal', text: 'No' }], { kind: 'content-filter' }))).toMatchObject({
       message: { content: null, refusal: 'No' },
       finish_reason: 'stop',
@@ -107,7 +107,7 @@ describe('an answer', () => {
     })
   }
 
-  test('written and read again is the same answer', () => {
+  test('an answer written and read again is the same', () => {
     const content: Choice['content'] = [
       { type: 'reasoning', text: 'Hm' },
       { type: 'text', text: 'Hi' },

@@ -34,7 +34,7 @@ function deltas(events: ChatEvent[]): JsonValue[] {
 const ROLE = { role: 'assistant', content: '' }
 
 describe('a stream', () => {
-  test('says why it ended once, after everything: what follows a first reason is not lost to clients that stop there', () => {
+  test('a stream has one finish reason at its end, so that no content follows it', () => {
     const late = { kind: 'tool-calls' } as const
     expect(
       deltas([
@@ -54,7 +54,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('a stream has one id, time and public model on every chunk, then the usage, then [DONE]', () => {
+  test('a stream has one id, time and public model on every chunk, then usage, then [DONE]', () => {
     const chunks = encode([
       START,
       { type: 'text-start', choice: 0, block: 0 },
@@ -88,25 +88,25 @@ describe('a stream', () => {
     ])
   })
 
-  test('says nothing of usage unless asked', () => {
+  test('a stream has no usage unless asked for', () => {
     const chunks = encode([START, text('Hi'), USAGE, STOP], { ...CONTEXT, wantsUsage: false })
     expect(chunks).toHaveLength(4)
     for (const chunk of chunks) expect(isJsonObject(chunk) && 'usage' in chunk).toBe(false)
   })
 
-  test('a stream without content still has a role and a reason', () => {
+  test('a stream without content has a role and a finish reason', () => {
     expect(deltas([START, STOP])).toEqual([ROLE, 'stop'])
     expect(deltas([STOP])).toEqual([ROLE, 'stop'])
   })
 
-  test('names the role of every choice', () => {
+  test('a stream has the role of every choice', () => {
     const second: ChatEvent = { type: 'text-delta', choice: 1, block: 1, text: 'b' }
     const chunks = encode([START, text('a'), second, STOP, { type: 'finish', choice: 1, finish: { kind: 'length' } }])
     const roles = chunks.flatMap((chunk) => (isJsonObject(chunk) ? (chunk.choices as JsonObject[]) : []))
     expect(roles.filter(({ delta }) => isJsonObject(delta) && delta.role).map(({ index }) => index)).toEqual([0, 1])
   })
 
-  test('carries reasoning, refusals and images', () => {
+  test('a stream carries reasoning, refusals and images', () => {
     const events: ChatEvent[] = [
       START,
       { type: 'reasoning-delta', choice: 0, block: 0, text: 'Hm' },
@@ -123,13 +123,13 @@ describe('a stream', () => {
     ])
   })
 
-  test('drops empty deltas', () => {
+  test('empty deltas are dropped', () => {
     expect(deltas([START, text(''), STOP])).toEqual([ROLE, 'stop'])
   })
 })
 
 describe('tool calls', () => {
-  test('tool calls are counted from 0 whatever their block, and stay apart when they interleave', () => {
+  test('tool calls are numbered from 0, and stay apart when they interleave', () => {
     const events: ChatEvent[] = [
       START,
       text('Hm'),
@@ -155,7 +155,7 @@ describe('tool calls', () => {
     ])
   })
 
-  test('tool calls without arguments say {}', () => {
+  test('tool calls without arguments have {}', () => {
     const events: ChatEvent[] = [
       { type: 'tool-call-start', choice: 0, block: 0, id: 'a', name: 'one' },
       { type: 'tool-call-delta', choice: 0, block: 0, argumentsText: '' },
@@ -164,7 +164,7 @@ describe('tool calls', () => {
     expect(deltas(events).at(-1)).toEqual({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] })
   })
 
-  test('carry the one kind of signature that has a place here', () => {
+  test('tool calls carry the one kind of signature that the format has a place for', () => {
     const end = (format: 'generate-content' | 'messages'): ChatEvent[] => [
       { type: 'tool-call-start', choice: 0, block: 0, id: 'a', name: 'one' },
       { type: 'tool-call-delta', choice: 0, block: 0, argumentsText: '{"a":1}' },
@@ -182,13 +182,13 @@ describe('tool calls', () => {
     expect(JSON.stringify(deltas(end('messages')))).not.toContain('c2ln')
   })
 
-  test('cut off by the limit stay cut off', () => {
+  test('tool calls cut off by the limit stay cut off', () => {
     const call: ChatEvent = { type: 'tool-call-start', choice: 0, block: 0, id: 'a', name: 'one' }
     expect(deltas([call, { type: 'finish', choice: 0, finish: { kind: 'length' } }]).at(-1)).toBe('length')
   })
 })
 
-test('a stream that breaks says so in an error with all four keys, and has no [DONE]', () => {
+test('a broken stream ends in an error with all four keys, without [DONE]', () => {
   const encoder = createStreamEncoder(CONTEXT)
   encoder.push(START)
   expect(encoder.push({ type: 'error', error: providerError({ status: 502, kind: 'x', message: 'secret' }) })).toEqual(

@@ -57,7 +57,7 @@ describe('an answer', () => {
   const decodeOne = (message: JsonObject, finish: JsonValue = 'stop', more: JsonObject = {}) =>
     decodeResponse({ choices: [{ message, finish_reason: finish }], ...more })
 
-  test('an answer without id, time, model, usage and reason is still an answer', () => {
+  test('an answer without id, time, model, usage and reason is an answer', () => {
     expect(decodeOne({ content: 'x' }, null)).toEqual({
       id: '',
       created: 0,
@@ -92,7 +92,7 @@ describe('an answer', () => {
     })
   }
 
-  test('mints an id for a call without one, reads objects as arguments, and leaves out a call without a name', () => {
+  test('a call without id gets one, object arguments are read, and a call without a name is dropped', () => {
     const calls = [{ function: { name: 'f', arguments: { a: 1 } } }, { id: 'b', function: { arguments: '{}' } }, null]
     const [block, ...others] = decodeOne({ tool_calls: calls })?.choices[0]?.content ?? []
     expect(block).toMatchObject({ type: 'tool-call', name: 'f', argumentsText: '{"a":1}' })
@@ -100,7 +100,7 @@ describe('an answer', () => {
     expect(others).toEqual([])
   })
 
-  test('an answer may hold a custom call, images, and the words of a spoken answer', () => {
+  test('an answer may have a custom call, images, and the text of spoken output', () => {
     const custom = { id: 'a', type: 'custom', custom: { name: 'f', input: 'x "y"' } }
     const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } }]
     expect(decodeOne({ content: null, tool_calls: [custom], images })?.choices[0]?.content).toEqual([
@@ -112,7 +112,7 @@ describe('an answer', () => {
     ])
   })
 
-  test('keeps logprobs and the index of each choice', () => {
+  test('an answer keeps logprobs and the index of each choice', () => {
     const choice = (index: number) => ({
       index,
       message: { content: 'x' },
@@ -146,7 +146,7 @@ describe('no answer', () => {
     test(JSON.stringify(body), () => expect(decodeResponse(body)).toBeUndefined())
   }
 
-  test('an error in a 200', async () => {
+  test('an error with status 200 is an error', async () => {
     expect(decodeResponse(await fixtureJson('error-in-200.json'))).toBeUndefined()
   })
 })

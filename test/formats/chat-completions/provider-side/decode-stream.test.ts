@@ -14,7 +14,7 @@ async function decodeFixture(file: string) {
 
 describe('a stream of text', () => {
   for (const file of ['text.sse', 'text-crlf-bom.sse']) {
-    test(`a stream of text is one block, one finish and the usage (${file})`, async () => {
+    test(`a text stream is one block, one finish and the usage (${file})`, async () => {
       expect(await decodeFixture(file)).toEqual({
         start: START,
         blocks: ['0 text: Hello wörld 👋'],
@@ -25,13 +25,13 @@ describe('a stream of text', () => {
     })
   }
 
-  test('starts with the first chunk that holds a choice, not with a filter report', async () => {
+  test('a stream starts with the first chunk that has a choice, not with a filter report', async () => {
     const { start, blocks } = await decodeFixture('azure-first-chunk.sse')
     expect(start).toEqual(START)
     expect(blocks).toEqual(['0 text: Hi'])
   })
 
-  test('keeps choices apart and gives each its own reason', async () => {
+  test('choices are kept apart, each with its own reason', async () => {
     const { blocks, finishes } = await decodeFixture('two-choices.sse')
     expect(blocks).toEqual(['0 text: Aa', '1 text: Bb'])
     expect(finishes).toEqual([
@@ -40,34 +40,34 @@ describe('a stream of text', () => {
     ])
   })
 
-  test('tells a refusal from text', async () => {
+  test('a refusal is not text', async () => {
     expect((await decodeFixture('refusal.sse')).blocks).toEqual(["0 refusal: I can't do that."])
   })
 
-  test('carries images', async () => {
+  test('a stream carries images', async () => {
     expect((await decodeFixture('image.sse')).blocks).toEqual(['0 text: Here: ', '0 image: image/png aGk='])
   })
 })
 
 describe('reasoning', () => {
-  test('reasoning as reasoning_content', async () => {
+  test('reasoning is read from reasoning_content', async () => {
     const { blocks, usage } = await decodeFixture('deepseek-reasoning.sse')
     expect(blocks).toEqual(['0 reasoning: Hm, yes.', '0 text: Yes'])
     expect(usage).toEqual(usageOf({ uncached: 10, cacheRead: 20, output: 9, reasoning: 6 }))
   })
 
-  test('reasoning as reasoning, with usage in x_groq', async () => {
+  test('reasoning is read from reasoning, with usage in x_groq', async () => {
     const { blocks, usage } = await decodeFixture('groq-reasoning.sse')
     expect(blocks).toEqual(['0 reasoning: Think', '0 text: Ok'])
     expect(usage).toEqual(usageOf({ uncached: 5, output: 4 }))
   })
 
-  test('reasoning as thinking parts of the content', async () => {
+  test('reasoning is read from thinking parts of the content', async () => {
     const { blocks } = await decodeFixture('mistral-thinking.sse')
     expect(blocks).toEqual(['0 reasoning: Let me see.', '0 text: Done.'])
   })
 
-  test('reasoning that the provider counts beside the completion is part of the output', async () => {
+  test('reasoning counted beside the completion is added to the output', async () => {
     expect((await decodeFixture('xai-reasoning.sse')).usage).toEqual(
       usageOf({ uncached: 12, output: 229, reasoning: 228 }),
     )
@@ -100,7 +100,7 @@ describe('tool calls', () => {
     })
   }
 
-  test('tool calls that all have index 0 are told apart by id, keep their signature, and are no plain stop', async () => {
+  test('tool calls that all have index 0 are separated by id, keep their signature, and finish as tool calls', async () => {
     const { blocks, finishes } = await decodeFixture('gemini-shim-tools.sse')
     expect(blocks).toEqual([
       '0 tool-call function-call-1 weather: {"city":"Oslo"} [generate-content c2lnbmF0dXJl]',
@@ -109,7 +109,7 @@ describe('tool calls', () => {
     expect(finishes).toEqual([{ kind: 'tool-calls', raw: 'stop' }])
   })
 
-  test('tool calls without index and id get ids of their own', async () => {
+  test('tool calls without index and id get ids', async () => {
     const { blocks } = await decodeFixture('gemini-shim-no-index.sse')
     expect(blocks).toHaveLength(2)
     const ids = blocks.map((block) => /^0 tool-call (call_\w{22}) weather: \{"city":"\w+"\}$/.exec(block)?.[1])
@@ -117,14 +117,14 @@ describe('tool calls', () => {
     expect(new Set(ids).size).toBe(2)
   })
 
-  test('tool calls of the deprecated kind', async () => {
+  test('deprecated function calls are read', async () => {
     const { blocks, finishes } = await decodeFixture('legacy-function-call.sse')
     expect(blocks).toHaveLength(1)
     expect(blocks[0]).toMatch(/^0 tool-call call_\w{22} one: \{"a":1\}$/)
     expect(finishes).toEqual([{ kind: 'tool-calls', raw: 'function_call' }])
   })
 
-  test('tool calls with the same index and no ids are told apart by name, and by arguments that begin anew', () => {
+  test('tool calls with one index and no ids are separated by name, and by arguments that start anew', () => {
     const call = (name: string, text: string) => ({ index: 0, function: { name, arguments: text } })
     const delta = { tool_calls: [call('one', '{"a":1}'), call('one', '{"a":2}'), call('two', '')] }
     const { blocks } = fold(decodeChunks([{ choices: [{ index: 0, delta, finish_reason: 'stop' }] }, '[DONE]']))
@@ -135,13 +135,13 @@ describe('tool calls', () => {
     ])
   })
 
-  test('tool calls whose arguments are an object instead of text', () => {
+  test('tool call arguments may be an object', () => {
     const delta = { tool_calls: [{ index: 0, id: 'a', function: { name: 'one', arguments: { x: 1 } } }] }
     const { blocks } = fold(decodeChunks([{ choices: [{ index: 0, delta }] }, '[DONE]']))
     expect(blocks).toEqual(['0 tool-call a one: {"x":1}'])
   })
 
-  test('wait for their name, and keep the arguments that came before it', () => {
+  test('a tool call waits for its name, and keeps earlier arguments', () => {
     const late = [
       { index: 0, id: 'a', function: { arguments: '{"x"' } },
       { index: 0, function: { name: 'one', arguments: ':1}' } },
@@ -150,14 +150,14 @@ describe('tool calls', () => {
     expect(blocks).toEqual(['0 tool-call a one: {"x":1}'])
   })
 
-  test('tool calls that never get a name break the stream instead of being lost', () => {
+  test('a tool call that never gets a name is an error', () => {
     const delta = { tool_calls: [{ index: 0, function: { arguments: '{"x":1}' } }] }
     const folded = fold(decodeChunks([{ choices: [{ index: 0, delta, finish_reason: 'tool_calls' }] }, '[DONE]']))
     expect(folded.error?.kind).toBe('malformed_tool_call')
     expect(folded.isEnded).toBe(false)
   })
 
-  test('tool calls that say nothing at all are ignored', () => {
+  test('empty tool calls are ignored', () => {
     const delta = { content: 'Hi', tool_calls: [{ index: 0 }, {}, null, 'x'] }
     const folded = fold(decodeChunks([{ choices: [{ index: 0, delta, finish_reason: 'tool_calls' }] }, '[DONE]']))
     expect(folded.blocks).toEqual(['0 text: Hi'])
@@ -166,28 +166,28 @@ describe('tool calls', () => {
 })
 
 describe('usage', () => {
-  test('usage may stand in the choice', async () => {
+  test('usage may be in the choice', async () => {
     const { usage } = await decodeFixture('moonshot-usage-in-choice.sse')
     expect(usage).toEqual(usageOf({ uncached: 2, cacheRead: 6, output: 2 }))
   })
 
-  test('usage that is impossible is not believed, and a final zero does not erase what was counted', async () => {
+  test('impossible usage is ignored, and a final zero does not erase earlier counts', async () => {
     expect((await decodeFixture('usage-many-ways.sse')).usage).toEqual(usageOf({ uncached: 10, output: 4 }))
   })
 
-  test('beside the last content counts', async () => {
+  test('usage beside the last content counts', async () => {
     expect((await decodeFixture('mistral-whole-tool.sse')).usage).toEqual(usageOf({ uncached: 124, output: 22 }))
   })
 })
 
 describe('how a stream ends', () => {
-  test('a finish reason of every choice is a terminator where [DONE] is missing', async () => {
+  test('if [DONE] is missing, a finish reason of every choice ends the stream', async () => {
     const folded = await decodeFixture('no-done.sse')
     expect(folded.isEnded).toBe(true)
     expect(folded.finishes).toEqual(STOP)
   })
 
-  test('a choice without a reason is a truncation where [DONE] is missing', () => {
+  test('if [DONE] is missing, a choice without a reason is truncated', () => {
     const chunk = (index: number, finish: string | null) => ({
       choices: [{ index, delta: { content: 'x' }, finish_reason: finish }],
     })
@@ -204,7 +204,7 @@ describe('how a stream ends', () => {
     })
   }
 
-  test('[DONE] without any answer is an error', async () => {
+  test('[DONE] without an answer is an error', async () => {
     expect(await decodeFixture('only-done.sse')).toMatchObject({ error: { kind: 'empty_stream' }, isEnded: false })
   })
 
@@ -236,7 +236,7 @@ describe('errors inside a stream', () => {
     ['error-in-google-shape.sse', { kind: 'UNAVAILABLE', message: 'The model is overloaded.', status: 503 }],
     ['malformed-json.sse', { kind: 'malformed_event' }],
   ]
-  test('several chunks in one event, of which clients of the format read the first, are an error', () => {
+  test('several chunks in one event, of which clients read the first, are an error', () => {
     const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] }
     const list = (...chunks: JsonValue[]) =>
       fold(decodePieces([new TextEncoder().encode(`data: ${JSON.stringify(chunks)}\n\n`)]))

@@ -24,7 +24,7 @@ const TOOLS = [
 ]
 const wireTool = (name: string) => ({ type: 'function', function: { name } })
 
-test('the system prompt is one message, without the accounting line of a client', () => {
+test('the system prompt is one message, without a client’s billing line', () => {
   const texts = ['x-anthropic-billing-header: cc_version=2.1', 'You are A.', 'Be kind.']
   const request = requestWith({
     system: texts.map((text) => ({ type: 'text', text })),
@@ -37,12 +37,12 @@ test('the system prompt is one message, without the accounting line of a client'
 })
 
 describe('fields', () => {
-  test('fields that say nothing are not sent', () => {
+  test('empty fields are not sent', () => {
     expect(encode({})).toEqual({})
     expect(encode({ tools: [], toolChoice: { type: 'auto' }, parallelToolCalls: true })).toEqual({})
   })
 
-  test('fields that this format has are sent', () => {
+  test('fields that the format has are sent', () => {
     expect(
       encode({
         sampling: {
@@ -78,7 +78,7 @@ describe('fields', () => {
     })
   })
 
-  test('out of range are brought into it', () => {
+  test('values out of range are clamped', () => {
     expect(encode({ sampling: { temperature: 3, topP: -1, presencePenalty: 9, topLogprobs: 99 } })).toEqual({
       temperature: 2,
       top_p: 0,
@@ -87,7 +87,7 @@ describe('fields', () => {
     })
   })
 
-  test('fields that it lacks are dropped with a warning', () => {
+  test('fields that the format lacks are dropped with a warning', () => {
     expect(encode({ sampling: { topK: 5 }, serviceTier: 'odd' })).toEqual({})
     expect(features({ sampling: { topK: 5 }, serviceTier: 'odd' })).toEqual(['topK', 'serviceTier'])
   })
@@ -99,7 +99,7 @@ describe('fields', () => {
     expect(features({}, 'no-sampling')).toEqual([])
   })
 
-  test('fields of this format ride back, those of others do not', () => {
+  test('carried fields of this format are sent, those of others are not', () => {
     const extensions = {
       'chat-completions': { metadata: { a: 'b' } },
       messages: { container: 'c' },
@@ -111,30 +111,30 @@ describe('fields', () => {
     })
   })
 
-  test('a long user id is sent as a digest', () => {
+  test('a long user id is sent as a hash', () => {
     const { user } = encode({ userId: JSON.stringify({ device_id: 'd'.repeat(64), session_id: 's' }) })
     expect(user).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  test('fields that no provider of this format can carry are refused by name', () => {
+  test('fields that no provider of this format can serve are refused by name', () => {
     const nativeOnly = ['tools[1] (web_search_20250305)']
     expect(() => encode({ nativeOnly })).toThrow('This model cannot take tools[1] (web_search_20250305)')
   })
 
-  test('more than four stop sequences are refused, because the answer would run on', () => {
+  test('more than four stop sequences are refused, as the answer would continue too far', () => {
     expect(() => encode({ sampling: { stop: ['a', 'b', 'c', 'd', 'e'] } })).toThrow(GatewayError)
   })
 })
 
 describe('streams', () => {
-  test('always ask for usage', () => {
+  test('streams always ask for usage', () => {
     expect(encode({ stream: true })).toEqual({ stream: true, stream_options: { include_usage: true } })
     expect(encode({ stream: true }, 'no-stream-options')).toEqual({ stream: true })
   })
 })
 
 describe('the output limit', () => {
-  test('the output limit is sent in the field the service knows, and no higher than the model can', () => {
+  test('the output limit is in the field that the service knows, at most the model’s', () => {
     expect(encode({ maxOutputTokens: 50 })).toEqual({ max_completion_tokens: 50 })
     expect(encode({ maxOutputTokens: 50 }, 'max_tokens')).toEqual({ max_tokens: 50 })
     expect(encode({ maxOutputTokens: 64_000 })).toEqual({ max_completion_tokens: 32_768 })
@@ -160,7 +160,7 @@ describe('reasoning', () => {
     })
   }
 
-  test('reasoning is dropped where the service does not know it', () => {
+  test('reasoning is dropped if the service does not know it', () => {
     expect(encode({ reasoning: { effort: 'low' } }, 'no-reasoning-effort')).toEqual({})
     expect(features({ reasoning: { effort: 'low' } }, 'no-reasoning-effort')).toEqual(['reasoning'])
   })
@@ -201,7 +201,7 @@ describe('tools', () => {
     })
   }
 
-  test('tools are restricted themselves where the service has no allowed tools', () => {
+  test('the tool list is shortened if the service has no allowed tools', () => {
     const sent = encode({ tools: TOOLS, toolChoice: { type: 'required', names: ['two'] } }, 'no-allowed-tools')
     expect(sent).toMatchObject({ tools: [{ function: { name: 'two' } }], tool_choice: 'required' })
     expect(sent.tools).toHaveLength(1)
@@ -215,7 +215,7 @@ describe('tools', () => {
 })
 
 describe('the shape of the answer', () => {
-  test('the shape of the answer by schema', () => {
+  test('an answer schema is sent', () => {
     const schema = { $schema: 's', type: 'object' }
     expect(encode({ output: { type: 'json-schema', schema } })).toEqual({
       response_format: { type: 'json_schema', json_schema: { name: 'response', schema } },
@@ -230,7 +230,7 @@ describe('the shape of the answer', () => {
     })
   })
 
-  test('the shape of the answer as JSON is also said in words, without which the service refuses it', () => {
+  test('JSON mode is also requested in words, which the service requires', () => {
     const messages = (overrides: Partial<ChatRequest>) =>
       encodeRequest(requestWith({ output: { type: 'json' }, ...overrides }), traitsWith()).body.messages
     expect(encode({ output: { type: 'json' } })).toEqual({ response_format: { type: 'json_object' } })

@@ -48,11 +48,11 @@ describe('an instruction', () => {
     user(text('go')),
   ]
 
-  test('an instruction in the middle of a conversation stays in its place', () => {
+  test('a later system message stays in its place', () => {
     expect(encode(middle).map(({ role }) => role)).toEqual(['user', 'system', 'assistant', 'user'])
   })
 
-  test('an instruction in the middle of a conversation becomes part of the user message where the service wants that', () => {
+  test('a later system message becomes part of the user message if the service requires that', () => {
     expect(encode(middle, ['no-mid-system', 'string-content'])).toEqual([
       { role: 'user', content: 'hi\n\n<system>\nBe brief.\n</system>' },
       { role: 'assistant', content: 'ok' },
@@ -62,7 +62,7 @@ describe('an instruction', () => {
 })
 
 describe('text', () => {
-  test('text of one block is a string, of several is parts, and is joined where the service wants that', () => {
+  test('one text block is a string, several are parts, or joined if the service requires that', () => {
     expect(encode([user(text('a'))])).toEqual([{ role: 'user', content: 'a' }])
     const parts = [
       { type: 'text', text: 'a' },
@@ -72,18 +72,18 @@ describe('text', () => {
     expect(encode([user(text('a'), text('b'))], ['string-content'])).toEqual([{ role: 'user', content: 'a\n\nb' }])
   })
 
-  test('text of the assistant is one string, of which the end of a conversation warns', () => {
+  test('assistant text is one string; text at the end gives a warning', () => {
     expect(encode([user(text('a')), assistant(text('b'), text('c'))])[1]).toEqual({ role: 'assistant', content: 'bc' })
     expect(features([user(text('a')), assistant(text('{'))])).toEqual(['prefill'])
   })
 
-  test('keeps the name of who said it', () => {
+  test('the participant’s name is kept', () => {
     expect(encode([{ ...user(text('a')), name: 'Ann' }])).toEqual([{ role: 'user', content: 'a', name: 'Ann' }])
   })
 })
 
 describe('tool results', () => {
-  test('come first, one message each, and the rest of the turn follows', () => {
+  test('tool results come first, one message each, then the rest of the turn', () => {
     const turns = [
       user(text('hi')),
       assistant(text('Looking.'), call('a'), call('b', 'two', '')),
@@ -98,7 +98,7 @@ describe('tool results', () => {
     ])
   })
 
-  test('stand beside their call even where instructions or another turn came between', () => {
+  test('tool results follow their call even if other turns came between', () => {
     const turns = [
       assistant(call('a'), call('b')),
       { role: 'system', content: [text('Note.')] } satisfies Turn,
@@ -108,7 +108,7 @@ describe('tool results', () => {
     expect(encode(turns).map(({ role }) => role)).toEqual(['assistant', 'tool', 'tool', 'system', 'user'])
   })
 
-  test('tool results that failed say so, and JSON results are text', () => {
+  test('failed tool results are marked, and JSON results are text', () => {
     const turns = [
       assistant(call('a'), call('b')),
       user(result('a', { isError: true }), result('b', { content: [], json: { ok: true } })),
@@ -121,7 +121,7 @@ describe('tool results', () => {
     expect(encode([assistant(call('a')), user(empty)])[1]?.content).toBe('')
   })
 
-  test('tool results with images leave a note and show the images in the next user message', () => {
+  test('images of tool results are shown in the next user message, with a note', () => {
     const image: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } }
     const turns = [assistant(call('a')), user(result('a', { content: [text('see'), image] }), text('well?'))]
     expect(encode(turns).slice(1)).toEqual([
@@ -144,7 +144,7 @@ describe('tool results', () => {
     expect(encode(silent).map(({ role }) => role)).toEqual(['assistant', 'tool', 'user', 'assistant', 'user'])
   })
 
-  test('tool results that are missing are filled in, and those without a call are told as user text', () => {
+  test('missing tool results are added, and results without a call become user text', () => {
     const turns = [assistant(call('a')), user(result('zz', { name: 'look' }), text('hm'))]
     expect(encode(turns).slice(1)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'Error: no result was provided.' },
@@ -160,7 +160,7 @@ describe('tool results', () => {
     expect(features(turns)).toEqual(['tool-call', 'tool-result'])
   })
 
-  test('tool results of calls with one id in one turn are paired in order', () => {
+  test('results of calls with the same id in one turn are paired in order', () => {
     const turns = [
       assistant(call('a'), call('a')),
       user(result('a', { content: [text('1')] }), result('a', { content: [text('2')] })),
@@ -175,7 +175,7 @@ describe('tool results', () => {
     ])
   })
 
-  test('tool results have ids that every service takes, the same for a call and its result', () => {
+  test('call ids are valid at every service, the same for call and result', () => {
     const long = `toolu_${'x'.repeat(900)}`
     const ids = [long, `${long}y`, 'call|weird id', '', 'ä', 'fine_id-1']
     const encoded = ids.map(createToolIds())
@@ -203,12 +203,12 @@ describe('reasoning and signatures', () => {
   )
   const turns = [turn, user(result('a'), result('b'))]
 
-  test('reasoning and signatures of others are dropped', () => {
+  test('reasoning and signatures of other providers are dropped', () => {
     const sent = JSON.stringify(encode(turns))
     for (const secret of ['Hm.', 'foreign', 'c2ln']) expect(sent).not.toContain(secret)
   })
 
-  test('reasoning and signatures are sent back where the service wants its own', () => {
+  test('reasoning and signatures are sent back if the service wants its own', () => {
     const [message] = encode(turns, ['reasoning-content', 'google-extra-content'])
     expect(message).toMatchObject({
       reasoning_content: 'Hm.',
@@ -217,7 +217,7 @@ describe('reasoning and signatures', () => {
     expect(JSON.stringify(message)).not.toContain('foreign')
   })
 
-  test('reasoning and signatures are sent back by the name that the service has for them', () => {
+  test('reasoning and signatures use the service’s field name', () => {
     const [message] = encode(turns, ['reasoning-field'])
     expect(message).toMatchObject({ reasoning: 'Hm.' })
     expect(message).not.toHaveProperty('reasoning_content')
@@ -274,7 +274,7 @@ describe('files', () => {
     test(`${name} is refused`, () => expect(() => encode([user(block)])).toThrow(GatewayError))
   }
 
-  test('an image that the model made is shown to it again', () => {
+  test('an image made by the model is sent to it again', () => {
     const image: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } }
     expect(encode([assistant(text('Here'), image), user(text('bigger'))])).toEqual([
       { role: 'assistant', content: 'Here' },

@@ -16,7 +16,7 @@ describe('calls and results', () => {
     )
   }
 
-  test('calls and results without ids: made of the place, paired by name and order', () => {
+  test('calls and results without ids are paired by name and order', () => {
     const contents = [
       { parts: [{ text: 'go' }] },
       { role: 'model', parts: [call('a'), call('b'), call('a')] },
@@ -26,7 +26,7 @@ describe('calls and results', () => {
     expect(idsOf([...contents, { role: 'model', parts: [call('a')] }]).slice(0, 6)).toEqual(idsOf(contents))
   })
 
-  test('calls and results with ids: by id, whatever the order; an id used twice gets a new one', () => {
+  test('calls and results with ids are paired by id, in any order; a used id gets a new one', () => {
     expect(
       idsOf([
         { role: 'model', parts: [call('a', 'x'), call('a', 'y')] },
@@ -37,7 +37,7 @@ describe('calls and results', () => {
     ).toEqual(['x', 'y', 'y', 'x', 'call_2_0', 'call_2_0'])
   })
 
-  test('a call that was answered by id is not answered again by name', () => {
+  test('a call answered by id is not answered again by name', () => {
     expect(
       idsOf([
         { role: 'model', parts: [call('a', 'x'), call('a', 'y')] },
@@ -46,7 +46,7 @@ describe('calls and results', () => {
     ).toEqual(['x', 'y', 'x', 'y'])
   })
 
-  test('an unknown id falls back to the name; a result of nothing keeps an id of its own', () => {
+  test('an unknown id falls back to the name; a result without a call keeps its own id', () => {
     expect(idsOf([{ role: 'model', parts: [call('a', 'x')] }, { parts: [result('a', '1', 'lost')] }])).toEqual([
       'x',
       'x',
@@ -54,7 +54,7 @@ describe('calls and results', () => {
     expect(idsOf([{ parts: [result('a', '1', 'lost'), result('b', '2')] }])).toEqual(['lost', 'call_0_1'])
   })
 
-  test('what a response says as text, and its media', () => {
+  test('a result’s text and media are read', () => {
     const textOf = (response: object, parts?: object[]) =>
       decode({
         contents: [{ parts: [{ functionResponse: { name: 'a', response, ...(parts && { parts }) } }] }] as never,
@@ -68,13 +68,13 @@ describe('calls and results', () => {
     ])
   })
 
-  test('no arguments are the empty text', () => {
+  test('missing arguments are an empty text', () => {
     expect(
       decode({ contents: [{ role: 'model', parts: [{ functionCall: { name: 'now' } }] }] }).turns[0]?.content,
     ).toMatchObject([{ argumentsText: '' }])
   })
 
-  test('many calls and results cost linear time', () => {
+  test('pairing many calls and results takes linear time', () => {
     const calls = Array.from({ length: 4000 }, () => call('a', 'same'))
     const results = Array.from({ length: 4000 }, () => result('other', '1', 'lost'))
     const contents = Array.from({ length: 20 }, () => [{ role: 'model', parts: calls }, { parts: results }]).flat()

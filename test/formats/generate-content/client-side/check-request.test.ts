@@ -81,7 +81,7 @@ describe('refused', () => {
     expect(refusal.message).toContain(message)
   })
 
-  test('one field in two spellings, at any level', () => {
+  test('a field in both spellings is refused, at any level', () => {
     const twice = config({ maxOutputTokens: 10, max_output_tokens: 100_000 })
     expect(refusalOf(() => decode(twice))).toMatchObject({
       param: 'generationConfig.maxOutputTokens',
@@ -95,12 +95,12 @@ describe('refused', () => {
     ).toBe('contents[0].parts[0].functionCall')
   })
 
-  test('a request without a model', () => {
+  test('a request without a model is refused', () => {
     expect(refusalOf(() => generateContent.decodeRequest({ contents: 'Hi' }, {})).param).toBe('model')
   })
 })
 
-test('names of an object’s prototype are data like any other', () => {
+test('names of object properties are ordinary data', () => {
   const hostile = JSON.parse(
     '{"__proto__":{"contents":1},"constructor":1,"contents":[{"parts":[{"text":"Hi","__proto__":{"thought":true}}]}],"generation_config":{"constructor":{"a":1},"__proto__":{"maxOutputTokens":5}}}',
   )

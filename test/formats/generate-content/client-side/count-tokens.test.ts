@@ -5,7 +5,7 @@ import { decodeCountTokens, encodeCountTokens } from '@/formats/generate-content
 
 const line = { model: 'svc/alpha' }
 
-test('counts contents, or a whole request in either spelling', () => {
+test('countTokens takes contents, or a whole request in either spelling', () => {
   expect(decodeCountTokens({ contents: 'Hi' }, line).turns).toEqual(decode().turns)
   const inner = { model: 'models/svc/alpha', contents: 'Hi', system_instruction: 'Be brief.' }
   const wrapped = decodeCountTokens({ generate_content_request: inner }, line)
@@ -13,7 +13,7 @@ test('counts contents, or a whole request in either spelling', () => {
   expect(wrapped.system).toEqual([{ type: 'text', text: 'Be brief.' }])
 })
 
-test('refuses both and neither', () => {
+test('countTokens refuses both and neither', () => {
   expect(refusalOf(() => decodeCountTokens({}, line)).message).toBe('contents is required')
   expect(
     refusalOf(() => decodeCountTokens({ contents: 'a', generateContentRequest: { contents: 'b' } }, line)).param,
@@ -23,6 +23,6 @@ test('refuses both and neither', () => {
   )
 })
 
-test('a count of tokens is answered in one field', () => {
+test('countTokens answers in one field', () => {
   expect(encodeCountTokens(42)).toEqual({ totalTokens: 42 })
 })

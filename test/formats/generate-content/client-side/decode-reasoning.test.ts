@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { decode } from '@test/formats/generate-content/support'
 
-test('thinking: levels in any case, budgets, off and dynamic', () => {
+test('thinking is decoded: levels in any case, budgets, off and dynamic', () => {
   const reasoningOf = (thinkingConfig: object) => decode({ generationConfig: { thinkingConfig } as never }).reasoning
   expect(reasoningOf({ thinkingLevel: 'LOW', includeThoughts: false })).toEqual({ effort: 'low', visible: false })
   expect(reasoningOf({ thinkingLevel: 'minimal' })).toEqual({ effort: 'minimal' })

@@ -4,7 +4,7 @@ import { decode, readJsonFixture } from '@test/formats/generate-content/support'
 import { generateContent } from '@/formats/generate-content/index'
 
 describe('whole requests', () => {
-  test('Gemini CLI: ids of its own, thoughts, a base64url signature, an error result', () => {
+  test('a request of Gemini CLI is decoded: ids, thoughts, a base64url signature, an error result', () => {
     const request = generateContent.decodeRequest(readJsonFixture('gemini-cli-request.json'), {
       model: 'svc/foo',
       stream: true,
@@ -73,7 +73,7 @@ describe('whole requests', () => {
     ])
   })
 
-  test('snake_case at every level, with the caller’s own names untouched', () => {
+  test('snake_case is read at every level, and the caller’s own names stay', () => {
     const body = readJsonFixture('snake-case-request.json')
     const before = structuredClone(body)
     const request = generateContent.decodeRequest(body, { model: 'svc/foo' })
@@ -152,7 +152,7 @@ describe('contents', () => {
     expect(decode({ systemInstruction }).system).toEqual([text('Be brief.')])
   })
 
-  test('a streamed answer sent back in pieces is one turn: texts and thoughts join up to their signature', () => {
+  test('a streamed answer sent back in pieces is one turn, joined up to the signature', () => {
     const { turns } = decode({
       contents: [
         { role: 'user', parts: [{ text: 'a' }] },
@@ -177,7 +177,7 @@ describe('contents', () => {
     ])
   })
 
-  test('media by type, by address, and by the provider’s own file', () => {
+  test('media is read by type, URL, and the provider’s own file', () => {
     const parts = [
       { inlineData: { mimeType: 'audio/wav', data: 'AA==' } },
       { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } },
@@ -201,7 +201,7 @@ describe('contents', () => {
     ])
   })
 
-  test('null counts as absent everywhere', () => {
+  test('null counts as missing everywhere', () => {
     const request = decode({
       contents: [{ role: null, parts: [{ text: 'Hi', functionCall: null, thoughtSignature: null }] }],
       systemInstruction: null,

@@ -6,7 +6,7 @@ import { encodeSchema } from '@/formats/generate-content/provider-side/encode-sc
 import type { JsonObject } from '@/lib/json'
 
 describe('decodeSchema', () => {
-  test('types, nullable, counts and both spellings; the caller’s property names stay', () => {
+  test('types, nullable, counts and both spellings are decoded; property names stay', () => {
     const schema = {
       type: 'OBJECT',
       property_ordering: ['first_name'],
@@ -26,7 +26,7 @@ describe('decodeSchema', () => {
     })
   })
 
-  test('what the subset can say comes back from JSON Schema as it was', () => {
+  test('a schema within the subset survives both directions', () => {
     const schema = {
       type: 'OBJECT',
       description: 'd',
@@ -39,7 +39,7 @@ describe('decodeSchema', () => {
     expect(encodeSchema(decodeSchema(schema), { work: 10_000, bytes: 10_000 })).toEqual(schema)
   })
 
-  test('any object at all is taken for a schema without a fault', () => {
+  test('any object is read as a schema without an error', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (schema) => {
         expect(decodeSchema(schema as JsonObject)).toBeObject()

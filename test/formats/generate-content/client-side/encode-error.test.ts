@@ -29,7 +29,7 @@ describe('encodeError', () => {
     expect(body).toMatchObject({ error: { code: status, message: 'Words.', status: word } })
   })
 
-  test('a rate limit says when to come back, in the header and in the body', () => {
+  test('a rate limit has its waiting time in header and body', () => {
     const error = new GatewayError('rate_limited', 'Slow down.', {
       retryAfterSeconds: 1.2,
       headers: { 'x-ratelimit-limit-requests': '60' },
@@ -56,7 +56,7 @@ describe('encodeError', () => {
     })
   })
 
-  test('the field at fault, and facts as metadata; never the cause', () => {
+  test('an error has the faulty field, and facts as metadata; never the cause', () => {
     const detailsOf = (error: GatewayError) =>
       (generateContent.encodeError(error, 'r').body.error as { details: object[] }).details
     expect(detailsOf(invalidRequest('contents is required', 'contents'))[0]).toEqual({

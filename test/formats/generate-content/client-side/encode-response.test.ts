@@ -17,7 +17,7 @@ function responseOf(content: AnswerBlock[], changes: Partial<ChatResponse> = {})
 }
 
 describe('encodeResponse', () => {
-  test('text, call and usage under the public name', () => {
+  test('an answer has text, call and usage under the public name', () => {
     const usage = { uncached: 7, cacheRead: 3, cacheWrite5m: 0, cacheWrite1h: 0, output: 9, reasoning: 4 }
     const content: AnswerBlock[] = [
       { type: 'text', text: 'Look:' },
@@ -51,13 +51,13 @@ describe('encodeResponse', () => {
     })
   })
 
-  test('an empty answer still has a part, or client libraries forget the turn', () => {
+  test('an empty answer has a part, so that client libraries keep the turn', () => {
     expect(generateContent.encodeResponse(responseOf([]), context).candidates).toMatchObject([
       { content: { parts: [{ text: '' }] } },
     ])
   })
 
-  test('reasoning only for those who asked', () => {
+  test('reasoning is only sent to clients that asked', () => {
     const content: AnswerBlock[] = [
       { type: 'reasoning', text: 'hm', signature: { format: 'generate-content', value: 'c2ln' } },
       { type: 'reasoning', text: '' },
@@ -71,7 +71,7 @@ describe('encodeResponse', () => {
     expect(partsFor(false)).toMatchObject([{ content: { parts: [{ text: 'No.' }] } }])
   })
 
-  test('media', () => {
+  test('media is encoded', () => {
     const content: AnswerBlock[] = [
       { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } },
       { type: 'audio', mediaType: 'audio/wav', data: 'UklG' },

@@ -38,7 +38,7 @@ function call(block: number, id: string, fragments: string[], more: object = {})
 }
 
 describe('chunks', () => {
-  test('text passes at once; the last chunk has the reason and the usage, and nothing follows it', () => {
+  test('text is sent at once; the last chunk has reason and usage', () => {
     const events: ChatEvent[] = [
       start,
       ...text('Hel'),
@@ -89,12 +89,12 @@ describe('chunks', () => {
     expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason: 'STOP' }] })
   })
 
-  test('a call that the stream broke off never reaches the client; those before it do', () => {
+  test('an incomplete call is not sent; earlier ones are', () => {
     const broken = [start, ...call(0, 'a', ['{}']), ...call(1, 'b', ['{"city":"S'])]
     expect(partsOf(encodedChunks(broken))).toEqual([{ functionCall: { id: 'a', name: 'get_weather', args: {} } }])
   })
 
-  test('text after a call comes after it', () => {
+  test('text after a call follows it', () => {
     const events: ChatEvent[] = [
       start,
       ...call(0, 'a', ['{}']),
@@ -109,7 +109,7 @@ describe('chunks', () => {
     ])
   })
 
-  test('several answers end in one last chunk', () => {
+  test('several choices end in one last chunk', () => {
     const events: ChatEvent[] = [
       start,
       ...text('one', 0, 0),
@@ -151,21 +151,21 @@ describe('reasoning', () => {
     { type: 'reasoning-end', choice: 0, block: 0, signature: proof },
   ]
 
-  test('thoughts for those who asked, with a foreign proof marked', () => {
+  test('thoughts go to clients that asked, with a foreign signature marked', () => {
     expect(partsOf(encodedChunks(thought('hm')))).toEqual([
       { text: 'hm', thought: true },
       { text: '', thought: true, thoughtSignature: marked },
     ])
   })
 
-  test('reasoning for others no thoughts, and a proof only where its thoughts have no text', () => {
+  test('other clients get no thoughts, and a signature only if its thoughts have no text', () => {
     expect(encodedChunks(thought('hm'), { wantsReasoning: false })).toEqual([])
     expect(partsOf(encodedChunks(thought(''), { wantsReasoning: false }))).toEqual([
       { text: '', thought: true, thoughtSignature: marked },
     ])
   })
 
-  test('a redacted block rides on a thought without text', () => {
+  test('a redacted block is sent on a thought without text', () => {
     const events: ChatEvent[] = [
       start,
       { type: 'reasoning-start', choice: 0, block: 0, redacted: proof },
@@ -176,7 +176,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('everything that is signed comes back as it was', () => {
+  test('everything signed returns unchanged', () => {
     const events: ChatEvent[] = [
       ...thought('I think'),
       { type: 'reasoning-start', choice: 0, block: 1, redacted: proof },
@@ -199,7 +199,7 @@ describe('reasoning', () => {
 describe('bytes', () => {
   const events: ChatEvent[] = [start, ...text('a\nb'), { type: 'finish', choice: 0, finish: { kind: 'stop' } }, end]
 
-  test('events with CRLF and no names, a keep-alive that is a block of its own', () => {
+  test('events have CRLF and no names; a keep-alive is a block of its own', () => {
     const bytes = encodeStream(events)
     expect(bytes.split('\r\n\r\n')).toHaveLength(3)
     for (const block of bytes.split('\r\n\r\n').slice(0, -1)) expect(block).toMatch(/^data: \{[^\n\r]*\}$/)
@@ -215,13 +215,13 @@ describe('bytes', () => {
     expect(generateContent.framing.format({ data: '{\n"a":1\n}' }, 0)).toBe('data: { "a":1 }\r\n\r\n')
   })
 
-  test('line ends that only Unicode knows are written as escapes: the library for Python would break the event there', () => {
+  test('Unicode line ends are escaped, as Python’s library would break the event there', () => {
     const data = JSON.stringify({ text: 'a\u0085b\u2028c\u2029d' })
     const line = generateContent.framing.format({ data }, 0)
     expect(line).toBe('data: {"text":"a\\u0085b\\u2028c\\u2029d"}\r\n\r\n')
   })
 
-  test('a JSON array, keep-alives and all', () => {
+  test('a JSON array has its keep-alives', () => {
     const encoder = generateContent.createStreamEncoder(context)
     const frames = events.flatMap((event) => (event.type === 'end' ? encoder.end() : encoder.push(event)))
     const bytes =
@@ -233,7 +233,7 @@ describe('bytes', () => {
     expect(parseJson(jsonArrayFraming.open + jsonArrayFraming.close)).toEqual([])
   })
 
-  test('a failure has a number for its code, and no finish reason', () => {
+  test('a failure has a numeric code and no finish reason', () => {
     const encoder = generateContent.createStreamEncoder(context)
     const frames = [start, ...text('a')].flatMap((event) => encoder.push(event))
     frames.push(...encoder.fail(new GatewayError('overloaded', 'Try again.'), 'req_1'))

@@ -28,7 +28,7 @@ describe('parseModelPath', () => {
     expect(parseModelPath(path)).toEqual(GENERATE)
   })
 
-  test('knows the other verbs', () => {
+  test('parseModelPath knows the other verbs', () => {
     expect(parseModelPath('/v1beta/models/auto-smart:streamGenerateContent')).toEqual({
       model: 'auto-smart',
       verb: 'streamGenerateContent',
@@ -36,7 +36,7 @@ describe('parseModelPath', () => {
     expect(parseModelPath('/v1beta/svc/foo:countTokens')).toEqual({ model: 'svc/foo', verb: 'countTokens' })
   })
 
-  test('splits at the last colon, bare or encoded: an id may hold colons', () => {
+  test('parseModelPath splits at the last colon, bare or encoded', () => {
     expect(parseModelPath('/v1beta/models/svc/foo:bar:generateContent')?.model).toBe('svc/foo:bar')
     expect(parseModelPath('/v1beta/models/svc/foo%3Abar:generateContent')?.model).toBe('svc/foo:bar')
     expect(parseModelPath('/v1beta/models/svc/foo:bar%3AgenerateContent')?.model).toBe('svc/foo:bar')
@@ -51,11 +51,11 @@ describe('parseModelPath', () => {
     '/v1beta/models/svc%ZZfoo:generateContent',
     '/',
     '',
-  ])('refuses %s', (path) => {
+  ])('parseModelPath refuses %s', (path) => {
     expect(parseModelPath(path)).toBeUndefined()
   })
 
-  test('never throws', () => {
+  test('parseModelPath never throws', () => {
     fc.assert(
       fc.property(fc.string(), (path) => {
         parseModelPath(path)
@@ -64,7 +64,7 @@ describe('parseModelPath', () => {
     )
   })
 
-  test('finds any id again, encoded or with bare slashes', () => {
+  test('parseModelPath finds any id again, encoded or with bare slashes', () => {
     const segment = fc
       .stringMatching(/^[a-z0-9][a-z0-9._:-]{0,8}$/)
       .filter((text) => !/^(v1|models|publishers)/.test(text))

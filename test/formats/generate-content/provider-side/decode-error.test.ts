@@ -8,7 +8,7 @@ describe('decodeError', () => {
   const body = (more: object) =>
     ({ error: { code: 429, message: 'Quota.', status: 'RESOURCE_EXHAUSTED', ...more } }) as JsonValue
 
-  test('status, word, message and delay', () => {
+  test('an error has status, code, message and delay', () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }]
     expect(generateContent.decodeError(429, body({ details }))).toEqual({
       reason: 'rate-limited',
@@ -25,7 +25,7 @@ describe('decodeError', () => {
     })
   })
 
-  test('a bad key is a 401, though providers say 400', () => {
+  test('a bad key is a 401, though providers answer 400', () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]
     expect(generateContent.decodeError(400, body({ code: 400, details }))).toMatchObject({
       reason: 'credentials',
@@ -34,12 +34,12 @@ describe('decodeError', () => {
     })
   })
 
-  test('an error in a 200 has the body’s code', () => {
+  test('an error with status 200 has the body’s code', () => {
     expect(generateContent.decodeError(200, body({}))).toMatchObject({ status: 429 })
     expect(generateContent.decodeError(200, { error: { code: 'x' } })).toMatchObject({ status: 502, kind: 'UNKNOWN' })
   })
 
-  test('other shapes', () => {
+  test('errors of other shapes are read', () => {
     expect(generateContent.decodeError(500, undefined)).toEqual({
       reason: 'server',
       status: 500,
@@ -60,7 +60,7 @@ describe('decodeError', () => {
     })
   })
 
-  test('never throws', () => {
+  test('decodeError never throws', () => {
     fc.assert(
       fc.property(
         fc.integer(),

@@ -6,7 +6,7 @@ import { decodeResponse } from '@/formats/generate-content/provider-side/decode-
 import type { JsonValue } from '@/lib/json'
 
 describe('answers', () => {
-  test('text', () => {
+  test('a text answer is decoded', () => {
     expect(generateContent.decodeResponse(readJsonFixture('text.json'))).toEqual({
       id: 'r-4kQaZ',
       created: 1_795_248_000,
@@ -16,7 +16,7 @@ describe('answers', () => {
     })
   })
 
-  test('thought and parallel calls, with a signature in base64url', () => {
+  test('a thought and parallel calls are decoded, with a base64url signature', () => {
     let calls = 0
     const response = decodeResponse(readJsonFixture('tools.json'), () => `call_${++calls}`)
     expect(response?.choices).toEqual([
@@ -54,14 +54,14 @@ describe('answers', () => {
     expect(finishOf({ functionCall: { name: 'a' } })).toEqual({ kind: 'tool-calls' })
   })
 
-  test('the chunks of a stream in a list', () => {
+  test('a list of stream chunks is one answer', () => {
     const chunk = (text: string, more: object = {}) => ({ candidates: [{ content: { parts: [{ text }] }, ...more }] })
     expect(generateContent.decodeResponse([chunk('a'), chunk('b', { finishReason: 'STOP' })])?.choices).toMatchObject([
       { content: [{ text: 'ab' }], finish: { kind: 'stop' } },
     ])
   })
 
-  test('log probabilities, there and back', () => {
+  test('log probabilities survive both directions', () => {
     const response = generateContent.decodeResponse(readJsonFixture('logprobs.json'))
     expect(response?.choices[0]?.logprobs).toEqual({
       content: [

@@ -20,7 +20,7 @@ function answer(parts: JsonValue[], more: object = {}): JsonValue {
 }
 
 describe('recorded streams', () => {
-  test('text', () => {
+  test('recorded: text', () => {
     expect(decodeFixture('text.sse')).toEqual([
       START,
       { type: 'text-start', choice: 0, block: 0 },
@@ -40,7 +40,7 @@ describe('recorded streams', () => {
     ])
   })
 
-  test('thoughts, then two calls of one name: ids of their own, the signature on the first', () => {
+  test('recorded: thoughts, then two calls of one name with own ids, the signature on the first', () => {
     const response = fold(decodeFixture('thinking-tools.sse'))
     expect(response.choices).toEqual([
       {
@@ -69,7 +69,7 @@ describe('recorded streams', () => {
     })
   })
 
-  test('two calls in one chunk, without arguments', () => {
+  test('recorded: two calls in one chunk, without arguments', () => {
     expect(fold(decodeFixture('parallel-one-chunk.sse')).choices[0]?.content).toEqual([
       { type: 'text', text: 'Checking.' },
       { type: 'tool-call', id: 'fc-1', name: 'now', argumentsText: '{}' },
@@ -77,7 +77,7 @@ describe('recorded streams', () => {
     ])
   })
 
-  test('arguments streamed by path', () => {
+  test('recorded: arguments streamed by path', () => {
     const [call] = fold(decodeFixture('partial-args.sse')).choices[0]?.content ?? []
     expect(call).toMatchObject({ id: 'fc-9', name: 'set_light', signature: { value: 'c2ln' } })
     expect(call?.type === 'tool-call' && parseJson(call.argumentsText)).toEqual({
@@ -99,7 +99,7 @@ describe('recorded streams', () => {
     expect(events.at(-1)).toEqual({ type: 'end' })
   })
 
-  test('two candidates, interleaved', () => {
+  test('recorded: two candidates, interleaved', () => {
     const events = decodeFixture('two-candidates.sse')
     expect(fold(events).choices).toMatchObject([
       { index: 0, content: [{ text: 'One.' }] },
@@ -108,21 +108,21 @@ describe('recorded streams', () => {
     expect(events.at(-1)).toEqual({ type: 'end' })
   })
 
-  test('an image', () => {
+  test('recorded: an image', () => {
     expect(fold(decodeFixture('image.sse')).choices[0]?.content).toEqual([
       { type: 'text', text: 'Here: ' },
       { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } },
     ])
   })
 
-  test('signatures on a thought and on a last empty text', () => {
+  test('recorded: signatures on a thought and on a last empty text', () => {
     expect(fold(decodeFixture('signed-text.sse')).choices[0]?.content).toEqual([
       { type: 'reasoning', text: 'Think', signature: { format: 'generate-content', value: 'dGg=' } },
       { type: 'text', text: 'Fine.', signature: { format: 'generate-content', value: 'dHh0' } },
     ])
   })
 
-  test('code that the provider ran, as text; its tokens as input', () => {
+  test('recorded: code that the provider ran, as text; its tokens as input', () => {
     const response = fold(decodeFixture('code-execution.sse'))
     expect(response.choices[0]?.content).toEqual([
       { type: 'text', text: '\n```python\nprint(2+2)\n```\n\n```\n4\n\n```\nIt is 4.' },
@@ -138,7 +138,7 @@ describe('recorded streams', () => {
 })
 
 describe('streams that go wrong', () => {
-  test('an error in the middle: no end, and what was open is closed', () => {
+  test('an error in the middle closes open blocks, without an end', () => {
     const events = decodeFixture('error-mid-stream.sse')
     expect(events).toContainEqual({
       type: 'error',
@@ -148,35 +148,35 @@ describe('streams that go wrong', () => {
     fold(events)
   })
 
-  test('an error in a list', () => {
+  test('an error in a list is an error', () => {
     expect(decodeFixture('error-array.sse')).toMatchObject([
       { type: 'error', error: { kind: 'RESOURCE_EXHAUSTED', status: 429 } },
     ])
   })
 
-  test('a cut stream: no end, and no usage that would price its output at nothing', () => {
+  test('a cut stream has no end, and no usage that would make its output free', () => {
     const events = decodeFixture('cut.sse')
     fold(events)
     expect(events.map((event) => event.type)).toEqual(['start', 'text-start', 'text-delta', 'text-delta', 'text-end'])
   })
 
-  test('a cut call has no arguments that look whole', () => {
+  test('a cut call has incomplete arguments', () => {
     const events = decodeFixture('cut-in-call.sse')
     fold(events)
     expect(events.filter((event) => event.type === 'tool-call-delta')).toEqual([])
     expect(events.at(-1)).toEqual({ type: 'tool-call-end', choice: 0, block: 1, signature: undefined } as never)
   })
 
-  test('an event that is no JSON is an error', () => {
+  test('an event that is not JSON is an error', () => {
     expect(decodeFixture('malformed-json.sse')).toMatchObject([{}, {}, {}, { type: 'error' }, { type: 'text-end' }])
   })
 
-  test('an empty stream, and heartbeats only', () => {
+  test('an empty stream, and heartbeats only, are no answer', () => {
     expect(decodeChunks()).toEqual([])
     expect(decodeChunks({}, [], null, 5, 'x')).toEqual([])
   })
 
-  test('a string for a code is no status', () => {
+  test('a text as code is not a status', () => {
     expect(decodeChunks({ error: { code: '503', status: 5 } })).toEqual([
       { type: 'error', error: { reason: 'server', status: 502, kind: 'UNKNOWN', message: '' } },
     ])
@@ -184,7 +184,7 @@ describe('streams that go wrong', () => {
 })
 
 describe('odd chunks', () => {
-  test('a reason with every chunk, or before the last of them, ends nothing by itself', () => {
+  test('a reason in every chunk, or before the last, does not end the stream', () => {
     const events = decodeChunks(
       answer([{ text: 'a' }], { finishReason: 'STOP' }),
       answer([{ text: 'b' }], { finishReason: 'STOP' }),
@@ -202,7 +202,7 @@ describe('odd chunks', () => {
     expect(events.at(-1)).toEqual({ type: 'end' })
   })
 
-  test('several chunks in one event can be told to no client of the format, and are an error', () => {
+  test('several chunks in one event are an error, as no client reads them', () => {
     const events = decodeChunks([answer([{ text: 'a' }]), answer([{ text: 'b' }], { finishReason: 'STOP' })])
     expect(events).toMatchObject([{ type: 'error', error: { kind: 'MALFORMED_EVENT' } }])
     expect(fold(decodeChunks([answer([{ text: 'a' }], { finishReason: 'STOP' })])).choices).toMatchObject([
@@ -210,7 +210,7 @@ describe('odd chunks', () => {
     ])
   })
 
-  test('failure words without content are an error, with content a stop, with a call a call', () => {
+  test('a failure reason without content is an error, with content a stop, with a call a call', () => {
     const finishOf = (parts: JsonValue[]) =>
       fold(decodeChunks(answer(parts, { finishReason: 'MALFORMED_FUNCTION_CALL' }))).choices[0]?.finish.kind
     expect(finishOf([])).toBe('error')
@@ -218,7 +218,7 @@ describe('odd chunks', () => {
     expect(finishOf([{ functionCall: { name: 'a' } }])).toBe('tool-calls')
   })
 
-  test('a cut-off turn of calls stays cut off, and an unknown word says less than a call', () => {
+  test('a cut turn of calls stays cut, and an unknown reason does not hide a call', () => {
     const finishOf = (finishReason: string) =>
       fold(decodeChunks(answer([{ functionCall: { name: 'a' } }], { finishReason }))).choices[0]?.finish
     expect(finishOf('MAX_TOKENS')).toEqual({ kind: 'length', raw: 'MAX_TOKENS' })
@@ -227,14 +227,14 @@ describe('odd chunks', () => {
     expect(finishOf('BRAND_NEW')).toEqual({ kind: 'tool-calls', raw: 'BRAND_NEW', isUnlisted: true })
   })
 
-  test('absurd indexes are not believed', () => {
+  test('absurd indexes are ignored', () => {
     const events = decodeChunks({
       candidates: [{ index: 1e9, content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' }],
     })
     expect(fold(events).choices).toMatchObject([{ index: 0 }])
   })
 
-  test('hostile paths of arguments build nothing', () => {
+  test('hostile argument paths create nothing', () => {
     const paths = ['$.__proto__.polluted', '$.constructor.prototype.x']
     const pieces = paths.map((jsonPath) => ({ jsonPath, stringValue: 'x' }))
     const [call] =
@@ -254,7 +254,7 @@ describe('odd chunks', () => {
     ['$.a[5]', { stringValue: 'x' }],
     [`$${'.a'.repeat(33)}`, { stringValue: 'x' }],
     ['$.a', { structValue: {} }],
-  ])('a piece of arguments that has no place (%p, %p) is told, and the arguments are none', (jsonPath, value) => {
+  ])('an argument piece without a valid path (%p, %p) is reported, and the arguments are empty', (jsonPath, value) => {
     const pieces = [
       { jsonPath: '$.b', numberValue: 1 },
       { jsonPath, ...value },
@@ -267,20 +267,20 @@ describe('odd chunks', () => {
     expect(parseJson(text)).toBeUndefined()
   })
 
-  test('a piece of arguments that says nothing is none', () => {
+  test('an empty argument piece adds nothing', () => {
     const call = { name: 'a', partialArgs: [{ jsonPath: '$.a', willContinue: true }] }
     expect(fold(decodeChunks(answer([{ functionCall: call }], { finishReason: 'STOP' }))).choices).toMatchObject([
       { content: [{ argumentsText: '{}' }] },
     ])
   })
 
-  test('the creation time as Unix seconds', () => {
+  test('the creation time is Unix seconds', () => {
     const created = (createTime: JsonValue) => decodeChunks({ responseId: 'r', createTime })[0]
     expect(created('2026-11-21T08:00:00.5Z')).toMatchObject({ created: 1_795_248_000 })
     expect(created('soon')).toMatchObject({ created: 0 })
   })
 
-  test('calls without an id get one that no other call has', () => {
+  test('calls without an id get a unique one', () => {
     const decoder = createStreamDecoder()
     const chunk = answer([{ functionCall: { name: 'a' } }, { functionCall: { name: 'a', id: '' } }])
     const ids = decoder

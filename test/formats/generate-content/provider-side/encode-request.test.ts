@@ -26,14 +26,14 @@ function contentsOf(turns: Turn[], ...quirks: string[]) {
 }
 
 describe('contents', () => {
-  test('neighbours of one role are one content; empty texts vanish', () => {
+  test('adjacent turns of one role are one content; empty texts are dropped', () => {
     expect(contentsOf([user(text('a')), user(text(''), text('b')), model(text('')), model(text('c'))])).toEqual([
       { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] },
       { role: 'model', parts: [{ text: 'c' }] },
     ])
   })
 
-  test('the system prompt, without a client’s note to its own vendor', () => {
+  test('the system prompt is sent without a client’s note to its own vendor', () => {
     const system = ['x-anthropic-billing-header: cc_version=2.1', 'Be brief.', '', 'Be kind.'].map((value) => ({
       type: 'text' as const,
       text: value,
@@ -41,20 +41,20 @@ describe('contents', () => {
     expect(encode({ system }).systemInstruction).toEqual({ parts: [{ text: 'Be brief.' }, { text: 'Be kind.' }] })
   })
 
-  test('a system turn in the middle is marked user text', () => {
+  test('a later system turn is marked user text', () => {
     expect(contentsOf([user(text('a')), { role: 'system', content: [text('now')] }])).toEqual([
       { role: 'user', parts: [{ text: 'a' }, { text: '<system>now</system>' }] },
     ])
   })
 
-  test('nothing but a system prompt becomes the user’s turn; nothing at all is refused', () => {
+  test('a lone system prompt becomes the user’s turn; an empty request is refused', () => {
     expect(encode({ system: [{ type: 'text', text: 'Hi' }], turns: [] })).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
     })
     expect(refusalOf(() => encode({ turns: [user(text(''))] })).param).toBe('messages')
   })
 
-  test('results: one content, exactly one part per call, in the order of the calls', () => {
+  test('results are one content with one part per call, in the order of the calls', () => {
     const turns = [
       user(text('go')),
       model(call('1', 'a', '{"x":1}'), call('2', 'b'), call('3', 'a', 'not json')),
@@ -83,7 +83,7 @@ describe('contents', () => {
     ])
   })
 
-  test('a call without result gets one; a result without call is text', () => {
+  test('a call without a result gets one; a result without a call becomes text', () => {
     const { body, warnings } = generateContent.encodeRequest(
       chatRequest({ turns: [user(text('a')), model(call('1', 'a')), user(result('9', [text('late')]))] }),
       traits(),
@@ -99,7 +99,7 @@ describe('contents', () => {
     expect(contentsOf([user(text('a')), model(call('1', 'a'))])).toHaveLength(3)
   })
 
-  test('a history that begins with a call begins with a word of the user', () => {
+  test('a history that begins with a call gets a user text first', () => {
     expect(contentsOf([model(call('1', 'a')), user(result('1', [text('x')]))])).toMatchObject([
       { role: 'user', parts: [{ text: 'Continue.' }] },
       { role: 'model' },
@@ -107,7 +107,7 @@ describe('contents', () => {
     ])
   })
 
-  test('pictures of a result: after all results, or inside where the provider takes them', () => {
+  test('pictures of a result follow all results, or are inside if the provider allows', () => {
     const turns = [
       user(text('a')),
       model(call('1', 'a'), call('2', 'b')),
@@ -133,7 +133,7 @@ describe('contents', () => {
     ])
   })
 
-  test('ids are left out for a provider that knows none', () => {
+  test('ids are omitted for a provider without them', () => {
     expect(JSON.stringify(contentsOf([model(call('1', 'a')), user(result('1', []))], 'no-call-ids'))).not.toContain(
       '"id"',
     )
@@ -155,7 +155,7 @@ describe('signatures', () => {
     return contents[1]?.parts
   }
 
-  test('own ones go back where they were', () => {
+  test('own signatures return to their place', () => {
     const thought: ModelBlock = { type: 'reasoning', text: 'hm', signature: own }
     const said: ModelBlock = { type: 'text', text: '', signature: own }
     expect(partsOf([thought, said, callOf('1', own)])).toEqual([
@@ -176,7 +176,7 @@ describe('signatures', () => {
     expect(partsOf(blocks)).toEqual([{ text: 'x' }, { functionCall: { id: '1', name: 'a', args: {} } }])
   })
 
-  test('signatures where the provider demands one, the first call of a step without any skips the check', () => {
+  test('if the provider demands signatures, the first call of a step without one skips the check', () => {
     const signatures = (blocks: ModelBlock[]) =>
       partsOf(blocks, 'thought-signatures')?.map((part) => ('thoughtSignature' in part ? part.thoughtSignature : null))
     expect(signatures([callOf('1', foreign), callOf('2')])).toEqual(['skip_thought_signature_validator', null])
@@ -186,7 +186,7 @@ describe('signatures', () => {
 })
 
 describe('media', () => {
-  test('media that the model has made carries the word that skips the check of proofs, where providers check', () => {
+  test('media made by the model has the word that skips the signature check', () => {
     const turns = [user(text('a horse')), model(png), user(text('make it red'))]
     const { contents } = generateContent.encodeRequest(chatRequest({ turns }), traits('thought-signatures')).body
     expect(contents).toContainEqual({
@@ -195,7 +195,7 @@ describe('media', () => {
     })
   })
 
-  test('bytes', () => {
+  test('media bytes are sent', () => {
     const blocks: UserBlock[] = [
       png,
       {
@@ -221,7 +221,7 @@ describe('media', () => {
     ])
   })
 
-  test('an address is refused, or passed on to a provider that fetches; the gateway never does', () => {
+  test('a media URL is refused, or passed on to a provider that fetches; the gateway never does', () => {
     const turns = [user({ type: 'image', source: { type: 'url', url: 'https://example.com/cat.png' } })]
     expect(refusalOf(() => contentsOf(turns)).message).toContain('does not fetch addresses')
     expect(contentsOf(turns, 'file-uri')).toMatchObject([
@@ -229,7 +229,7 @@ describe('media', () => {
     ])
   })
 
-  test('only this format’s own file ids', () => {
+  test('only this format’s own file ids are sent', () => {
     const turnOf = (format: 'messages' | 'generate-content') => [
       user({ type: 'file', source: { type: 'file-id', id: 'files/1', format } }),
     ]
@@ -239,7 +239,7 @@ describe('media', () => {
 })
 
 describe('what the format lacks', () => {
-  test('what the format cannot say is a warning', () => {
+  test('fields that the format lacks give a warning', () => {
     const request = chatRequest({ parallelToolCalls: false, userId: 'u', serviceTier: 'priority', cacheKey: 'k' })
     const { body, warnings } = generateContent.encodeRequest(request, traits())
     expect(warnings.map((warning) => warning.feature)).toEqual([
@@ -251,7 +251,7 @@ describe('what the format lacks', () => {
     expect(Object.keys(body)).toEqual(['contents'])
   })
 
-  test('what only another format’s provider can do is refused', () => {
+  test('fields that only another format’s provider can serve are refused', () => {
     expect(refusalOf(() => encode({ nativeOnly: ['tools[0] (web_search)'] }))).toMatchObject({ param: 'tools[0]' })
   })
 })

@@ -115,14 +115,14 @@ describe('encodeSchema', () => {
     expect(property(schema)).toEqual(expected)
   })
 
-  test('anything at all is a choice of every type', () => {
+  test('an unrestricted schema becomes a choice of every type', () => {
     const anything = { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }, { type: 'BOOLEAN' }, { type: 'OBJECT' }] }
     expect(property({})).toEqual(anything)
     expect(property({ type: 'array' })).toEqual({ type: 'ARRAY', items: anything })
     expect(property({ $ref: '#/$defs/Missing' })).toEqual(anything)
   })
 
-  test('references are written out, with what stands beside them', () => {
+  test('references are inlined with their siblings', () => {
     const root = { $defs: { City: { type: 'string', description: 'A city', enum: ['Seoul'] } } }
     expect(property({ $ref: '#/$defs/City', description: 'Where' }, root)).toEqual({
       type: 'STRING',
@@ -181,7 +181,7 @@ describe('encodeSchema', () => {
         $defs: { w: { properties: { ['n'.repeat(9_000)]: {} } } },
       },
     ],
-  ])('%s is refused', (_, schema) => {
+  ])('a schema is refused: %s', (_, schema) => {
     expect(() => encodeSchema(schema)).toThrow('takes no references in schemas')
   })
 
@@ -242,7 +242,7 @@ describe('encodeSchema', () => {
     ) as fc.Arbitrary<JsonObject>,
   }))
 
-  test('any schema ends in allowed keys alone', () => {
+  test('any schema has allowed keys only', () => {
     fc.assert(
       fc.property(anySchema, (schema) => {
         expectAllowed(encodeSchema(schema))
@@ -251,7 +251,7 @@ describe('encodeSchema', () => {
     )
   })
 
-  test('any object at all is taken for a schema without a fault', () => {
+  test('any object is encoded as a schema without an error', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (schema) => {
         expectAllowed(encodeSchema(schema as JsonObject))

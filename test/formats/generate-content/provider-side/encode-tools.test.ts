@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { encode } from '@test/formats/generate-content/support'
 
-test('tools: JSON Schema as it is, or the subset; none for a function without arguments', () => {
+test('tools have the JSON Schema, or the subset; functions without arguments have none', () => {
   const tools = [
     {
       name: 'a',
@@ -44,7 +44,7 @@ test('tools: JSON Schema as it is, or the subset; none for a function without ar
   ])
 })
 
-test('the choice of tools, where there are any', () => {
+test('the tool choice is sent if there are tools', () => {
   const tools = [{ name: 'a' }]
   const choices = [
     { type: 'auto' },

@@ -4,7 +4,7 @@ import { complaint, wireBody } from '@test/formats/messages/support'
 import { decodeCountTokens, encodeCountTokens } from '@/formats/messages/index'
 
 describe('counting tokens', () => {
-  test('needs no max_tokens', () => {
+  test('counting tokens needs no max_tokens', () => {
     const request = decodeCountTokens({ model: 'm', messages: [{ role: 'user', content: 'x' }], tools: [] })
     expect(request.maxOutputTokens).toBeUndefined()
     expect(request.turns).toHaveLength(1)
@@ -15,7 +15,7 @@ describe('counting tokens', () => {
     expect(complaint(() => decodeCountTokens({ model: 'm', messages: [] })).param).toBe('messages')
   })
 
-  test('counting tokens is answered in one field', () => {
+  test('counting tokens answers in one field', () => {
     expect(encodeCountTokens(7)).toEqual({ input_tokens: 7 })
   })
 })

@@ -128,11 +128,11 @@ describe('limits', () => {
     expect(() => decode(changes)).toThrow(GatewayError)
   })
 
-  test('a body of another kind', () => {
+  test('a body of another kind is refused', () => {
     expect(complaint(() => messages.decodeRequest([] as never)).message).toBe('the body must be an object')
   })
 
-  test('the bounds themselves are allowed', () => {
+  test('values at their limits are allowed', () => {
     const request = decode({ max_tokens: 1_000_000, temperature: 0, top_p: 1 })
     expect(request.maxOutputTokens).toBe(1_000_000)
     expect(request.sampling).toMatchObject({ temperature: 0, topP: 1 })
@@ -140,7 +140,7 @@ describe('limits', () => {
 })
 
 describe('a plain request', () => {
-  test('becomes one user turn', () => {
+  test('a plain request becomes one user turn', () => {
     expect(decode()).toMatchObject({
       model: 'svc/alpha',
       stream: false,
@@ -153,7 +153,7 @@ describe('a plain request', () => {
     expect(decode().nativeOnly).toBeUndefined()
   })
 
-  test('carries sampling, stops, user, tier and fallback', () => {
+  test('a request has sampling, stops, user, tier and fallback', () => {
     const request = decode({
       temperature: 0.5,
       top_p: 0.9,
@@ -173,7 +173,7 @@ describe('a plain request', () => {
     })
   })
 
-  test('never changes the body', () => {
+  test('the body is never changed', () => {
     const body = JSON.parse(readFixture('claude-code-request.json')) as JsonObject
     const before = JSON.stringify(body)
     messages.decodeRequest(body)
@@ -193,24 +193,24 @@ describe('a plain request', () => {
 describe('a coding agent', () => {
   const request = messages.decodeRequest(JSON.parse(readFixture('claude-code-request.json')) as JsonObject)
 
-  test('loses its billing line, and keeps its cache hints', () => {
+  test('Claude Code’s billing line is removed, and its cache marks are kept', () => {
     expect(request.system).toEqual([
       { type: 'text', text: 'You are a coding agent.', cache: { ttl: '1h' } },
       { type: 'text', text: 'Long prompt.', cache: { ttl: '5m' } },
     ])
   })
 
-  test('a coding agent has a system turn in the middle', () => {
+  test('Claude Code’s system turn in the middle is decoded', () => {
     expect(request.turns.map((turn) => turn.role)).toEqual(['user', 'system'])
     expect(request.turns[1]?.content).toEqual([{ type: 'text', text: 'Today is a day.', cache: { ttl: '5m' } }])
   })
 
-  test('a coding agent has its real tools, its effort, and no wish to read the thinking', () => {
+  test('Claude Code’s tools, effort, and hidden thinking are decoded', () => {
     expect(request.tools.map((tool) => tool.name)).toEqual(['Read'])
     expect(request.reasoning).toEqual({ effort: 'high', visible: false })
   })
 
-  test('keeps what the hub has no word for', () => {
+  test('fields that the hub lacks are kept', () => {
     expect(Object.keys(request.extensions.messages ?? {})).toEqual(['context_management'])
     expect(request.nativeOnly).toBeUndefined()
   })
@@ -252,19 +252,19 @@ describe('tools', () => {
     [{ type: 'any', disable_parallel_tool_use: true }, { type: 'required' }, false],
     [{ type: 'tool', name: 'f', disable_parallel_tool_use: false }, { type: 'tool', name: 'f' }, true],
     [{ type: 'none' }, { type: 'none' }, undefined],
-  ])('choice %j', (choice, toolChoice, parallelToolCalls) => {
+  ])('tool choice %j', (choice, toolChoice, parallelToolCalls) => {
     const request = decode({ tools: [tool], tool_choice: choice })
     expect(request.toolChoice).toEqual(toolChoice as never)
     expect(request.parallelToolCalls).toBe(parallelToolCalls)
   })
 
-  test('tools that run at the provider bind the request to it', () => {
+  test('provider tools bind the request to their provider', () => {
     const request = decode({ tools: [tool, { type: 'web_search_20250305', name: 'web_search' }] })
     expect(request.tools).toHaveLength(1)
     expect(request.nativeOnly).toEqual(['tools[1] (web_search_20250305)'])
   })
 
-  test('a search for deferred tools is not needed where all are given', () => {
+  test('a search for deferred tools is not needed if all are given', () => {
     expect(decode({ tools: [tool, { type: 'tool_search_tool_bm25_20251119', name: 's' }] }).nativeOnly).toBeUndefined()
   })
 })
@@ -286,7 +286,7 @@ describe('what only the format itself can carry', () => {
 describe('output', () => {
   const schema = { type: 'object', properties: {} }
 
-  test('a schema, in its new and its older place', () => {
+  test('an answer schema is read from its new and its older place', () => {
     const expected = { type: 'json-schema', schema } as never
     expect(decode({ output_config: { format: { type: 'json_schema', schema } } }).output).toEqual(expected)
     expect(decode({ output_format: { type: 'json_schema', schema } }).output).toEqual(expected)

@@ -90,7 +90,7 @@ describe('media', () => {
 })
 
 describe('tools', () => {
-  test('calls keep their id and input, results learn the name of their call', () => {
+  test('calls keep id and input, and results get the name of their call', () => {
     const decoded = turns(
       ['assistant', [{ type: 'tool_use', id: 'call_xyz|weird id', name: 'f', input: { a: 1 } }]],
       ['user', [{ type: 'tool_result', tool_use_id: 'call_xyz|weird id', content: 'done', is_error: true }]],
@@ -109,7 +109,7 @@ describe('tools', () => {
     ])
   })
 
-  test('results hold images, references and whatever else', () => {
+  test('results may have images, references and other blocks', () => {
     const [result] = block({
       type: 'tool_result',
       tool_use_id: 't',
@@ -129,7 +129,7 @@ describe('tools', () => {
     })
   })
 
-  test('an absent result is empty', () => {
+  test('a missing result is empty', () => {
     expect(block({ type: 'tool_result', tool_use_id: 't' })).toMatchObject([{ content: [], isError: false }])
   })
 })
@@ -148,7 +148,7 @@ describe('thinking', () => {
     ])
   })
 
-  test.each([[''], ['svc.unsigned'], [null], ['svc.nobody.reasoning.x']])('unsigned: %j', (signature) => {
+  test.each([[''], ['svc.unsigned'], [null], ['svc.nobody.reasoning.x']])('unsigned thinking: %j', (signature) => {
     expect(assistant(thinking(signature, 'hm'))).toEqual([{ type: 'reasoning', text: 'hm' }])
     expect(assistant(thinking(signature))).toEqual([])
   })
@@ -162,7 +162,7 @@ describe('thinking', () => {
     ])
   })
 
-  test('a marked signature before a call is the call’s', () => {
+  test('a marked signature before a call belongs to the call', () => {
     const signature = { format: 'generate-content', value: 'AbC=' } as const
     expect(assistant(thinking('svc.generate-content.call.AbC='), call, { ...call, id: 'u' })).toEqual([
       { type: 'tool-call', id: 't', name: 'f', argumentsText: '{}', signature },
@@ -170,7 +170,7 @@ describe('thinking', () => {
     ])
   })
 
-  test('a marked signature after a text is the text’s', () => {
+  test('a marked signature after a text belongs to the text', () => {
     expect(assistant({ type: 'text', text: 'Hi' }, thinking('svc.generate-content.text.AbC='))).toEqual([
       { type: 'text', text: 'Hi', signature: { format: 'generate-content', value: 'AbC=' } },
     ])
@@ -178,7 +178,7 @@ describe('thinking', () => {
 })
 
 describe('system', () => {
-  test('messages before the first turn join the system prompt', () => {
+  test('system messages before the first turn join the system prompt', () => {
     const request = messages.decodeRequest(
       wireBody({
         system: 'First.',
@@ -194,7 +194,7 @@ describe('system', () => {
   })
 })
 
-test('the top-level cache hint stands on the last block', () => {
+test('the top-level cache mark is on the last block', () => {
   const request = messages.decodeRequest(
     wireBody({ cache_control: { type: 'ephemeral', ttl: '1h' }, messages: [{ role: 'user', content: 'Hi' }] }),
   )

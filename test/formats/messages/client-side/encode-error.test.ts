@@ -31,7 +31,7 @@ describe('our errors', () => {
     })
   })
 
-  test('every kind is told', () => {
+  test('every kind of error is encoded', () => {
     for (const kind of Object.keys(STATUS_OF_KIND) as ErrorKind[]) {
       expect(messages.encodeError(new GatewayError(kind, 'x'), 'r').body.error).toMatchObject({
         type: expect.any(String),
@@ -39,7 +39,7 @@ describe('our errors', () => {
     }
   })
 
-  test('facts and headers', () => {
+  test('an error has facts and headers', () => {
     const error = new GatewayError('insufficient_credit', 'Too dear', {
       code: 'insufficient_credit',
       details: { needed: 0.5, available: 0.1, held: 0 },

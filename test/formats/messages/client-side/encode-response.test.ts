@@ -18,7 +18,7 @@ const text: AnswerBlock = { type: 'text', text: 'Hi' }
 const call: AnswerBlock = { type: 'tool-call', id: 't', name: 'f', argumentsText: '{"a":1}' }
 
 describe('writing', () => {
-  test('a message', () => {
+  test('an answer is a message', () => {
     expect(encode([text])).toEqual({
       id: 'msg_public',
       type: 'message',
@@ -42,12 +42,12 @@ describe('writing', () => {
     })
   })
 
-  test('writing without usage the input is estimated', () => {
+  test('an answer without usage has an estimated input', () => {
     const answer = messages.encodeResponse({ ...response([text]), usage: null }, context)
     expect(answer.usage).toMatchObject({ input_tokens: 21, output_tokens: 0 })
   })
 
-  test('writing without a choice or content', () => {
+  test('an answer without choice or content is encoded', () => {
     expect(messages.encodeResponse({ ...response([]), choices: [] }, context)).toMatchObject({
       content: [],
       stop_reason: 'end_turn',
@@ -74,7 +74,7 @@ describe('writing', () => {
     expect(encode(content, finish)).toMatchObject({ stop_reason: reason, stop_sequence: sequence })
   })
 
-  test('tool calls always have an object and a legal id', () => {
+  test('tool calls always have an object and a valid id', () => {
     const calls = ['', '{"a":1}', 'broken', '[1]'].map(
       (argumentsText): AnswerBlock => ({ type: 'tool-call', id: 'a|b', name: 'f', argumentsText }),
     )
@@ -89,7 +89,7 @@ describe('writing', () => {
     expect(new Set(content.map((block) => block.id)).size).toBe(4)
   })
 
-  test('media are named', () => {
+  test('media is named', () => {
     const image: AnswerBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA' } }
     expect(encode([image, { type: 'audio', mediaType: 'audio/wav', data: 'AA' }]).content).toEqual([
       { type: 'text', text: '[image omitted: this API carries only text]' },
@@ -97,7 +97,7 @@ describe('writing', () => {
     ])
   })
 
-  test('reasoning is for who asked', () => {
+  test('reasoning is only for clients that asked', () => {
     const reasoning: AnswerBlock = { type: 'reasoning', text: 'hm' }
     expect(encode([reasoning, text]).content).toEqual([
       { type: 'thinking', thinking: 'hm', signature: 'svc.unsigned' },
@@ -134,7 +134,7 @@ describe('properties', () => {
     ),
   )
 
-  test('a client that sends the answer back says what was answered', () => {
+  test('an answer sent back by a client keeps its meaning', () => {
     fc.assert(
       fc.property(fc.array(block, { minLength: 1, maxLength: 6 }), (content) => {
         const body = { model: 'm', max_tokens: 5, messages: [{ role: 'assistant', content: encode(content).content }] }

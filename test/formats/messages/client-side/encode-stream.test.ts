@@ -20,14 +20,14 @@ import { messages } from '@/formats/messages/index'
 import type { JsonObject } from '@/lib/json'
 
 describe('the frame of a stream', () => {
-  test('text, byte for byte', () => {
+  test('text is streamed byte for byte', () => {
     const sse = toSse(
       encodeEvents([start, ...text(0, 'He', 'llo'), finish(), { type: 'usage', usage }, { type: 'end' }]),
     )
     expect(sse).toBe(readFixture('encoded-text.sse'))
   })
 
-  test('no content at all is legal', () => {
+  test('a stream without content is valid', () => {
     for (const events of [[], [start, finish()]]) {
       expect(dataOf(encodeEvents(events)).map((data) => data.type)).toEqual([
         'message_start',
@@ -37,7 +37,7 @@ describe('the frame of a stream', () => {
     }
   })
 
-  test('starts with the estimate, and ends with the provider’s word', () => {
+  test('a stream starts with estimated usage, and ends with the provider’s', () => {
     const [first, ...rest] = dataOf(encodeEvents([start, finish('length'), { type: 'usage', usage }]))
     expect(first).toMatchObject({
       message: {
@@ -60,7 +60,7 @@ describe('the frame of a stream', () => {
     }
   })
 
-  test('another choice is left out', () => {
+  test('further choices are dropped', () => {
     expect(
       blocksOf(
         encodeEvents([start, { type: 'text-start', ...at(0, 1) }, { type: 'text-delta', ...at(0, 1), text: 'x' }]),
@@ -68,19 +68,19 @@ describe('the frame of a stream', () => {
     ).toEqual([])
   })
 
-  test('an id of another style becomes one of ours', () => {
+  test('a foreign id is replaced by one of ours', () => {
     for (const id of ['abc', 'req_abc', 'msg_abc']) {
       expect(dataOf(encodeEvents([start], { id }))[0]).toMatchObject({ message: { id: 'msg_abc' } })
     }
   })
 
-  test('keep-alive is a whole ping', () => {
+  test('a keep-alive is a whole ping', () => {
     expect(messages.framing.keepAlive).toBe('event: ping\ndata: {"type": "ping"}\n\n')
   })
 })
 
 describe('failure', () => {
-  test('failure is an error event, and nothing after it', () => {
+  test('a failure is an error event, and nothing follows', () => {
     const encoder = messages.createStreamEncoder(context)
     encoder.push(start)
     const frames = encoder.fail(new GatewayError('overloaded', 'Try later', { code: 'busy' }), 'req_1')
@@ -97,7 +97,7 @@ describe('failure', () => {
     ]).toEqual([])
   })
 
-  test('failure after the end there is none', () => {
+  test('a failure after the end is not sent', () => {
     const encoder = messages.createStreamEncoder(context)
     encoder.end()
     expect(encoder.fail(new GatewayError('internal', 'x'), 'r')).toEqual([])
@@ -106,7 +106,7 @@ describe('failure', () => {
 })
 
 describe('blocks', () => {
-  test('interleaved calls are told one after the other', () => {
+  test('interleaved calls are sent one after the other', () => {
     const events: ChatEvent[] = [
       start,
       ...tool(0, 'a', ['{"x"']).slice(0, -1),
@@ -123,7 +123,7 @@ describe('blocks', () => {
     ])
   })
 
-  test('text gives way to a call, and goes on after it', () => {
+  test('text pauses for a call, and continues after it', () => {
     const events: ChatEvent[] = [
       start,
       { type: 'text-start', ...at(0) },
@@ -135,17 +135,17 @@ describe('blocks', () => {
     expect(blocksOf(encodeEvents(events))).toMatchObject([{ text: 'a' }, { id: 't', input: '{}' }, { text: 'b' }])
   })
 
-  test('what is open at the end is closed', () => {
+  test('open blocks are closed at the end', () => {
     expect(
       blocksOf(encodeEvents([start, ...text(0, 'a').slice(0, -1), ...tool(1, 't', ['{}']).slice(0, -1)])),
     ).toMatchObject([{ text: 'a' }, { input: '{}' }])
   })
 
-  test('empty text is no block', () => {
+  test('empty text makes no block', () => {
     expect(blocksOf(encodeEvents([start, ...text(0, ''), ...text(1)]))).toEqual([])
   })
 
-  test('a refusal is text with its own reason', () => {
+  test('a refusal is text with its own stop reason', () => {
     const frames = encodeEvents([
       start,
       { type: 'refusal-start', ...at(0) },
@@ -164,7 +164,7 @@ describe('blocks', () => {
 })
 
 describe('tool calls', () => {
-  test('tool calls have legal ids, each its own', () => {
+  test('tool calls have valid, unique ids', () => {
     const blocks = blocksOf(
       encodeEvents([start, ...tool(0, 'a|b', []), ...tool(1, '', []), ...tool(2, 'c', []), ...tool(3, 'c', [])]),
     )
@@ -174,7 +174,7 @@ describe('tool calls', () => {
     expect(ids[2]).toBe('c')
   })
 
-  test('outrank the reason', () => {
+  test('tool calls override the stop reason', () => {
     const frames = encodeEvents([start, ...tool(0, 't', ['{}']), finish('stop')])
     expect(dataOf(frames).at(-2)).toMatchObject({ delta: { stop_reason: 'tool_use' } })
     expect(dataOf(encodeEvents([start, finish('tool-calls')])).at(-2)).toMatchObject({
@@ -188,7 +188,7 @@ describe('tool calls', () => {
     ])
   })
 
-  test('flow from their second fragment on', () => {
+  test('tool arguments are streamed from their second fragment on', () => {
     const encoder = messages.createStreamEncoder(context)
     const [open, ...rest] = [start, ...tool(0, 't', ['{"a"', ':', '1}'])].map((event) => encoder.push(event).length)
     expect([open, ...rest]).toEqual([1, 0, 0, 2, 1, 1])
@@ -196,7 +196,7 @@ describe('tool calls', () => {
 })
 
 describe('signatures', () => {
-  test('signatures of another format ride before the call they sign', () => {
+  test('a foreign signature precedes the call it signs', () => {
     expect(blocksOf(encodeEvents([start, ...tool(0, 't', ['{}'], foreign), ...tool(1, 'u', ['{}'])]))).toEqual([
       { type: 'thinking', thinking: '', signature: 'svc.generate-content.call.AbC=' },
       { type: 'tool_use', id: 't', name: 'f', input: '{}' },
@@ -204,7 +204,7 @@ describe('signatures', () => {
     ])
   })
 
-  test('signatures of another format ride after the text they sign, for who reads reasoning', () => {
+  test('a foreign signature follows the text it signs, for clients that read reasoning', () => {
     const events: ChatEvent[] = [
       start,
       ...text(0, 'a').slice(0, -1),
@@ -228,7 +228,7 @@ describe('signatures', () => {
     expect(blocksOf(encodeEvents([start, ...thinking(0, 'hm', signature)], { wantsReasoning }))).toEqual(expected)
   })
 
-  test('encrypted thinking is kept, that of another format for who reads reasoning', () => {
+  test('encrypted thinking is kept; foreign thinking is only for clients that read reasoning', () => {
     const redacted: ChatEvent[] = [
       { type: 'reasoning-start', ...at(0), redacted: own },
       { type: 'reasoning-end', ...at(0) },
@@ -243,7 +243,7 @@ describe('signatures', () => {
     ])
   })
 
-  test('signatures of a call make no block before it for who did not ask for reasoning', () => {
+  test('a call’s signature makes no block for clients without reasoning', () => {
     const events: ChatEvent[] = [
       start,
       { type: 'tool-call-start', ...at(0), id: 'a', name: 'f' },

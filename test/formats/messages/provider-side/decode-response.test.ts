@@ -7,7 +7,7 @@ import { type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 const fixture = parseJson(readFixture('thinking-tools-response.json')) as JsonObject
 
 describe('reading', () => {
-  test('thinking and tools', () => {
+  test('thinking and tools are decoded', () => {
     expect(messages.decodeResponse(fixture)).toEqual({
       id: 'msg_01Tools',
       created: 0,
@@ -48,7 +48,7 @@ describe('reading', () => {
     expect(messages.decodeResponse(body)).toBeUndefined()
   })
 
-  test('a message without usage, model or known blocks is still one', () => {
+  test('a message without usage, model or known blocks is decoded', () => {
     expect(messages.decodeResponse({ type: 'message', content: [3, { type: 'server_tool_use' }] })).toMatchObject({
       id: '',
       model: '',

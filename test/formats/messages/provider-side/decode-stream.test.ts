@@ -24,7 +24,7 @@ const finish = (reason: string, usage: JsonValue = null) => ({
 const types = (events: ChatEvent[]) => events.map((event) => event.type)
 
 describe('fixtures', () => {
-  test('text', () => {
+  test('recorded: text', () => {
     const usage = {
       uncached: 25,
       cacheRead: 5,
@@ -46,7 +46,7 @@ describe('fixtures', () => {
     ])
   })
 
-  test('thinking and tools', () => {
+  test('recorded: thinking and tools', () => {
     const folder = createFolder()
     for (const event of decodeText(readFixture('thinking-tools.sse'))) folder.push(event)
     const { choices, usage } = folder.response()
@@ -69,7 +69,7 @@ describe('fixtures', () => {
     expect(usage).toEqual({ uncached: 402, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 90, reasoning: 30 })
   })
 
-  test('restated usage, unknown blocks and citations', () => {
+  test('recorded: restated usage, unknown blocks and citations', () => {
     const events = decodeText(readFixture('restated-usage.sse'))
     expect(events.findLast((event) => event.type === 'usage')).toEqual({
       type: 'usage',
@@ -91,7 +91,7 @@ describe('fixtures', () => {
     ])
   })
 
-  test('cut anywhere before the terminator there is no end', () => {
+  test('a stream cut before the terminator has no end', () => {
     const whole = readFixture('thinking-tools.sse')
     const blocks = whole.split('\n\n').slice(0, -2)
     for (let kept = 0; kept < blocks.length; kept++) {
@@ -121,7 +121,7 @@ describe('fixtures', () => {
 })
 
 describe('what should not come', () => {
-  test('a tool call outranks the reason, a length does not', () => {
+  test('a tool call overrides the stop reason, except length', () => {
     const call = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 't', name: 'f' } }
     expect(stream(start, call, finish('end_turn'), stop)).toContainEqual({
       type: 'finish',
@@ -135,17 +135,17 @@ describe('what should not come', () => {
     })
   })
 
-  test('no start, no block start, ghost indexes', () => {
+  test('missing starts and unknown indexes are handled', () => {
     const delta = { type: 'content_block_delta', index: 7, delta: { type: 'text_delta', text: 'x' } }
     expect(types(stream(delta, stop))).toEqual(['start', 'text-start', 'text-delta', 'text-end', 'finish', 'end'])
   })
 
-  test('a second start and a second stop reason', () => {
+  test('a second start and a second stop reason are handled', () => {
     const events = stream(start, start, finish('end_turn'), finish('max_tokens'), stop, stop)
     expect(types(events)).toEqual(['start', 'usage', 'usage', 'finish', 'end'])
   })
 
-  test('an answer that begins anew after content has failed: nobody can take back what was half said', () => {
+  test('an answer that starts again after content has failed', () => {
     const call = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 't', name: 'look' } }
     const events = stream(start, call, start, call, finish('tool_use'), stop)
     expect(types(events)).toEqual(['start', 'usage', 'tool-call-start', 'tool-call-end', 'error'])
@@ -158,25 +158,25 @@ describe('what should not come', () => {
     expect(types(stream(start, again, again)).slice(2)).toEqual([...once, ...once])
   })
 
-  test('arguments without a call', () => {
+  test('arguments without a call are ignored', () => {
     const delta = { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{' } }
     expect(types(stream(start, delta))).toEqual(['start', 'usage'])
   })
 
-  test('text that is no JSON is an error', () => {
+  test('text that is not JSON is an error', () => {
     const events = decodeText('event: message_start\ndata: {"type":"mess\n\nevent: message_stop\ndata: {}\n\n')
     expect(events).toMatchObject([{ type: 'error', error: { reason: 'server', kind: 'malformed_event' } }])
     expect(types(decodeText('data: <html>\n\n'))).toEqual(['error'])
   })
 
-  test('noise is ignored', () => {
+  test('unknown events are ignored', () => {
     expect(decodeText('event: vertex_event\ndata: x\n\ndata: [DONE]\n\n: comment\n\nevent: ping\ndata: -\n\n')).toEqual(
       [],
     )
     expect(decodeText('event: future\ndata: {"type":"future"}\n\n')).toEqual([])
   })
 
-  test('an error in another shape', () => {
+  test('an error in another shape is read', () => {
     expect(decodeText('data: {"error":{"message":"boom"}}\n\n')).toMatchObject([
       { type: 'error', error: { message: 'boom' } },
     ])
@@ -185,7 +185,7 @@ describe('what should not come', () => {
     ])
   })
 
-  test('the type is in the event name alone', () => {
+  test('the type may be in the event name only', () => {
     expect(types(decodeText('event: message_stop\ndata: {}\n\n'))).toEqual(['start', 'finish', 'end'])
   })
 
@@ -195,14 +195,14 @@ describe('what should not come', () => {
     [{ output_tokens: 1e308 }],
     [{ input_tokens: 2 ** 53, output_tokens: 1 }],
     ['usage'],
-  ])('usage %j is not believed', (usage) => {
+  ])('usage %j is ignored', (usage) => {
     const events = stream(start, finish('end_turn', usage), stop)
     const usages = events.filter((event) => event.type === 'usage')
     expect(usages.every((event) => event.usage.output <= 1 && event.usage.uncached === 3)).toBe(true)
     expect(types(events).at(-1)).toBe('end')
   })
 
-  test('output never shrinks', () => {
+  test('output tokens never shrink', () => {
     const events = stream(start, finish('end_turn', { output_tokens: 9 }), finish('x', { output_tokens: 4 }), stop)
     expect(events.findLast((event) => event.type === 'usage')).toMatchObject({ usage: { output: 9 } })
   })
@@ -230,7 +230,7 @@ describe('properties', () => {
     ),
   }))
 
-  test('never throws, and starts and ends match, whatever comes', () => {
+  test('for any events the decoder never throws, and starts match ends', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ name: fc.option(word, { nil: undefined }), value }), { maxLength: 12 }),

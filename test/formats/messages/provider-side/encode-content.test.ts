@@ -82,7 +82,7 @@ test.each<[UserBlock, string[]]>([
   expect(complaint(() => userBlock(block, ...quirks)).param).toBe('messages')
 })
 
-test('in an assistant turn is shown in the next user message', () => {
+test('media of an assistant turn is shown in the next user message', () => {
   const image: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA' } }
   const { messages: encoded, features } = encode([user(text('draw')), assistant(image), user(text('more'))])
   expect(encoded.slice(1)).toEqual([

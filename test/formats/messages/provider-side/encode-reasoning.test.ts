@@ -11,14 +11,14 @@ const tools = [{ name: 'f' }, { name: 'g' }]
 test.each<[ChatRequest['toolChoice'], string]>([
   [{ type: 'required' }, 'Answer with a call of a tool, not with text alone.'],
   [{ type: 'tool', name: 'g' }, 'Answer with a call of the tool g, not with text alone.'],
-])('the demand %j is an instruction where the model always thinks', (toolChoice, instruction) => {
+])('reasoning %j is an instruction if the model always thinks', (toolChoice, instruction) => {
   const reasoning = { effort: 'high' as const }
   const { body, warnings } = encode({ tools, toolChoice, reasoning }, 'adaptive-thinking', 'always-thinking')
   expect(body).toMatchObject({ tool_choice: { type: 'auto' }, system: instruction, thinking: { type: 'adaptive' } })
   expect(warnings.map((warning) => warning.feature)).toEqual(['tool_choice'])
 })
 
-test('cannot be switched off where the model always thinks', () => {
+test('reasoning cannot be turned off if the model always thinks', () => {
   const { body, warnings } = encode({ reasoning: { effort: 'none' } }, 'adaptive-thinking', 'always-thinking')
   expect(body).not.toHaveProperty('thinking')
   expect(body.output_config).toEqual({ effort: 'low' })

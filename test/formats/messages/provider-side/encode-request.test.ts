@@ -20,12 +20,12 @@ describe('a plain request', () => {
     })
   })
 
-  test('asks for no more than the model gives', () => {
+  test('the output limit is at most the model’s', () => {
     expect(encode({ maxOutputTokens: 100 }).body.max_tokens).toBe(100)
     expect(encode({ maxOutputTokens: 100_000 }).body.max_tokens).toBe(8192)
   })
 
-  test('streams, and names the user', () => {
+  test('a plain request streams, and names the user', () => {
     expect(encode({ stream: true, userId: 'u' }).body).toMatchObject({ stream: true, metadata: { user_id: 'u' } })
   })
 
@@ -52,7 +52,7 @@ describe('what would change the meaning is refused', () => {
 })
 
 describe('the system prompt', () => {
-  test('the system prompt is one text where nothing is to be cached', () => {
+  test('the system prompt is one text without cache marks', () => {
     const system: ChatRequest['system'] = [
       { type: 'text', text: 'A' },
       { type: 'text', text: '' },
@@ -61,7 +61,7 @@ describe('the system prompt', () => {
     expect(encode({ system }).body.system).toBe('A\n\nB')
   })
 
-  test('keeps its cache hints', () => {
+  test('the system prompt keeps its cache marks', () => {
     const system: ChatRequest['system'] = [
       { type: 'text', text: 'A', cache: { ttl: '1h' } },
       { type: 'text', text: 'B', cache: { ttl: '5m' } },
@@ -72,7 +72,7 @@ describe('the system prompt', () => {
     ])
   })
 
-  test('loses the earliest of more than four cache hints', () => {
+  test('of more than four cache marks the earliest are dropped', () => {
     const cache = { ttl: '5m' } as const
     const { body, warnings } = encode({
       system: [{ type: 'text', text: 'A', cache }],
@@ -92,7 +92,7 @@ describe('sampling', () => {
     expect(warnings).toEqual([{ feature: 'temperature', detail: 'clamped to 1' }])
   })
 
-  test('sampling is dropped where the model takes none', () => {
+  test('sampling is dropped if the model has none', () => {
     const { body, warnings } = encode({ sampling: { temperature: 0.7, topP: 0.5, topK: 3 } }, 'no-sampling')
     expect(body).not.toHaveProperty('temperature')
     expect(body).not.toHaveProperty('top_p')
@@ -100,33 +100,33 @@ describe('sampling', () => {
     expect(warnings.map((warning) => warning.feature)).toEqual(['temperature', 'topK', 'topP'])
   })
 
-  test('sampling is one of two where the model takes only one', () => {
+  test('only one sampling value is sent if the model accepts one', () => {
     const { body } = encode({ sampling: { temperature: 0.7, topP: 0.5 } }, 'temperature-or-top-p')
     expect(body.temperature).toBe(0.7)
     expect(body).not.toHaveProperty('top_p')
   })
 
-  test('gives way to thinking', () => {
+  test('sampling is dropped with thinking', () => {
     const { body } = encode({ sampling: { temperature: 0.7, topP: 0.97, topK: 3 }, reasoning: { budgetTokens: 2000 } })
     expect(body).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 2000 }, top_p: 0.97 })
     expect(body).not.toHaveProperty('temperature')
     expect(body).not.toHaveProperty('top_k')
   })
 
-  test('sampling without a word here is named', () => {
+  test('sampling fields that the format lacks are named', () => {
     const sampling = { frequencyPenalty: 1, presencePenalty: 1, seed: 7, logprobs: true, topLogprobs: 2 }
     expect(features({ sampling })).toEqual(['frequencyPenalty', 'presencePenalty', 'seed'])
     expect(features({ sampling: { logprobs: false } })).toEqual([])
   })
 
-  test('stops are not of white space', () => {
+  test('stop sequences of white space are dropped', () => {
     expect(encode({ sampling: { stop: ['\n', 'END', ' '] } }).body.stop_sequences).toEqual(['END'])
     expect(encode({ sampling: { stop: ['\n'] } }).body).not.toHaveProperty('stop_sequences')
   })
 })
 
 describe('tools', () => {
-  test('always have an object schema', () => {
+  test('tools always have an object schema', () => {
     expect(encode({ tools: [{ ...tool, description: 'd', strict: true }, other] }).body.tools).toEqual([
       { name: 'f', description: 'd', input_schema: tool.parameters, strict: true },
       { name: 'g', input_schema: { type: 'object', properties: {} } },
@@ -149,13 +149,13 @@ describe('tools', () => {
     expect(encode({ tools: [tool, other], toolChoice, parallelToolCalls }).body.tool_choice).toEqual(expected as never)
   })
 
-  test('a choice among some is a shorter list', () => {
+  test('a choice among some tools shortens the list', () => {
     const { body, warnings } = encode({ tools: [tool, other], toolChoice: { type: 'auto', names: ['g'] } })
     expect(body.tools).toEqual([{ name: 'g', input_schema: { type: 'object', properties: {} } }])
     expect(warnings.map((warning) => warning.feature)).toEqual(['tool_choice'])
   })
 
-  test('no choice is made where there are no tools', () => {
+  test('without tools there is no tool choice', () => {
     expect(encode({ toolChoice: { type: 'auto' }, parallelToolCalls: false }).body).not.toHaveProperty('tool_choice')
   })
 })
@@ -201,13 +201,13 @@ describe('reasoning', () => {
     ['too small a limit', { maxOutputTokens: 1000 }, []],
     ['a loop without thoughts', { turns: loop }, []],
     ['a prefill', { turns: [...loop.slice(0, 1), { role: 'assistant', content: [{ type: 'text', text: 'So' }] }] }, []],
-  ])('is left out beside %s', (_, changes, quirks) => {
+  ])('thinking is omitted beside %s', (_, changes, quirks) => {
     const { body, warnings } = encode({ ...changes, reasoning: { effort: 'high' } }, ...quirks)
     expect(body).not.toHaveProperty('thinking')
     expect(warnings.map((warning) => warning.feature)).toEqual(['reasoning'])
   })
 
-  test('goes on in a loop that it began, and in any where the model adapts', () => {
+  test('thinking continues in its own loop, and in any if the model adapts', () => {
     const signature = { format: 'messages', value: 'Eq=' } as const
     const [start, call, result] = loop
     const thought = { ...call, content: [{ type: 'reasoning', text: 'hm', signature }, ...(call?.content ?? [])] }
@@ -231,7 +231,7 @@ describe('the shape of the answer', () => {
     required: ['age'],
   }
 
-  test('the shape of the answer is a schema that the API takes', () => {
+  test('an answer schema is one that the API accepts', () => {
     const { body, warnings } = encode({ output: { type: 'json-schema', schema } })
     expect(body.output_config).toEqual({
       format: {
@@ -256,13 +256,13 @@ describe('the shape of the answer', () => {
     expect(warnings).toEqual([])
   })
 
-  test('a property named like a keyword is no keyword', () => {
+  test('a property named like a keyword is not a keyword', () => {
     const named = { type: 'object', properties: { minimum: { type: 'integer' }, $ref: { type: 'string' } } }
     const { body } = encode({ output: { type: 'json-schema', schema: named } })
     expect(body.output_config).toMatchObject({ format: { schema: named } })
   })
 
-  test('the shape of the answer is told where the model has no such thing', () => {
+  test('the shape is requested in words if the model has no such field', () => {
     const shaped = encode({ output: { type: 'json-schema', schema } }, 'no-output-format')
     expect(shaped.body).not.toHaveProperty('output_config')
     expect(String(shaped.body.system)).toContain(JSON.stringify(schema))
@@ -272,7 +272,7 @@ describe('the shape of the answer', () => {
     expect(free.warnings.map((warning) => warning.feature)).toEqual(['output'])
   })
 
-  test('stands beside an effort', () => {
+  test('an answer schema and an effort are sent together', () => {
     const { body } = encode(
       { output: { type: 'json-schema', schema: {} }, reasoning: { effort: 'low' } },
       'adaptive-thinking',

@@ -23,7 +23,7 @@ function encode(turns: Turn[], ...quirks: string[]) {
 }
 
 describe('roles', () => {
-  test('neighbours of one role are one message', () => {
+  test('adjacent messages of one role are one', () => {
     expect(encode([user(text('a')), user(text('b')), assistant(text('c')), user(text('d'))]).messages).toEqual([
       {
         role: 'user',
@@ -44,7 +44,7 @@ describe('roles', () => {
     expect(encode([]).messages).toHaveLength(1)
   })
 
-  test('empty texts and turns are left out', () => {
+  test('empty texts and turns are dropped', () => {
     expect(encode([user(text('a'), text('')), assistant(text('')), user(text('b'))]).messages).toEqual([
       {
         role: 'user',
@@ -77,7 +77,7 @@ describe('roles', () => {
 describe('system turns', () => {
   const turns = [user(text('a')), system(text('Be brief.'), text('Be kind.')), assistant(text('b')), user(text('c'))]
 
-  test('become user text', () => {
+  test('system turns become user text', () => {
     expect(encode(turns).messages[0]).toEqual({
       role: 'user',
       content: [
@@ -88,7 +88,7 @@ describe('system turns', () => {
     })
   })
 
-  test('stay in place where the model takes them', () => {
+  test('system turns stay in place if the model accepts them', () => {
     expect(encode(turns, 'mid-system').messages.map((message) => message.role)).toEqual([
       'user',
       'system',
@@ -107,7 +107,7 @@ describe('system turns', () => {
     ])
   })
 
-  test('system turns are folded where the API would refuse them', () => {
+  test('system turns are folded if the API would refuse them', () => {
     const { messages: encoded } = encode(
       [user(text('a')), assistant(text('b')), system(text('c')), user(text('d'))],
       'mid-system',
@@ -115,7 +115,7 @@ describe('system turns', () => {
     expect(encoded.map((message) => message.role)).toEqual(['user', 'assistant', 'user'])
   })
 
-  test('between a call and its result do not part them', () => {
+  test('a system turn does not separate a call from its result', () => {
     const { messages: encoded } = encode([user(text('a')), assistant(call('t')), system(text('b')), user(result('t'))])
     expect(encoded[2]?.content).toMatchObject([{ type: 'tool_result' }, { type: 'text' }])
   })
@@ -172,7 +172,7 @@ describe('tool calls', () => {
     ).toContainEqual(orphan)
   })
 
-  test('results without a call are words of the user', () => {
+  test('results without a call become user text', () => {
     const { messages: encoded, features } = encode([
       user(result('x'), text('a')),
       assistant(call('1')),
@@ -197,7 +197,7 @@ describe('tool calls', () => {
     expect(encoded[1]?.content).toMatchObject([{ input }])
   })
 
-  test('ids are legal, unique and the same every time', () => {
+  test('call ids are valid, unique and deterministic', () => {
     const turns = [
       user(text('a')),
       assistant(call('call_xyz|weird id'), call('')),
@@ -224,7 +224,7 @@ describe('tool calls', () => {
     ).toEqual(['first', 'second', 'third'])
   })
 
-  test('results hold images, files and errors', () => {
+  test('results may have images, files and errors', () => {
     const turns = [
       user(text('a')),
       assistant(call('1')),
@@ -255,7 +255,7 @@ describe('tool calls', () => {
 })
 
 describe('reasoning', () => {
-  test('only what this format’s providers signed goes back', () => {
+  test('only reasoning signed by this format’s providers is sent back', () => {
     const own = { format: 'messages', value: 'Eq=' } as const
     const foreign = { format: 'generate-content', value: 'Ab=' } as const
     const turn = assistant(
@@ -275,7 +275,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('alone is no message', () => {
+  test('a turn of nothing but reasoning is dropped', () => {
     const thought: ModelBlock = { type: 'reasoning', text: 'x', signature: { format: 'messages', value: 'Eq=' } }
     expect(encode([user(text('a')), assistant(thought), user(text('b'))]).messages).toHaveLength(1)
   })

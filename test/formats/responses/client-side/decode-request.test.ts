@@ -20,7 +20,7 @@ function refusal(body: JsonObject): unknown {
 }
 
 describe('a request', () => {
-  test('a request that is only a text', () => {
+  test('a request that is only a text is decoded', () => {
     const { answerEcho: _, sampling, ...request } = decode()
     expect(request).toEqual({
       model: 'svc/alpha',
@@ -38,7 +38,7 @@ describe('a request', () => {
     expect(sampling).toEqual({})
   })
 
-  test('a request with all that the hub has a word for', () => {
+  test('a request with all fields of the hub is decoded', () => {
     expect(
       decode({
         stream: true,
@@ -80,7 +80,7 @@ describe('a request', () => {
     })
   })
 
-  test('a request whose optional fields are null, as some clients send them, says nothing by them', () => {
+  test('null fields of a request count as missing', () => {
     const fields = [
       'instructions',
       'include',
@@ -118,7 +118,7 @@ describe('a request', () => {
     expect(decode(body).reasoning as unknown).toEqual(reasoning)
   })
 
-  test('a request may change how it wants to be answered further down', () => {
+  test('later system items may change the wish for reasoning or shape', () => {
     const update = {
       type: 'configuration_update',
       reasoning: { effort: 'low' },
@@ -131,13 +131,13 @@ describe('a request', () => {
     })
   })
 
-  test('keeps what a program says to its vendor from the provider', () => {
+  test('fields for the vendor’s program are not sent to the provider', () => {
     expect(decode({ client_metadata: { a: 'b' } }).unlisted).toEqual(['client_metadata'])
   })
 })
 
 describe('an answer repeats', () => {
-  test('what was asked, tools as they were sent, and an id that nobody can guess', () => {
+  test('an answer repeats the request, tools as sent, with an unguessable id', () => {
     const tools = [{ type: 'namespace', name: 'ns', tools: [{ type: 'function', name: 'f', strict: null }] }]
     const { answerEcho: echo } = decode({ tools, tool_choice: 'required', text: { verbosity: 'low' }, top_p: 0.5 })
     expect(echo).toMatchObject({
@@ -180,11 +180,11 @@ describe('a request is refused', () => {
     [{ conversation: 'conv_1' }, 'conversation'],
     [{ prompt: { id: 'pmpt_1' } }, 'prompt'],
     [{ input: [{ type: 'compaction_trigger' }] }, 'input[0].type'],
-  ])('that wants %j, which is not there', (body, param) => {
+  ])('a request that needs %j without it is refused', (body, param) => {
     expect(refusal(body)).toMatchObject({ param })
   })
 
-  test('a request is refused that builds on what nobody has put in its place', () => {
+  test('a request that continues an unresolved answer is refused', () => {
     expect(refusal({ previous_response_id: 'resp_1' })).toMatchObject({ code: 'previous_response_not_found' })
     const named = { input: [{ type: 'item_reference', id: 'msg_1' }] }
     expect(refusal(named)).toMatchObject({ message: "Item with id 'msg_1' not found.", param: 'input[0].id' })
@@ -195,7 +195,7 @@ describe('a request is refused', () => {
     expect(decode({ input: thought }).turns).toHaveLength(1)
   })
 
-  test('a request is refused whose calls have more arguments than may be parsed', () => {
+  test('a request whose calls have too many arguments to parse is refused', () => {
     const call = { type: 'function_call', call_id: 'a', name: 'f', arguments: 'x'.repeat(3 * 1024 * 1024) }
     expect(refusal({ input: [call, { ...call, call_id: 'b' }] })).toMatchObject({ param: 'input[1].arguments' })
     const deep = { ...call, arguments: '['.repeat(5_000) }
@@ -203,7 +203,7 @@ describe('a request is refused', () => {
   })
 })
 
-test('the question for tokens is the same request', () => {
+test('counting tokens takes the same request', () => {
   const body = { model: 'svc/alpha', input: 'Hi', instructions: 'Be brief' }
   expect(decodeRequest(body)).toMatchObject({ system: [{ text: 'Be brief' }] })
   expect(encodeCountTokens(7)).toEqual({ object: 'response.input_tokens', input_tokens: 7 })

@@ -25,17 +25,17 @@ describe('tools', () => {
     [false, { strict: false }],
     [null, {}],
     [undefined, {}],
-  ])('are as strict as %p says', (strict, expected) => {
+  ])('tools are as strict as %p states', (strict, expected) => {
     const { type: _, ...tool } = FUNCTION
     expect(decode([{ ...FUNCTION, strict }]).tools).toEqual([{ ...tool, ...expected }])
   })
 
-  test('tools in the shape of chat-completions are understood', () => {
+  test('tools in the shape of chat-completions are accepted', () => {
     const { type, ...definition } = FUNCTION
     expect(decode([{ type, function: definition }]).tools).toEqual(decode([FUNCTION]).tools)
   })
 
-  test('tools of a namespace have its name before theirs, and custom ones one text', () => {
+  test('namespaced tools get the namespace as prefix, and custom ones a text argument', () => {
     const { tools, toolOrigins } = decode([NAMESPACE, FUNCTION])
     expect(tools).toMatchObject([
       { name: 'agents__spawn', description: 'Begins one\n\nAbout agents: Others who work' },
@@ -49,13 +49,13 @@ describe('tools', () => {
     expect(decode([FUNCTION]).toolOrigins).toBeUndefined()
   })
 
-  test('tools that are custom say their grammar in words', () => {
+  test('custom tools have their grammar in the description', () => {
     const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' }
     const [tool] = decode([{ type: 'custom', name: 'patch', description: 'Edits', format }]).tools
     expect(tool?.description).toBe('Edits\n\nThe input must match this lark grammar:\nstart: "x"')
   })
 
-  test('tools that an item adds are tools like the others, and the last word on one counts', () => {
+  test('tools added by an item count, the last definition of a name wins', () => {
     const added = { type: 'additional_tools', role: 'developer', tools: [NAMESPACE, { ...FUNCTION, strict: true }] }
     const { tools } = decode([FUNCTION], { input: [added, { role: 'user', content: 'Hi' }] })
     expect(tools.map(({ name, strict }) => [name, strict])).toEqual([
@@ -65,12 +65,12 @@ describe('tools', () => {
     ])
   })
 
-  test('tools whose names would be one are refused', () => {
+  test('tools with equal names are refused', () => {
     expect(() => decode([NAMESPACE, { ...FUNCTION, name: 'agents__spawn' }])).toThrow('tools[1].name')
   })
 })
 
-test('names that are too long, or of characters that providers refuse, end in a digest of the whole', () => {
+test('long or invalid names end in a hash of the whole', () => {
   expect(flatName('f', undefined)).toBe('f')
   expect(flatName('f', 'mcp__files')).toBe('mcp__files__f')
   const long = flatName('f'.repeat(80), 'ns')
@@ -113,21 +113,21 @@ describe('the choice', () => {
     expect(nativeOnly).toBeUndefined()
   })
 
-  test('the choice of a tool that runs at the provider can go to no other', () => {
+  test('a forced provider tool binds the request to its provider', () => {
     const { nativeOnly } = decode([FUNCTION], { tool_choice: { type: 'mcp', server_label: 'x' } })
     expect(nativeOnly).toEqual(['tool_choice (of unknown kind)'])
   })
 })
 
 describe('tools that a provider runs', () => {
-  test('tools that a provider runs are left out beside others where nobody insists on them', () => {
+  test('optional provider tools beside others are omitted', () => {
     const { nativeOnly, serverTools, extensions } = decode([FUNCTION, { type: 'web_search' }, { type: 'tool_search' }])
     expect(nativeOnly).toBeUndefined()
     expect(serverTools).toMatchObject([{ name: 'web_search', field: 'tools[1]', isOptional: true }])
     expect(extensions.responses?.tools).toHaveLength(2)
   })
 
-  test('tools that a provider runs are what the request is about where nothing else is there, or they are named', () => {
+  test('provider tools that are alone or forced bind the request', () => {
     expect(decode([{ type: 'web_search' }]).nativeOnly).toEqual(['tools[0] (web_search)'])
     const named = decode([FUNCTION, { type: 'web_search' }], { tool_choice: { type: 'web_search' } })
     expect(named.nativeOnly).toEqual(['tools[1] (web_search)', 'tool_choice (of unknown kind)'])
@@ -143,7 +143,7 @@ describe('tools that a provider runs', () => {
   })
 })
 
-test('of many tools and calls each is read once, however often a namespace is allowed', () => {
+test('many tools and calls are read once each, however often a namespace is allowed', () => {
   const count = 8_000
   const names = Array.from({ length: count }, (_, index) => ({ type: 'function', name: `f${index}` }))
   const calls = names.map(({ name }, index) => ({ type: 'function_call', call_id: `c${index}`, name, arguments: '{}' }))

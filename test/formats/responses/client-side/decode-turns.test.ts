@@ -14,7 +14,7 @@ const OUTPUT = { type: 'function_call_output', call_id: 'c1', output: 'ok' }
 const HUB_CALL = { type: 'tool-call', id: 'c1', name: 'f', argumentsText: '{}' }
 
 describe('messages', () => {
-  test('messages of the system are its prompt at the beginning, and turns later on', () => {
+  test('first system messages are the prompt, later ones are turns', () => {
     const { system, turns } = decodeRequest({
       model: 'm',
       instructions: 'One',
@@ -29,7 +29,7 @@ describe('messages', () => {
     expect(turns.map(({ role }) => role)).toEqual(['user', 'system'])
   })
 
-  test('messages have parts in the words of this format, and in those that clients write by habit', () => {
+  test('messages may have parts of this format, and of chat-completions', () => {
     const content = [
       { type: 'input_text', text: 'Look', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
       { type: 'input_image', image_url: 'data:image/png;base64,aGk=', detail: 'low' },
@@ -56,7 +56,7 @@ describe('messages', () => {
     ])
   })
 
-  test('messages of the model and its calls in a row are one turn', () => {
+  test('successive assistant messages and calls are one turn', () => {
     const message = {
       type: 'message',
       role: 'assistant',
@@ -82,7 +82,7 @@ describe('messages', () => {
 })
 
 describe('calls', () => {
-  test('calls of custom tools and members of namespaces are those of functions, under one name', () => {
+  test('calls of custom tools and of namespaces are function calls with one name', () => {
     const { turns } = decode(
       { ...CALL, namespace: 'ns' },
       { type: 'custom_tool_call', call_id: 'c2', name: 'patch', input: 'a "b"' },
@@ -113,7 +113,7 @@ describe('calls', () => {
     ])
   })
 
-  test('calls have their outputs right after them, whatever was said meanwhile', () => {
+  test('call outputs directly follow their calls', () => {
     const said = { role: 'assistant', content: 'Wait' }
     const second = { ...CALL, call_id: 'c2' }
     const { turns } = decode(USER, CALL, said, second, OUTPUT, { ...OUTPUT, call_id: 'c2' }, USER)
@@ -126,7 +126,7 @@ describe('calls', () => {
     ])
   })
 
-  test('calls that nobody answers hold nothing up', () => {
+  test('unanswered calls do not block the rest', () => {
     const { turns } = decode(CALL, { role: 'assistant', content: 'Well' }, USER)
     expect(turns.map(({ role, content }) => [role, content.length])).toEqual([
       ['assistant', 2],
@@ -134,7 +134,7 @@ describe('calls', () => {
     ])
   })
 
-  test('calls are answered in their order by outputs that name none', () => {
+  test('outputs without an id answer calls in order', () => {
     const { turns } = decode(
       CALL,
       { ...CALL, call_id: 'c2' },
@@ -147,7 +147,7 @@ describe('calls', () => {
 })
 
 describe('reasoning', () => {
-  test('brings back the proof of whoever minted it', () => {
+  test('reasoning returns the proof of its provider', () => {
     const own = {
       type: 'reasoning',
       id: 'rs_1',
@@ -171,7 +171,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('reasoning that is the proof of the next call is the call’s', () => {
+  test('reasoning that is the proof of the next call belongs to that call', () => {
     const proof = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'svc1.generate-content.call.c2ln' }
     const signature = { format: 'generate-content', value: 'c2ln' }
     expect(decode(USER, proof, CALL, { ...CALL, call_id: 'c2' }).turns[1]?.content as unknown).toEqual([
@@ -185,7 +185,7 @@ describe('items of a provider', () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
   const compaction = { type: 'compaction', encrypted_content: 'abc' }
 
-  test('items of a provider that the answer no longer needs are left to providers of this format, and counted all the same', () => {
+  test('provider items not needed for the answer are left to providers of this format, and counted', () => {
     const request = decodeRequest({ model: 'm', input: [USER, search, { role: 'assistant', content: 'So' }] })
     expect(request.turns).toHaveLength(2)
     expect(request.nativeOnly).toBeUndefined()

@@ -4,7 +4,7 @@ import { type ErrorKind, GatewayError, STATUS_OF_KIND } from '@/chat/error'
 import { encodeError } from '@/formats/responses/client-side/encode-error'
 
 describe('an error', () => {
-  test('names field, code and request', () => {
+  test('an error has field, code and request id', () => {
     const error = new GatewayError('insufficient_credit', 'Too little', {
       param: 'model',
       retryAfterSeconds: 1.2,

@@ -21,7 +21,7 @@ function items(body: JsonObject): unknown[] {
   return (body.output as JsonObject[]).map(({ id: _, ...item }) => item)
 }
 
-test('all kinds of content become items with ids of their own', () => {
+test('all kinds of content become items with unique ids', () => {
   const body = answer([
     { type: 'reasoning', text: 'Hm.', signature: { format: 'messages', value: 'sig' } },
     { type: 'reasoning', text: '', redacted: { format: 'messages', value: 'data' } },
@@ -61,14 +61,14 @@ test('all kinds of content become items with ids of their own', () => {
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('a proof of this format keeps the id that it was minted with', () => {
+test('a proof of this format keeps its id', () => {
   const signature = { format: 'responses', value: 'rs_theirs:abc' } as const
   expect(answer([{ type: 'reasoning', text: '', signature }]).output).toMatchObject([
     { id: 'rs_theirs', encrypted_content: 'abc' },
   ])
 })
 
-test('every field is there, those that say nothing as null', () => {
+test('every field is present, missing ones as null', () => {
   const body = answer([], 'stop', contextFor({ instructions: 'Be brief', metadata: { a: 'b' } }))
   expect(body).toMatchObject({
     object: 'response',
@@ -93,7 +93,7 @@ test('every field is there, those that say nothing as null', () => {
 })
 
 describe('an answer that was broken off', () => {
-  test('an answer that was broken off by its limit says so of itself and of its last item', () => {
+  test('an answer cut by its limit is marked, also its last item', () => {
     const body = answer(
       [
         { type: 'text', text: 'One' },
@@ -109,7 +109,7 @@ describe('an answer that was broken off', () => {
     expect(items(body)).toMatchObject([{ status: 'completed' }, { status: 'incomplete', arguments: '{"a' }])
   })
 
-  test('an answer that was broken off by an error of its model has failed', () => {
+  test('an answer with a model error has failed', () => {
     expect(answer([{ type: 'text', text: 'One' }], 'error')).toMatchObject({
       status: 'failed',
       error: { code: 'server_error' },
@@ -117,7 +117,7 @@ describe('an answer that was broken off', () => {
   })
 })
 
-test('log probabilities stand beside the text', () => {
+test('log probabilities are beside the text', () => {
   const content = [{ token: 'Hi', logprob: -0.1, bytes: [72, 105], top_logprobs: [] }]
   const choice = {
     index: 0,

@@ -43,7 +43,7 @@ function typesOf(events: readonly JsonObject[]): string[] {
 const TEXT_TYPES = ['output_text.delta', 'output_text.done', 'content_part.done', 'output_item.done']
 
 describe('a stream', () => {
-  test('a stream of text', () => {
+  test('a text stream has all its events', () => {
     const events = encodeEvents([START, ...text(0, 'Hel', 'lo'), finish('stop'), USAGE, { type: 'end' }])
     expect(typesOf(events)).toEqual([
       'created',
@@ -73,12 +73,12 @@ describe('a stream', () => {
     ])
   })
 
-  test('a stream of nothing has an output without items', () => {
+  test('an empty stream has an output without items', () => {
     expect(output(encodeEvents([finish('stop')]))).toEqual([])
     expect(output(encodeEvents([START, ...text(0, ''), finish('stop')]))).toEqual([])
   })
 
-  test('a stream of reasoning shows it as a summary, and its proof with the last word on the item', () => {
+  test('reasoning is streamed as a summary, with its proof at the end of the item', () => {
     const events = encodeEvents([
       START,
       { type: 'reasoning-start', choice: 0, block: 0 },
@@ -103,7 +103,7 @@ describe('a stream', () => {
     })
   })
 
-  test('a stream of reasoning that nobody asked to read tells only a proof that needs no text', () => {
+  test('without a wish for reasoning only a proof without text is sent', () => {
     const thought = (content: string): ChatEvent[] => [
       { type: 'reasoning-start', choice: 0, block: 0 },
       { type: 'reasoning-delta', choice: 0, block: 0, text: content },
@@ -116,7 +116,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('a stream of parallel calls whose pieces interleave, one without arguments', () => {
+  test('interleaved parallel calls are sent, one without arguments', () => {
     const [first = [], second = []] = [call(0, 'one', '{"a"', ':1', '}'), call(1, 'two')]
     const events = encodeEvents([...first.slice(0, 3), ...second, ...first.slice(3), finish('tool-calls')])
     expect(output(events)).toEqual([
@@ -126,7 +126,7 @@ describe('a stream', () => {
     expect(judgeOrder(events).status).toBe('completed')
   })
 
-  test('a stream of calls names tools as the caller did, with their namespace, and gives custom tools their text', () => {
+  test('calls have the caller’s names and namespaces, and custom tools their text', () => {
     const context = contextFor({
       tools: [
         { type: 'namespace', name: 'agents', tools: [{ type: 'function', name: 'spawn' }] },
@@ -160,7 +160,7 @@ describe('a stream', () => {
     expect(judgeOrder(events).output).toMatchObject([{ input: '*** Begin\nPatch' }])
   })
 
-  test('a stream of a call with a proof of its own puts it in an item before the call', () => {
+  test('a call’s own proof is in an item before it', () => {
     const [start, delta] = call(0, 'one', '{}')
     const signature = { format: 'generate-content', value: 'c2ln' } as const
     const events = encodeEvents([
@@ -173,7 +173,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('a stream of calls with one id tells them apart', () => {
+  test('calls with equal ids are separated', () => {
     const twice = [...call(0, 'one', '{}'), ...call(1, 'one', '{}')].map((event) =>
       event.type === 'tool-call-start' ? { ...event, id: 'call_0' } : event,
     )
@@ -182,7 +182,7 @@ describe('a stream', () => {
     expect(new Set(ids).size).toBe(2)
   })
 
-  test('a stream with an image', () => {
+  test('an image is streamed', () => {
     const events = encodeEvents([{ type: 'image', choice: 0, block: 0, mediaType: 'image/png', data: 'aGk=' }])
     expect(output(events)).toEqual([{ type: 'image_generation_call', status: 'completed', result: 'aGk=' }])
   })
@@ -203,7 +203,7 @@ describe('a stream that ends', () => {
     expect(response.completed_at === null).toBe(status === 'incomplete')
   })
 
-  test('a stream that ends in a refusal is complete, because the item says so', () => {
+  test('a refusal is a complete answer', () => {
     const events = encodeEvents([
       { type: 'refusal-start', choice: 0, block: 0 },
       { type: 'refusal-delta', choice: 0, block: 0, text: 'No.' },
@@ -214,13 +214,13 @@ describe('a stream that ends', () => {
     expect(output(events)).toMatchObject([{ content: [{ type: 'refusal', refusal: 'No.' }] }])
   })
 
-  test('a stream that ends in an error of the model fails', () => {
+  test('a stream with a model error fails', () => {
     const events = encodeEvents([...text(0, 'Hi'), finish('error'), USAGE])
     expect(typesOf(events).slice(-2)).toEqual(['error', 'failed'])
     expect(judgeOrder(events)).toMatchObject({ error: { code: 'server_error' }, usage: { total_tokens: 9 } })
   })
 
-  test('a stream that ends in the middle says so in an event and in a response, with what had come', () => {
+  test('a stream that breaks ends in an error event and a failed response with its content', () => {
     const encoder = createStreamEncoder(CONTEXT)
     const before = [START, ...text(0, 'Hel').slice(0, 2)].flatMap((event) => encoder.push(event))
     const error = new GatewayError('rate_limited', 'Try again in 2s', { param: 'model' })

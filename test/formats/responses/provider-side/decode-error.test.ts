@@ -22,11 +22,11 @@ describe('an error answer', () => {
     ['server', 500, { error: 'broke' }],
     ['server', 500, { detail: 'broke' }],
     ['overloaded', 503, 'busy'],
-  ])('is a matter of %s with %d', (reason, status, body) => {
+  ])('an error about %s has status %d', (reason, status, body) => {
     expect(decodeError(status, body)).toMatchObject({ reason, status })
   })
 
-  test('an error answer may quote what it likes without being believed', () => {
+  test('text quoted by an error does not change its kind', () => {
     const message = 'Unknown tool named "invalid_encrypted_content"'
     expect(decodeError(400, { error: { message, code: null } }).reason).toBe('request')
   })
@@ -60,14 +60,14 @@ describe('an error inside a stream', () => {
     })
   }
 
-  test('an error inside a stream is told by its type, or by a number, where it has no code', () => {
+  test('an error without code is read by its type or number', () => {
     const typed = { type: 'error', error: { type: 'too_many_requests', message: 'M' } }
     expect(decodeError(undefined, typed)).toMatchObject({ reason: 'rate-limited', status: 429 })
     const numbered = { type: 'error', error: { code: 529, message: 'M' } }
     expect(decodeError(undefined, numbered)).toMatchObject({ reason: 'overloaded', status: 529 })
   })
 
-  test('an error inside a stream of a response that says no more than that it failed', () => {
+  test('an error of a failed response without details is read', () => {
     const failed = { type: 'response.failed', response: { status: 'failed', error: null } }
     expect(decodeError(undefined, failed)).toMatchObject({ reason: 'server', status: 502, message: '' })
   })

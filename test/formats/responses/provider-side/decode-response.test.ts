@@ -7,7 +7,7 @@ import type { JsonValue } from '@/lib/json'
 const message = (...content: JsonValue[]) => ({ type: 'message', id: 'msg_1', role: 'assistant', content })
 
 describe('a response', () => {
-  test('a response is the blocks of its items', () => {
+  test('a response becomes the blocks of its items', () => {
     const output = [
       { type: 'reasoning', id: 'rs_1', summary: [{ text: 'One.' }, { text: 'Two.' }], encrypted_content: 'proof' },
       { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Open.' }] },
@@ -51,7 +51,7 @@ describe('a response', () => {
     })
   })
 
-  test('a response that was cut off says so, and what it used', () => {
+  test('a cut response is marked, with its usage', () => {
     const cut = { ...RESPONSE, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, usage: USAGE }
     expect(decodeResponse({ ...cut, output: [] })).toMatchObject({
       choices: [{ content: [], finish: { kind: 'length', raw: 'max_output_tokens' } }],
@@ -59,7 +59,7 @@ describe('a response', () => {
     })
   })
 
-  test('tells its log probabilities, those of all texts one after another', () => {
+  test('log probabilities of all texts are joined', () => {
     const [one, two] = [{ token: 'A' }, { token: 'B' }]
     const output = [
       message({ type: 'output_text', text: 'A', logprobs: [one] }, { type: 'output_text', text: 'B', logprobs: [two] }),
@@ -70,7 +70,7 @@ describe('a response', () => {
     } as never)
   })
 
-  test('a response may lack all that is not its content', () => {
+  test('a response may lack everything but its content', () => {
     expect(decodeResponse({ output: [message({ type: 'output_text', text: 'A' })] })).toEqual({
       ...{ id: '', created: 0, model: '', usage: null },
       choices: [{ index: 0, content: [{ type: 'text', text: 'A' }], finish: { kind: 'stop' } }],
@@ -83,6 +83,6 @@ test.each<[string, JsonValue]>([
   ['a response that failed', { ...RESPONSE, status: 'failed', error: null, output: [] }],
   ['an answer of another format', { choices: [] }],
   ['no object', [1]],
-])('%s is none', (_, body) => {
+])('%s is not a response', (_, body) => {
   expect(decodeResponse(body)).toBeUndefined()
 })

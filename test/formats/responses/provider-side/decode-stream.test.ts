@@ -20,7 +20,7 @@ const START = { id: 'resp_1', model: 'alpha-2026-01', created: 1_760_000_000 }
 const COMPLETED = (kind: 'stop' | 'tool-calls' | 'content-filter') => [{ kind, raw: 'completed' }]
 
 describe('a stream', () => {
-  test('a stream of text is one block, its usage and a finish', () => {
+  test('a text stream is one block, its usage and a finish', () => {
     expect(answerOf([...BEGINNING, ...textItem(0, ['Hel', 'lo']), completed()])).toEqual({
       start: START,
       blocks: ['0 text: Hello'],
@@ -30,7 +30,7 @@ describe('a stream', () => {
     })
   })
 
-  test('a stream of a thought, a text and two calls keeps their order, and the last proof of the thought', () => {
+  test('a thought, a text and two calls keep their order, and the last proof of the thought counts', () => {
     const stream = [
       ...BEGINNING,
       ...thoughtItem(0, ['One.', 'Two.']),
@@ -50,7 +50,7 @@ describe('a stream', () => {
     })
   })
 
-  test('a stream of several parts has a block for each', () => {
+  test('each part is a block', () => {
     const at = { output_index: 0, item_id: 'msg_0' }
     const stream = [
       ...BEGINNING,
@@ -66,7 +66,7 @@ describe('a stream', () => {
     })
   })
 
-  test('a stream of a custom call makes an object of its free text', () => {
+  test('a custom call’s text becomes an object', () => {
     const item = { id: 'ctc_0', type: 'custom_tool_call', call_id: 'call_0', name: 'patch', input: '' }
     const pieces = ['line "1"\n', 'two \u{1f44b}']
     const stream = [
@@ -78,7 +78,7 @@ describe('a stream', () => {
     expect(JSON.parse(block.slice(block.indexOf('{')))).toEqual({ input: pieces.join('') })
   })
 
-  test('a stream that is empty ends well', () => {
+  test('an empty stream ends normally', () => {
     expect(answerOf([...BEGINNING, completed()])).toMatchObject({
       blocks: [],
       finishes: COMPLETED('stop'),
@@ -86,7 +86,7 @@ describe('a stream', () => {
     })
   })
 
-  test('shows the picture that a tool of the provider made, and counts its searches', () => {
+  test('a picture of a provider tool is sent, and its searches are counted', () => {
     const search = (id: string, type: string) =>
       event('output_item.done', { output_index: id, item: { type: 'web_search_call', id, action: { type } } })
     const events = decodeEvents([
@@ -126,12 +126,12 @@ describe('a dialect', () => {
     return FULL.map(change).filter((one) => one !== undefined)
   }
 
-  test('a dialect that gives every event another id of the item', () => {
+  test('dialect: every event has another id of the item', () => {
     const stream = mapped((one, index) => (one.item_id === undefined ? one : { ...one, item_id: `x${index}` }))
     expect(answerOf(stream)).toEqual(EXPECTED)
   })
 
-  test('a dialect whose places have gaps', () => {
+  test('dialect: indexes have gaps', () => {
     const stream = mapped((one) => ({
       ...one,
       ...(typeof one.output_index === 'number' && { output_index: one.output_index * 2 + 1 }),
@@ -139,25 +139,25 @@ describe('a dialect', () => {
     expect(answerOf(stream)).toEqual(EXPECTED)
   })
 
-  test('a dialect that leaves out the beginnings of parts, or all `done` but those of items', () => {
+  test('dialect: starts of parts, or all `done` but those of items, are missing', () => {
     const isPart = ({ type }: JsonObject) => /part\.(?:added|done)$|(?:text|arguments)\.done$/.test(String(type))
     expect(answerOf(mapped((one) => (isPart(one) ? undefined : one)))).toEqual(EXPECTED)
   })
 
-  test('a dialect that brings texts and arguments with `done` alone, or with the item alone', () => {
+  test('dialect: texts and arguments come with `done` only, or with the item only', () => {
     expect(answerOf(mapped((one) => (String(one.type).endsWith('.delta') ? undefined : one)))).toEqual(EXPECTED)
     const isItem = ({ type }: JsonObject) => /output_item|created|completed/.test(String(type))
     expect(answerOf(mapped((one) => (isItem(one) ? one : undefined)))).toEqual(EXPECTED)
   })
 
-  test('a dialect that brings items with their end alone, or with the end of all', () => {
+  test('dialect: items come with their end only, or with the end of the response', () => {
     const isEnd = ({ type }: JsonObject) => /output_item\.done|created|completed/.test(String(type))
     expect(answerOf(mapped((one) => (isEnd(one) ? one : undefined)))).toEqual(EXPECTED)
     const output = FULL.flatMap(({ type, item }) => (type === 'response.output_item.done' && item ? [item] : []))
     expect(answerOf([...BEGINNING, completed(output)])).toEqual(EXPECTED)
   })
 
-  test('a dialect whose items interleave', () => {
+  test('dialect: items interleave', () => {
     const [first, second] = [textItem(0, ['A', 'B']), callItem(1, 'f', ['{"x":', '1}'])]
     const woven = first.flatMap((one, index) => [one, ...(second[index] ? [second[index]] : [])])
     expect(answerOf([...BEGINNING, ...woven, completed()]).blocks).toEqual([
@@ -166,12 +166,12 @@ describe('a dialect', () => {
     ])
   })
 
-  test('a dialect that says the start twice, pings, says nothing in an object, or ends with [DONE]', () => {
+  test('dialect: a second start, pings, empty objects, or [DONE] at the end', () => {
     const stream = [...BEGINNING, ...BEGINNING, { type: 'ping' }, {}, { type: 'keepalive' }, ...FULL.slice(2), '[DONE]']
     expect(answerOf(stream)).toEqual(EXPECTED)
   })
 
-  test('a dialect that says the type in the name of the event', () => {
+  test('dialect: the type is in the event’s name', () => {
     const decoder = createStreamDecoder()
     const events = FULL.flatMap(({ type, ...rest }) =>
       decoder.push({ event: String(type), data: JSON.stringify(rest), raw: '' }, rest),
@@ -179,7 +179,7 @@ describe('a dialect', () => {
     expect(events).toEqual(decodeEvents(FULL))
   })
 
-  test('a dialect that shows its thoughts themselves, beside summaries or without', () => {
+  test('dialect: raw reasoning, beside summaries or without', () => {
     const at = { output_index: 0, item_id: 'rs_0', content_index: 0 }
     const item = { id: 'rs_0', type: 'reasoning', summary: [], content: [] }
     const raw = [
@@ -197,18 +197,18 @@ describe('a dialect', () => {
     }
   })
 
-  test('a dialect that names a call only when it is done', () => {
+  test('dialect: a call is named when it is done', () => {
     const [, ...rest] = callItem(0, 'late', ['{"a":', '1}'])
     expect(answerOf([...BEGINNING, ...rest, completed()]).blocks).toEqual(['0 tool-call call_0 late: {"a":1}'])
   })
 
-  test('a dialect that writes arguments as an object keeps their numbers', () => {
+  test('dialect: object arguments keep the digits of numbers', () => {
     const data =
       '{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c","name":"f","arguments":{"id":1098765432109876543}}}'
     expect(answerOf([...BEGINNING, data, completed()]).blocks).toEqual(['0 tool-call c f: {"id":1098765432109876543}'])
   })
 
-  test('a dialect that uses a place again, as some do who never count', () => {
+  test('dialect: an index is used again', () => {
     const stream = [
       ...BEGINNING,
       ...thoughtItem(0, ['So.']),
@@ -223,7 +223,7 @@ describe('a dialect', () => {
     ])
   })
 
-  test('a dialect that repeats an item that is done says nothing new', () => {
+  test('dialect: a repeated item that is done adds nothing', () => {
     expect(
       answerOf([...FULL.slice(0, -1), ...FULL.filter(({ type }) => type === 'response.output_item.done'), completed()]),
     ).toEqual(EXPECTED)
@@ -237,7 +237,7 @@ describe('an end', () => {
     ['max_output_tokens', 'length'],
     ['content_filter', 'content-filter'],
     ['steered', 'length'],
-  ])('that is incomplete for %s states the usage all the same', (reason, kind) => {
+  ])('an end that is incomplete for %s has its usage', (reason, kind) => {
     const response = { ...RESPONSE, status: 'incomplete', incomplete_details: { reason }, output: [], usage: USAGE }
     expect(answerOf([...TEXT, event('incomplete', { response })])).toMatchObject({
       blocks: ['0 text: Hi'],
@@ -247,7 +247,7 @@ describe('an end', () => {
     })
   })
 
-  test('an end that failed is an error, with what was used until then', () => {
+  test('a failed end is an error, with its usage', () => {
     const error = { code: 'server_error', message: 'broke' }
     const failed = event('failed', { response: { ...RESPONSE, status: 'failed', error, usage: USAGE } })
     expect(answerOf([...TEXT, failed, completed()])).toMatchObject({
@@ -270,28 +270,28 @@ describe('an end', () => {
         error: { code: 'rate_limit_exceeded', message: 'slow down' },
       },
     ],
-  ])('by an error, %s', (_, fields) => {
+  ])('an end by an error: %s', (_, fields) => {
     expect(answerOf([...BEGINNING, { type: 'error', ...fields }])).toMatchObject({
       error: { kind: 'rate_limit_exceeded', message: 'slow down', status: 429 },
       isEnded: false,
     })
   })
 
-  test('an end that never comes leaves the answer unfinished, whatever [DONE] says', () => {
+  test('a missing end leaves the answer unfinished, whatever [DONE] says', () => {
     expect(answerOf([...TEXT, '[DONE]'])).toMatchObject({ blocks: ['0 text: Hi'], isEnded: false, finishes: [] })
   })
 
-  test('an end by what is no JSON is an error', () => {
+  test('an end by text that is not JSON is an error', () => {
     expect(answerOf([...TEXT, 'oops'])).toMatchObject({ error: { kind: 'malformed_event' }, isEnded: false })
   })
 
-  test('an end without counts in its usage, or without usage', () => {
+  test('an end without counts in its usage, or without usage, is read', () => {
     const usage = { input_tokens: 3, output_tokens: 2 }
     expect(answerOf([...TEXT, completed([], { usage })]).usage).toMatchObject({ uncached: 3, output: 2, reasoning: 0 })
     expect(answerOf([...TEXT, completed([], { usage: null })]).usage).toBeUndefined()
   })
 
-  test('an end of a call without a name is an error', () => {
+  test('a call without a name at the end is an error', () => {
     const stream = [...BEGINNING, event('function_call_arguments.delta', { output_index: 0, delta: '{' }), completed()]
     expect(answerOf(stream)).toMatchObject({ error: { kind: 'malformed_tool_call' } })
   })

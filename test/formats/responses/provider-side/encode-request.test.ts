@@ -20,7 +20,7 @@ function features(overrides: Partial<ChatRequest>, ...quirks: string[]): string[
   return encodeRequest(requestWith(overrides), traitsWith(...quirks)).warnings.map(({ feature }) => feature)
 }
 
-test('says what is always said, and nothing that was not asked for', () => {
+test('a minimal request has the fixed fields and no others', () => {
   expect(encode({})).toEqual({ ...ALWAYS, input: INPUT })
   expect(encode({ stream: true }).stream).toBe(true)
   expect(encode({}, 'no-reasoning')).toEqual({ store: false, input: INPUT })
@@ -30,11 +30,11 @@ describe('the system prompt', () => {
   const texts = ['x-anthropic-billing-header: cc_version=2.1', 'You are A.', 'Be kind.']
   const system = texts.map((text) => ({ type: 'text' as const, text }))
 
-  test('the system prompt is the instructions, without the accounting line of a client', () => {
+  test('the system prompt is the instructions, without a client’s billing line', () => {
     expect(encode({ system })).toEqual({ ...ALWAYS, instructions: 'You are A.\n\nBe kind.', input: INPUT })
   })
 
-  test('the system prompt is a message where there is no other, or where a part of it is to be cached', () => {
+  test('the system prompt is a message if there is no other, or if a part is cached', () => {
     const parts = texts.slice(1).map((text) => ({ type: 'input_text', text }))
     expect(encode({ system, turns: [] })).toEqual({ ...ALWAYS, input: [{ role: 'developer', content: parts }] })
     const marked = system.map((block) => ({ ...block, cache: { ttl: '1h' as const } }))
@@ -54,7 +54,7 @@ describe('tools', () => {
   ]
   const named = (name: string) => ({ type: 'function', name })
 
-  test('always say whether they are strict: left out, it would mean another thing than elsewhere', () => {
+  test('tools always state whether they are strict, as the default differs', () => {
     expect(encode({ tools, parallelToolCalls: false })).toEqual({
       ...ALWAYS,
       input: INPUT,
@@ -76,22 +76,22 @@ describe('tools', () => {
       { type: 'auto', names: ['one', 'two'] },
       { type: 'allowed_tools', mode: 'auto', tools: [named('one'), named('two')] },
     ],
-  ])('are chosen from as %j', (toolChoice, said) => {
+  ])('the tool choice is sent as %j', (toolChoice, said) => {
     expect(encode({ tools, ...(toolChoice && { toolChoice }) }).tool_choice).toEqual(said as JsonObject)
   })
 
-  test('tools are fewer where the choice between them can’t be said', () => {
+  test('the tool list is shortened if the choice cannot be expressed', () => {
     const sent = encode({ tools, toolChoice: { type: 'auto', names: ['two'] } }, 'no-allowed-tools')
     expect(sent).toMatchObject({ tool_choice: 'auto', tools: [{ name: 'two' }] })
   })
 
-  test('tools must be there where one is demanded', () => {
+  test('a required call without tools is refused', () => {
     expect(() => encode({ toolChoice: { type: 'required' } })).toThrow('no tools')
   })
 })
 
 describe('what the answer must look like', () => {
-  test('what the answer must look like is a schema with a name that can be said', () => {
+  test('an answer schema gets a valid name', () => {
     const schema = { type: 'object' }
     const output = { type: 'json-schema' as const, schema, name: 'a b', description: 'D' }
     expect(encode({ output, verbosity: 'low' }).text).toEqual({
@@ -103,7 +103,7 @@ describe('what the answer must look like', () => {
     })
   })
 
-  test('what the answer must look like is an object only where the input speaks of JSON', () => {
+  test('JSON mode is only sent if the input mentions JSON', () => {
     expect(encode({ output: { type: 'json' }, system: [{ type: 'text', text: 'JSON!' }] })).toMatchObject({
       text: { format: { type: 'json_object' } },
       input: [{ role: 'developer', content: 'Answer with a JSON object.' }, ...INPUT],
@@ -112,7 +112,7 @@ describe('what the answer must look like', () => {
     expect(encode({ output: { type: 'json' }, turns }).input).toEqual([{ role: 'user', content: 'as Json' }])
   })
 
-  test('what the answer must look like is of no stated length where the model is told none', () => {
+  test('no length is stated if the model accepts none', () => {
     expect(encode({ verbosity: 'high' }, 'no-verbosity').text).toBeUndefined()
     expect(features({ verbosity: 'high' }, 'no-verbosity')).toEqual(['verbosity'])
   })
@@ -136,7 +136,7 @@ describe('reasoning', () => {
     expect(encode({ reasoning }).reasoning).toEqual(said)
   })
 
-  test('reasoning is left out where the model does not think, which only matters to who asked for it', () => {
+  test('reasoning is omitted if the model has none, with a warning only if it was requested', () => {
     expect(encode({ reasoning: { effort: 'low' } }, 'no-reasoning').reasoning).toBeUndefined()
     expect(features({ reasoning: { effort: 'low' } }, 'no-reasoning')).toEqual(['reasoning'])
     expect(features({ reasoning: { effort: 'none' } }, 'no-reasoning')).toEqual([])
@@ -144,7 +144,7 @@ describe('reasoning', () => {
 })
 
 describe('sampling', () => {
-  test('sampling has few words', () => {
+  test('sampling fields that the format has are sent', () => {
     const sampling = {
       ...{ temperature: 3, topP: -1, topK: 5, frequencyPenalty: 1, presencePenalty: 1, seed: 7 },
       ...{ stop: [''], logprobs: true, topLogprobs: 99 },
@@ -156,7 +156,7 @@ describe('sampling', () => {
     expect(features({ sampling })).toEqual(['topK', 'frequencyPenalty', 'presencePenalty', 'seed'])
   })
 
-  test('sampling at a model that takes none, is left out, but for what constrains the answer unless a loss is fine', () => {
+  test('sampling is omitted at a model without it, unless it constrains the answer', () => {
     expect(encode({ sampling: { temperature: 1 } }, 'no-sampling')).toEqual({ ...ALWAYS, input: INPUT })
     expect(features({ sampling: { temperature: 1, topP: 1 } }, 'no-sampling')).toEqual(['temperature', 'topP'])
     const lossy = { order: [], only: [], ignore: [], lossy: true as const }
@@ -171,7 +171,7 @@ describe('sampling', () => {
     ['stop', { sampling: { stop: ['END'] } }],
     ['n', { choices: 2 }],
     ['tools[1]', { nativeOnly: ['tools[1] (mcp)'] }],
-  ])('is refused by name where it would change the answer: %s', (param, overrides) => {
+  ])('a field that would change the answer is refused by name: %s', (param, overrides) => {
     let thrown: unknown
     try {
       encode(overrides)
@@ -183,13 +183,13 @@ describe('sampling', () => {
   })
 })
 
-test('the limit of the output is one that the provider takes', () => {
+test('the output limit is one that the provider accepts', () => {
   expect(encode({ maxOutputTokens: 5 }).max_output_tokens).toBe(16)
   expect(encode({ maxOutputTokens: 99_999 }).max_output_tokens).toBe(32_768)
   expect(features({ maxOutputTokens: 5 })).toEqual(['max-output-tokens'])
 })
 
-test('who asks, and how to be served', () => {
+test('user and service tier are sent', () => {
   expect(encode({ userId: 'u', cacheKey: 'k', serviceTier: 'standard_only' })).toMatchObject({
     ...{ safety_identifier: 'u', prompt_cache_key: cacheKeyOf(traitsWith(), 'k') ?? '', service_tier: 'default' },
   })

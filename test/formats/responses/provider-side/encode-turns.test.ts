@@ -30,7 +30,7 @@ const wireOutput = (id: string, output: JsonValue = 'ok') => ({ type: 'function_
 const said = (words: string) => ({ type: 'output_text', text: words })
 
 describe('an assistant’s turn', () => {
-  test('an assistant’s turn is items in the order of its blocks, and then the outputs of all its calls', () => {
+  test('an assistant turn is its items in order, then the outputs of all its calls', () => {
     const turns = [
       go,
       assistant(thought('rs_1'), text('A'), { type: 'refusal', text: 'No' }, call('a', ''), call('b')),
@@ -48,13 +48,13 @@ describe('an assistant’s turn', () => {
     ])
   })
 
-  test('an assistant’s turn has no thoughts of others, and none that led to nothing', () => {
+  test('an assistant turn has no foreign thoughts, and none without a result', () => {
     const turns = [go, assistant(thought('sig', 'messages'), call('a'), thought('rs_2')), user(result('a')), go]
     expect(encode(turns).items).toEqual([ASK, wireCall('a'), wireOutput('a'), ASK])
     expect(encode([go, assistant(thought('rs_3')), go]).items).toEqual([ASK, ASK])
   })
 
-  test('an assistant’s turn of which a call was not answered has a placeholder, and results of no call are words of the user', () => {
+  test('an unanswered call gets a placeholder, and results without a call become user text', () => {
     const RESULT_IN_WORDS = {
       role: 'user',
       content: [
@@ -67,7 +67,7 @@ describe('an assistant’s turn', () => {
     expect(features).toEqual(['tool-call', 'tool-result'])
   })
 
-  test('goes on in the next turn of the assistant, as some clients write it', () => {
+  test('a turn may continue in the next assistant turn', () => {
     expect(encode([go, assistant(call('a')), assistant(text('A')), user(result('a'))]).items).toEqual([
       ASK,
       wireCall('a'),
@@ -76,11 +76,11 @@ describe('an assistant’s turn', () => {
     ])
   })
 
-  test('an assistant’s turn at the end is one that the model may not continue', () => {
+  test('a final assistant turn is one that the model may not continue', () => {
     expect(encode([go, assistant(text('A'))]).features).toEqual(['prefill'])
   })
 
-  test('an assistant’s turn with a picture has it told by the user', () => {
+  test('a picture of an assistant turn is sent as the user’s', () => {
     const image: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } }
     expect(encode([go, assistant(image), go]).items).toEqual([
       ASK,
@@ -98,7 +98,7 @@ describe('an assistant’s turn', () => {
 })
 
 describe('ids of calls', () => {
-  test('ids of calls that are used anew in each turn are told apart, and long ones shortened, the same each time', () => {
+  test('call ids reused in later turns are separated, long ones shortened, deterministically', () => {
     const long = 'x'.repeat(80)
     const turns = [
       go,
@@ -170,7 +170,7 @@ describe('what the user gives', () => {
     ['a video', file({ type: 'base64', mediaType: 'video/mp4', data: 'aGk=' })],
     ['sound of another kind', { type: 'audio', mediaType: 'audio/ogg', data: 'aGk=' }],
     ['a file of another provider', file({ type: 'file-id', id: 'f', format: 'messages' })],
-  ])('is refused where it is %s', (_, block) => {
+  ])('user content that is %s is refused', (_, block) => {
     expect(() => encode([user(block)])).toThrow()
   })
 
@@ -191,7 +191,7 @@ describe('what the user gives', () => {
     )
   })
 
-  test('what the user gives is an instruction where the system speaks in the middle', () => {
+  test('a later system message becomes an instruction', () => {
     expect(encode([go, { role: 'system', content: [{ type: 'text', text: 'Now.' }] }]).items).toEqual([
       ASK,
       { role: 'developer', content: 'Now.' },

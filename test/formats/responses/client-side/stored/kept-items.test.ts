@@ -13,7 +13,7 @@ describe('input items are kept', () => {
     ['a call', { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'look', arguments: '{"a":1}' }],
     ['a result', { type: 'function_call_output', call_id: 'call_1', output: 'done' }],
     ['a thought', { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'so' }] }],
-  ])('without fields that %s does not have, at any depth', (_, item) => {
+  ])('input items are stored without fields that %s lacks, at any depth', (_, item) => {
     const { content } = item
     const heavy = {
       ...item,
@@ -23,13 +23,13 @@ describe('input items are kept', () => {
     expect(keptItems([heavy])).toEqual([item])
   })
 
-  test('input items are kept not at all where a name is longer than any', () => {
+  test('input items with an overlong name are not stored', () => {
     const call = { type: 'function_call', call_id: 'x'.repeat(513), name: 'look', arguments: '{}' }
     expect(keptItems([call])).toBeUndefined()
     expect(keptItems([{ ...call, call_id: 'x'.repeat(512) }])).toHaveLength(1)
   })
 
-  test('input items are kept not at all where those that only a provider reads are beyond 128 Ki characters', () => {
+  test('input items are not stored if provider-only ones exceed 128 Ki characters', () => {
     const unread = (count: number) => ({ type: 'vendor_item', data: 'x'.repeat(count) })
     expect(keptItems([unread(64 * 1024), unread(63 * 1024)])).toHaveLength(2)
     expect(keptItems([unread(64 * 1024), unread(64 * 1024)])).toBeUndefined()
