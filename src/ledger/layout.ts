@@ -82,41 +82,81 @@ const USUAL: Record<StoredThing, readonly Values[]> = {
 /** The form with every field. */
 const WHOLE = 1
 
-/** Lua for the scripts that use such a thing: `readX(name, text)` (`text` is optional), `xText(x)` and `writeX(name, x)`. */
+/**
+ * Lua for the scripts that use such a thing: `readX(name, text)` (`text` is optional), `xText(x)`, `writeX(name, x)`, and
+ * `openHoldText`, `settledHoldText` for holds in these states.
+ */
 export const LAYOUT_TEXTS: Record<StoredThing, string> = {
-  account: luaOf('account', STORED_FIELDS.account),
-  key: luaOf('key', STORED_FIELDS.key),
-  hold: luaOf('hold', STORED_FIELDS.hold),
+  account: luaOf('account'),
+  key: luaOf('key'),
+  hold: luaOf('hold'),
 }
 
 function literal(value: string | number): string {
   return typeof value === 'string' ? `'${value}'` : String(value)
 }
 
-/** Lua that reads and Lua that writes one form of a thing. `left` has the fields that the form leaves out. */
-function formLua(thing: StoredThing, fields: Record<string, Field>, left: Values, form: number) {
+/** One form of a thing: its fields and those it leaves out, with their values, as Lua. */
+function formOf(thing: StoredThing, number: number, left: Values) {
+  const fields: Record<string, Field> = STORED_FIELDS[thing]
   const names = Object.keys(fields).filter((name) => !(name in left))
   const codes = names.map((name) => CODES[fields[name] ?? 'text']).join('')
-  const values = [
-    ...names.map((name) => `${name} = ${name}`),
-    ...Object.entries(left).map(([name, value]) => `${name} = ${literal(value)}`),
-  ]
-  return {
-    read: `local ${names.join(', ')} = struct.unpack('<x${codes}', text)
-  return { ${values.join(', ')} }`,
-    test: Object.entries(left)
-      .map(([name, value]) => `${thing}.${name} == ${literal(value)}`)
-      .join(' and '),
-    write: `return struct.pack('<B${codes}', ${form}, ${names.map((name) => `${thing}.${name}`).join(', ')})`,
-  }
+  const usual = Object.entries(left).map(([name, value]) => [name, literal(value)] as const)
+  return { number, names, codes, usual }
 }
 
-function luaOf(thing: StoredThing, fields: Record<string, Field>): string {
-  const title = thing[0]?.toUpperCase() + thing.slice(1)
-  const whole = formLua(thing, fields, {}, WHOLE)
-  const usual = USUAL[thing].map((left, index) => {
-    const form = WHOLE + 1 + index
-    return { form, ...formLua(thing, fields, left, form) }
+type Form = ReturnType<typeof formOf>
+
+/** The forms of a thing, the usual ones first. */
+function formsOf(thing: StoredThing): Form[] {
+  return [...USUAL[thing].map((left, index) => formOf(thing, WHOLE + 1 + index, left)), formOf(thing, WHOLE, {})]
+}
+
+/** Lua that finds the form of a text and does for it as `then` says. */
+function byForm(thing: StoredThing, text: string, then: (form: Form) => string): string {
+  const branches = formsOf(thing).map((form) => `if form == ${form.number} then\n  ${then(form)}\nelse`)
+  return `local form = string.byte(${text})\n${branches.join('')}\n  refuse('the ${thing} has a form that is not known')\nend`
+}
+
+/** Lua that does for the first form that can hold a thing as `then` says; `field` says where its fields are. */
+function byFit(thing: StoredThing, field: (name: string) => string, then: (form: Form) => string): string {
+  const branches = formsOf(thing).map((form) => {
+    const fits = form.usual.map(([name, value]) => `${field(name)} == ${value}`)
+    return fits.length > 0 ? `if ${fits.join(' and ')} then\n  ${then(form)}\nelse` : `\n  ${then(form)}\nend`
+  })
+  return branches.join('')
+}
+
+/** Lua that writes a form; `field` says where a field is. */
+function packed({ number, names, codes }: Form, field: (name: string) => string): string {
+  return `struct.pack('<B${codes}', ${[number, ...names.map(field)].join(', ')})`
+}
+
+function indented(lua: string): string {
+  return lua.replaceAll('\n', '\n  ')
+}
+
+function titleOf(thing: StoredThing): string {
+  return `${thing[0]?.toUpperCase()}${thing.slice(1)}`
+}
+
+function luaOf(thing: StoredThing): string {
+  const title = titleOf(thing)
+  const field = (name: string) => `${thing}.${name}`
+  const read = byForm(thing, 'text', ({ names, codes, usual }) => {
+    const values = [...names.map((name) => [name, name] as const), ...usual]
+    const table = values.map(([name, value]) => `${name} = ${value}`).join(', ')
+    return `local ${names.join(', ')} = struct.unpack('<x${codes}', text)\n  return { ${table} }`
+  })
+  const write = byFit(thing, field, (form) => `return ${packed(form, field)}`)
+  const ofState = formsOf(thing).flatMap((form) => {
+    const state = form.usual.find(([name]) => name === 'state')?.[1].slice(1, -1)
+    if (state === undefined) return []
+    return `
+local function ${state}${title}Text(${form.names.join(', ')})
+  return ${packed(form, (name) => name)}
+end
+`
   })
   return `
 local function read${title}(name, text)
@@ -124,19 +164,39 @@ local function read${title}(name, text)
   if not text then
     return nil
   end
-  local form = string.byte(text)
-${usual.map(({ form, read }) => `  if form == ${form} then\n  ${read}\n  end\n`).join('')}  if form ~= ${WHOLE} then
-    refuse('the ${thing} has a form that is not known')
-  end
-  ${whole.read}
+  ${indented(read)}
 end
 
 local function ${thing}Text(${thing})
-${usual.map(({ test, write }) => `  if ${test} then\n    ${write}\n  end\n`).join('')}  ${whole.write}
+  ${indented(write)}
 end
 
 local function write${title}(name, ${thing})
   call('SET', name, ${thing}Text(${thing}))
 end
-`
+${ofState.join('')}`
+}
+
+/**
+ * The text of a script in which each field of an account, a key and a hold is a local variable, which costs a paid request less than
+ * tables. It must read each of them once, from a text, and write it by `local … = xText(x)`.
+ */
+export function inLocals(script: string): string {
+  return Object.keys(STORED_FIELDS).reduce((text, name) => {
+    const thing = name as StoredThing
+    const field = (one: string) => `${thing}_${one}`
+    const read = byForm(thing, thing, ({ names, codes, usual }) => {
+      const others = usual.map(([one, value]) => `\n  ${field(one)} = ${value}`)
+      return `${names.map(field).join(', ')} = struct.unpack('<x${codes}', ${thing})${others.join('')}`
+    })
+    const write = (to: string) => `local ${to}\n${byFit(thing, field, (form) => `${to} = ${packed(form, field)}`)}`
+    const all = Object.keys(STORED_FIELDS[thing]).map(field).join(', ')
+    return text
+      .replace(
+        new RegExp(`^ *local ${thing} = read${titleOf(thing)}\\(.*, (.*)\\)$`, 'm'),
+        (_, from) => `local ${thing}, ${all} = ${from}\nif ${thing} then\n  ${indented(read)}\nend`,
+      )
+      .replace(new RegExp(`^ *local (\\w+) = ${thing}Text\\(${thing}\\)$`, 'gm'), (_, to) => write(to))
+      .replace(new RegExp(`\\b${thing}\\.(\\w+)`, 'g'), (_, one) => field(one))
+  }, script)
 }

@@ -82,24 +82,16 @@ for _, expiry in ipairs(expiries) do
     returnHeld(account, hold.amount)
   else
     chargeAccount(account, expiry.cost, hold.amount, month)
-    records[#records + 1] = {
-      holdId = expiry.holdId,
-      payer = expiry.payer,
-      kind = 'expire',
-      cost = expiry.cost,
-      held = hold.amount,
-      seq = account.seq,
-      atMs = nowMs,
-      flags = 'expired,estimated',
-      facts = hold.record,
-    }
+    expiry.seq = account.seq
+    records[#records + 1] = expiry
   end
 end
 
 -- After this point, the transition must succeed.
 -- First the records, as settle does: a store that refuses them refuses the charges as well.
 for _, record in ipairs(records) do
-  appendRecord(KEYS[2], record)
+  appendRecord(KEYS[2], record.holdId, record.payer, 'expire', record.cost, record.hold.amount, record.seq, nowMs,
+    'expired,estimated', record.hold.record)
 end
 -- Then one command writes the moved amounts and the ends of their holds: half of it would charge twice, or hold for ever.
 -- Deadlines go last: the next sweep uses them to find refused writes.

@@ -25,7 +25,7 @@
 -- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER MS_PER_DAY refuse within decimal currentMs monthOf
 --          startOfNextMonth payerOf memberOf spentIn
 --        budgets: WINDOWS windowsAt budgetsOf leastLeft endOfWindow holdBudgets writeBudgets
---        limits: LEVEL_UNIT MAX_LIMIT CONCURRENCY_RETRY_MS limitOr refill
+--        limits: LEVEL_UNIT MAX_LIMIT CONCURRENCY_RETRY_MS limitOr smaller refill
 -- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-account read-key
 --          view-account withhold
 --        account: credit expire load-account load-budgets load-payer read-account release set-account settle view-account
@@ -49,13 +49,12 @@ defaultRequests = within(defaultRequests, 'requests per minute', 1, MAX_LIMIT)
 defaultTokens = within(defaultTokens, 'tokens per minute', 1, MAX_LIMIT)
 defaultConcurrency = within(defaultConcurrency, 'concurrency', 1, MAX_LIMIT)
 
-if call('EXISTS', KEYS[4]) == 1 then
-  return { 'exists', readHold(KEYS[4]).state }
-end
-
 -- An account or key that was not confirmed since the store last came back is as good as unknown: it is loaded again.
 local epoch = call('HGET', KEYS[1], 'epoch')
-local texts = call('MGET', KEYS[2], KEYS[3])
+local texts = call('MGET', KEYS[2], KEYS[3], KEYS[4])
+if texts[3] then
+  return { 'exists', readHold(KEYS[4], texts[3]).state }
+end
 local account = readAccount(KEYS[2], texts[1])
 if not account or account.epoch ~= epoch then
   return { 'unknown_account', epoch or '' }
@@ -97,7 +96,7 @@ if models ~= ARGV[4] and ARGV[2] ~= '' then
   return { 'models_changed', models }
 end
 
-local payer = payerOf(ARGV[1], key)
+local payer = payerOf(ARGV[1], key.owner)
 local opened, budgets
 if account.hasBudgets == 1 then
   if not KEYS[6] then
@@ -107,62 +106,60 @@ if account.hasBudgets == 1 then
   budgets = budgetsOf(opened, KEYS[6], payer, ARGV[2])
 end
 
-local function limited(scope, limit, retryMs, of)
-  if account.levelsAtMs > nowMs then
-    account.levelsAtMs = nowMs
-    writeAccount(KEYS[2], account)
-  end
-  if key.requestsAtMs > nowMs or key.tokensAtMs > nowMs then
-    key.requestsAtMs, key.tokensAtMs = math.min(key.requestsAtMs, nowMs), math.min(key.tokensAtMs, nowMs)
-    writeKey(KEYS[3], key)
-  end
-  return { 'rate_limited', scope, limit, retryMs, of }
-end
-
 -- An account's limits hold for all of its keys together, and no key's own is above them.
 local accountRequests = limitOr(account.requestsPerMinute, defaultRequests)
 local accountRequestsLevel = refill(account.requestsLevel, account.levelsAtMs, accountRequests, nowMs) - LEVEL_UNIT
-if accountRequestsLevel < 0 then
-  return limited('requests', accountRequests, math.ceil(-accountRequestsLevel / accountRequests), 'account')
-end
-local requestsLimit = math.min(limitOr(key.requestsPerMinute, defaultRequests), accountRequests)
+local requestsLimit = smaller(limitOr(key.requestsPerMinute, defaultRequests), accountRequests)
 local requestsLevel = refill(key.requestsLevel, key.requestsAtMs, requestsLimit, nowMs) - LEVEL_UNIT
-if requestsLevel < 0 then
-  return limited('requests', requestsLimit, math.ceil(-requestsLevel / requestsLimit), 'key')
-end
 -- A request larger than the whole limit takes the full bucket; otherwise it could never pass.
 local accountTokens = limitOr(account.tokensPerMinute, defaultTokens)
-local tokensLimit = math.min(limitOr(key.tokensPerMinute, defaultTokens), accountTokens)
-local taken = math.min(tokens, tokensLimit)
+local tokensLimit = smaller(limitOr(key.tokensPerMinute, defaultTokens), accountTokens)
+local taken = smaller(tokens, tokensLimit)
 local accountTokensLevel = refill(account.tokensLevel, account.levelsAtMs, accountTokens, nowMs) - taken * LEVEL_UNIT
-if accountTokensLevel < 0 then
-  return limited('tokens', accountTokens, math.ceil(-accountTokensLevel / accountTokens), 'account')
-end
 local tokensLevel = refill(key.tokensLevel, key.tokensAtMs, tokensLimit, nowMs) - taken * LEVEL_UNIT
-if tokensLevel < 0 then
-  return limited('tokens', tokensLimit, math.ceil(-tokensLevel / tokensLimit), 'key')
-end
 local accountConcurrency = limitOr(account.concurrency, defaultConcurrency)
-if account.open >= accountConcurrency then
-  return limited('concurrency', accountConcurrency, CONCURRENCY_RETRY_MS, 'account')
+local concurrencyLimit = smaller(limitOr(key.concurrency, defaultConcurrency), accountConcurrency)
+-- The first limit that refuses, how far its level is too low, and whose it is.
+local scope, limit, missing, of
+if accountRequestsLevel < 0 then
+  scope, limit, missing, of = 'requests', accountRequests, -accountRequestsLevel, 'account'
+elseif requestsLevel < 0 then
+  scope, limit, missing, of = 'requests', requestsLimit, -requestsLevel, 'key'
+elseif accountTokensLevel < 0 then
+  scope, limit, missing, of = 'tokens', accountTokens, -accountTokensLevel, 'account'
+elseif tokensLevel < 0 then
+  scope, limit, missing, of = 'tokens', tokensLimit, -tokensLevel, 'key'
+elseif account.open >= accountConcurrency then
+  scope, limit, of = 'concurrency', accountConcurrency, 'account'
+elseif key.open >= concurrencyLimit then
+  scope, limit, of = 'concurrency', concurrencyLimit, 'key'
 end
-local concurrencyLimit = math.min(limitOr(key.concurrency, defaultConcurrency), accountConcurrency)
-if key.open >= concurrencyLimit then
-  return limited('concurrency', concurrencyLimit, CONCURRENCY_RETRY_MS, 'key')
+if scope then
+  if account.levelsAtMs > nowMs then
+    account.levelsAtMs = nowMs
+    local accountNow = accountText(account)
+    call('SET', KEYS[2], accountNow)
+  end
+  if key.requestsAtMs > nowMs or key.tokensAtMs > nowMs then
+    key.requestsAtMs, key.tokensAtMs = smaller(key.requestsAtMs, nowMs), smaller(key.tokensAtMs, nowMs)
+    local keyNow = keyText(key)
+    call('SET', KEYS[3], keyNow)
+  end
+  return { 'rate_limited', scope, limit, missing and math.ceil(missing / limit) or CONCURRENCY_RETRY_MS, of }
 end
 
-local least = budgets and leastLeft(budgets, windowsAt(nowMs))
+local tightest = budgets and leastLeft(budgets, windowsAt(nowMs))
 local monthlyLeft
 if key.monthlyBudget >= 0 then
   local month = monthOf(nowMs)
   monthlyLeft = key.monthlyBudget - spentIn(month, key.month, key.spentMonth) - key.held
-  if monthlyLeft < amount and not (least and least.remaining < monthlyLeft) then
+  if monthlyLeft < amount and not (tightest and tightest.remaining < monthlyLeft) then
     return { 'budget_exceeded', startOfNextMonth(month), math.max(0, monthlyLeft), key.held, amount, account.available }
   end
 end
-if least and least.remaining < amount then
-  return { 'over_budget', least.scope, WINDOWS[least.window], endOfWindow(least.window, least.at), least.limit, least.spent,
-    least.held, least.remaining, amount, account.available }
+if tightest and tightest.remaining < amount then
+  return { 'over_budget', tightest.scope, WINDOWS[tightest.window], endOfWindow(tightest.window, tightest.at), tightest.limit,
+    tightest.spent, tightest.held, tightest.remaining, amount, account.available }
 end
 if account.available < amount then
   return { 'insufficient', account.available, account.held, amount }
@@ -175,12 +172,11 @@ if ARGV[2] ~= '' then
   account.requestsLevel, account.tokensLevel, account.levelsAtMs = accountRequestsLevel, accountTokensLevel, nowMs
   key.held, key.open = key.held + amount, key.open + 1
   key.requestsLevel, key.requestsAtMs, key.tokensLevel, key.tokensAtMs = requestsLevel, nowMs, tokensLevel, nowMs
-  local hold = {
-    state = 'open', payer = payer, record = '', amount = amount, inputCost = inputCost, tokens = taken, cost = 0, reached = 0,
-  }
+  local accountNow = accountText(account)
+  local keyNow = keyText(key)
 
   -- After this point, the transition must succeed.
-  call('MSET', KEYS[2], accountText(account), KEYS[3], keyText(key), KEYS[4], holdText(hold))
+  call('MSET', KEYS[2], accountNow, KEYS[3], keyNow, KEYS[4], openHoldText(payer, amount, inputCost, taken))
   if budgets then
     holdBudgets(budgets, amount)
     writeBudgets(opened)

@@ -1,6 +1,6 @@
 /** The ledger's scripts as the store runs them: each Lua file behind the preludes it needs, with the flags it declares. */
 import { createHash } from 'node:crypto'
-import { LAYOUT_TEXTS } from '@/ledger/layout'
+import { inLocals, LAYOUT_TEXTS } from '@/ledger/layout'
 import acknowledgeText from './acknowledge.lua' with { type: 'text' }
 import creditText from './credit.lua' with { type: 'text' }
 import dueText from './due.lua' with { type: 'text' }
@@ -32,10 +32,10 @@ import viewHoldText from './view-hold.lua' with { type: 'text' }
 import withholdText from './withhold.lua' with { type: 'text' }
 
 /**
- * One script: `text` for EVAL, `sha` (SHA-1, as the store computes it) for EVALSHA. One that `trusts` the store's figures runs only
- * where the store was verified. All others write what holds whatever the store has lost.
+ * One script: `text` for EVAL, `sha` (SHA-1, as the store computes it) for EVALSHA; `source` is the text as its files have it. One
+ * that `trusts` the store's figures runs only where the store was verified. All others write what holds whatever the store has lost.
  */
-export type Script = { name: string; text: string; sha: string; trusts?: boolean }
+export type Script = { name: string; source: string; text: string; sha: string; trusts?: boolean }
 
 /**
  * Allowed scripts while the store is in trouble. `write`: not if it is out of memory, so no new requests. `write-always`: also
@@ -45,17 +45,18 @@ type Access = 'read' | 'write' | 'write-always'
 const FLAGS: Record<Access, string> = { read: 'flags=no-writes', write: '', 'write-always': 'flags=allow-oom' }
 
 const { account, key, hold } = LAYOUT_TEXTS
+const reserves = [account, key, hold, limitsText]
 const holds = [account, hold, limitsText, holdsText]
 const charges = [key, ...holds]
 const keyState = [key, limitsText, keyStateText]
 
 /** Paid requests have each of theirs twice: behind the text that knows budgets, for accounts that have some, and without it. */
 export const SCRIPTS = {
-  reserveInBudgets: trusting(script('reserve', 'write', [account, key, hold, limitsText, budgetsText], reserveText)),
-  reserve: trusting(script('reserve', 'write', [account, key, hold, limitsText], reserveText)),
+  reserveInBudgets: trusting(paid('reserve', 'write', [...reserves, budgetsText], reserveText)),
+  reserve: trusting(paid('reserve', 'write', reserves, reserveText)),
   renew: script('renew', 'write-always', [hold], renewText),
-  settleInBudgets: script('settle', 'write-always', [...charges, budgetsText], settleText),
-  settle: script('settle', 'write-always', charges, settleText),
+  settleInBudgets: paid('settle', 'write-always', [...charges, budgetsText], settleText),
+  settle: paid('settle', 'write-always', charges, settleText),
   releaseInBudgets: script('release', 'write-always', [...charges, budgetsText], releaseText),
   release: script('release', 'write-always', charges, releaseText),
   expire: trusting(script('expire', 'write-always', [...charges, budgetsText], expireText)),
@@ -83,8 +84,25 @@ function trusting(one: Script): Script {
   return { ...one, trusts: true }
 }
 
+/** A script of each paid request: fields are locals, and functions that it doesn't call are left out, since each run makes them anew. */
+function paid(name: string, access: Access, preludes: readonly string[], body: string): Script {
+  const { source } = script(name, access, preludes, body)
+  return { name, source, ...inStore(withoutUnused(source.replace(body, () => inLocals(body)))) }
+}
+
 /** Puts the shebang, the preludes and `body` together. The prelude with integers, clock and calendar is always first. */
 export function script(name: string, access: Access, preludes: readonly string[], body: string): Script {
-  const text = [`#!lua ${FLAGS[access]}`.trimEnd(), preludeText, ...preludes, body].join('\n')
-  return { name, text, sha: createHash('sha1').update(text).digest('hex') }
+  const source = [`#!lua ${FLAGS[access]}`.trimEnd(), preludeText, ...preludes, body].join('\n')
+  return { name, source, ...inStore(source) }
+}
+
+function inStore(text: string): Pick<Script, 'text' | 'sha'> {
+  return { text, sha: createHash('sha1').update(text).digest('hex') }
+}
+
+function withoutUnused(text: string): string {
+  const uses = new Map<string, number>()
+  for (const [word] of text.replace(/--.*/g, '').matchAll(/\w+/g)) uses.set(word, (uses.get(word) ?? 0) + 1)
+  const rest = text.replace(/^local function (\w+)\(.*?^end\n/gms, (whole, name) => (uses.get(name) === 1 ? '' : whole))
+  return rest === text ? text : withoutUnused(rest)
 }

@@ -16,8 +16,9 @@
 --       unknown_hold or expired, load of the account (empty if it is not loaded)
 --
 -- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER refuse within integer decimal currentMs monthOf payerOf memberOf
+--          spentIn
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
---        holds: TOMBSTONE_MS holdOf newHold countMonth freeLimits chargeAccount freeKey writeCharged appendRecord
+--        holds: TOMBSTONE_MS checkHolder laterOf freedLevel appendRecord
 -- SHARES account: credit expire load-account load-budgets load-payer read-account release reserve set-account view-account
 --          withhold
 --        key: expire load-account load-key load-payer read-budgets read-key release reserve set-key view-account
@@ -37,7 +38,10 @@ end
 cost = within(cost, 'cost', 0, MAX_AMOUNT)
 tokensUsed = within(tokensUsed, 'tokens', 0, MAX_INTEGER)
 local texts = call('MGET', KEYS[1], KEYS[2], KEYS[3])
-local hold = holdOf(KEYS[1], ARGV[1], texts[1])
+local hold = readHold(KEYS[1], texts[1])
+if hold then
+  checkHolder(hold.payer, ARGV[1])
+end
 local account = readAccount(KEYS[2], texts[2])
 local isForced = not hold
 local isLate = hold and hold.state == 'expired'
@@ -58,7 +62,7 @@ if not account then
   return { 'unknown_account' }
 end
 local key = readKey(KEYS[3], texts[3])
-local payer = hold and hold.payer or payerOf(ARGV[1], key)
+local payer = hold and hold.payer or payerOf(ARGV[1], key and key.owner)
 local opened, budgets
 if account.hasBudgets == 1 then
   if not KEYS[6] then
@@ -85,39 +89,46 @@ local charge = isLate and cost - hold.cost or cost
 local flags = isLate and 'late' or cost > returned and 'overrun' or ''
 if isForced then
   flags = flags == '' and 'forced' or 'forced,' .. flags
-  hold = newHold(payer, 0)
 end
-chargeAccount(account, charge, returned, month)
+account.spentMonth = spentIn(month, account.month, account.spentMonth) + charge
+account.month = laterOf(month, account.month)
+account.seq = account.seq + 1
+account.available, account.held = account.available + returned - charge, account.held - returned
+account.spent = account.spent + charge
+if charge > returned then
+  account.overrun = account.overrun + charge - returned
+end
+if isOpen then
+  account.open = account.open - 1
+  account.tokensLevel = freedLevel(account.tokensLevel, hold.tokens, tokensUsed)
+end
+if key then
+  key.spentMonth = spentIn(month, key.month, key.spentMonth) + charge
+  key.month = laterOf(month, key.month)
+  if isOpen then
+    key.open, key.held = key.open - 1, key.held - hold.amount
+    key.tokensLevel = freedLevel(key.tokensLevel, hold.tokens, tokensUsed)
+  end
+end
 if budgets then
   chargeBudgets(budgets, charge, windowsAt(nowMs))
 end
-if isOpen then
-  freeLimits(account, hold, tokensUsed)
-end
-if key then
-  countMonth(key, charge, month)
-  if isOpen then
-    freeKey(key, hold, tokensUsed)
-  end
-end
+local accountNow = accountText(account)
 
 -- From here on the transition must succeed. The record is first: a store that refuses it refuses the charge as well. A record
 -- that is appended twice is booked once, by its id.
-appendRecord(KEYS[5], {
-  holdId = holdId,
-  payer = payer,
-  kind = isLate and 'late' or 'settle',
-  cost = charge,
-  held = returned,
-  seq = account.seq,
-  atMs = nowMs,
-  flags = flags,
-  facts = ARGV[4],
-})
+appendRecord(KEYS[5], holdId, payer, isLate and 'late' or 'settle', charge, returned, account.seq, nowMs, flags, ARGV[4])
 if isOpen then
   call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
 end
-writeCharged(KEYS[2], account, KEYS[3], key, KEYS[1], hold, cost)
+-- One command writes the charge and the hold's tombstone. If the store refused only the tombstone, each repetition would charge and
+-- return the hold once more. The tombstone has no lifetime yet.
+if key then
+  local keyNow = keyText(key)
+  call('MSET', KEYS[2], accountNow, KEYS[3], keyNow, KEYS[1], settledHoldText(payer, cost))
+else
+  call('MSET', KEYS[2], accountNow, KEYS[1], settledHoldText(payer, cost))
+end
 -- Last: before, each repetition would count the charge once more where the store refuses the rest. What it refuses here stays held.
 if budgets then
   writeBudgets(opened)

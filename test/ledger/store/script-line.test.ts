@@ -11,7 +11,12 @@ import { createScriptLine } from '@/ledger/store/script-line'
 import { assert } from '@/lib/assert'
 
 const ECHO_TEXT = 'return { KEYS, ARGV, #ARGV, false }'
-const ECHO = { name: 'echo', text: ECHO_TEXT, sha: createHash('sha1').update(ECHO_TEXT).digest('hex') }
+const ECHO = {
+  name: 'echo',
+  source: ECHO_TEXT,
+  text: ECHO_TEXT,
+  sha: createHash('sha1').update(ECHO_TEXT).digest('hex'),
+}
 const TELLING = { failed: (_: unknown, error: unknown) => Promise.reject(error) }
 
 let server: TestServer

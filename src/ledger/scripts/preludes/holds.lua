@@ -12,11 +12,18 @@ local EXPIRED_TOMBSTONE_MS = MS_PER_DAY
 -- How deep the tokens-per-minute level may fall by corrections; far below any debt that refill() respects.
 local MIN_LEVEL = -2 * MAX_LIMIT * LEVEL_UNIT
 
--- A hold, or nil if there is none. Refuses a payer that is not the hold's own; `payer` may leave out the member.
-local function holdOf(name, payer, text)
-  local hold = readHold(name, text)
-  if hold and hold.payer ~= payer and string.sub(hold.payer, 1, #payer + 1) ~= payer .. ':' then
+-- Refuses a payer that is not the hold's own; `payer` may leave out the member.
+local function checkHolder(holder, payer)
+  if holder ~= payer and string.sub(holder, 1, #payer + 1) ~= payer .. ':' then
     refuse('the hold belongs to another payer')
+  end
+end
+
+-- A hold of this payer, or nil if there is none.
+local function holdOf(name, payer)
+  local hold = readHold(name)
+  if hold then
+    checkHolder(hold.payer, payer)
   end
   return hold
 end
@@ -26,19 +33,28 @@ local function newHold(payer, amount)
   return { state = 'open', payer = payer, record = '', amount = amount, inputCost = 0, tokens = 0, cost = 0, reached = 0 }
 end
 
+-- A counter's month after a charge in `month`: one that stands in a later month (the clock was set back) stays there.
+local function laterOf(month, counterMonth)
+  return month > counterMonth and month or counterMonth
+end
+
 -- Adds `cost` to the month counter of an account or a key. One that stands in a later month (the clock was set back) keeps
 -- counting there. Like all up to bury, it writes nothing: the caller writes account and key once in the end.
 local function countMonth(counter, cost, month)
   counter.spentMonth = spentIn(month, counter.month, counter.spentMonth) + cost
-  counter.month = month > counter.month and month or counter.month
+  counter.month = laterOf(month, counter.month)
+end
+
+-- The level of a tokens-per-minute bucket that gets back the tokens that a hold took of it and did not use.
+local function freedLevel(level, taken, tokensUsed)
+  level = level + (taken - (tokensUsed < MAX_LIMIT and tokensUsed or MAX_LIMIT)) * LEVEL_UNIT
+  return level > MIN_LEVEL and level or MIN_LEVEL
 end
 
 -- Frees what a hold took of an account's or a key's limits: the open slot, and the tokens it turned out not to use.
 local function freeLimits(counter, hold, tokensUsed)
   counter.open = counter.open - 1
-  local unused = hold.tokens - (tokensUsed < MAX_LIMIT and tokensUsed or MAX_LIMIT)
-  local level = counter.tokensLevel + unused * LEVEL_UNIT
-  counter.tokensLevel = level > MIN_LEVEL and level or MIN_LEVEL
+  counter.tokensLevel = freedLevel(counter.tokensLevel, hold.tokens, tokensUsed)
 end
 
 -- Gives an account back what one of its holds held.
@@ -77,20 +93,8 @@ local function bury(name, hold, state, cost, ttlMs)
   call('SET', name, tombstoneText(hold, state, cost), 'PX', decimal(ttlMs))
 end
 
--- Writes a charge and the hold's tombstone by one command. If the store refused only the tombstone, each repetition would
--- charge and return the hold once more. The tombstone has no lifetime yet.
-local function writeCharged(accountName, account, keyName, key, holdName, hold, cost)
-  local tombstone = tombstoneText(hold, 'settled', cost)
-  if key then
-    call('MSET', accountName, accountText(account), keyName, keyText(key), holdName, tombstone)
-  else
-    call('MSET', accountName, accountText(account), holdName, tombstone)
-  end
-end
-
--- Appends a usage record as one text: its envelope and its facts.
--- record: holdId, payer, kind, cost, held, seq, atMs, flags (with commas), facts
-local function appendRecord(recordsName, record)
-  call('XADD', recordsName, '*', 'r', format('%s %s %s %d %d %d %d %s ', record.holdId, record.payer, record.kind, record.cost,
-    record.held, record.seq, record.atMs, record.flags) .. record.facts)
+-- Appends a usage record as one text: its envelope and its facts. `flags` with commas.
+local function appendRecord(recordsName, holdId, payer, kind, cost, held, seq, atMs, flags, facts)
+  local numbers = format(' %d %d %d %d ', cost, held, seq, atMs)
+  call('XADD', recordsName, '*', 'r', holdId .. ' ' .. payer .. ' ' .. kind .. numbers .. flags .. ' ' .. facts)
 end

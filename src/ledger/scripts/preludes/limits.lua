@@ -23,12 +23,22 @@ local function limitOr(own, default)
   return own < 0 and default or own
 end
 
+local function smaller(one, other)
+  return one < other and one or other
+end
+
 -- The level now: full at first, never above full, and never so deep in debt that two minutes don't mend it.
 local function refill(level, atMs, limit, nowMs)
   local full = limit * LEVEL_UNIT
   if atMs == 0 then
     return full
   end
-  local elapsed = math.max(0, math.min(nowMs - atMs, 2 * LEVEL_UNIT))
-  return math.min(full, math.max(-full, level) + elapsed * limit)
+  local elapsed = nowMs - atMs
+  if elapsed < 0 then
+    elapsed = 0
+  elseif elapsed > 2 * LEVEL_UNIT then
+    elapsed = 2 * LEVEL_UNIT
+  end
+  level = (level < -full and -full or level) + elapsed * limit
+  return level < full and level or full
 end

@@ -86,8 +86,8 @@ local function startOfNextMonth(yearMonth)
 end
 
 -- The payer: accountId:keyId, then the acting member, if any. `text` names a member only for a shared key.
-local function payerOf(text, key)
-  return key and key.owner ~= '' and text .. ':' .. key.owner or text
+local function payerOf(text, owner)
+  return owner and owner ~= '' and text .. ':' .. owner or text
 end
 
 -- A hold as its shard's deadlines name it.
