@@ -85,7 +85,7 @@ async function startNode(): Promise<ClusterNode> {
   const server = await startRedis({ config })
   const { hostname: host, port } = new URL(server.url)
   await shareSecret(server)
-  const admin = new Redis({ host, port: Number(port), password: PASSWORD, lazyConnect: true })
+  const admin = new Redis({ host, port: Number(port), password: PASSWORD, lazyConnect: true, maxRetriesPerRequest: 0 })
   admin.on('error', () => undefined)
   await admin.connect()
   const id = String(await admin.call('CLUSTER', 'MYID'))
@@ -117,9 +117,14 @@ async function isWhole(nodes: readonly ClusterNode[], count: number): Promise<vo
 }
 
 async function ownerId(nodes: readonly ClusterNode[], slot: number): Promise<string> {
-  const running = nodes.find((node) => node.admin.status === 'ready')
-  const ranges = (await running?.admin.call('CLUSTER', 'SLOTS')) as [number, number, [string, number, string]][]
-  return ranges.find(([first, last]) => slot >= first && slot <= last)?.[2][2] ?? ''
+  for (const { admin } of nodes) {
+    if (admin.status !== 'ready') continue
+    // A node that was just killed looks ready, and answers no more.
+    const ranges = await admin.call('CLUSTER', 'SLOTS').catch(() => undefined)
+    const owners = ranges as [number, number, [string, number, string]][] | undefined
+    if (owners) return owners.find(([first, last]) => slot >= first && slot <= last)?.[2][2] ?? ''
+  }
+  return ''
 }
 
 async function moveSlot(
