@@ -1,6 +1,7 @@
 /** Models of the catalogue file: checks ids, targets, prices and fallbacks, and finds which models can be offered. */
 
 import { FORMATS } from '@/formats/index'
+import { utcDayOf } from '@/lib/clock'
 import { isJsonObject } from '@/lib/json'
 import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
 import { checkPart, type FaultList } from './check'
@@ -107,6 +108,9 @@ function readModel(
   if (file.maxOutputTokens > file.contextLength) {
     faults.add(`${place}.maxOutputTokens`, 'must not exceed contextLength')
   }
+  if (file.expirationDate !== undefined && !isDay(file.expirationDate)) {
+    faults.add(`${place}.expirationDate`, 'expected a day such as 2027-01-31')
+  }
   const cost = readCost(file.pricing, `${place}.pricing`, faults)
   return {
     id: file.id,
@@ -125,6 +129,12 @@ function readModel(
     ...(file.quality !== undefined && { quality: file.quality }),
     tokenizerSafetyFactor: file.tokenizerSafetyFactor ?? DEFAULT_TOKENIZER_SAFETY_FACTOR,
   }
+}
+
+/** Whether the calendar has such a day. */
+function isDay(text: string): boolean {
+  const atMs = Date.parse(text)
+  return !Number.isNaN(atMs) && utcDayOf(atMs) === text
 }
 
 /**

@@ -43,6 +43,26 @@ test('catalog check reports all faults with their place, and exits with 1', asyn
   expect(places).toContain('models[1].targets[0].provider')
 })
 
+test('catalog check names the models whose last day is over', async () => {
+  const dates = ['2020-02-29', '2999-12-31']
+  const path = await write(({ models }) => {
+    for (const [index, expirationDate] of dates.entries()) Object.assign(models[index] ?? {}, { expirationDate })
+  })
+  const { code, json } = await run(['catalog', 'check', path], {})
+  const { models } = await Bun.file(path).json()
+  expect({ code, expired: json.expired }).toEqual({
+    code: 0,
+    expired: [{ model: models[0].id, expirationDate: '2020-02-29' }],
+  })
+})
+
+test.each(['2027-02-29', '2027-13-01', '2027-1-1', 'soon'])('catalog check refuses the last day %s', async (day) => {
+  const path = await write(({ models: [first] }) => Object.assign(first ?? {}, { expirationDate: day }))
+  const { code, json } = await run(['catalog', 'check', path], {})
+  const faults = [{ place: 'models[0].expirationDate', message: 'expected a day such as 2027-01-31' }]
+  expect({ code, faults: json.faults }).toEqual({ code: 1, faults })
+})
+
 test('catalog check reports losses and changes of a valid file', async () => {
   const path = await write(({ models }) => {
     const alpha = models.find(({ id }) => id === 'svc/alpha')

@@ -4,10 +4,12 @@ import { loadCatalog } from '@/catalog/catalog'
 import { changesBetween } from '@/catalog/changes'
 import { PRESETS, type Preset } from '@/catalog/dialects/presets'
 import { modelsAtALoss } from '@/catalog/losses'
+import type { Catalog } from '@/catalog/types'
 import { type Command, type CommandResult, OPERAND, operand, optional, required, type Values } from '@/cli/command'
 import { fail } from '@/cli/failure'
 import { readText } from '@/cli/values'
 import { catalogPathOf, type Environment } from '@/config/config'
+import { utcDayOf } from '@/lib/clock'
 import { formatFaults } from '@/lib/fault'
 import { isJsonObject, parseJson } from '@/lib/json'
 import { formatUsd } from '@/lib/money'
@@ -52,10 +54,19 @@ async function check(path: string, environment: Environment): Promise<CommandRes
       tiers: catalog.tiers.size,
       withoutKey,
       notOffered,
+      expired: expiredModels(catalog),
       losses: modelsAtALoss(catalog).flatMap(({ model, losses }) => losses.map((loss) => ({ model, loss }))),
       ...(running?.kind === 'loaded' && { against, changes: changesBetween(running.catalog, catalog) }),
     },
   }
+}
+
+/** The models whose last day is over. They are still sold. */
+function expiredModels({ models }: Catalog) {
+  const today = utcDayOf(Date.now())
+  return [...models.values()].flatMap(({ id, expirationDate }) =>
+    expirationDate !== undefined && expirationDate < today ? [{ model: id, expirationDate }] : [],
+  )
 }
 
 async function load(path: string, environment: Environment) {
