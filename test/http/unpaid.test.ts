@@ -90,6 +90,21 @@ describe('free answers', () => {
     expect(statuses[429]).toBeGreaterThan(0)
     expect((await ask(path, other.key)).status).toBe(taken)
   })
+
+  const get = (path: string, key: string) => fetch(gateway.url + path, { headers: { 'x-api-key': key } })
+
+  test.each([
+    ['/v1/generation?id=req_none', 404],
+    ['/v1/credits', 200],
+  ])('at %s count with all other free answers of the account', async (path, taken) => {
+    const [busy, other] = [await gateway.customer('1'), await gateway.customer('1')]
+    const statuses = await tally(FREE_PER_MINUTE + 100, () => get(path, busy.key))
+    expect(statuses).toEqual({ [taken]: FREE_PER_MINUTE, 429: 100 })
+    expect((await ask('/v1/route', busy.key)).status).toBe(429)
+    for (const one of ['/v1/generation?id=req_none', '/v1/credits', '/v1/usage', '/v1/key'])
+      expect([one, (await get(one, busy.key)).status]).toEqual([one, 429])
+    expect((await get(path, other.key)).status).toBe(taken)
+  })
 })
 
 describe('a body is left unread', () => {

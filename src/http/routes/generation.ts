@@ -120,7 +120,7 @@ export function generationRoutes(deps: HttpDeps) {
           },
         ],
         responseSchema: Type.Object({ data: GenerationData }),
-        errors: [400, 401, 403, 404, 503],
+        errors: [400, 401, 403, 404, 429, 503],
       }),
     })
     .get('/v1/credits', ({ request }) => tellCredits(deps, request), {
@@ -130,7 +130,7 @@ export function generationRoutes(deps: HttpDeps) {
         description:
           'As OpenRouter has it. A key whose member may not see the balance gets a 403; a management key needs `billing:read`.',
         responseSchema: Credits,
-        errors: [400, 401, 403, 503],
+        errors: [400, 401, 403, 429, 503],
       }),
     })
 }
