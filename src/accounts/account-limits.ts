@@ -5,10 +5,10 @@ import { accounts } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { AccountLimits, DefaultLimits } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
+import { MAX_KEY_LIMIT } from '@/people/keys/fields'
 import { tellLedger } from './accounts'
 import { type ChangedBy, recordAudit } from './audit'
 import { lockAccount } from './in-order'
-import { MAX_KEY_LIMIT } from './key-limits'
 
 const NAMES = ['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const
 

@@ -4,14 +4,14 @@ import { type AccountRole, memberships } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { isForeignKeyViolation } from '@/db/failure'
 import { apiKeys, budgets } from '@/db/schema'
-import type { Addresses } from '@/ledger/address-lists'
 import type { Ledger } from '@/ledger/ledger'
 import type { KeyLimits, KeyStatus } from '@/ledger/outcomes'
 import { randomId } from '@/lib/ids'
+import type { KeySettings } from '@/people/keys/fields'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { type ChangeKeyOutcome, editKey, type KeyEdit, type KeyRow } from './edit-key'
-import { describeLimits, describeLists, limitColumns, listColumns } from './key-limits'
-import { findKey, type KeyTags, limitsOf, listKeys } from './key-listing'
+import { describeSettings, keyColumns, limitsOf, settingsOf } from './key-limits'
+import { findKey, listKeys } from './key-listing'
 import { generateKey, hashKey, keyHint } from './key-text'
 import { mayHold } from './members/credentials'
 import { createPlaygroundKeys } from './playground-key'
@@ -19,23 +19,19 @@ import { rotateKey } from './rotation/rotate-key'
 
 export type { ChangedBy } from './audit'
 export type { ChangeKeyOutcome } from './edit-key'
-export { MAX_KEY_LIMIT } from './key-limits'
 export type { KeyListing } from './key-listing'
 
 /** Counts are integers from 1 to `MAX_KEY_LIMIT` (asserted). Missing limits are the catalogue's defaults, or none. */
-export type NewKey = Partial<KeyLimits> & {
+export type NewKey = Partial<KeySettings> & {
   accountId: string
   /** 1 to 200 characters. */
   name: string
   /** The member whose key it is; left out, the account's. */
   createdBy?: string
-  /** Networks that it may be used from, as parseNetwork gives them. */
-  allowedAddresses?: Addresses
-  tags?: KeyTags
 }
 
 /** What is left out stays as it is; a limit of null is the catalogue's default or none. */
-export type KeyChanges = Partial<KeyLimits> & { name?: string; allowedAddresses?: Addresses; tags?: KeyTags }
+export type KeyChanges = Partial<KeySettings> & { name?: string }
 
 /** `key` is the only copy of the key's text; it is not stored. */
 type CreateKeyOutcome =
@@ -108,12 +104,12 @@ async function create(
   key: NewKey,
   by: ChangedBy = OPERATOR,
 ): Promise<CreateKeyOutcome> {
-  const { accountId, name, createdBy = null, allowedAddresses = null, tags = null, ...limits } = key
+  const { accountId, name, createdBy = null, ...settings } = key
   const keyId = randomId('key')
   const text = generateKey(service)
   const keyHash = hashKey(text)
-  const own = { id: keyId, accountId, name, createdBy, ...listColumns({ allowedAddresses, tags }) }
-  const values = { ...own, keyHash, ...keyHint(text), ...limitColumns(limits) }
+  const own = { id: keyId, accountId, name, createdBy, keyHash, ...keyHint(text) }
+  const values = { ...own, ...keyColumns(settings) }
   if (createdBy !== null) await tellOfMember(database, ledger, accountId, createdBy)
   try {
     const refusal = await database.db.transaction(async (transaction) => {
@@ -121,8 +117,7 @@ async function create(
       if (createdBy !== null && !mayHold(role, 'api_key')) return role ? 'no_owner' : 'unknown_account'
       if ((await countKeys(transaction, accountId)) >= MAX_KEYS_PER_ACCOUNT) return 'too_many_keys'
       await transaction.insert(apiKeys).values(values)
-      const lists = describeLists({ allowedAddresses: allowedAddresses ?? undefined, tags: tags ?? undefined })
-      const details = { name, ...describeLimits(limits), ...lists }
+      const details = { name, ...describeSettings(settings) }
       await recordAudit(transaction, { ...by, action: 'key.create', subject: keyId, accountId, details })
       return undefined
     })
@@ -188,21 +183,16 @@ function toOwner(row: KeyRow, ownerId: string): Decision {
   return { action: 'key.transfer', columns: { createdBy: ownerId }, details: { before: row.createdBy, after: ownerId } }
 }
 
-function toChanged(row: KeyRow, { name, allowedAddresses, tags, ...limits }: KeyChanges): Decision {
+function toChanged(row: KeyRow, { name, ...settings }: KeyChanges): Decision {
   if (row.status === 'deleted') return { kind: 'deleted' }
   const isRenamed = name !== undefined && name !== row.name
   if (isRenamed && row.builtIn) return { kind: 'built_in' }
-  const lists = { allowedAddresses, tags }
-  const columns = { ...(isRenamed && { name }), ...limitColumns(limits), ...listColumns(lists) }
+  const columns = { ...(isRenamed && { name }), ...keyColumns(settings) }
   if (Object.keys(columns).length === 0) return undefined
-  const before = limitsOf(row)
-  const asked = Object.keys(limits) as (keyof KeyLimits)[]
   const details = {
     ...(isRenamed && { newName: name }),
-    ...prefixed('before.', describeLimits(Object.fromEntries(asked.map((limit) => [limit, before[limit]])))),
-    ...describeLimits(limits),
-    ...prefixed('before.', describeLists(lists, row)),
-    ...describeLists(lists),
+    ...prefixed('before.', describeSettings(settings, settingsOf(row))),
+    ...describeSettings(settings),
   }
   return { action: 'key.change', columns, details }
 }

@@ -1,81 +1,82 @@
-/** The limits of a key on their way into the history: checked, as columns, and as the audit log tells them. */
+/** The settings of a key on their way into the history and out of it: checked, as columns, and as the audit log tells them. */
 import type { AuditDetails } from '@/db/administration-schema'
 import type { apiKeys } from '@/db/schema'
 import type { Addresses } from '@/ledger/address-lists'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
-import { formatUsd } from '@/lib/money'
-import type { KeyTags } from './key-listing'
+import { formatUsd, type Nano } from '@/lib/money'
+import { FIELD_ROWS, type KeySettings, type Kind, MAX_KEY_LIMIT, type WireSettings } from '@/people/keys/fields'
 
-/** The highest limit of a key that the column of requests per minute holds; far beyond what one gateway serves. */
-export const MAX_KEY_LIMIT = 2_000_000_000
+type KeyRow = typeof apiKeys.$inferSelect
 
-type LimitColumns = Partial<typeof apiKeys.$inferInsert>
+/** The values of each kind as columns hold them. Asserts counts from 1 to {@link MAX_KEY_LIMIT} and a budget that is not negative. */
+const STORED: Partial<Record<Kind, (value: unknown) => unknown>> = {
+  count(count) {
+    const isSound = count === null || (Number.isInteger(count) && Number(count) >= 1 && Number(count) <= MAX_KEY_LIMIT)
+    assert(isSound, 'a limit is out of range')
+    return count
+  },
+  usd(amount) {
+    assert(amount === null || Number(amount) >= 0, 'a budget is out of range')
+    return amount
+  },
+  moment: (atMs) => (atMs === null ? null : new Date(Number(atMs))),
+  ids: (list) => list && [...new Set(list as string[])],
+}
 
-/** The limits as columns. Asserts counts from 1 to {@link MAX_KEY_LIMIT} and a budget that is not negative. */
-export function limitColumns(limits: Partial<KeyLimits>): LimitColumns {
-  const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs } = limits
-  const { allowedModels, allowedProviders } = limits
-  for (const limit of [requestsPerMinute, tokensPerMinute, concurrency]) {
-    assert(
-      limit == null || (Number.isInteger(limit) && limit >= 1 && limit <= MAX_KEY_LIMIT),
-      'a limit is out of range',
-    )
-  }
-  assert(monthlyBudget == null || monthlyBudget >= 0, 'a budget is out of range')
+/** The given settings as columns. */
+export function keyColumns(settings: Partial<KeySettings>): Partial<typeof apiKeys.$inferInsert> {
+  const given = FIELD_ROWS.filter(({ name }) => settings[name] !== undefined)
+  return Object.fromEntries(
+    given.map(({ name, kind, column }) => [column, STORED[kind]?.(settings[name]) ?? settings[name]]),
+  )
+}
+
+/** The settings of a key as the history has them. */
+export function settingsOf(row: KeyRow): KeySettings {
+  const values = FIELD_ROWS.map(({ name, column }) => {
+    const value = row[column as keyof KeyRow]
+    return [name, value instanceof Date ? value.getTime() : value]
+  })
+  return Object.fromEntries(values) as KeySettings
+}
+
+/** Those that gateways obey. */
+export function limitsOf(row: KeyRow): KeyLimits {
+  const settings = settingsOf(row)
+  const limits = FIELD_ROWS.filter(({ raise }) => raise !== undefined)
+  return Object.fromEntries(limits.map(({ name }) => [name, settings[name]])) as KeyLimits
+}
+
+/** The settings under their names in bodies: amounts as decimal texts of USD, moments as ISO 8601. */
+export function wireOf(settings: KeySettings): WireSettings {
+  return Object.fromEntries(
+    FIELD_ROWS.map(({ name, wire, kind }) => [wire, toWire(kind, settings[name])]),
+  ) as WireSettings
+}
+
+function toWire(kind: Kind, value: unknown): unknown {
+  if (Array.isArray(value)) return [...value]
+  if (value === null) return null
+  if (kind === 'usd') return formatUsd(value as Nano)
+  return kind === 'moment' ? new Date(Number(value)).toISOString() : value
+}
+
+/** Items of a list that one entry of the audit log quotes. */
+const MAX_QUOTED = 100
+
+/** The settings that `said` names, with their values in `values`, for the audit log. */
+export function describeSettings(said: Partial<KeySettings>, values: Partial<KeySettings> = said): AuditDetails {
+  const rows = FIELD_ROWS.filter(({ name }) => said[name] !== undefined)
+  const told = rows.map(({ name, kind, wire }) => {
+    const value = values[name] ?? null
+    if (kind === 'networks') return [wire, describeAddresses(value as Addresses)]
+    return [wire, Array.isArray(value) ? value.slice(0, MAX_QUOTED).join(', ') : toWire(kind, value)]
+  })
+  const { allowedModels } = values
   return {
-    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
-    ...(tokensPerMinute !== undefined && { tokensPerMinute }),
-    ...(concurrency !== undefined && { concurrency }),
-    ...(monthlyBudget !== undefined && { monthlyBudget }),
-    ...(expiresAtMs !== undefined && { expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs) }),
-    ...(allowedModels !== undefined && { allowedModels: allowedModels && [...new Set(allowedModels)] }),
-    ...(allowedProviders !== undefined && { allowedProviders: allowedProviders && [...new Set(allowedProviders)] }),
-  }
-}
-
-/** Which of the limits that `changes` names let a key do more than `present` does; null counts as `defaults`, or as no bound. */
-export function limitsRaised(
-  changes: Partial<KeyLimits>,
-  present: KeyLimits,
-  defaults: DefaultLimits,
-): (keyof KeyLimits)[] {
-  const isRaised: Record<keyof KeyLimits, boolean> = {
-    requestsPerMinute: exceeds(changes.requestsPerMinute, present.requestsPerMinute, defaults.requestsPerMinute),
-    tokensPerMinute: exceeds(changes.tokensPerMinute, present.tokensPerMinute, defaults.tokensPerMinute),
-    concurrency: exceeds(changes.concurrency, present.concurrency, defaults.concurrency),
-    monthlyBudget: exceeds(changes.monthlyBudget, present.monthlyBudget, Number.POSITIVE_INFINITY),
-    expiresAtMs: exceeds(changes.expiresAtMs, present.expiresAtMs, Number.POSITIVE_INFINITY),
-    allowedModels: allowsMore(changes.allowedModels, present.allowedModels),
-    allowedProviders: allowsMore(changes.allowedProviders, present.allowedProviders),
-  }
-  return (Object.keys(isRaised) as (keyof KeyLimits)[]).filter((limit) => isRaised[limit])
-}
-
-function exceeds(asked: number | null | undefined, present: number | null, otherwise: number): boolean {
-  return asked !== undefined && (asked ?? otherwise) > (present ?? otherwise)
-}
-
-function allowsMore(asked: readonly string[] | null | undefined, present: readonly string[] | null): boolean {
-  if (asked === undefined || present === null) return false
-  return asked === null || asked.some((id) => !present.includes(id))
-}
-
-/** Ids of models that one entry of the audit log quotes. */
-const MAX_QUOTED_MODELS = 50
-
-/** The limits as the audit log keeps them: amounts as decimal texts of USD, moments as ISO 8601. */
-export function describeLimits(limits: Partial<KeyLimits>): AuditDetails {
-  const { monthlyBudget, expiresAtMs, allowedModels, allowedProviders, ...counts } = limits
-  return {
-    ...counts,
-    ...(monthlyBudget !== undefined && { monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget) }),
-    ...(expiresAtMs !== undefined && { expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString() }),
-    ...(allowedModels !== undefined && {
-      allowedModels: allowedModels?.slice(0, MAX_QUOTED_MODELS).join(', ') ?? null,
-      ...(allowedModels && { allowedModelCount: allowedModels.length }),
-    }),
-    ...(allowedProviders !== undefined && { allowedProviders: allowedProviders?.join(', ') ?? null }),
+    ...Object.fromEntries(told),
+    ...(said.allowedModels !== undefined && allowedModels && { allowedModelCount: allowedModels.length }),
   }
 }
 
@@ -84,23 +85,18 @@ export function describeAddresses(addresses: Addresses): string {
   return addresses?.join(', ') ?? 'everywhere'
 }
 
-/** A key's text lists (addresses, tags). `undefined`: unchanged. */
-type KeyLists = { allowedAddresses: Addresses | undefined; tags: KeyTags | undefined }
-
-/** The given lists as columns. */
-export function listColumns({ allowedAddresses, tags }: KeyLists): LimitColumns {
-  return {
-    ...(allowedAddresses !== undefined && { allowedAddresses: allowedAddresses && [...allowedAddresses] }),
-    ...(tags !== undefined && { tags: tags && [...tags] }),
-  }
-}
-
-/** The values of the given lists, for the audit log. */
-export function describeLists(said: KeyLists, values: KeyLists = said): AuditDetails {
-  return {
-    ...(said.allowedAddresses !== undefined && {
-      allowedAddresses: describeAddresses(values.allowedAddresses ?? null),
-    }),
-    ...(said.tags !== undefined && { tags: values.tags?.join(', ') ?? null }),
-  }
+/** Which of the limits that `changes` names let a key do more than `present` does; null counts as `defaults`, or as no bound. */
+export function limitsRaised(
+  changes: Partial<KeySettings>,
+  present: KeyLimits,
+  defaults: DefaultLimits,
+): (keyof KeyLimits)[] {
+  const limits = FIELD_ROWS.filter(({ raise }) => raise !== undefined).map(({ name }) => name as keyof KeyLimits)
+  return limits.filter((limit) => {
+    const [asked, before] = [changes[limit], present[limit]]
+    if (asked === undefined) return false
+    if (Array.isArray(before)) return asked === null || (asked as readonly string[]).some((id) => !before.includes(id))
+    const otherwise = limit in defaults ? defaults[limit as keyof DefaultLimits] : Number.POSITIVE_INFINITY
+    return !Array.isArray(asked) && Number(asked ?? otherwise) > Number(before ?? otherwise)
+  })
 }

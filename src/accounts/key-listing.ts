@@ -3,15 +3,13 @@ import { and, desc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import { users } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { accounts, apiKeys, type BuiltInKey, keySecrets } from '@/db/schema'
-import type { Addresses } from '@/ledger/address-lists'
-import type { KeyLimits, KeySecrets, KeyStatus } from '@/ledger/outcomes'
+import type { KeySecrets, KeyStatus } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
+import type { KeySettings } from '@/people/keys/fields'
+import { limitsOf, settingsOf } from './key-limits'
 import { effectiveLimits, type KeyPolicy, POLICY_COLUMNS } from './policies/effective-limits'
 
-/** Tags of all that a key is used for, `name=value`, each name once; null = none. */
-export type KeyTags = readonly string[] | null
-
-export type KeyListing = KeyLimits & {
+export type KeyListing = KeySettings & {
   keyId: string
   accountId: string
   name: string
@@ -29,9 +27,6 @@ export type KeyListing = KeyLimits & {
   spentMonth: number
   lastUsedAt: Date | null
   createdAt: Date
-  /** Networks that it may be used from, of those that its account allows. */
-  allowedAddresses: Addresses
-  tags: KeyTags
   /** When it ends, by its own limit or by what holds for all keys of the account; null = never. */
   endsAtMs: number | null
   /** The secret that the key had before, as long as it works. */
@@ -80,7 +75,7 @@ type Row = {
 
 function listingOf({ key: row, createdByName, former, policy }: Row): KeyListing {
   return {
-    ...limitsOf(row),
+    ...settingsOf(row),
     keyId: row.id,
     accountId: row.accountId,
     name: row.name,
@@ -94,8 +89,6 @@ function listingOf({ key: row, createdByName, former, policy }: Row): KeyListing
     spentMonth: row.spentMonth,
     lastUsedAt: row.lastUsedAt,
     createdAt: row.createdAt,
-    allowedAddresses: row.allowedAddresses,
-    tags: row.tags,
     endsAtMs: effectiveLimits(limitsOf(row), policy, null, ageOf(row)).expiresAtMs,
     formerSecret: former && { lastFour: former.lastFour, endsAt: former.endsAt, lastUsedAt: former.lastUsedAt },
   }
@@ -115,17 +108,4 @@ export function secretsOf({ secretOrdinal, formerSecretEndsAt }: KeyRow): KeySec
   return formerSecretEndsAt === null
     ? undefined
     : { latest: secretOrdinal, formerEndsAtMs: formerSecretEndsAt.getTime() }
-}
-
-/** The limits of a key as the history has them. */
-export function limitsOf(row: KeyRow): KeyLimits {
-  return {
-    requestsPerMinute: row.requestsPerMinute,
-    tokensPerMinute: row.tokensPerMinute,
-    concurrency: row.concurrency,
-    monthlyBudget: row.monthlyBudget,
-    expiresAtMs: row.expiresAt === null ? null : row.expiresAt.getTime(),
-    allowedModels: row.allowedModels,
-    allowedProviders: row.allowedProviders,
-  }
 }

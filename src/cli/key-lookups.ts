@@ -1,9 +1,9 @@
 /** Operator commands that look at API keys: list, search, and one with its limits and its account. */
+import { wireOf } from '@/accounts/key-limits'
 import { findKey } from '@/accounts/key-listing'
 import { isWellFormedKey } from '@/accounts/key-text'
 import { searchKeys } from '@/console/administration/key-search'
 import type { Database } from '@/db/client'
-import { formatUsd } from '@/lib/money'
 import { type Command, OPERAND, operand, optional, type Values } from './command'
 import { fail } from './failure'
 import { PAGE_OPTIONS, printPage, readPage, shownKey } from './pages'
@@ -43,25 +43,8 @@ export const KEY_LOOKUPS: readonly Command[] = [
         const { accountId, email } = found
         const key = await findKey(database, accountId, keyId)
         if (!key) return { output: { ...found } }
-        const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs } = key
-        return {
-          output: {
-            ...shownKey(key),
-            formerSecret: key.formerSecret,
-            accountId,
-            email,
-            requestsPerMinute,
-            tokensPerMinute,
-            concurrency,
-            monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget),
-            expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs),
-            allowedModels: key.allowedModels,
-            allowedProviders: key.allowedProviders,
-            allowedAddresses: key.allowedAddresses,
-            tags: key.tags,
-            owner: key.createdByName,
-          },
-        }
+        const { formerSecret, createdByName: owner } = key
+        return { output: { ...shownKey(key), formerSecret, accountId, email, ...wireOf(key), owner } }
       }
     },
   },

@@ -33,12 +33,10 @@ type Operation<
   /** The action of its audit entry, such as `key.change`. */
   name: string
   path: Path
-  /** The schemas of the path's names. */
-  params?: { [Name in NamesIn<Path>]: TSchema }
   /** The permission of a member who performs it. */
   may: Permission
   /** The scope of a management key that performs it. Without a scope, no management key does. */
-  scope?: Scope
+  scope: Scope | undefined
   summary: string
   description: string
   /** The fields of its body; for `GET`, of its query. */
@@ -52,20 +50,23 @@ type Operation<
 }
 
 /** An operation over `Deps`, whatever it takes and gives. */
-export type AnyOperation<Deps> = Omit<Operation<Deps>, 'run' | 'params'> & {
-  params?: TProperties
+export type AnyOperation<Deps> = Omit<Operation<Deps>, 'run'> & {
   run(context: Context<Deps, string>, input: object): Promise<unknown>
 }
 
-/** Declares operations over the services `Deps`. */
+/** Declares operations over the services `Deps`: name, path, permission, scope, and the rest. */
 export function operationsOver<Deps>() {
   return <
     const Path extends OperationPath,
     Gives extends TSchema,
     Takes extends TObject = TObject<TProperties & Record<never, never>>,
   >(
-    declared: Operation<Deps, Path, Takes, Gives>,
-  ) => declared
+    name: string,
+    path: Path,
+    may: Permission,
+    scope: Scope | undefined,
+    rest: Omit<Operation<Deps, Path, Takes, Gives>, 'name' | 'path' | 'may' | 'scope'>,
+  ): Operation<Deps, Path, Takes, Gives> => ({ name, path, may, scope, ...rest })
 }
 
 /** Method and path of an operation, apart. */

@@ -4,6 +4,9 @@ import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/h
 import { NoFields } from '@/console/http/wire'
 import { type AnyOperation, placeOf } from './operation'
 
+/** What a path names: an id. */
+const PathName = Type.String({ minLength: 1, maxLength: 64 })
+
 /** Mounts `operations` below `/dashboard/api/a/:accountId`. */
 export function serveOperations<Deps extends GuardDeps>(
   deps: Deps,
@@ -11,12 +14,13 @@ export function serveOperations<Deps extends GuardDeps>(
   operations: readonly AnyOperation<Deps>[],
 ) {
   const app = guarded(deps, name, ACCOUNT_PREFIX)
-  for (const { run, may, maxBodyBytes, params, takes, gives: response, summary, description, ...rest } of operations) {
+  for (const { run, may, maxBodyBytes, takes, gives: response, summary, description, ...rest } of operations) {
     const { method, place } = placeOf(rest)
+    const names = [...place.matchAll(/:(\w+)/g)].map(([, key = '']) => [key, PathName] as const)
     const isQuery = method === 'GET'
     app.route(method, place, (caller) => run({ ...caller, deps }, isQuery ? caller.query : (caller.body ?? {})), {
       may: { permission: may, ...(maxBodyBytes !== undefined && { maxBodyBytes }) },
-      ...(params && { params: Type.Object({ ...IN_ACCOUNT, ...params }) }),
+      ...(names.length > 0 && { params: Type.Object({ ...IN_ACCOUNT, ...Object.fromEntries(names) }) }),
       ...(isQuery ? takes && { query: takes } : method !== 'DELETE' && { body: takes ?? NoFields }),
       response,
       detail: { summary, description },

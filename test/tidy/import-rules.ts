@@ -45,9 +45,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   app: ['console/http', 'http', ...WIRE],
   config: ['limits', 'lib'],
   // A slice has its subject's parts of cli/, console/http/ and dashboard/, which still have those of other subjects.
-  people: ['cli', 'console/http', 'http', 'gateway', 'metrics', ...CONSOLE, ...DOMAIN],
-  'people/pages': ['dashboard', 'lib'],
-  'console/http': ['people', 'http', 'gateway', 'metrics', ...CONSOLE, ...DOMAIN],
+  people: ['people/fields', 'cli', 'console/http', 'http', 'gateway', 'metrics', ...CONSOLE, ...DOMAIN],
+  'people/fields': ['usage', 'lib'],
+  'people/pages': ['people/fields', 'dashboard', 'lib'],
+  'console/http': ['people', 'people/fields', 'http', 'gateway', 'metrics', ...CONSOLE, ...DOMAIN],
   'console/administration': ['console/orders', 'console/auth', ...DOMAIN],
   'console/orders': ['accounts', 'ledger', 'db', 'chat', 'lib'],
   'console/auth': ['accounts', 'ledger', 'db', 'chat', 'limits', 'lib'],
@@ -62,7 +63,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'gateway/signatures': WIRE,
   telemetry: ['metrics', ...SERVICES, ...STORES, ...WIRE],
   metrics: [...SERVICES, ...STORES, ...WIRE],
-  accounts: [...STORES, ...WIRE],
+  accounts: ['people/fields', ...STORES, ...WIRE],
   usage: ['ledger', 'db', ...WIRE],
   'stored-responses': ['db', ...WIRE],
   upstream: ['catalog', ...WIRE],
@@ -75,7 +76,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   chat: ['lib'],
   limits: [],
   lib: [],
-  dashboard: ['people/pages', 'lib'],
+  dashboard: ['people/pages', 'people/fields', 'lib'],
 }
 
 function after(step: string): string[] {
@@ -136,7 +137,8 @@ function formatComplaint(path: string, target: string): string | undefined {
 function areaOf(path: string): string {
   const parts = path.split('/')
   const [, first = '', second = ''] = parts
-  if (first === 'people' && /\.tsx$|\/client(\.ts)?$/.test(path)) return 'people/pages'
+  if (first === 'people' && /\/(client|form|form-values|list|pages)(\.tsx?)?$/.test(path)) return 'people/pages'
+  if (first === 'people' && /\/fields(\.ts)?$/.test(path)) return 'people/fields'
   if (parts.length > 3 && `${first}/${second}` in MAY_IMPORT) return `${first}/${second}`
   if (parts.length > 2) return first
   return first.replace(/\.\w+$/, '') === 'app' ? 'app' : '(root)'

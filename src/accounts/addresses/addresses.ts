@@ -10,8 +10,6 @@ import { accounts } from '@/db/schema'
 import type { Addresses } from '@/ledger/address-lists'
 import type { Ledger } from '@/ledger/ledger'
 
-export const MAX_ADDRESSES = 50
-
 type AddressChange = { accountId: string; addresses: Addresses; by: ChangedBy }
 
 /** The account's list; undefined if there is no such account. */

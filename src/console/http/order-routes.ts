@@ -17,6 +17,7 @@ import type { Orders } from '@/console/orders/orders'
 import type { Actor, CreateOutcome, Order } from '@/console/orders/types'
 import { assertNever } from '@/lib/assert'
 import { orNull } from '@/lib/schemas'
+import { refused } from '@/people/keys/refusals'
 import type { Caller } from './changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from './guard'
 import { BankBody, MethodName, OrderBody, OrderDetailBody, orderBody, orderDetailBody } from './order-bodies'
@@ -164,7 +165,7 @@ function creationError(outcome: Exclude<CreateOutcome, { kind: 'created' }>): Ga
     case 'method_unavailable':
       return invalidRequest('This way to pay is not offered.', 'method')
     case 'unknown_account':
-      return new GatewayError('not_found', 'The account does not exist.')
+      return refused('unknown_account')
     case 'provider_failed':
       return new GatewayError('upstream_failed', 'The payment provider does not answer. Try again, or pay another way.')
     default:

@@ -5,32 +5,26 @@ import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
 import { type Allowed, EVERYTHING } from '@/ledger/allowed'
 import { orNull } from '@/lib/schemas'
+import { type Field, fieldOf, KEY_FIELDS } from './fields'
 
-const MAX_MODELS = 500
-const MAX_MODEL_CHARS = 200
-const MAX_PROVIDERS = 100
-const MAX_PROVIDER_CHARS = 100
+const { allowedModels, allowedProviders } = KEY_FIELDS
 
 /** What both take in a body at most: three bytes a character, with quotes and comma. */
-export const MAX_ALLOWED_BYTES = MAX_MODELS * (3 * MAX_MODEL_CHARS + 3) + MAX_PROVIDERS * (3 * MAX_PROVIDER_CHARS + 3)
+export const MAX_ALLOWED_BYTES = [allowedModels, allowedProviders].reduce(
+  (bytes, { items: { most, chars } }) => bytes + most * (3 * chars + 3),
+  0,
+)
 
-function idsField(maxItems: number, maxLength: number, description: string) {
-  const Ids = Type.Array(Type.String({ minLength: 1, maxLength }), { minItems: 1, maxItems })
-  return Type.Optional(orNull(Ids, { description }))
+/** The schema of such a list. */
+export function idsField({ words, items = { most: 0, chars: 0 } }: Field) {
+  const Id = Type.String({ minLength: 1, maxLength: items.chars })
+  return orNull(Type.Array(Id, { minItems: 1, maxItems: items.most }), { description: words })
 }
 
 /** The fields of a body; what is left out stays. */
 export const ALLOWED_FIELDS = {
-  allowedModels: idsField(
-    MAX_MODELS,
-    MAX_MODEL_CHARS,
-    'Ids or aliases of the models that may be called, and that tiers may choose; kept as ids; null = every model',
-  ),
-  allowedProviders: idsField(
-    MAX_PROVIDERS,
-    MAX_PROVIDER_CHARS,
-    'Names of the providers that may answer; null = every provider',
-  ),
+  allowedModels: Type.Optional(idsField(fieldOf('allowedModels'))),
+  allowedProviders: Type.Optional(idsField(fieldOf('allowedProviders'))),
 }
 
 /** The fields of an answer. */

@@ -10,16 +10,11 @@ import type { Sight } from '@/console/usage-views/usage-filter'
 import { scopeMissing } from '@/http/management/manager'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { ZERO_NANO } from '@/lib/money'
+import { FIELD_ROWS, fieldOf, KEY_FIELDS } from './fields'
 
-const NO_LIMITS: KeyLimits = {
-  requestsPerMinute: null,
-  tokensPerMinute: null,
-  concurrency: null,
-  monthlyBudget: null,
-  expiresAtMs: null,
-  allowedModels: null,
-  allowedProviders: null,
-}
+const NO_LIMITS = Object.fromEntries(
+  FIELD_ROWS.filter(({ raise }) => raise !== undefined).map(({ name }) => [name, null]),
+) as KeyLimits
 
 /** The usage that the member sees: all of it, or their own requests. */
 export function sightOf({ accountId, userId, seesAllUsage }: Member): Sight {
@@ -31,14 +26,12 @@ export function maySee({ accountRole, userId }: Member, { createdBy }: Pick<KeyL
   return mayDo(accountRole, 'usage.readAll') || createdBy === userId
 }
 
-/** Throws 403 for changes that are not for this member: of addresses and tags, or of anything but the budget by who only looks after bills. */
+/** Throws 403 for changes that are not for this member. A member who only looks after bills changes the budget alone. */
 export function checkFields({ accountRole }: Member, changes: KeyChanges): void {
-  if (changes.allowedAddresses !== undefined && !mayDo(accountRole, 'limits.raise')) {
-    throw notPermitted('Your role in this account does not say where keys may be used from.', 'allowedAddresses')
-  }
-  if (changes.tags !== undefined && !mayDo(accountRole, 'limits.raise')) {
-    throw notPermitted('Your role in this account does not say by which tags usage is sorted.', 'tags')
-  }
+  const denied = FIELD_ROWS.find(
+    ({ name, may }) => changes[name] !== undefined && may && !mayDo(accountRole, may.permission),
+  )
+  if (denied?.may) throw notPermitted(`Your role in this account ${denied.may.refusal}.`, denied.wire)
   if (mayDo(accountRole, 'keys.use')) return
   const other = (Object.keys(changes) as (keyof KeyChanges)[]).find((field) => field !== 'monthlyBudget')
   if (other) throw notPermitted('Your role in this account changes budgets alone.', paramOf(other))
@@ -77,15 +70,12 @@ export function checkRaise(member: Member, changes: KeyChanges, present: KeyLimi
   const { accountRole } = member
   const all = limitsRaised(changes, present, defaults)
   if (all.includes('monthlyBudget') && !mayBudget(member)) throw scopeMissing('budgets:write')
-  const mayRaise = (limit: keyof KeyLimits) =>
-    mayDo(accountRole, limit === 'monthlyBudget' ? 'budgets.change' : 'limits.raise')
-  const raised = all.find((limit) => !mayRaise(limit))
+  const raised = all.find((limit) => !mayDo(accountRole, KEY_FIELDS[limit].raise))
   if (raised) throw notPermitted('Your role in this account lowers limits, but raises none.', paramOf(raised))
 }
 
 function paramOf(field: keyof KeyChanges): string {
-  if (field === 'monthlyBudget') return 'monthlyBudgetUsd'
-  return field === 'expiresAtMs' ? 'expiresAt' : field
+  return field === 'name' ? field : fieldOf(field).wire
 }
 
 /** Throws 403 if a member whose role allows no keys would switch off another's. */

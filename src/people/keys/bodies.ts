@@ -1,57 +1,75 @@
 /** API keys as the dashboard's routes take and show them, and the way between these words and the domain's. */
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TOptional, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import { limitsAbove } from '@/accounts/account-limits'
-import { type KeyChanges, type KeyListing, MAX_KEY_LIMIT } from '@/accounts/api-keys'
+import type { KeyChanges, KeyListing } from '@/accounts/api-keys'
+import { wireOf } from '@/accounts/key-limits'
 import { DEFAULT_OVERLAP, OVERLAP_RULE, parseOverlap } from '@/accounts/rotation/rotate-key'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
 import { exactly, isoMoments, NullableText, DecimalUsd as Usd } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
-import { bothLists } from '@/ledger/allowed'
 import type { DefaultLimits } from '@/ledger/outcomes'
 import { formatUsd, type Nano, parseUsd, ZERO_NANO } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
-import { ALLOWED_FIELDS, type Bound, MAX_ALLOWED_BYTES, readAllowedLists, SHOWN_ALLOWED } from './allowed-lists'
+import { type Bound, idsField, MAX_ALLOWED_BYTES, readAllowedLists } from './allowed-lists'
+import { FIELD_ROWS, type Field, type Kind, type LimitName, MAX_KEY_LIMIT, type WireSettings } from './fields'
 import { AllowedAddresses, KeyTagsField, readAddresses, readTags } from './key-lists'
 
-const count = (description: string) =>
-  Type.Optional(
-    orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_LIMIT }), {
-      description: `${description}, at most the account's \`ceilings\`; null = the service's default`,
-    }),
-  )
-
-/** Both lists, and the few fields beside them. */
+/** All lists of a key in a body, three bytes a character, and the few fields beside them. */
 export const MAX_KEY_BODY_BYTES = MAX_ALLOWED_BYTES + 4096
 const MAX_MOMENT_CHARS = 40
 
-const LIMITS = {
-  requestsPerMinute: count('Requests per minute'),
-  tokensPerMinute: count('Tokens per minute, input and output limit together'),
-  concurrency: count('Requests open at once'),
-  monthlyBudgetUsd: Type.Optional(
-    orNull(Type.String({ maxLength: 20, examples: ['25.50'] }), {
-      description: 'Decimal USD per calendar month (UTC); null = none',
-    }),
-  ),
-  expiresAt: Type.Optional(
-    orNull(Type.String({ maxLength: MAX_MOMENT_CHARS, examples: ['2027-01-01T00:00:00Z'] }), {
-      description: 'ISO 8601 moment in the future from which the key is refused; null = never',
-    }),
-  ),
-  ...ALLOWED_FIELDS,
+const NullableInteger = orNull(Type.Integer())
+const Texts = orNull(Type.Array(Type.String()))
+
+/** The schemas of each kind: as a body has it, and as a key that is shown. */
+const SCHEMAS: Record<Kind, { taken(field: Field): TSchema; shown: TSchema | ((field: Field) => TSchema) }> = {
+  count: {
+    taken: ({ words }) => orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_LIMIT }), { description: words }),
+    shown: NullableInteger,
+  },
+  usd: {
+    taken: ({ words }) => orNull(Type.String({ maxLength: 20, examples: ['25.50'] }), { description: words }),
+    shown: NullableText,
+  },
+  moment: {
+    taken: ({ words }) =>
+      orNull(Type.String({ maxLength: MAX_MOMENT_CHARS, examples: ['2027-01-01T00:00:00Z'] }), { description: words }),
+    shown: NullableText,
+  },
+  ids: { taken: idsField, shown: Texts },
+  networks: { taken: () => AllowedAddresses, shown: Texts },
+  tags: { taken: () => KeyTagsField, shown: KeyTagsField },
+  flag: { taken: flagField, shown: flagField },
 }
 
-const LISTS = {
-  allowedAddresses: Type.Optional(AllowedAddresses),
-  tags: Type.Optional(KeyTagsField),
-  withoutMyAddress: Type.Optional(
-    Type.Literal(true, {
-      description:
-        'Takes a list that the address of this request is not in, as for programs that run elsewhere (400 otherwise)',
-    }),
-  ),
+function flagField({ words }: Field) {
+  return Type.Boolean({ description: words })
 }
+
+type Taken = { [Name in keyof WireSettings]: TOptional<TUnsafe<WireSettings[Name]>> }
+type Shown<Name extends keyof WireSettings> = { [One in Name]: TUnsafe<WireSettings[One]> }
+
+const TAKEN = Object.fromEntries(
+  FIELD_ROWS.map((field) => [field.wire, Type.Optional(SCHEMAS[field.kind].taken(field))]),
+) as Taken
+
+function shown(isLimit: boolean) {
+  const rows = FIELD_ROWS.filter((field) => field.isLimit === isLimit)
+  return Object.fromEntries(
+    rows.map((field) => {
+      const schema = SCHEMAS[field.kind].shown
+      return [field.wire, typeof schema === 'function' ? schema(field) : schema]
+    }),
+  )
+}
+
+const WithoutMyAddress = Type.Optional(
+  Type.Literal(true, {
+    description:
+      'Takes a list that the address of this request is not in, as for programs that run elsewhere (400 otherwise)',
+  }),
+)
 
 /** 1 to 200 characters that are not all blanks. */
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
@@ -65,18 +83,16 @@ export const NewKeyBody = exactly(
           'The account’s own, of no member; always so by the management API. No member’s budget binds it, so `monthlyBudgetUsd` has to be said, null for no limit',
       }),
     ),
-    ...LIMITS,
-    ...LISTS,
+    ...TAKEN,
+    withoutMyAddress: WithoutMyAddress,
   },
   { title: 'NewApiKey' },
 )
 export const KeyChangesBody = exactly(
-  { name: Type.Optional(Name), ...LIMITS, ...LISTS },
+  { name: Type.Optional(Name), ...TAKEN, withoutMyAddress: WithoutMyAddress },
   { title: 'ApiKeyChanges', minProperties: 1 },
 )
 export type KeyChangesBody = Static<typeof KeyChangesBody>
-
-const NullableInteger = orNull(Type.Integer())
 
 export const KeyBody = titled('ApiKey', {
   id: Type.String(),
@@ -88,16 +104,8 @@ export const KeyBody = titled('ApiKey', {
   createdBy: orNull(Type.Object({ userId: Type.String(), name: Type.String() }), {
     description: 'The member whose key it is; null for those of the account as a whole',
   }),
-  limits: Type.Object({
-    requestsPerMinute: NullableInteger,
-    tokensPerMinute: NullableInteger,
-    concurrency: NullableInteger,
-    monthlyBudgetUsd: NullableText,
-    expiresAt: NullableText,
-    ...SHOWN_ALLOWED,
-    allowedAddresses: orNull(Type.Array(Type.String())),
-  }),
-  tags: KeyTagsField,
+  limits: Type.Object(shown(true) as Shown<LimitName>),
+  ...(shown(false) as Shown<Exclude<keyof WireSettings, LimitName>>),
   spentThisMonthUsd: Usd,
   budgetUsed: orNull(Type.Number(), {
     description: 'Share of the monthly budget that is spent, 0 to 1 and above; null without a budget',
@@ -114,7 +122,7 @@ export type KeyBody = Static<typeof KeyBody>
 /** A key as people see it. `nowMs` says which month it is, and whether the key has expired. */
 export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMonth(key, nowMs)): KeyBody {
   const { name, prefix, lastFour, createdAt, lastUsedAt, formerSecret } = key
-  const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs } = key
+  const { monthlyBudget } = key
   const isExpired = key.endsAtMs !== null && key.endsAtMs <= nowMs
   return {
     id: key.keyId,
@@ -122,20 +130,24 @@ export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMon
     status: key.status !== 'active' ? 'deactivated' : isExpired ? 'expired' : 'active',
     builtIn: key.builtIn !== null,
     createdBy: key.createdBy === null ? null : { userId: key.createdBy, name: key.createdByName ?? '' },
-    limits: {
-      requestsPerMinute,
-      tokensPerMinute,
-      concurrency,
-      monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget),
-      expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
-      ...bothLists(key),
-      allowedAddresses: key.allowedAddresses && [...key.allowedAddresses],
-    },
-    tags: key.tags && [...key.tags],
+    ...shownSettings(key),
     spentThisMonthUsd: formatUsd(spent),
     budgetUsed: monthlyBudget === null ? null : monthlyBudget === 0 ? 1 : spent / monthlyBudget,
     endsAt: key.endsAtMs === null ? null : new Date(key.endsAtMs).toISOString(),
     formerSecret: formerSecret && isoMoments(formerSecret),
+  }
+}
+
+function shownSettings(key: KeyListing) {
+  const settings = wireOf(key)
+  const fields = (isLimit: boolean) =>
+    FIELD_ROWS.filter((field) => field.isLimit === isLimit).map(({ wire }) => [
+      wire,
+      settings[wire as keyof WireSettings],
+    ])
+  return {
+    limits: Object.fromEntries(fields(true)) as Pick<WireSettings, LimitName>,
+    ...(Object.fromEntries(fields(false)) as Omit<WireSettings, LimitName>),
   }
 }
 
@@ -176,32 +188,27 @@ type KeyBounds = {
 
 /** Reads what a person wants of a key. Throws `invalid_request` for bad amounts, moments, limits and lists. */
 export function readKeyChanges(
-  {
-    name,
-    monthlyBudgetUsd,
-    expiresAt,
-    allowedAddresses,
-    tags,
-    withoutMyAddress: _,
-    isService: __,
-    ...others
-  }: KeyChangesBody & { isService?: boolean },
+  body: KeyChangesBody,
   { catalog, ceilings, bounds, nowMs, present }: KeyBounds,
 ): KeyChanges {
-  const [above] = Object.keys(limitsAbove(others, ceilings)) as (keyof DefaultLimits)[]
+  const [above] = Object.keys(limitsAbove(body, ceilings)) as (keyof DefaultLimits)[]
   if (above) {
     throw invalidRequest(`The limit may be at most ${ceilings[above]}, which is that of the whole account.`, above)
   }
-  return {
-    ...readAllowedLists(others, catalog, present, bounds),
-    ...(name !== undefined && { name: name.trim() }),
-    ...(monthlyBudgetUsd !== undefined && {
-      monthlyBudget: monthlyBudgetUsd === null ? null : readBudget(monthlyBudgetUsd),
-    }),
-    ...(expiresAt !== undefined && { expiresAtMs: expiresAt === null ? null : readMoment(expiresAt, nowMs) }),
-    ...(allowedAddresses !== undefined && { allowedAddresses: readAddresses(allowedAddresses) }),
-    ...(tags !== undefined && { tags: readTags(tags) }),
-  } as KeyChanges
+  const given: Partial<WireSettings> = { ...body, ...readAllowedLists(body, catalog, present, bounds) }
+  const rows = FIELD_ROWS.map((field) => ({ ...field, value: given[field.wire as keyof WireSettings] }))
+  const read = rows
+    .filter(({ value }) => value !== undefined)
+    .map(({ name, kind, value }) => [name, readValue(kind, value, nowMs)])
+  return { ...(body.name !== undefined && { name: body.name.trim() }), ...Object.fromEntries(read) }
+}
+
+function readValue(kind: Kind, value: unknown, nowMs: number): unknown {
+  if (value === null) return null
+  if (kind === 'usd') return readBudget(String(value))
+  if (kind === 'moment') return readMoment(String(value), nowMs)
+  if (kind === 'networks') return readAddresses(value as string[])
+  return kind === 'tags' ? readTags(value as string[]) : value
 }
 
 function readBudget(text: string): Nano {

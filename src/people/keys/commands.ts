@@ -1,6 +1,6 @@
 /** The operator's commands that make, change and end API keys. */
 import { ceilingsOf, changeAccountLimits, limitsAbove } from '@/accounts/account-limits'
-import { changeAccountAddresses, MAX_ADDRESSES } from '@/accounts/addresses/addresses'
+import { changeAccountAddresses } from '@/accounts/addresses/addresses'
 import type { ApiKeys, ChangeKeyOutcome, KeyChanges, NewKey } from '@/accounts/api-keys'
 import type { ChangedBy } from '@/accounts/audit'
 import { listMembers } from '@/accounts/members/change-members'
@@ -11,7 +11,8 @@ import { lookUpKey } from '@/cli/key-lookups'
 import type { Services } from '@/cli/services'
 import { MAX_LIMITS, readBudget, readEmail, readOptionalCount, readText } from '@/cli/values'
 import { parseNetwork } from '@/lib/networks'
-import { MAX_TAGS, readTag, tagName } from '@/usage/tags'
+import { readTag, tagName } from '@/usage/tags'
+import { KEY_FIELDS } from './fields'
 import { KEY_REFUSALS } from './refusals'
 
 const KEY = required('ID', "the key's id, not the key itself")
@@ -91,7 +92,7 @@ export const CHANGE_COMMANDS = [
     'tags',
     'sorts all usage of a key by tags, which win over those that its requests say',
     'tags',
-    { set: required('LIST', `at most ${MAX_TAGS} such as team=search,env=prod, or none`) },
+    { set: required('LIST', `at most ${KEY_FIELDS.tags.items.most} such as team=search,env=prod, or none`) },
     readTagList,
   ),
 ]
@@ -186,23 +187,25 @@ export const ADDRESSES_COMMAND: Command = {
   },
 }
 
-/** Null for everywhere. */
-function readNetworks(values: Values): string[] | null {
-  const text = readText(values, 'allow', MAX_LIST_CHARS)
-  if (text === 'everywhere') return null
-  const networks = text
-    .split(',')
-    .map((item) => parseNetwork(item) ?? fail(`--allow: '${item}' is no address or network`))
-  if (networks.length > MAX_ADDRESSES) fail(`--allow takes at most ${MAX_ADDRESSES} addresses and networks`)
-  return [...new Set(networks)]
+/** The items of a list; null for `none`, the word for nothing. */
+function readItems(values: Values, option: string, none: string): string[] | null {
+  const text = readText(values, option, MAX_LIST_CHARS)
+  return text === none ? null : text.split(',')
 }
 
-/** Null for none. */
+function readNetworks(values: Values): string[] | null {
+  const { most } = KEY_FIELDS.allowedAddresses.items
+  const items = readItems(values, 'allow', 'everywhere')
+  const networks = items?.map((item) => parseNetwork(item) ?? fail(`--allow: '${item}' is no address or network`))
+  if (networks && networks.length > most) fail(`--allow takes at most ${most} addresses and networks`)
+  return networks ? [...new Set(networks)] : null
+}
+
 function readTagList(values: Values): string[] | null {
-  const text = readText(values, 'set', MAX_LIST_CHARS)
-  if (text === 'none') return null
-  const tags = text.split(',').map((item) => readTag(item) ?? fail(`--set: '${item}' is no tag such as team=search`))
-  if (tags.length > MAX_TAGS) fail(`--set takes at most ${MAX_TAGS} tags`)
-  if (new Set(tags.map(tagName)).size < tags.length) fail('--set takes each name once')
-  return tags.toSorted()
+  const { most } = KEY_FIELDS.tags.items
+  const items = readItems(values, 'set', 'none')
+  const tags = items?.map((item) => readTag(item) ?? fail(`--set: '${item}' is no tag such as team=search`))
+  if (tags && tags.length > most) fail(`--set takes at most ${most} tags`)
+  if (new Set(tags?.map(tagName)).size < (tags?.length ?? 0)) fail('--set takes each name once')
+  return tags?.toSorted() ?? null
 }

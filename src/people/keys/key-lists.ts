@@ -3,22 +3,22 @@
  * them. Tags: whatever it is used for is sorted by them.
  */
 import { Type } from '@sinclair/typebox'
-import { MAX_ADDRESSES } from '@/accounts/addresses/addresses'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { clientAddress } from '@/http/client-address'
 import { createNetworks, parseNetwork } from '@/lib/networks'
 import { orNull } from '@/lib/schemas'
-import { MAX_TAGS, readTag, tagName } from '@/usage/tags'
+import { readTag, tagName } from '@/usage/tags'
+import { KEY_FIELDS } from './fields'
 
-const MAX_NETWORK_CHARS = 45
 const PARAM = 'allowedAddresses'
+const { allowedAddresses, tags } = KEY_FIELDS
 
 export const AllowedAddresses = orNull(
-  Type.Array(Type.String({ maxLength: MAX_NETWORK_CHARS, examples: ['203.0.113.0/24', '2001:db8::/32'] }), {
+  Type.Array(Type.String({ maxLength: allowedAddresses.items.chars, examples: ['203.0.113.0/24', '2001:db8::/32'] }), {
     minItems: 1,
-    maxItems: MAX_ADDRESSES,
+    maxItems: allowedAddresses.items.most,
   }),
-  { description: 'Addresses and networks (CIDR, IPv4 or IPv6) that requests may come from; null = everywhere' },
+  { description: allowedAddresses.words },
 )
 
 /** Reads a list, each network once. Throws `invalid_request`, quoting what is no network. */
@@ -51,19 +51,20 @@ export function checkOwnAddress(list: readonly string[], request: Request, trust
   })
 }
 
-const MAX_TAG_CHARS = 97
-
 export const KeyTagsField = orNull(
-  Type.Array(Type.String({ maxLength: MAX_TAG_CHARS, examples: ['team=search'] }), { minItems: 1, maxItems: MAX_TAGS }),
-  { description: '`name=value`, which win over tags that a request says; null = none' },
+  Type.Array(Type.String({ maxLength: tags.items.chars, examples: ['team=search'] }), {
+    minItems: 1,
+    maxItems: tags.items.most,
+  }),
+  { description: tags.words },
 )
 
 /** Reads a list of tags, in order. Throws `invalid_request`, quoting what is no tag, or a name that comes twice. */
 export function readTags(list: readonly string[] | null): readonly string[] | null {
-  const tags = list?.map(readOne).toSorted()
-  const twice = tags?.find((tag, index) => tags.slice(0, index).some((other) => tagName(other) === tagName(tag)))
+  const read = list?.map(readOne).toSorted()
+  const twice = read?.find((tag, index) => read.slice(0, index).some((other) => tagName(other) === tagName(tag)))
   if (twice !== undefined) throw invalidRequest(`The name '${tagName(twice)}' has two values.`, 'tags')
-  return tags ?? null
+  return read ?? null
 }
 
 function readOne(text: string): string {

@@ -10,86 +10,43 @@ import { operationsOver } from '@/people/operation'
 import { ALLOWED_FIELDS, SHOWN_ALLOWED } from './allowed-lists'
 import { checkSwitch, checkTransfer } from './authority'
 import { KeyBody, KeyChangesBody, MAX_KEY_BODY_BYTES, NewKeyBody, RotationBody } from './bodies'
-import {
-  ADDRESSES_COMMAND,
-  CHANGE_COMMANDS,
-  CREATE_COMMAND,
-  ROTATE_COMMAND,
-  stateCommand,
-  TRANSFER_COMMAND,
-} from './commands'
+import * as commands from './commands'
 import { AllowedAddresses } from './key-lists'
-import {
-  changeKey,
-  changeState,
-  chooseAddresses,
-  choosePolicy,
-  createKey,
-  type KeyDeps,
-  KeyDetail,
-  KeyList,
-  listKeys,
-  rotateKey,
-  showAddresses,
-  showKey,
-  shownKey,
-  showPolicy,
-} from './keys'
+import * as keys from './keys'
 
-const operation = operationsOver<KeyDeps>()
-
-/** The name of a key in a path. */
-const params = { id: Type.String({ minLength: 1, maxLength: 64 }) }
+const operation = operationsOver<keys.KeyDeps>()
 
 const CreatedKey = Type.Object({
   key: Type.String({ description: 'The whole key, shown only here' }),
   item: KeyBody,
 })
 
-const list = operation({
-  name: 'key.list',
-  path: 'GET /keys',
-  may: 'usage.read',
-  scope: 'keys:read',
+const list = operation('key.list', 'GET /keys', 'usage.read', 'keys:read', {
   summary: 'List API keys',
   description: "The account's keys without deleted ones; developers see their own. A key's text is never shown again.",
   takes: PageQuery,
-  gives: KeyList,
-  run: listKeys,
+  gives: keys.KeyList,
+  run: keys.listKeys,
 })
 
-const create = operation({
-  name: 'key.create',
-  path: 'POST /keys',
-  may: 'keys.use',
-  scope: 'keys:write',
+const create = operation('key.create', 'POST /keys', 'keys.use', 'keys:write', {
   summary: 'Create an API key',
   description: `The answer holds the whole key, once. An account has at most ${MAX_KEYS_PER_ACCOUNT} keys (409).`,
   takes: NewKeyBody,
   maxBodyBytes: MAX_KEY_BODY_BYTES,
   gives: CreatedKey,
-  commands: [CREATE_COMMAND],
-  run: createKey,
+  commands: [commands.CREATE_COMMAND],
+  run: keys.createKey,
 })
 
-const show = operation({
-  name: 'key.show',
-  path: 'GET /keys/:id',
-  params,
-  may: 'usage.read',
-  scope: 'keys:read',
+const show = operation('key.show', 'GET /keys/:id', 'usage.read', 'keys:read', {
   summary: 'Get an API key and its usage',
   description: 'With the latest 30 days, by day (UTC), and the budgets that bind it.',
-  gives: KeyDetail,
-  run: showKey,
+  gives: keys.KeyDetail,
+  run: keys.showKey,
 })
 
-const change = operation({
-  name: 'key.change',
-  path: 'PATCH /keys/:id',
-  params,
-  may: 'keys.change',
-  scope: 'keys:write',
+const change = operation('key.change', 'PATCH /keys/:id', 'keys.change', 'keys:write', {
   summary: 'Rename an API key or change its limits',
   description:
     'What is left out stays as it is. Limits hold for the next request, on every gateway. Developers lower limits (403 otherwise); who ' +
@@ -97,92 +54,67 @@ const change = operation({
   takes: KeyChangesBody,
   maxBodyBytes: MAX_KEY_BODY_BYTES,
   gives: KeyBody,
-  commands: CHANGE_COMMANDS,
-  run: changeKey,
+  commands: commands.CHANGE_COMMANDS,
+  run: keys.changeKey,
 })
 
-const rotate = operation({
-  name: 'key.rotate',
-  path: 'POST /keys/:id/rotate',
-  params,
-  may: 'keys.use',
-  scope: 'keys:write',
+const rotate = operation('key.rotate', 'POST /keys/:id/rotate', 'keys.use', 'keys:write', {
   summary: 'Rotate an API key',
   description:
     'Gives the key another text, which the answer holds, once. Its id, limits, budget and history stay. The text before works for ' +
     '`overlap` more, on every gateway, and any before that ends at once.',
   takes: RotationBody,
   gives: CreatedKey,
-  commands: [ROTATE_COMMAND],
-  run: rotateKey,
+  commands: [commands.ROTATE_COMMAND],
+  run: keys.rotateKey,
 })
 
-const deactivate = operation({
-  name: 'key.deactivate',
-  path: 'POST /keys/:id/deactivate',
-  params,
-  may: 'keys.switchOff',
-  scope: 'keys:write',
+const deactivate = operation('key.deactivate', 'POST /keys/:id/deactivate', 'keys.switchOff', 'keys:write', {
   summary: 'Deactivate an API key',
   description:
     'Its next request is refused (401), on every gateway. A member whose role allows no keys switches off their own, if one was kept.',
   gives: KeyBody,
   commands: [
-    stateCommand('deactivate', 'refuses a key on all gateways at once', (keys, ...one) => keys.deactivate(...one)),
+    commands.stateCommand('deactivate', 'refuses a key on all gateways at once', (of, ...one) => of.deactivate(...one)),
   ],
   async run(context) {
-    await changeState(context, (keys, ...one) => keys.deactivate(...one), checkSwitch)
-    return await shownKey(context, context.params.id)
+    await keys.changeState(context, (of, ...one) => of.deactivate(...one), checkSwitch)
+    return await keys.shownKey(context, context.params.id)
   },
 })
 
-const activate = operation({
-  name: 'key.activate',
-  path: 'POST /keys/:id/activate',
-  params,
-  may: 'keys.use',
-  scope: 'keys:write',
+const activate = operation('key.activate', 'POST /keys/:id/activate', 'keys.use', 'keys:write', {
   summary: 'Activate an API key',
   description:
     'Takes requests of a deactivated key again. 409 `key_without_owner` where its owner is a member no longer.',
   gives: KeyBody,
-  commands: [stateCommand('activate', 'accepts a deactivated key again', (keys, ...one) => keys.activate(...one))],
+  commands: [commands.stateCommand('activate', 'accepts a deactivated key again', (of, ...one) => of.activate(...one))],
   async run(context) {
-    await changeState(context, (keys, ...one) => keys.activate(...one))
-    return await shownKey(context, context.params.id)
+    await keys.changeState(context, (of, ...one) => of.activate(...one))
+    return await keys.shownKey(context, context.params.id)
   },
 })
 
-const transfer = operation({
-  name: 'key.transfer',
-  path: 'POST /keys/:id/transfer',
-  params,
-  may: 'members.change',
-  scope: 'keys:write',
+const transfer = operation('key.transfer', 'POST /keys/:id/transfer', 'members.change', 'keys:write', {
   summary: 'Transfer an API key to another member',
   description:
     'Its text, limits and history stay, and a deactivated one stays so. 409 `key_without_owner` for somebody who is no member, or whose role allows no keys.',
   takes: exactly({ userId: Type.String({ minLength: 1, maxLength: 100 }) }),
   gives: KeyBody,
-  commands: [TRANSFER_COMMAND],
+  commands: [commands.TRANSFER_COMMAND],
   async run(context, { userId }) {
-    await changeState(context, (keys, id, accountId, by) => keys.transfer(id, accountId, userId, by), checkTransfer)
-    return await shownKey(context, context.params.id)
+    await keys.changeState(context, (of, id, accountId, by) => of.transfer(id, accountId, userId, by), checkTransfer)
+    return await keys.shownKey(context, context.params.id)
   },
 })
 
-const remove = operation({
-  name: 'key.delete',
-  path: 'DELETE /keys/:id',
-  params,
-  may: 'keys.use',
-  scope: 'keys:write',
+const remove = operation('key.delete', 'DELETE /keys/:id', 'keys.use', 'keys:write', {
   summary: 'Delete an API key',
   description: 'For ever, on every gateway at once. Its usage stays. The built-in key cannot be deleted (409).',
   gives: Type.Object({ deleted: Type.Literal(true) }),
-  commands: [stateCommand('delete', 'refuses a key for ever', (keys, ...one) => keys.delete(...one))],
+  commands: [commands.stateCommand('delete', 'refuses a key for ever', (of, ...one) => of.delete(...one))],
   async run(context) {
-    await changeState(context, (keys, ...one) => keys.delete(...one))
+    await keys.changeState(context, (of, ...one) => of.delete(...one))
     return { deleted: true as const }
   },
 })
@@ -192,22 +124,15 @@ const Days = orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_AGE_DAYS }), {
 })
 const Policy = titled('KeyPolicy', { ...SHOWN_ALLOWED, maxKeyAgeDays: Days })
 
-const policy = operation({
-  name: 'account.key_policy.show',
-  path: 'GET /key-policy',
-  may: 'usage.read',
-  scope: 'keys:read',
+const policy = operation('account.key_policy.show', 'GET /key-policy', 'usage.read', 'keys:read', {
   summary: 'What holds for all API keys',
   description:
     'A key may be narrower: it calls the models, and is answered by the providers, that are in both lists, and ends at the earlier moment.',
   gives: Policy,
-  run: showPolicy,
+  run: keys.showPolicy,
 })
 
-const changePolicy = operation({
-  name: 'account.key_policy',
-  path: 'PUT /key-policy',
-  may: 'limits.raise',
+const changePolicy = operation('account.key_policy', 'PUT /key-policy', 'limits.raise', undefined, {
   summary: 'Say what holds for all API keys',
   description:
     'What is left out stays. Holds for the next request of every key, on every gateway; the age not for the key of the playground, ' +
@@ -215,7 +140,7 @@ const changePolicy = operation({
   takes: exactly({ ...ALLOWED_FIELDS, maxKeyAgeDays: Type.Optional(Days) }, { minProperties: 1 }),
   maxBodyBytes: MAX_KEY_BODY_BYTES,
   gives: Policy,
-  run: choosePolicy,
+  run: keys.choosePolicy,
 })
 
 const Addresses = Type.Object({
@@ -223,28 +148,22 @@ const Addresses = Type.Object({
   ownAddress: Type.String({ description: 'Where this request came from' }),
 })
 
-const addresses = operation({
-  name: 'account.addresses.show',
-  path: 'GET /allowed-addresses',
-  may: 'limits.raise',
+const addresses = operation('account.addresses.show', 'GET /allowed-addresses', 'limits.raise', undefined, {
   summary: "From where the account's keys may be used",
   description: 'A key may have a list of its own as well: then a request must come from an address that is in both.',
   gives: Addresses,
-  run: showAddresses,
+  run: keys.showAddresses,
 })
 
-const changeAddresses = operation({
-  name: 'account.addresses',
-  path: 'PUT /allowed-addresses',
-  may: 'limits.raise',
+const changeAddresses = operation('account.addresses', 'PUT /allowed-addresses', 'limits.raise', undefined, {
   summary: "Choose from where the account's keys may be used",
   description:
     'Holds for the next request of every key, that of the playground included, on every gateway: others are refused (403 ' +
     '`address_not_allowed`) before anything is reserved. A list without the address of who saves it is refused (400).',
   takes: exactly({ allowedAddresses: AllowedAddresses }),
   gives: Addresses,
-  commands: [ADDRESSES_COMMAND],
-  run: chooseAddresses,
+  commands: [commands.ADDRESSES_COMMAND],
+  run: keys.chooseAddresses,
 })
 
 /** In the order of documents and of the commands' help. */

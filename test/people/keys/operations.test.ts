@@ -61,16 +61,34 @@ test.each(commandsOf(KEY_OPERATIONS))('the command $words says what it does', as
   expect(stdout.toLowerCase()).toContain(help.toLowerCase())
 })
 
-test.each(CHANGES)('$name is in the audit log under its name', async (operation) => {
-  const made = await gateway.apiKeys.create({ accountId, name: 'one', createdBy: owner.viewer.userId })
-  if (made.kind !== 'created') throw new Error(made.kind)
-  // Only a deactivated key is activated.
-  if (operation.name === 'key.activate') await gateway.apiKeys.deactivate(made.keyId, accountId)
-  const { method, place } = placeOf(operation)
-  const body = method === 'DELETE' ? undefined : (BODIES[operation.name]?.(second.viewer.userId) ?? {})
-  const path = fillPath(ACCOUNT_PREFIX + place, { accountId, id: made.keyId })
-  expect((await owner.json(method, path, body)).status).toBe(200)
-  const [entry] = await gateway.gateway.database.sql`SELECT action, actor_id FROM audit_entries
-    WHERE account_id = ${accountId} ORDER BY seq DESC LIMIT 1`
-  expect(entry).toEqual({ action: operation.name, actor_id: owner.viewer.userId })
+test.each(OPERATIONS.filter(({ scope }) => scope !== undefined))('$name is in the guide', async (operation) => {
+  const guide = await Bun.file('docs/guide/management.md').text()
+  const last = placeOf(operation).place.split('/').at(-1)
+  expect(guide).toContain(last === ':id' ? '`/v1/keys/{id}`' : `/${last}`)
 })
+
+test.each(CHANGES)(
+  '$name, sent twice with one request key, happens once and is in the audit log',
+  async (operation) => {
+    const made = await gateway.apiKeys.create({ accountId, name: 'one', createdBy: owner.viewer.userId })
+    if (made.kind !== 'created') throw new Error(made.kind)
+    // Only a deactivated key is activated.
+    if (operation.name === 'key.activate') await gateway.apiKeys.deactivate(made.keyId, accountId)
+    const { sql } = gateway.gateway.database
+    const [{ seq: before } = { seq: 0 }] = await sql`SELECT max(seq) AS seq FROM audit_entries`
+    const { method, place } = placeOf(operation)
+    const body = method === 'DELETE' ? undefined : (BODIES[operation.name]?.(second.viewer.userId) ?? {})
+    const headers = { 'idempotency-key': operation.name, ...(body && { 'content-type': 'application/json' }) }
+    const send = async () => {
+      const path = fillPath(ACCOUNT_PREFIX + place, { accountId, id: made.keyId })
+      const response = await owner.fetch(path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+      return { status: response.status, text: await response.text() }
+    }
+    const first = await send()
+    expect(first.status).toBe(200)
+    expect(await send()).toEqual(first)
+    const entries =
+      await sql`SELECT action, actor_id FROM audit_entries WHERE account_id = ${accountId} AND seq > ${before}`
+    expect([...entries]).toEqual([{ action: operation.name, actor_id: owner.viewer.userId }])
+  },
+)

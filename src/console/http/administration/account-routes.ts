@@ -1,6 +1,5 @@
 /** Administrators' routes for accounts: search, show, suspend, activate, adjust credit. */
 import { type Static, Type } from '@sinclair/typebox'
-import { MAX_KEY_LIMIT } from '@/accounts/api-keys'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { AccountView } from '@/console/administration/account-view'
 import { guarded } from '@/console/http/guard'
@@ -10,6 +9,7 @@ import type { AccountBalance } from '@/ledger/outcomes'
 import { formatUsd, type Nano, parseUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
 import { KeyBody, keyBody } from '@/people/keys/bodies'
+import { MAX_KEY_LIMIT } from '@/people/keys/fields'
 import {
   ADMIN_PREFIX,
   type AdminDeps,

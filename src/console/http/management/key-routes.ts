@@ -12,8 +12,8 @@ import type { Caller } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT, notPermitted } from '@/console/http/guard'
 import { exactly, isoMoments, NullableText } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
-import { oneOf, orNull } from '@/lib/schemas'
-import { readMoment } from '@/people/keys/bodies'
+import { oneOf } from '@/lib/schemas'
+import { NewKeyBody, readMoment } from '@/people/keys/bodies'
 
 export type ManagementKeyRouteDeps = GuardDeps & { managementKeys: ManagementKeys }
 
@@ -42,15 +42,8 @@ const KeyList = Type.Object({
   maxKeys: Type.Integer(),
 })
 
-const NewKey = exactly({
-  name: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
-  scopes: Scopes,
-  expiresAt: Type.Optional(
-    orNull(Type.String({ maxLength: 40, examples: ['2027-01-01T00:00:00Z'] }), {
-      description: 'ISO 8601 moment in the future from which the key is refused; null = never',
-    }),
-  ),
-})
+const { name, expiresAt } = NewKeyBody.properties
+const NewKey = exactly({ name, scopes: Scopes, expiresAt })
 
 const Created = Type.Object({
   key: Type.String({ description: 'The whole key, shown only here' }),

@@ -1,15 +1,12 @@
 /** Fields for the models that keys may call and the providers that may answer; an empty field allows all. */
 import { MultiSelect, type MultiSelectProps } from '@mantine/core'
 import { useCatalogue } from '@/dashboard/catalogue'
+import { KEY_FIELDS } from '@/people/keys/fields'
 
 /** Props that the form passes to its field, and the field's texts. */
 type FieldProps = Pick<MultiSelectProps, 'label' | 'description' | 'onChange' | 'onBlur' | 'error'> & {
   value?: string[]
 }
-
-/** As many as the routes accept. */
-const MAX_MODELS = 500
-const MAX_PROVIDERS = 100
 
 /** Allowed models and providers in a form; empty: all. */
 export type AllowedLists = { allowedModels: string[]; allowedProviders: string[] }
@@ -46,7 +43,7 @@ export function allowedFrom({ allowedModels, allowedProviders }: AllowedLists): 
 /** Chooses among the catalogue's models. */
 export function ModelsField(props: FieldProps) {
   const known = useCatalogue().data?.models.map(({ id }) => id)
-  return <IdsField known={known} noun="model" maxValues={MAX_MODELS} {...props} />
+  return <IdsField known={known} noun="model" maxValues={KEY_FIELDS.allowedModels.items.most} {...props} />
 }
 
 /** Chooses among the providers of any model. */
@@ -56,10 +53,10 @@ export function ProvidersField(props: FieldProps) {
     .toSorted()
   return (
     <IdsField
-      description="Requests go to no other provider, even if these fail"
+      description={KEY_FIELDS.allowedProviders.help}
       known={known}
       noun="provider"
-      maxValues={MAX_PROVIDERS}
+      maxValues={KEY_FIELDS.allowedProviders.items.most}
       {...props}
     />
   )

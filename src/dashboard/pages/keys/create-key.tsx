@@ -11,7 +11,7 @@ import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { perform } from '@/people/client'
 import { CreatedKey } from './created-key'
 import { KeyMaker } from './key-dialog'
-import { CHECKS, changesFrom, EMPTY_FIELDS, type KeyFields } from './key-form'
+import { changesFrom, checksOfKey, formOfKey, type KeyForm } from './key-form'
 import { KeyRules } from './key-rules'
 import { keysChanged } from './keys-data'
 import { LimitFields } from './limit-fields'
@@ -35,10 +35,11 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
   const [isService, setService] = useState(false)
   const [isUnlimited, setUnlimited] = useState(false)
   const mayMakeService = useMay()('limits.raise')
-  const form = useForm<KeyFields>({ initialValues: EMPTY_FIELDS, validate: CHECKS })
+  const before = formOfKey()
+  const form = useForm<KeyForm>({ initialValues: before, validate: checksOfKey(before) })
   const submission = useSubmission(form, async (fields) => {
     const service = isService ? { isService, ...(isUnlimited && { monthlyBudgetUsd: null }) } : {}
-    const { name = '', ...limits } = changesFrom(EMPTY_FIELDS, fields)
+    const { name = '', ...limits } = changesFrom(before, fields)
     const { key } = await perform('POST /keys', { name, ...limits, ...service })
     onCreated(key)
     await keysChanged()

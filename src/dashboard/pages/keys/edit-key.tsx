@@ -8,7 +8,7 @@ import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { perform } from '@/people/client'
 import { KeyDialog } from './key-dialog'
-import { CHECKS, changesFrom, fieldsOf, type KeyFields } from './key-form'
+import { changesFrom, checksOfKey, formOfKey, type KeyForm } from './key-form'
 import { type KeyBody, keysChanged } from './keys-data'
 import { BudgetField, LimitFields } from './limit-fields'
 
@@ -28,11 +28,9 @@ export function EditKey({ item }: { item: KeyBody }) {
 }
 
 function EditForm({ item, close }: { item: KeyBody; close(): void }) {
-  const before = fieldsOf(item)
+  const before = formOfKey(item)
   const may = useMay()
-  // A past day is no fault where something else is changed.
-  const expiresAt = (day: string) => (day === before.expiresAt ? null : CHECKS.expiresAt(day))
-  const form = useForm<KeyFields>({ initialValues: before, validate: { ...CHECKS, expiresAt } })
+  const form = useForm<KeyForm>({ initialValues: before, validate: checksOfKey(before) })
   const submission = useSubmission(form, async (fields) => {
     const changes = changesFrom(before, fields)
     if (Object.keys(changes).length > 0) {

@@ -1,112 +1,61 @@
-/** The fields for the optional limits of an API key, each with what holds without it. */
-import { Checkbox, NumberInput, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core'
+/** The inputs for the settings of an API key, each with what holds without it. */
+import { Checkbox, SimpleGrid, Stack } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
+import { Fragment } from 'react'
 import { useMay } from '@/dashboard/account'
-import { ModelsField, ProvidersField } from '@/dashboard/components/fields/allowed-fields'
 import { formatCount } from '@/dashboard/format'
-import { type KeyFields, today } from './key-form'
+import { FieldInput } from '@/people/form'
+import { FIELD_ROWS, type Field, fieldOf } from '@/people/keys/fields'
+import type { KeyForm } from './key-form'
 import { useKeys } from './keys-data'
 
+type FormProps = { form: UseFormReturnType<KeyForm> }
+
 /** The one field of somebody who looks after bills alone. */
-export function BudgetField({ form }: { form: UseFormReturnType<KeyFields> }) {
-  return (
-    <TextInput
-      label="Monthly budget"
-      description="USD per calendar month (UTC)"
-      placeholder="No budget"
-      inputMode="decimal"
-      leftSection="$"
-      {...form.getInputProps('monthlyBudgetUsd')}
-    />
-  )
+export function BudgetField({ form }: FormProps) {
+  return <FieldInput field={fieldOf('monthlyBudget')} input={form.getInputProps('monthlyBudgetUsd')} />
 }
 
-/** Fields for a form of {@link KeyFields}. */
-export function LimitFields({ form }: { form: UseFormReturnType<KeyFields> }) {
+/** Short ones beside each other, lists below. */
+const isShort = ({ kind }: Field) => kind === 'usd' || kind === 'moment' || kind === 'count'
+
+/** Every setting that the viewer may say. */
+export function LimitFields({ form }: FormProps) {
   const { defaults, ceilings } = useKeys().data ?? {}
-  const isManager = useMay()('limits.raise')
-  const standard = (count: number | undefined) =>
-    count === undefined ? 'Standard' : `${formatCount(count)} (standard)`
-  const number = { min: 1, allowDecimal: false, thousandSeparator: ',', hideControls: true } as const
-  /** The account's own limit is that of all its keys together, so no key can have more. */
-  const upTo = (ceiling: number | undefined) =>
-    ceiling === undefined
-      ? {}
-      : { max: ceiling, description: `At most ${formatCount(ceiling)}, shared by all your keys` }
+  const may = useMay()
+  const rows = FIELD_ROWS.filter((field) => field.may === undefined || may(field.may.permission))
+  const inputs = (fields: readonly (typeof rows)[number][]) =>
+    fields.map((field) => (
+      <Fragment key={field.wire}>
+        <FieldInput
+          field={field}
+          input={form.getInputProps(field.wire, { type: field.kind === 'flag' ? 'checkbox' : 'input' })}
+          {...(field.kind === 'count' && countWords(field.wire as keyof Counts, defaults, ceilings))}
+        />
+        {field.kind === 'networks' && form.values.allowedAddresses.trim() !== '' && (
+          <Checkbox
+            label="My own address need not be among them: the programs run elsewhere"
+            {...form.getInputProps('withoutMyAddress', { type: 'checkbox' })}
+          />
+        )}
+      </Fragment>
+    ))
   return (
     <Stack gap="md">
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
-        <BudgetField form={form} />
-        <TextInput
-          type="date"
-          label="Last day"
-          description="Works until the end of this day"
-          min={today()}
-          {...form.getInputProps('expiresAt')}
-        />
-        <NumberInput
-          {...number}
-          {...upTo(ceilings?.requestsPerMinute)}
-          label="Requests per minute"
-          placeholder={standard(defaults?.requestsPerMinute)}
-          {...form.getInputProps('requestsPerMinute')}
-        />
-        <NumberInput
-          {...number}
-          {...upTo(ceilings?.tokensPerMinute)}
-          label="Tokens per minute"
-          placeholder={standard(defaults?.tokensPerMinute)}
-          {...form.getInputProps('tokensPerMinute')}
-        />
-        <NumberInput
-          {...number}
-          {...upTo(ceilings?.concurrency)}
-          label="Requests at once"
-          placeholder={standard(defaults?.concurrency)}
-          {...form.getInputProps('concurrency')}
-        />
+        {inputs(rows.filter(isShort))}
       </SimpleGrid>
-      <ModelsField
-        label="Allowed models"
-        description="Calls to other models are refused, and auto tiers choose among these only"
-        {...form.getInputProps('allowedModels')}
-      />
-      <ProvidersField label="Allowed providers" {...form.getInputProps('allowedProviders')} />
-      {isManager && <AddressFields form={form} />}
-      {isManager && <TagsField form={form} />}
+      {inputs(rows.filter((field) => !isShort(field)))}
     </Stack>
   )
 }
 
-function TagsField({ form }: { form: UseFormReturnType<KeyFields> }) {
-  return (
-    <TextInput
-      label="Tags"
-      description="By which all usage of this key is sorted, whatever tags its requests say; at most eight, name=value"
-      placeholder="team=search, env=prod"
-      {...form.getInputProps('tags')}
-    />
-  )
-}
+type Counts = NonNullable<ReturnType<typeof useKeys>['data']>['defaults']
 
-function AddressFields({ form }: { form: UseFormReturnType<KeyFields> }) {
-  return (
-    <>
-      <Textarea
-        label="Allowed addresses"
-        description="Addresses or networks that requests may come from, one in a line; others are refused"
-        placeholder={'203.0.113.7\n2001:db8::/32'}
-        autosize
-        minRows={2}
-        maxRows={8}
-        {...form.getInputProps('allowedAddresses')}
-      />
-      {form.values.allowedAddresses.trim() !== '' && (
-        <Checkbox
-          label="My own address need not be among them: the programs run elsewhere"
-          {...form.getInputProps('withoutMyAddress', { type: 'checkbox' })}
-        />
-      )}
-    </>
-  )
+/** The account's own limit is that of all its keys together, so no key can have more. */
+function countWords(name: keyof Counts, defaults: Counts | undefined, ceilings: Counts | undefined) {
+  return {
+    placeholder: defaults ? `${formatCount(defaults[name])} (standard)` : 'Standard',
+    ...(ceilings && { max: ceilings[name], help: `At most ${formatCount(ceilings[name])}, shared by all your keys` }),
+  }
 }

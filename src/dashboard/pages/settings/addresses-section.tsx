@@ -7,9 +7,10 @@ import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
-import { linesOf } from '@/dashboard/pages/keys/key-form'
 import { askAgain } from '@/dashboard/query'
 import { perform } from '@/people/client'
+import { linesOf } from '@/people/form-values'
+import { KEY_FIELDS } from '@/people/keys/fields'
 
 const ADDRESSES_KEY = ['allowed-addresses']
 
@@ -42,8 +43,8 @@ function AddressForm({ lists }: { lists: Lists }) {
     <SettingsForm form={form} submission={submission} action="Save">
       <Textarea
         label="Addresses and networks"
-        description={`One in a line, at most 50; empty for everywhere. You are at ${lists.ownAddress}.`}
-        placeholder={'203.0.113.7\n2001:db8::/32'}
+        description={`One in a line, at most ${KEY_FIELDS.allowedAddresses.items.most}; empty for everywhere. You are at ${lists.ownAddress}.`}
+        placeholder={KEY_FIELDS.allowedAddresses.example}
         autosize
         minRows={2}
         maxRows={12}

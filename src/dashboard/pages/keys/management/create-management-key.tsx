@@ -4,8 +4,8 @@ import { useForm } from '@mantine/form'
 import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { KeyMaker } from '@/dashboard/pages/keys/key-dialog'
-import { today } from '@/dashboard/pages/keys/key-form'
 import { ShownOnce } from '@/dashboard/pages/keys/shown-once'
+import { today } from '@/people/form-values'
 import { createManagementKey, RESOURCES, type Scope } from './management-data'
 
 /** The dialog, over the page that opens it. */

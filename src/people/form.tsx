@@ -1,0 +1,39 @@
+/** The inputs of forms of settings, made from their rows. */
+import { Checkbox, NumberInput, Textarea, TextInput } from '@mantine/core'
+import { ModelsField, ProvidersField } from '@/dashboard/components/fields/allowed-fields'
+import type { Field } from '@/people/keys/fields'
+import { today } from './form-values'
+
+type FieldInputProps = {
+  field: Field
+  /** As the form library has them for the field. */
+  input: object
+  /** What holds without a value, and the most. */
+  placeholder?: string
+  max?: number
+  help?: string
+}
+
+/** The input of one setting. */
+export function FieldInput({ field, input, ...own }: FieldInputProps) {
+  const { kind, label, wire } = field
+  const { placeholder = field.example, help: description = field.help, max } = own
+  const named = { label, description, ...input }
+  const words = { ...named, placeholder }
+  switch (kind) {
+    case 'count':
+      return <NumberInput {...words} min={1} max={max} allowDecimal={false} thousandSeparator="," hideControls />
+    case 'usd':
+      return <TextInput {...words} inputMode="decimal" leftSection="$" />
+    case 'moment':
+      return <TextInput {...named} type="date" min={today()} />
+    case 'ids':
+      return wire === 'allowedModels' ? <ModelsField {...named} /> : <ProvidersField {...named} />
+    case 'networks':
+      return <Textarea {...words} autosize minRows={2} maxRows={8} />
+    case 'tags':
+      return <TextInput {...words} />
+    case 'flag':
+      return <Checkbox {...named} />
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * The settings of an API key, a row each: the form, the routes, the command line, the audit log and the history take from here what
+ * they say of a setting. CONTRIBUTING.md says how to add one.
+ */
+import type { Nano } from '@/lib/money'
+import { MAX_TAGS } from '@/usage/tags'
+
+/** What a setting is, by kind: for the service, in bodies of routes, and in forms. Null, and empty in a form: the default, or no limit. */
+type Kinds = {
+  count: { value: number | null; wire: number | null; form: number | '' }
+  usd: { value: Nano | null; wire: string | null; form: string }
+  /** Milliseconds since 1970; ISO 8601; a day, yyyy-mm-dd, of which it is the end where the viewer is. */
+  moment: { value: number | null; wire: string | null; form: string }
+  /** Ids of the catalogue. */
+  ids: { value: readonly string[] | null; wire: string[] | null; form: string[] }
+  /** In a form, one in a line. */
+  networks: { value: readonly string[] | null; wire: string[] | null; form: string }
+  /** In a form, with commas or blanks between them. */
+  tags: { value: readonly string[] | null; wire: string[] | null; form: string }
+  flag: { value: boolean; wire: boolean; form: boolean }
+}
+
+export type Kind = keyof Kinds
+export type FormValue<One extends Kind> = Kinds[One]['form']
+
+type Row = {
+  kind: Kind
+  /** Its name in bodies, forms and the audit log, if that is another. */
+  wire?: string
+  /** Its column in `api_keys`, likewise. */
+  column?: string
+  /** Whether it is among the `limits` of a key that is shown. */
+  isLimit: boolean
+  /** For the API document. */
+  words: string
+  /** The members who say it, if not all who change keys; `refusal` is told to the others. */
+  may?: { permission: 'limits.raise'; refusal: string }
+  /** The members who let a key do more by it, if it is a limit of the ledger. */
+  raise?: 'limits.raise' | 'budgets.change'
+  /** The most items of a list, and the most characters of each. */
+  items?: { most: number; chars: number }
+  /** In forms: its name, what it means, an example, and the text for no value. */
+  label: string
+  help?: string
+  example?: string
+  none?: string
+  /** Its name where a key is shown, if that is another. */
+  shownAs?: string
+}
+
+/** A setting, with the names that its row leaves out. */
+export type Field = Row & { wire: string; column: string }
+
+/** The highest limit of a key that the column of requests per minute holds; far beyond what one gateway serves. */
+export const MAX_KEY_LIMIT = 2_000_000_000
+
+const COUNT_WORDS = "at most the account's `ceilings`; null = the service's default"
+const COUNT = { kind: 'count', isLimit: true, raise: 'limits.raise' } as const
+const IDS = { kind: 'ids', isLimit: true, raise: 'limits.raise' } as const
+
+/** By their names in the service, in the order of forms. */
+export const KEY_FIELDS = {
+  monthlyBudget: {
+    kind: 'usd',
+    wire: 'monthlyBudgetUsd',
+    isLimit: true,
+    raise: 'budgets.change',
+    words: 'Decimal USD per calendar month (UTC); null = none',
+    label: 'Monthly budget',
+    help: 'USD per calendar month (UTC)',
+    example: 'No budget',
+    none: 'None',
+  },
+  expiresAtMs: {
+    kind: 'moment',
+    wire: 'expiresAt',
+    column: 'expiresAt',
+    isLimit: true,
+    raise: 'limits.raise',
+    words: 'ISO 8601 moment in the future from which the key is refused; null = never',
+    label: 'Last day',
+    help: 'Works until the end of this day',
+    none: 'No end',
+    shownAs: 'Works until',
+  },
+  requestsPerMinute: { ...COUNT, label: 'Requests per minute', words: `Requests per minute, ${COUNT_WORDS}` },
+  tokensPerMinute: {
+    ...COUNT,
+    label: 'Tokens per minute',
+    words: `Tokens per minute, input and output limit together, ${COUNT_WORDS}`,
+  },
+  concurrency: { ...COUNT, label: 'Requests at once', words: `Requests open at once, ${COUNT_WORDS}` },
+  allowedModels: {
+    ...IDS,
+    items: { most: 500, chars: 200 },
+    words:
+      'Ids or aliases of the models that may be called, and that tiers may choose; kept as ids; null = every model',
+    label: 'Allowed models',
+    help: 'Calls to other models are refused, and auto tiers choose among these only',
+    none: 'Every model',
+  },
+  allowedProviders: {
+    ...IDS,
+    items: { most: 100, chars: 100 },
+    words: 'Names of the providers that may answer; null = every provider',
+    label: 'Allowed providers',
+    help: 'Requests go to no other provider, even if these fail',
+    none: 'Every provider',
+  },
+  allowedAddresses: {
+    kind: 'networks',
+    isLimit: true,
+    items: { most: 50, chars: 45 },
+    may: { permission: 'limits.raise', refusal: 'does not say where keys may be used from' },
+    words: 'Addresses and networks (CIDR, IPv4 or IPv6) that requests may come from; null = everywhere',
+    label: 'Allowed addresses',
+    help: 'Addresses or networks that requests may come from, one in a line; others are refused',
+    example: '203.0.113.7\n2001:db8::/32',
+    none: 'Everywhere',
+  },
+  tags: {
+    kind: 'tags',
+    isLimit: false,
+    items: { most: MAX_TAGS, chars: 97 },
+    may: { permission: 'limits.raise', refusal: 'does not say by which tags usage is sorted' },
+    words: '`name=value`, which win over tags that a request says; null = none',
+    label: 'Tags',
+    help: 'By which all usage of this key is sorted, whatever tags its requests say; at most eight, name=value',
+    example: 'team=search, env=prod',
+    none: 'None',
+    shownAs: 'Tags of its usage',
+  },
+} as const satisfies Record<string, Row>
+
+type Rows = typeof KEY_FIELDS
+export type KeyField = keyof Rows
+type WireName<Name extends KeyField> = Rows[Name] extends { wire: infer Wire extends string } ? Wire : Name
+
+/** The settings of a key in the service. */
+export type KeySettings = { [Name in KeyField]: Kinds[Rows[Name]['kind']]['value'] }
+
+/** The settings of a key in bodies of routes. */
+export type WireSettings = { [Name in KeyField as WireName<Name>]: Kinds[Rows[Name]['kind']]['wire'] }
+
+/** The settings of a key in a form. */
+export type FormSettings = { [Name in KeyField as WireName<Name>]: Kinds[Rows[Name]['kind']]['form'] }
+
+/** The names in bodies of settings that are limits. */
+export type LimitName = {
+  [Name in KeyField]: Rows[Name]['isLimit'] extends true ? WireName<Name> : never
+}[KeyField]
+
+/** Every setting, with its name in the service. */
+export const FIELD_ROWS = Object.entries<Row>(KEY_FIELDS).map(([name, row]) => ({
+  ...{ wire: name, column: name, ...row },
+  name: name as KeyField,
+}))
+
+/** The setting of this name. */
+export function fieldOf(name: KeyField): Field {
+  return { wire: name, column: name, ...(KEY_FIELDS[name] as Row) }
+}
