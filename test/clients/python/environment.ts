@@ -2,7 +2,7 @@
  * The virtual environment in which the Python clients live: made once for each list of pinned packages, in the cache folder,
  * out of the Python of the machine.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -14,12 +14,23 @@ const CACHE = join(import.meta.dir, '..', '..', '..', '.cache', 'python')
 const PROBE = 'import sys, venv, ensurepip; assert sys.version_info >= (3, 11); print(sys.version)'
 const WANTED = 'Python 3.11 or newer with its venv module (on Debian: apt-get install python3-venv)'
 
+/** The lines of a list, and of the list that it includes. */
+export function pinsOf(list: PackageList): string {
+  return readFileSync(listPath(list), 'utf8').replace(/^-r shared\.txt$/m, () =>
+    readFileSync(listPath('shared'), 'utf8'),
+  )
+}
+
+function listPath(name: PackageList | 'shared'): string {
+  return join(import.meta.dir, `${name}.txt`)
+}
+
 /** The Python of the environment, which is made where it isn't there yet. Says what it does; undefined = it can't be had here. */
 export async function preparePython(list: PackageList, say: (line: string) => void): Promise<string | undefined> {
   const version = await pythonVersion(say)
   if (version === undefined) return missing(list, `there is no ${WANTED}`, say)
-  const lock = join(import.meta.dir, `${list}.txt`)
-  const digest = Bun.hash(version + (await Bun.file(lock).text())).toString(36)
+  const lock = listPath(list)
+  const digest = Bun.hash(version + pinsOf(list)).toString(36)
   const folder = join(CACHE, `${list}-${digest}`)
   const python = join(folder, 'bin', 'python')
   if (existsSync(python)) return python
