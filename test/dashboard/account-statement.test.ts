@@ -2,28 +2,24 @@
  * The pages of the account statement in Chromium: the movements between two balances, the period, the file; for administrators too.
  * Takes long: Chromium draws every state in both schemes.
  */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Office, openOffice } from '@test/console/administration/fixture'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import type { Person } from '@test/support/person'
 import { ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
 
 let office: Office
-let browser: TestBrowser
+const browser = testBrowser()
 let customer: SignedInCustomer
 
 beforeAll(async () => {
-  ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
+  office = await openOffice()
   customer = await signUpCustomer(office.gateway, '25')
   await ask(office.gateway, customer.key)
   await flushed(office.gateway, customer.accountId)
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await office.stop()
-})
+afterAll(() => office.stop())
 
 function open(path: string, { cookie }: Person = customer.person, view: object = {}): Promise<Page> {
   return browser.open(`/dashboard${path}`, { url: office.gateway.url, cookie, ...view })

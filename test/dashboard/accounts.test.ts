@@ -1,20 +1,19 @@
 /** Several accounts of one person in Chromium: each tab shows its own, old addresses lead on, and roles show what they may. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
 import type { AccountRole } from '@/db/auth-schema'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let person: Person
 /** Of the person first, then of two others. */
 let accounts: { accountId: string; keyName: string }[]
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json(chatCompletion('ok')) })
-  browser = await openBrowser()
   person = await signUpPerson(gateway, { name: 'Grace' })
   const others = await Promise.all([signUpPerson(gateway), signUpPerson(gateway)])
   for (const { viewer } of others) await join(viewer.accountId, person, 'admin')
@@ -25,11 +24,7 @@ beforeAll(async () => {
     accounts.push({ accountId: viewer.accountId, keyName })
   }
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 async function join(accountId: string, { viewer }: Person, role: AccountRole): Promise<void> {
   await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)

@@ -1,18 +1,18 @@
 /** The page of an account's charged requests for administrators, in Chromium: filters, look-alikes and an empty state. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { usageRecord } from '@test/usage/sample-records'
 import { writeUsageBatch } from '@/usage/write-batch'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let administrator: Person
 let customer: Person
 
 beforeAll(async () => {
-  ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
+  gateway = await startGateway({ respond: () => new Response('{}') })
   ;[administrator, customer] = await Promise.all([signUpPerson(gateway, { role: 'admin' }), signUpPerson(gateway)])
   const { accountId } = customer.viewer
   const now = Date.now()
@@ -27,11 +27,7 @@ beforeAll(async () => {
     }),
   ])
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 test('the list of requests shows charges, marks likely duplicates, and can be filtered', async () => {
   const path = `/dashboard/admin/accounts/${customer.viewer.accountId}/requests`

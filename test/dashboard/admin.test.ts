@@ -2,24 +2,20 @@
  * The pages of administration in Chromium: money moves only as shown and confirmed, and every page reads well everywhere.
  * Takes long: Chromium draws every page in both schemes and two widths.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { type Person, signUpPerson } from '@test/support/person'
 import type { Page } from 'playwright-core'
 import { connectDatabase } from '@/db/client'
 
 let office: Office
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
-  ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
+  office = await openOffice()
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await office.stop()
-})
+afterAll(() => office.stop())
 
 function open(path: string, person: Person = office.first) {
   return browser.open(`/dashboard${path}`, { url: office.gateway.url, cookie: person.cookie })

@@ -1,7 +1,7 @@
 /** The page of alerts, the page that turns them off, and the mails themselves, in a real browser: by keyboard, at a phone's and a desk's width, light and dark. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { SAMPLES } from '@test/accounts/mails/samples'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
@@ -24,16 +24,12 @@ const SCHEDULED = [
 ]
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
-  ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
+  gateway = await startGateway({ respond: () => new Response('{}') })
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 function open({ cookie }: Person, accountId: string, view: { width?: number; colorScheme?: 'light' | 'dark' } = {}) {
   return browser.open(`/dashboard/a/${accountId}/alerts`, { url: gateway.url, cookie, ...view })

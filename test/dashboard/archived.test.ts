@@ -1,8 +1,8 @@
 /** The usage page of an account whose older months are archived, in Chromium: it says where its lists begin, and leads to the sums. */
 
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { recordOf } from '@test/console/administration/usage-archive/archive-world'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS } from '@test/support/until'
@@ -17,14 +17,13 @@ import { writeUsageBatch } from '@/usage/write-batch'
 
 let redis: TestServer
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let customer: SignedInCustomer
 
 beforeAll(async () => {
   redis = await startRedis()
   const address = await freshDatabase()
   gateway = await startGateway({ respond: () => new Response(), redisUrl: redis.url, databaseUrl: address })
-  browser = await openBrowser()
   customer = await signUpCustomer(gateway, '5')
   const { accountId, keyId } = customer
   const owner = connectDatabase(`${address}?role=svc_migrator`, { maxConnections: 2, statementTimeoutMs: 0 })
@@ -40,9 +39,7 @@ beforeAll(async () => {
   client.disconnect()
   await owner.close()
 })
-afterEach(() => browser.closePages())
 afterAll(async () => {
-  await browser.close()
   await gateway.stop()
   await redis.stop()
 })

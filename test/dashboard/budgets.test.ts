@@ -1,24 +1,17 @@
 /** The page of budgets in a real browser: a limit is set, more is granted, and developers see what binds them. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
-  ;[gateway, browser] = await Promise.all([
-    startGateway({ respond: () => Response.json(chatCompletion('Hello')) }),
-    openBrowser(),
-  ])
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello')) })
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 function open({ cookie }: Person, accountId: string, view: { width?: number; colorScheme?: 'light' | 'dark' } = {}) {
   return browser.open(`/dashboard/a/${accountId}/budgets`, { url: gateway.url, cookie, ...view })

@@ -2,8 +2,8 @@
  * The pages of credit in a real browser: ordering, paying in the sandbox, bank transfers, receipts, and every state.
  * Takes long: Chromium draws every state in both schemes.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
@@ -15,19 +15,14 @@ import type { Actor, PaymentSource } from '@/console/orders/types'
 const ACTOR: Actor = { kind: 'system', name: 'test' }
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let person: Person
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => new Response(null, { status: 500 }) })
-  browser = await openBrowser()
   person = await signUpPerson(gateway)
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 async function ownSecondAccount(owner: Person): Promise<Person> {
   const other = await signUpPerson(gateway, { name: 'Second account' })

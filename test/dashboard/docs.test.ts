@@ -1,6 +1,6 @@
 /** The page of the documentation: what it shows first, in which scheme, for whom, and that what can be tried out works. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
@@ -17,19 +17,14 @@ const READ = [
 ]
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let customer: Customer
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json(chatCompletion('The sky scatters blue light.')) })
   customer = await gateway.customer('10')
-  browser = await openBrowser()
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 type Look = { colorScheme?: 'light' | 'dark'; width?: number }
 

@@ -1,6 +1,6 @@
 /** The pages of failed requests in Chromium: what failed and why, narrowed down by reason and key, found by id, for administrators too. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
@@ -8,14 +8,13 @@ import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let customer: SignedInCustomer
 let administrator: Person
 let lastId: string
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json(chatCompletion('ok')) })
-  browser = await openBrowser()
   customer = await signUpCustomer(gateway, '5')
   administrator = await signUpPerson(gateway, { role: 'admin' })
   for (let count = 0; count < 30; count++) await fail({ model: 'svc/none' })
@@ -26,11 +25,7 @@ beforeAll(async () => {
   await gateway.gateway.database
     .sql`UPDATE failed_request_counts SET requests = requests + 12 WHERE code = 'model_not_found'`
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 async function fail(changes: Record<string, unknown>): Promise<string> {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {

@@ -1,6 +1,6 @@
 /** Invitations in a real browser and by real mails: two strangers come to share an account, and every way in which that may fail. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { cookieOf, type Person, personWith } from '@test/support/person'
@@ -12,20 +12,15 @@ const PASSWORD = 'a horse on a battery'
 const VERIFY = /(http:\S+\/dashboard\/verify-email#token=\w+)/
 const INVITATION = /(http:\S+\/dashboard\/invitation#token=\w+)/
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let mailServer: MailServer
 
 beforeAll(async () => {
   mailServer = await startMailServer()
   const environment = { SMTP_URL: mailServer.url, MAIL_FROM: 'mail@gateway.example.test' }
-  ;[gateway, browser] = await Promise.all([
-    startGateway({ respond: () => new Response('{}'), environment }),
-    openBrowser(),
-  ])
+  gateway = await startGateway({ respond: () => new Response('{}'), environment })
 })
-afterEach(() => browser.closePages())
 afterAll(async () => {
-  await browser.close()
   await gateway.stop()
   await mailServer.stop()
 })

@@ -1,24 +1,17 @@
 /** The page of a key in a real browser: the budgets that bind it, and the tags of its usage. */
-import { afterAll, afterEach, beforeAll, test } from 'bun:test'
-import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, test } from 'bun:test'
+import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
-  ;[gateway, browser] = await Promise.all([
-    startGateway({ respond: () => Response.json(chatCompletion('Hello')) }),
-    openBrowser(),
-  ])
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello')) })
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 async function createKey(person: Person, body: object): Promise<{ id: string }> {
   const answer = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'Robot', ...body })

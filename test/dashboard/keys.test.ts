@@ -1,6 +1,6 @@
 /** The pages of API keys and of models in a real browser: what is made, changed, rotated, searched and tried there. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
@@ -11,7 +11,7 @@ import { nano } from '@/lib/money'
 
 const CODE_LIKE = '<b>Gamma</b> & Co'
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let person: Person
 
 beforeAll(async () => {
@@ -22,18 +22,13 @@ beforeAll(async () => {
       file.models.push({ ...alpha, id: 'svc/gamma', name: CODE_LIKE, contextLength: 512_000, capabilities: ['files'] })
     },
   })
-  browser = await openBrowser()
 })
 beforeEach(async () => {
   person = await signUpPerson(gateway)
   const credits = createCredits(gateway.gateway.database, gateway.gateway.deps.ledger)
   await credits.addCredit({ accountId: person.viewer.accountId, amount: nano(10e9), reference: crypto.randomUUID() })
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 function open(path: string): Promise<Page> {
   return browser.open(path, { url: gateway.url, cookie: person.cookie })

@@ -1,22 +1,18 @@
 /** The pages of the providers' side of the bill in Chromium: with nothing to show, a gain, a loss, and what nobody knows. */
-import { afterAll, afterEach, beforeAll, test } from 'bun:test'
+import { afterAll, beforeAll, test } from 'bun:test'
 import { type Office, openOffice } from '@test/console/administration/fixture'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { type RecordChanges, usageRecord } from '@test/usage/sample-records'
 import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 
 let office: Office
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
-  ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
+  office = await openOffice()
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await office.stop()
-})
+afterAll(() => office.stop())
 
 function open(path: string) {
   return browser.open(`/dashboard${path}`, { url: office.gateway.url, cookie: office.first.cookie })

@@ -1,6 +1,6 @@
 /** The page of members in a real browser: an account becomes an organisation, roles change, memberships end, and accounts are changed between. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
@@ -8,19 +8,12 @@ import type { Page } from 'playwright-core'
 import type { AccountRole } from '@/db/auth-schema'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
-  ;[gateway, browser] = await Promise.all([
-    startGateway({ respond: () => Response.json(chatCompletion('Hello')) }),
-    openBrowser(),
-  ])
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello')) })
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 function open(person: Person, path: string): Promise<Page> {
   return browser.open(path, { url: gateway.url, cookie: person.cookie })

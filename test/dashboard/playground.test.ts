@@ -2,8 +2,8 @@
  * The playground in a real browser: a conversation as it is written, stopped, refused, paid by session and by key, and as code.
  * Takes long: Chromium reads streams.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
@@ -14,7 +14,7 @@ import { nano } from '@/lib/money'
 
 const WORDS = ['Hello ', '<img src=x onerror=alert(1)>', '\n\n  - one\n  - two']
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let person: Person
 
 beforeAll(async () => {
@@ -26,18 +26,13 @@ beforeAll(async () => {
       file.models.push({ ...alpha, id: 'svc/seeing', name: 'Seeing', capabilities: ['images'] })
     },
   })
-  browser = await openBrowser()
 })
 beforeEach(async () => {
   gateway.upstream.respond(() => eventStream(...chatStream(WORDS, usageOf(20, 30))))
   person = await signUpPerson(gateway)
   await pay('10')
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 async function pay(usd: string): Promise<void> {
   const credits = createCredits(gateway.gateway.database, gateway.gateway.deps.ledger)

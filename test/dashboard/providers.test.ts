@@ -1,19 +1,15 @@
 /** A provider tried on its page, in Chromium: what is shown before, meanwhile and after, and where it fails. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Office, openOffice } from '@test/console/administration/fixture'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 
 let office: Office
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
-  ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
+  office = await openOffice()
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await office.stop()
-})
+afterAll(() => office.stop())
 
 function open(path: string) {
   return browser.open(`/dashboard${path}`, { url: office.gateway.url, cookie: office.first.cookie })

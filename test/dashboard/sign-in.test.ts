@@ -2,9 +2,9 @@
  * The pages of signing in and of settings in a real browser: the whole way in, and back after everything that can go wrong.
  * Takes long: Chromium, and every page in both schemes.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { loggedToken } from '@test/console/http/support'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { totpCode } from '@test/support/totp'
@@ -12,20 +12,15 @@ import type { Page } from 'playwright-core'
 
 let gateway: TestGateway
 let closed: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
-  ;[gateway, closed, browser] = await Promise.all([
+  ;[gateway, closed] = await Promise.all([
     startGateway({ respond: () => new Response('{}') }),
     startGateway({ respond: () => new Response('{}'), environment: { SIGN_UP: 'closed' } }),
-    openBrowser(),
   ])
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await Promise.all([gateway.stop(), closed.stop()])
-})
+afterAll(() => Promise.all([gateway.stop(), closed.stop()]))
 
 /** Waits for the heading of a page. */
 function heading(page: Page, name: string): Promise<void> {

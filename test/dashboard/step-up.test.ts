@@ -1,21 +1,17 @@
 /** An administrator's two doors in Chromium: the authenticator app that has to be set up, and the proof before money moves. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { balanceOf, type Office, openOffice } from '@test/console/administration/fixture'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { signUpPerson } from '@test/support/person'
 import { totpCode } from '@test/support/totp'
 
 let office: Office
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
-  ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
+  office = await openOffice()
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await office.stop()
-})
+afterAll(() => office.stop())
 
 test('an administrator’s first visit sets up the app, shows the backup codes, and opens administration', async () => {
   const person = await signUpPerson(office.gateway, { role: 'admin', totp: 'unset' })

@@ -1,6 +1,6 @@
 /** The whole story in a real browser, from an empty database: sign up, buy credit, make a key, use it, see it, switch it off. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { chatStream, eventStream, usageOf } from '@test/support/upstream'
@@ -8,19 +8,14 @@ import OpenAI, { AuthenticationError } from 'openai'
 import type { Page } from 'playwright-core'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
-  ;[gateway, browser] = await Promise.all([
-    startGateway({ respond: () => eventStream(...chatStream(['Once ', 'upon ', 'a time'], usageOf(40, 3))) }),
-    openBrowser(),
-  ])
+  gateway = await startGateway({
+    respond: () => eventStream(...chatStream(['Once ', 'upon ', 'a time'], usageOf(40, 3))),
+  })
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 test('sign up → order → confirm → key → first streamed request → usage row → deactivate key → 401', async () => {
   const page = await browser.open('/dashboard', { url: gateway.url })

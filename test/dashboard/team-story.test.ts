@@ -1,6 +1,6 @@
 /** The story of a team in a real browser and by real mails: two strangers share an account, a budget and a key that is changed under load. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { until } from '@test/support/until'
@@ -16,20 +16,15 @@ const CALLERS = 4
 /** So many answers by each text of the key, before the story goes on. */
 const ENOUGH = 20
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let mailServer: MailServer
 
 beforeAll(async () => {
   mailServer = await startMailServer()
   const environment = { SMTP_URL: mailServer.url, MAIL_FROM: 'mail@gateway.example.test' }
-  ;[gateway, browser] = await Promise.all([
-    startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(50, 50))), environment }),
-    openBrowser(),
-  ])
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(50, 50))), environment })
 })
-afterEach(() => browser.closePages())
 afterAll(async () => {
-  await browser.close()
   await gateway.stop()
   await mailServer.stop()
 })

@@ -2,8 +2,8 @@
  * The overview and usage pages in Chromium: a new account's first steps, live figures, filters, charts, usage records, the export.
  * Takes long: Chromium draws charts of thousands of records.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
@@ -17,13 +17,12 @@ const DAY_MS = 86_400_000
 const RECORDS = 120
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let customer: SignedInCustomer
 let requestId: string
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(10, 5))) })
-  browser = await openBrowser()
   customer = await signUpCustomer(gateway, '5')
   const { accountId, keyId } = customer
   const models = ['svc/alpha', 'svc/beta', 'svc/a-model-with-a-long-name']
@@ -46,11 +45,7 @@ beforeAll(async () => {
   requestId = await ask(gateway, customer.key)
   await flushed(gateway, accountId)
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 type View = { cookie?: string; width?: number; colorScheme?: 'light' | 'dark' }
 

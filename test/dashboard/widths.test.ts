@@ -2,10 +2,10 @@
  * Every page of the dashboard at every usual width: nothing scrolls sideways, and nothing leaves the card it stands in. On a phone in the
  * dark and at a desk in the light, axe finds nothing.
  */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { adjustment, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { makeTeam } from '@test/dashboard/screenshots/team'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { signUpPerson } from '@test/support/person'
 import { addCredit, ask, flushed } from '@test/usage/customer'
 
@@ -21,11 +21,11 @@ const MEMBER = 'Count Leopold Maximilian von und zu Hohenlohe-Langenburg-Schilli
 const EMAIL = 'accounts-payable-department@subsidiary.example-company.test'
 
 let office: Office
-let browser: TestBrowser
+const browser = testBrowser()
 let paths: string[]
 
 beforeAll(async () => {
-  ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
+  office = await openOffice()
   const { first, gateway } = office
   const { accountId } = first.viewer
   await gateway.gateway.database.sql`UPDATE accounts SET email = ${EMAIL} WHERE id = ${accountId}`
@@ -73,11 +73,7 @@ beforeAll(async () => {
     ...['/admin/approvals', '/admin/providers', '/admin/margins', '/admin/reconciliation', '/admin/audit'],
   ]
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await office.stop()
-})
+afterAll(() => office.stop())
 
 test.each(VIEWS)('every page fits $width pixels, in the $colorScheme', async ({ width, colorScheme, isJudged }) => {
   const { gateway, first } = office

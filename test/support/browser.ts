@@ -1,6 +1,6 @@
 /** A real Chromium for tests of the dashboard: pages of any width and scheme, with or without a signed-in person. */
 
-import { expect } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, errors, type Locator, type Page } from 'playwright-core'
 import { loadAssets } from '@/boot/dashboard-assets/load'
@@ -9,8 +9,17 @@ import { createLogger } from '@/lib/logger'
 import { CHROMIUM_ADVICE, findChromium } from './chromium'
 import { PATIENCE_MS } from './until'
 
-/** As root, in containers, and without a GPU; pages of one context in one process, which has their code compiled already. */
-const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--renderer-process-limit=1']
+/**
+ * As root, in containers, and without a GPU; pages of one context in one process, which has their code compiled already. A page lives
+ * too briefly for the second of V8's three compilers to pay.
+ */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  '--disable-gpu',
+  '--renderer-process-limit=1',
+  '--js-flags=--no-maglev',
+]
 const DESKTOP = { width: 1280, height: 900 }
 
 /** Where the gateway is, and the `cookie` header of a signed-in person. */
@@ -32,14 +41,36 @@ export interface TestBrowser {
    * them anew takes half of the time of a page.
    */
   closePages(): Promise<void>
-  /** Throws what any page reported, and closes everything. */
+  /** Closes everything of this browser, and throws what any page reported. */
   close(): Promise<void>
 }
 
-/** Starts Chromium, and has the pages built: a gateway that builds them for the first request may be silent for longer than its server allows. */
+/** The one Chromium of this process: a file after another uses it, since to start it takes a second of a processor. */
+let chromiumOfProcess: Promise<Browser> | undefined
+
+/** A browser for the tests of one file: closes its pages after each test, and fails the file where a page reported an error. */
+export function testBrowser(): TestBrowser {
+  let browser: TestBrowser | undefined
+  const opened = (): TestBrowser => {
+    assert(browser, 'it is opened before the first test')
+    return browser
+  }
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterEach(() => opened().closePages())
+  afterAll(() => opened().close())
+  return {
+    open: (path, options) => opened().open(path, options),
+    closePages: () => opened().closePages(),
+    close: () => opened().close(),
+  }
+}
+
+/** Opens a browser in this process's Chromium. Has the pages built: a gateway that builds them for the first request may be silent for too long. */
 export async function openBrowser(): Promise<TestBrowser> {
   await loadAssets(createLogger({ level: 'error', service: 'test', write: () => {} }))
-  const browser = await launch()
+  const browser = await runningChromium()
   const problems: string[] = []
   const used: BrowserContext[] = []
   const free: BrowserContext[] = []
@@ -63,10 +94,26 @@ export async function openBrowser(): Promise<TestBrowser> {
       free.push(...contexts)
     },
     async close() {
-      await browser.close()
+      const contexts = [...used.splice(0), ...free.splice(0)]
+      await Promise.all(contexts.map((context) => context.close()))
       expect(problems).toEqual([])
     },
   }
+}
+
+/** Ends this process's Chromium, for a program that is no test: a process of tests ends it by its own end. */
+export async function stopChromium(): Promise<void> {
+  await (await chromiumOfProcess)?.close()
+}
+
+function runningChromium(): Promise<Browser> {
+  chromiumOfProcess ??= launch().then((browser) =>
+    // One that crashed costs its file; the next file starts another.
+    browser.on('disconnected', () => {
+      chromiumOfProcess = undefined
+    }),
+  )
+  return chromiumOfProcess
 }
 
 /** Fails where axe-core finds a violation of WCAG A or AA, or of its best practices. Figures that are being replaced are paler. */

@@ -1,28 +1,24 @@
 /** Where the focus goes when the button that was pressed has gone, by the keyboard alone. The dialogs of keyboard.test.ts show more of it. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { signInAgain } from '@test/console/http/support'
 import { fillIn, goRound, hasFocus, keepKey, tabTo, takeFirst } from '@test/dashboard/pages/keyboard'
-import { openBrowser, type TestBrowser } from '@test/support/browser'
+import { testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import type { Page } from 'playwright-core'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let owner: Person
 
 beforeAll(async () => {
-  ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
+  gateway = await startGateway({ respond: () => new Response('{}') })
 })
 beforeEach(async () => {
   owner = await signUpPerson(gateway)
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 const open = (path: string): Promise<Page> =>
   browser.open(`/dashboard${path}`, { url: gateway.url, cookie: owner.cookie })

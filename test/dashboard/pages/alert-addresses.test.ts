@@ -1,7 +1,7 @@
 /** Further addresses for alerts in a real browser: adding one, what waits for confirmation, the page of the mail's link, and removing it. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { signInAgain } from '@test/console/http/support'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { until } from '@test/support/until'
@@ -11,19 +11,14 @@ const PASSWORD = 'a horse on a battery'
 const LINK = /(\/dashboard\/confirm-alerts#token=\w{32})/
 let server: MailServer
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
   server = await startMailServer()
   const environment = { SMTP_URL: server.url, MAIL_FROM: 'svc@example.test' }
-  ;[gateway, browser] = await Promise.all([
-    startGateway({ respond: () => new Response('{}'), environment }),
-    openBrowser(),
-  ])
+  gateway = await startGateway({ respond: () => new Response('{}'), environment })
 })
-afterEach(() => browser.closePages())
 afterAll(async () => {
-  await browser.close()
   await gateway.stop()
   await server.stop()
 })

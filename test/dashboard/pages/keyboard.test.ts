@@ -2,8 +2,8 @@
  * Every dialog of an account's pages by the keyboard alone: it is come to and opened, the focus goes round in it, Escape leaves it and
  * gives the focus back, and it is filled in and sent.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
@@ -91,12 +91,12 @@ const DIALOGS: readonly Dialog[] = [
 ]
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let owner: Person
 let keyId: string
 
 beforeAll(async () => {
-  ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
+  gateway = await startGateway({ respond: () => new Response('{}') })
 })
 beforeEach(async () => {
   owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
@@ -117,11 +117,7 @@ beforeEach(async () => {
   for (const name of ['ansible', 'terraform']) await ask('POST', 'management-keys', { name, scopes: ['keys:read'] })
   await ask('PUT', `budgets/account/${accountId}`, { dayUsd: '5' })
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 function open(path: string): Promise<Page> {
   const { accountId } = owner.viewer

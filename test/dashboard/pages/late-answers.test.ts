@@ -1,6 +1,6 @@
 /** Pages whose answers come late, or overtake each other, as they do where a machine is busy: what is shown at the end is what holds. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { addCredit, ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
@@ -8,23 +8,16 @@ import type { Page } from 'playwright-core'
 import { holdAnswer, settled } from './hold-answers'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let customer: SignedInCustomer
 
 beforeAll(async () => {
-  ;[gateway, browser] = await Promise.all([
-    startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(10, 5))) }),
-    openBrowser(),
-  ])
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(10, 5))) })
 })
 beforeEach(async () => {
   customer = await signUpCustomer(gateway, '5')
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 const menu = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click()
 

@@ -1,26 +1,21 @@
 /** What a person typed into a form stays: when the session ends, and when they leave the page by mistake. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let customer: SignedInCustomer
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json({}) })
-  browser = await openBrowser()
 })
 beforeEach(async () => {
   customer = await signUpCustomer(gateway, '5')
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 /** The form of a new key, with a name typed into it. */
 async function openForm(): Promise<Page> {

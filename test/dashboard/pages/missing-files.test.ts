@@ -1,24 +1,19 @@
 /** Pages whose file can't be fetched, as in a tab that was open during an upgrade: one reload, then words and a way to try again. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpCustomer } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let cookie: string
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json({}) })
   cookie = (await signUpCustomer(gateway, '5')).person.cookie
-  browser = await openBrowser()
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 /** Refuses scripts that `page` has not fetched yet, for as long as `isBroken` says so. */
 async function refuseNewScripts(page: Page, isBroken: () => boolean): Promise<void> {

@@ -1,7 +1,7 @@
 /** The entry of `bun run screenshots`: a picture of every page, in both schemes, at a desk, on a tablet and on a phone, to be looked at. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openBrowser } from '@test/support/browser'
+import { openBrowser, stopChromium } from '@test/support/browser'
 import type { Person } from '@test/support/person'
 import { stopStores } from '@test/support/stores'
 import type { Page } from 'playwright-core'
@@ -39,6 +39,7 @@ try {
   }
 } finally {
   await browser.close()
+  await stopChromium()
   await stage.gateway.stop()
   await stopStores()
 }

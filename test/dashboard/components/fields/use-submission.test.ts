@@ -1,26 +1,22 @@
 /** Forms that are sent by people in a hurry: what is pressed twice happens once, and what was typed meanwhile stays. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { countRequests, holdAnswer } from '@test/dashboard/pages/hold-answers'
-import { openBrowser, type TestBrowser } from '@test/support/browser'
+import { testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import type { Locator, Page } from 'playwright-core'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let person: Person
 
 beforeAll(async () => {
-  ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
+  gateway = await startGateway({ respond: () => new Response('{}') })
 })
 beforeEach(async () => {
   person = await signUpPerson(gateway)
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 const open = (path: string): Promise<Page> =>
   browser.open(`/dashboard${path}`, { url: gateway.url, cookie: person.cookie })

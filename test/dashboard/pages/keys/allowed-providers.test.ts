@@ -1,7 +1,7 @@
 /** The providers that may answer keys, in a real browser by the keyboard alone: for all keys in the settings, narrower for one of them. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { chooseOne as choose, hasFocus, tabTo } from '@test/dashboard/pages/keyboard'
-import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
@@ -10,7 +10,7 @@ import type { Locator, Page } from 'playwright-core'
 const POLICY = '/dashboard/api/a/:accountId/key-policy'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let owner: SignedInCustomer
 
 beforeAll(async () => {
@@ -21,16 +21,12 @@ beforeAll(async () => {
       models.push({ ...models[0], id: 'svc/beta', targets: [{ provider: 'spare', model: 'beta-upstream' }] })
     },
   })
-  ;[gateway, browser] = await Promise.all([starting, openBrowser()])
+  gateway = await starting
 })
 beforeEach(async () => {
   owner = await signUpCustomer(gateway, '5', { name: 'Ada Lovelace' })
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 const open = (path: string): Promise<Page> =>
   browser.open(`/dashboard${path}`, { url: gateway.url, cookie: owner.person.cookie })

@@ -1,25 +1,20 @@
 /** The pages for keys that were found in public, in a real browser and without a sign-in: telling of one by keyboard, and switching it off by the mail's link. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { createUser } from '@/accounts/users'
 
 let server: MailServer
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
   server = await startMailServer()
   const environment = { SMTP_URL: server.url, MAIL_FROM: 'svc@example.test' }
-  ;[gateway, browser] = await Promise.all([
-    startGateway({ respond: () => new Response('{}'), environment }),
-    openBrowser(),
-  ])
+  gateway = await startGateway({ respond: () => new Response('{}'), environment })
 })
-afterEach(() => browser.closePages())
 afterAll(async () => {
-  await browser.close()
   await gateway.stop()
   await server.stop()
 })

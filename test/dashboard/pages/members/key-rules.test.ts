@@ -1,14 +1,14 @@
 /** What holds for the API keys of one member, in a real browser: said on the page of members, and seen where the member makes keys. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { chooseOne, goRound, hasFocus, tabTo } from '@test/dashboard/pages/keyboard'
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import type { Page } from 'playwright-core'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let owner: Person
 let grace: Person
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
       models.push({ ...models[0], id: 'svc/beta', targets: [{ provider: 'spare', model: 'beta-upstream' }] })
     },
   })
-  ;[gateway, browser] = await Promise.all([starting, openBrowser()])
+  gateway = await starting
 })
 beforeEach(async () => {
   owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
@@ -29,11 +29,7 @@ beforeEach(async () => {
   await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
     VALUES (${owner.viewer.accountId}, ${grace.viewer.userId}, 'developer')`
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 type Look = { colorScheme?: 'light' | 'dark'; width?: number }
 

@@ -1,7 +1,7 @@
 /** Changing the address by which one signs in, and putting the former one back, in a real browser with the mails that are sent: by keyboard, at three widths, in both schemes. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fillIn, goRound, hasFocus, tabTo } from '@test/dashboard/pages/keyboard'
-import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { until } from '@test/support/until'
@@ -15,19 +15,14 @@ const NEW = 'ada.lovelace@new.example.test'
 
 let server: MailServer
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
   server = await startMailServer()
   const environment = { SMTP_URL: server.url, MAIL_FROM: 'svc@example.test' }
-  ;[gateway, browser] = await Promise.all([
-    startGateway({ respond: () => new Response('{}'), environment }),
-    openBrowser(),
-  ])
+  gateway = await startGateway({ respond: () => new Response('{}'), environment })
 })
-afterEach(() => browser.closePages())
 afterAll(async () => {
-  await browser.close()
   await gateway.stop()
   await server.stop()
 })

@@ -1,19 +1,15 @@
 /** The links of mails keep their token where the page is drawn anew before anybody has seen it, as on a busy machine. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 
 beforeAll(async () => {
-  ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
+  gateway = await startGateway({ respond: () => new Response('{}') })
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 test.each([
   ['verify-email', 'Enter the password that you chose when you signed up.'],

@@ -1,23 +1,19 @@
 /** Management keys on the page of keys, in a real browser: made with scopes after a proof, used against the API, and ended. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import type { Page } from 'playwright-core'
 
 let gateway: TestGateway
-let browser: TestBrowser
+const browser = testBrowser()
 let owner: Person
 
 beforeAll(async () => {
-  ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
+  gateway = await startGateway({ respond: () => new Response('{}') })
   owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
 })
-afterEach(() => browser.closePages())
-afterAll(async () => {
-  await browser.close()
-  await gateway.stop()
-})
+afterAll(() => gateway.stop())
 
 const open = (path: string): Promise<Page> =>
   browser.open(`/dashboard${path}`, { url: gateway.url, cookie: owner.cookie })
