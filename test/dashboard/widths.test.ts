@@ -20,6 +20,18 @@ const NAME = 'A Company With A Rather Long Name & Sons (Holdings) Ltd.'
 const MEMBER = 'Count Leopold Maximilian von und zu Hohenlohe-Langenburg-Schillingsfürst'
 const EMAIL = 'accounts-payable-department@subsidiary.example-company.test'
 
+/** The pages of administrators, each with its heading. */
+const ADMIN_PAGES: Readonly<Record<string, string>> = {
+  '/admin/orders': 'Orders',
+  '/admin/statements': 'Bank statements',
+  '/admin/accounts': 'Accounts',
+  '/admin/approvals': 'Approvals',
+  '/admin/providers': 'Providers',
+  '/admin/margins': 'Margins',
+  '/admin/reconciliation': 'Reconciliation',
+  '/admin/audit': 'Audit log',
+}
+
 let office: Office
 const browser = testBrowser()
 let paths: string[]
@@ -57,20 +69,9 @@ beforeAll(async () => {
       '/credit',
       `/credit/orders/${order.orderId}`,
     ],
-    ...[
-      '/credit/statement',
-      '/failures',
-      '/members',
-      '/alerts',
-      '/budgets',
-      '/settings',
-      `/a/${accountId}/settings`,
-      '/admin/orders',
-      '/admin/statements',
-      '/admin/accounts',
-      `/admin/accounts/${accountId}`,
-    ],
-    ...['/admin/approvals', '/admin/providers', '/admin/margins', '/admin/reconciliation', '/admin/audit'],
+    ...['/credit/statement', '/failures', '/members', '/alerts', '/budgets', '/settings', `/a/${accountId}/settings`],
+    ...Object.keys(ADMIN_PAGES),
+    `/admin/accounts/${accountId}`,
   ]
 })
 afterAll(() => office.stop())
@@ -80,7 +81,7 @@ test.each(VIEWS)('every page fits $width pixels, in the $colorScheme', async ({ 
   const page = await browser.open('/dashboard', { url: gateway.url, cookie: first.cookie, width, colorScheme })
   for (const path of paths) {
     await page.goto(`${gateway.url}/dashboard${path}`)
-    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.getByRole('heading', { level: 1, name: ADMIN_PAGES[path], exact: true }).waitFor()
     await page.waitForFunction(() => !document.querySelector('[aria-label="Loading"], .mantine-Skeleton-root'))
     const judge = async () => {
       await expectNoSidewaysScroll(page)
