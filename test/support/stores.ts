@@ -43,7 +43,8 @@ const FAST_POSTGRES = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
-  shared_buffers: '128MB',
+  // Each connection and each dropped database goes through all of it.
+  shared_buffers: '32MB',
   // One worker after another would look through hundreds of small databases.
   autovacuum: 'off',
   jit: 'off',
