@@ -41,9 +41,6 @@ test.each(SAMPLES)('the links of a mail $kind lead to pages', ({ kind, facts }) 
 const PLACES: Readonly<Record<string, string>> = {
   'audit log of the account': '/audit',
   'page of alerts': '/alerts',
-  'page of members': '/members',
-  'page of budgets': '/budgets',
-  'page of keys': '/keys',
   'your settings': '/settings',
   'the settings': '/settings',
 }
