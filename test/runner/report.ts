@@ -34,7 +34,7 @@ export function timingTable(timings: readonly Timing[]): string {
   const rows = timings.map(({ file, wall, own, children }) => ({ name: file, wall, processor: own + children }))
   const folderRows = [...folders].map(([name, sum]) => ({ ...sum, name: `${name} (${sum.files})` }))
   return [
-    `  clock  processors (s; from ${SHOWN_SECONDS} s of processors on; without the Postgres that all files share)`,
+    `  clock  processors (s; from ${SHOWN_SECONDS} s of processors on; without Postgres and Chromium, which files share)`,
     ...tableLines(folderRows),
     '',
     ...tableLines(rows),
