@@ -4,7 +4,6 @@
 type PlantedBug = { name: string; path: string; from: string; to: string }
 
 const BUDGETS = 'ledger/scripts/preludes/budgets.lua'
-const HOLDS = 'ledger/scripts/preludes/holds.lua'
 const SETTLE = 'ledger/scripts/settle.lua'
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -16,9 +15,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a month goes on with what was spent in the one before',
-    path: HOLDS,
-    from: 'counter.spentMonth = spentIn(month, counter.month, counter.spentMonth) + cost',
-    to: 'counter.spentMonth = counter.spentMonth + cost',
+    path: SETTLE,
+    from: 'key.spentMonth = spentIn(month, key.month, key.spentMonth) + charge',
+    to: 'key.spentMonth = key.spentMonth + charge',
   },
   {
     name: 'a week begins on Sunday where a charge is counted',
@@ -35,14 +34,14 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'an open hold follows its key to another member',
     path: SETTLE,
-    from: 'local payer = hold and hold.payer or payerOf(ARGV[1], key)',
-    to: 'local payer = payerOf(ARGV[1], key)',
+    from: 'local payer = hold and hold.payer or payerOf(ARGV[1], key and key.owner)',
+    to: 'local payer = payerOf(ARGV[1], key and key.owner)',
   },
   {
     name: 'a late settlement is counted for the member who has the key by then',
     path: SETTLE,
-    from: 'local payer = hold and hold.payer or payerOf(ARGV[1], key)',
-    to: 'local payer = hold and not isLate and hold.payer or payerOf(ARGV[1], key)',
+    from: 'local payer = hold and hold.payer or payerOf(ARGV[1], key and key.owner)',
+    to: 'local payer = hold and not isLate and hold.payer or payerOf(ARGV[1], key and key.owner)',
   },
   {
     name: 'a late settlement gives nothing back',
