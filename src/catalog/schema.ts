@@ -162,6 +162,8 @@ const MODEL = {
   name: Label,
   created: UnixSeconds,
   ownedBy: Label,
+  /** Where its prices and limits are from, for people. */
+  source: Type.Optional(Type.String({ maxLength: 512, description: 'a text of at most 512 characters' })),
   contextLength: Tokens,
   expirationDate: Type.Optional(
     Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'a day such as 2027-01-31' }),

@@ -20,6 +20,8 @@ export type CommandResult = {
   output: Record<string, unknown>
   /** Set if the command did its work and found a problem. */
   exitCode?: number
+  /** Lines for people, printed on stderr. */
+  notes?: readonly string[]
 }
 
 type CommandWork = (services: Services) => Promise<CommandResult>

@@ -42,9 +42,14 @@ async function run(
       return work(taken)
     }
   }
-  const { output, exitCode = 0 } = await (parsed.kind === 'alone'
+  const {
+    output,
+    exitCode = 0,
+    notes = [],
+  } = await (parsed.kind === 'alone'
     ? begin(parsed.run)(environment)
     : ((await parsed.checkFirst(environment)) ?? withServices(surroundings, parsed, begin(parsed.run))))
+  for (const note of notes) surroundings.tell(note)
   const isForPeople = columns !== undefined && !parsed.isJson
   await surroundings.answer(isForPeople ? formatForPeople(output, columns) : `${JSON.stringify(output)}\n`)
   return exitCode

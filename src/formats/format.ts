@@ -197,10 +197,20 @@ export type Endpoint = {
   credential: { header: string; prefix: string }
   /** Headers of every call, such as the protocol version. */
   headers: Readonly<Record<string, string>>
+  /** Where a provider lists its models, and what a page of that list says. */
+  modelList: ModelListEndpoint
   /** Whether a request's body can ask for a service tier. */
   hasServiceTiers: boolean
   /** The base URL's path at which the sandbox serves the format. */
   sandboxPath: string
+}
+
+/** A provider's list of models, which may come in pages. */
+export type ModelListEndpoint = {
+  /** The address of the first page, or of the one that begins after `cursor`. */
+  url(provider: Pick<EndpointCall, 'baseUrl' | 'apiVersion'>, cursor: string | undefined): string
+  /** The entries of a page and the cursor of the next one; undefined if `json` is no page. */
+  readPage(json: JsonValue | undefined): { entries: JsonValue[]; next: string | undefined } | undefined
 }
 
 /** Tool names that the format's providers accept. */

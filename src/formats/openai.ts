@@ -21,8 +21,17 @@ import type {
 import { sha256Hex } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
-import type { EncodedError, TargetTraits } from './format'
+import type { EncodedError, ModelListEndpoint, TargetTraits } from './format'
 import { audioFormat } from './media'
+
+/** The list of models comes whole: as `data` of an object, at Together as a bare array. */
+export const MODEL_LIST: ModelListEndpoint = {
+  url: ({ baseUrl }) => `${baseUrl}/models`,
+  readPage(json) {
+    const entries = isJsonObject(json) ? json.data : json
+    return Array.isArray(entries) ? { entries, next: undefined } : undefined
+  },
+}
 
 /** Blocks in messages of either format. */
 export type PartBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock

@@ -129,7 +129,7 @@ function ownError(json: JsonValue | undefined): JsonObject | undefined {
 }
 
 /** Reads at most `limit` bytes of a body; the rest is dropped. A body that breaks yields what had come. */
-async function readBounded(response: Response, limit: number): Promise<Uint8Array> {
+export async function readBounded(response: Response, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   try {

@@ -89,7 +89,7 @@ test('a model sold below its cost is reported at the start in one line', async (
   const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
   const path = join(folder, 'catalog.json')
   const text = await Bun.file(join(import.meta.dir, '../../config/catalog.json')).text()
-  await writeFile(path, text.replace('"costPer1mOutputTokens": 20,', '"costPer1mOutputTokens": 20.5,'))
+  await writeFile(path, text.replace('"costPer1mOutputTokens": 10,', '"costPer1mOutputTokens": 10.5,'))
   const gateway = spawnGateway({ ...(await stores()), CATALOG: path })
   await addressOf(gateway)
   const lines = gateway.output().split('\n')
@@ -97,7 +97,7 @@ test('a model sold below its cost is reported at the start in one line', async (
   expect(warnings).toHaveLength(1)
   expect(JSON.parse(warnings[0] ?? '')).toMatchObject({
     model: 'svc/alpha',
-    losses: ['output: sold at $20, costs $20.5 at provider1'],
+    losses: ['output: sold at $10, costs $10.5 at provider1'],
   })
   await stop(gateway)
   await rm(folder, { recursive: true })

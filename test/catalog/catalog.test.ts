@@ -277,7 +277,7 @@ describe('the catalogue that comes with the gateway', async () => {
     const catalog = load(text, keys)
     expect([...catalog.tiers.keys()]).toEqual(['auto-smart', 'auto-fast', 'auto-cheap'])
     expect(catalog.tiers.get('auto-smart')?.contextLength).toBe(128_000)
-    expect(catalog.models.get('svc/alpha')?.contextLength).toBe(1_050_000)
+    expect(catalog.models.get('svc/alpha')?.contextLength).toBe(922_000)
   })
 
   test('the default catalogue reads base addresses from the environment', () => {

@@ -26,7 +26,7 @@ test('catalog check accepts the default catalogue without stores or keys', async
   const { code, json, stderr } = await run(['catalog', 'check'], { REDIS_URL: 'redis://127.0.0.1:1' })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(json).toMatchObject({ ok: true, file: 'config/catalog.json', faults: [], losses: [], providers: 3 })
-  expect(json.changes).toBeUndefined()
+  expect([json.changes, json.warnings]).toEqual([undefined, undefined])
 })
 
 test('catalog check reports all faults with their place, and exits with 1', async () => {
@@ -82,4 +82,16 @@ test('catalog check reports losses and changes of a valid file', async () => {
   expect(changes.every(({ what }) => what.startsWith('model svc/alpha'))).toBe(true)
   const input = changes.find(({ what }) => what === 'model svc/alpha price input')
   expect(Number(input?.after.slice(1))).toBe(2 * Number(input?.before.slice(1)))
+})
+
+test('a newer generation of a model that is sold is a warning and no fault', async () => {
+  const path = await write(({ models }) => {
+    const [alpha] = models
+    const [target] = (alpha?.targets ?? []) as { model: string }[]
+    if (target) target.model = 'gpt-5.6-sol'
+  })
+  const { code, json } = await run(['catalog', 'check', path], {})
+  expect(code).toBe(0)
+  const message = 'gpt-5.6-sol has a newer generation: gpt-6.1-sol'
+  expect(json).toMatchObject({ ok: true, faults: [], warnings: [{ place: 'svc/alpha', message }] })
 })

@@ -3,8 +3,8 @@
 import { CLASS_WORDS, modelsAtALoss } from '@/catalog/losses'
 import { pricesFor } from '@/catalog/price'
 import type { Medium } from '@/catalog/public-prices/listed-prices'
+import { findLister, type Listing, listingOf } from '@/catalog/public-prices/listing'
 import type { Catalog, Model, Prices, Pricing, Target } from '@/catalog/types'
-import { type Listing, listingOf } from './listing'
 import { retirementOf } from './retirements'
 
 /** `isFault`: it loses money or requests, and is no choice of the operator's. */
@@ -19,8 +19,9 @@ export function compareCatalog(catalog: Catalog, today: string): Difference[] {
   const differences = [...catalog.models.values()].flatMap((model) =>
     model.targets.flatMap((target) => {
       const say = (text: string, isFault: boolean) => ({ model: model.id, target: target.model, text, isFault })
-      const listing = listingOf(target, mediaOf(model))
-      if (!listing) return [say('nobody lists it: it may have vanished', true)]
+      const lister = findLister(target.provider.baseUrl)
+      const listing = lister && listingOf(lister, target.model)
+      if (!listing?.termsOn(today)) return [say('nobody lists it: it may have vanished', true)]
       return [
         ...lifeDifferences(target, listing, today).map((text) => say(text, true)),
         ...contextDifferences(model, listing, say),
@@ -70,10 +71,14 @@ function priceDifferences(model: Model, pricing: Pricing, listing: Listing, toda
   const said = new Set<string>()
   return [today, ...listing.changes.filter((day) => day > today)].flatMap((day) => {
     const own = pricing.steps.map((step) => step.aboveInputTokens)
-    const steps = [...new Set([0, ...own, ...listing.stepsOn(day)])].sort((one, other) => one - other)
+    const terms = listing.termsOn(day, mediaOf(model))
+    const steps = [...new Set([0, ...own, ...(terms?.steps ?? []).map(({ above }) => above)])].sort(
+      (one, other) => one - other,
+    )
     const reachable = steps.filter((step) => step < model.contextLength)
     return reachable.flatMap((step) => {
-      const [ours, theirs] = [pricesFor(pricing, step + 1), listing.pricesOn(day, step + 1)]
+      const [ours, theirs] = [pricesFor(pricing, step + 1), terms?.steps.findLast(({ above }) => above <= step)?.prices]
+      if (!theirs) return []
       return (Object.keys(CLASS_WORDS) as (keyof Prices)[]).flatMap((name) => {
         if (ours[name] === theirs[name]) return []
         const above = step === 0 ? '' : ` above ${step} input tokens`

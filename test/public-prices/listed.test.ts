@@ -75,7 +75,7 @@ describe('the comparison finds', () => {
       expect(compareCatalog(cheaper, READ_ON)).toMatchObject([{ isFault: true }, { isFault: true }])
       const flat = withAlpha(({ pricing }) => ({ pricing: { ...pricing, steps: [] } }))
       const above = compareCatalog(flat, READ_ON).map(({ text }) => text)
-      expect(above).toContainEqual(expect.stringMatching(/^output above 271999 input tokens: \$20, listed \$30/))
+      expect(above).toContainEqual(expect.stringMatching(/^output above 272000 input tokens: \$10, listed \$15/))
     },
   )
 
@@ -87,7 +87,7 @@ describe('the comparison finds', () => {
       })),
     }))
     expect(compareCatalog(discounted, READ_ON)).toMatchObject([
-      { text: 'cost of output: $19.999999, listed $20', isFault: false },
+      { text: 'cost of output: $9.999999, listed $10', isFault: false },
     ])
     const dear = withAlpha(({ targets, pricing }) => ({
       targets: targets.map((target) => ({
@@ -96,7 +96,7 @@ describe('the comparison finds', () => {
       })),
     }))
     expect(compareCatalog(dear, READ_ON)).toContainEqual(
-      expect.objectContaining({ text: 'output: sold at $20, costs $20.000001 at provider1', isFault: true }),
+      expect.objectContaining({ text: 'output: sold at $10, costs $10.000001 at provider1', isFault: true }),
     )
   })
 
@@ -109,7 +109,7 @@ describe('the comparison finds', () => {
 
   test('a price that will rise, with the day', () => {
     const rising = compareCatalog(renamed('gpt-5.6-luna'), '2026-07-01').map(({ text }) => text)
-    expect(rising).toContainEqual(expect.stringMatching(/^output: \$20, listed \$1\.2 from 2026-07-30$/))
+    expect(rising).toContainEqual(expect.stringMatching(/^output: \$10, listed \$1\.2 from 2026-07-30$/))
   })
 
   test('a context longer than the provider reads, and one shorter', () => {

@@ -35,7 +35,7 @@ export function stepsOf(listed: ModelPrice): number[] {
 }
 
 /** Rounds up to the finest price the catalogue can state. */
-function pico(usd: number) {
+export function pico(usd: number) {
   const price = priceToPico(usd) ?? priceToPico(Math.ceil(usd * 1_000_000) / 1_000_000)
   if (price === undefined) throw new Error(`a listed price of ${usd} USD is beyond ours`)
   return price

@@ -1,197 +1,188 @@
-/** Entries of the catalogue for what a provider lists in public. What is not listed is left open and named, and never guessed. */
-import { calcPrice, findProvider, type ModelInfo, type Provider } from '@pydantic/genai-prices'
-import { dependencies } from '#package.json'
-import { PRESETS, type Preset } from '@/catalog/dialects/presets'
-import type { ProviderFile } from '@/catalog/schema'
+/** A catalogue file for what a provider sells: its own list, with prices, limits and capabilities that are known in public. Nothing is guessed. */
 import type { Prices } from '@/catalog/types'
+import type { FormatName } from '@/chat/format-name'
 import type { JsonObject } from '@/lib/json'
-import { MAX_PICO_PER_TOKEN } from '@/lib/money'
-import { pricesAt, stepsOf } from './listed-prices'
+import { MAX_PICO_PER_TOKEN, NANO_PER_USD } from '@/lib/money'
+import { familyOf } from './families'
+import { isPreview } from './generations'
+import { type Listing, listingOf } from './listing'
+import type { SuggestedProvider } from './suggested-providers'
 
-const PACKAGE = '@pydantic/genai-prices'
-/** The day on which the version came out that is in use: its prices are no younger. */
-export const RELEASED = { version: '0.1.8', on: '2026-09-23' }
-
-type Suggestion = {
-  /** Where the prices are from. */
-  source: string
-  /** Those of this day, `2026-11-24`. */
-  asOf: string
-  providers: Record<string, JsonObject>
-  models: JsonObject[]
-  /** What each model lacks before it can be sold. */
-  open: { model: string; fields: string[] }[]
-  /** What is listed and not suggested. */
-  leftOut: { model: string; why: string }[]
+/** A model as the provider's own list has it. */
+export type ListedModel = {
+  id: string
+  name?: string
+  /** Unix seconds. */
+  created?: number
+  contextLength?: number
+  maxOutputTokens?: number
+  /** The list says that it is no longer served. */
+  isRetired?: boolean
 }
 
-/** The request: the margin above cost, and perhaps only some models, by the provider's names. */
+export type Suggestion = {
+  /** The whole file; undefined if no model is left to offer. */
+  file: JsonObject | undefined
+  models: string[]
+  /** Models that are not offered because something of them is known nowhere, with the fields that are missing. */
+  unknown: { model: string; missing: string[] }[]
+  /** Names of retired models and previews. */
+  retired: string[]
+}
+
 type SuggestionWish = {
   service: string
   marginPercent: number
+  /** Prices hold for this day, `2026-11-24`. */
   day: string
+  /** Whether retired models and previews are offered, too. */
+  all: boolean
+  /** Only these, by the provider's names. */
   only?: readonly string[] | undefined
 }
 
-/** A provider that entries can be suggested for: what its entry says, and which models are reached that way. */
-type Suggested = { entry: JsonObject; lister: string; isReached(model: string): boolean }
+/** Kinds that the gateway sells. Other models of a list are passed over. */
+const SOLD_KINDS: ReadonlySet<string | undefined> = new Set(['chat', 'chat-by-responses', 'embedding'])
+/** How models are reached that a service of chat-completions serves in OpenAI's other format alone. */
+const BY_RESPONSES = { format: 'responses' } as const
+const ALIAS = /^(?!(?:models|publishers|v1[a-z0-9]*)\/)[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/
+const MAX_NAME = 128
 
-const ALL = () => true
-const CLAUDE = (model: string) => model.includes('claude')
-const OTHERS = (model: string) => !model.includes('claude')
-
-/** Vendors who publish a format themselves. */
-const VENDORS: ReadonlyMap<string, Pick<ProviderFile, 'format'> & { baseUrl: string }> = new Map([
-  ['openai', { format: 'chat-completions', baseUrl: 'https://api.openai.com/v1' }],
-  ['anthropic', { format: 'messages', baseUrl: 'https://api.anthropic.com' }],
-  ['google', { format: 'generate-content', baseUrl: 'https://generativelanguage.googleapis.com' }],
-])
-
-/** Clouds: the source of prices, further properties of an entry, and the models that it reaches. */
-const CLOUDS: ReadonlyMap<string, Omit<Suggested, 'entry'> & { needs: JsonObject }> = new Map([
-  ['azure', { lister: 'azure', isReached: OTHERS, needs: { baseUrl: 'https://RESOURCE.openai.azure.com/openai/v1' } }],
-  [
-    'foundry',
-    { lister: 'azure', isReached: CLAUDE, needs: { baseUrl: 'https://RESOURCE.services.ai.azure.com/anthropic' } },
-  ],
-  [
-    'bedrock',
-    { lister: 'aws', isReached: OTHERS, needs: { baseUrl: 'https://bedrock-runtime.REGION.amazonaws.com/openai/v1' } },
-  ],
-  [
-    'bedrock-anthropic',
-    { lister: 'aws', isReached: CLAUDE, needs: { baseUrl: 'https://bedrock-runtime.REGION.amazonaws.com/anthropic' } },
-  ],
-  ['vertex', { lister: 'google', isReached: OTHERS, needs: { project: 'PROJECT', location: 'global' } }],
-  ['vertex-anthropic', { lister: 'google', isReached: CLAUDE, needs: { project: 'PROJECT', location: 'global' } }],
-])
-
-/** The names that {@link suggestModels} knows. */
-export function suggestedProviders(): string[] {
-  return [...VENDORS.keys(), ...PRESETS.keys()].filter((name) => reachedModels(name).length > 0).sort()
-}
-
-/** Suggests entries for the provider `name`; undefined if its prices are not listed. */
-export function suggestModels(name: string, wish: SuggestionWish): Suggestion | undefined {
-  const lister = listerOf(name)
-  const suggested = suggestedProvider(name)
-  if (!lister || !suggested) return undefined
-  const { service, marginPercent, day, only } = wish
-  const reached = reachedModels(name)
-  if (reached.length === 0) return undefined
-  const suggestion: Suggestion = {
-    source: `${PACKAGE} ${dependencies[PACKAGE]}, released on ${RELEASED.on}`,
-    asOf: day,
-    providers: { [name]: suggested.entry },
-    models: [],
-    open: [],
-    leftOut: [],
-  }
-  const ids = new Set<string>()
-  for (const model of reached) {
-    if (only && !only.includes(model.id)) continue
-    const terms = termsOf(model, lister, day)
-    const id = `${service}/${model.id
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9.-]+/g, '-')
-      .replaceAll(/^[.-]+|[.-]+$/g, '')}`
-    const why =
-      typeof terms === 'string' ? terms : ids.has(id) ? `its id would be ${id}, which is another's` : undefined
-    if (typeof terms === 'string' || why !== undefined) {
-      suggestion.leftOut.push({ model: model.id, why: why ?? '' })
+/** Makes the file for the models of `listed`. */
+export function suggestModels(
+  provider: SuggestedProvider,
+  listed: readonly ListedModel[],
+  wish: SuggestionWish,
+): Suggestion {
+  const suggestion: Suggestion = { file: undefined, models: [], unknown: [], retired: [] }
+  const entries: JsonObject[] = []
+  for (const model of listed) {
+    if (!provider.isReached(model.id) || (wish.only && !wish.only.includes(model.id))) continue
+    const listing = listingOf(provider.lister, model.id)
+    if (listing.kind !== undefined && !SOLD_KINDS.has(listing.kind)) continue
+    if (!wish.all && isPast(model, listing, wish.day)) {
+      suggestion.retired.push(model.id)
       continue
     }
-    ids.add(id)
-    const { context_window: contextLength } = model
-    suggestion.models.push({
-      id,
-      name: model.name ?? model.id,
-      ownedBy: name,
-      targets: [{ provider: name, model: model.id }],
-      pricing: pricingOf(terms, marginPercent),
-      ...(contextLength !== undefined && { contextLength }),
-    })
-    const fields = [
-      'created',
-      'maxOutputTokens',
-      'capabilities',
-      ...(contextLength === undefined ? ['contextLength'] : []),
-    ]
-    const otherPrices = terms.unread.map((unit) => `a price for ${unit}, or nothing that costs it`)
-    suggestion.open.push({ model: id, fields: [...fields, ...otherPrices] })
+    const entry = entryOf(provider, model, listing, wish)
+    const missing = Array.isArray(entry) ? entry : entries.some(({ id }) => id === entry.id) ? ['an id of its own'] : []
+    if (Array.isArray(entry) || missing.length > 0) suggestion.unknown.push({ model: model.id, missing })
+    else entries.push(entry)
   }
-  for (const model of only ?? []) {
-    if (reached.some(({ id }) => id === model)) continue
-    suggestion.leftOut.push({ model, why: 'nobody lists it' })
+  suggestion.models = entries.map(({ id }) => String(id))
+  if (entries.length === 0) return suggestion
+  const { name, entry } = provider
+  const needsResponses = entries.some(({ targets }) => JSON.stringify(targets).includes(`"${responsesOf(name)}"`))
+  const providers = {
+    [name]: entry,
+    ...(needsResponses && { [responsesOf(name)]: { ...entry, ...BY_RESPONSES } }),
   }
+  suggestion.file = { service: wish.service, providers, models: entries }
   return suggestion
 }
 
-/** What is listed of the provider's models. */
-function reachedModels(name: string): ModelInfo[] {
-  const suggested = suggestedProvider(name)
-  return listerOf(name)?.models.filter(({ id }) => suggested?.isReached(id)) ?? []
+/** The provider's second entry, for models that it serves by `/responses` alone. */
+function responsesOf(name: string): string {
+  return `${name}-responses`
 }
 
-function listerOf(name: string): Provider | undefined {
-  const suggested = suggestedProvider(name)
-  if (!suggested) return undefined
-  const { lister } = suggested
-  return findProvider(lister.includes('://') ? { providerApiUrl: lister } : { providerId: lister })
+function isPast({ id, isRetired = false }: ListedModel, { retires, isDeprecated }: Listing, day: string): boolean {
+  return isRetired || isDeprecated || isPreview(id) || (retires !== undefined && retires < day)
 }
 
-function suggestedProvider(name: string): Suggested | undefined {
-  const vendor = VENDORS.get(name)
-  if (vendor) return { entry: { ...vendor, keys: [variableOf(name)] }, lister: vendor.baseUrl, isReached: ALL }
-  const preset = PRESETS.get(name)
-  if (!preset) return undefined
-  const cloud = CLOUDS.get(name)
-  const keys = hasOwnCredential(preset) ? {} : { keys: [variableOf(name)] }
-  const entry = { preset: name, ...cloud?.needs, ...keys }
-  if (cloud) return { ...cloud, entry }
-  return preset.entry.baseUrl === undefined ? undefined : { entry, lister: preset.entry.baseUrl, isReached: ALL }
-}
-
-function hasOwnCredential({ entry: { auth } }: Preset): boolean {
-  return auth?.type === 'none' || auth?.type === 'google'
-}
-
-function variableOf(name: string): string {
-  return `\${${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY}`
-}
-
-/** The prices of a model from a size of input on; `unread` are priced units other than text. */
-type Terms = { steps: { above: number; prices: Prices; hasCache: boolean }[]; unread: string[] }
-
-const READ_UNITS = new Set(['input_mtok', 'output_mtok', 'cache_read_mtok', 'cache_write_mtok', 'cache_write_1h_mtok'])
-
-/** Or why the model can't be suggested. */
-function termsOf(model: ModelInfo, provider: Provider, day: string): Terms | string {
-  if (model.deprecated) return 'is listed as deprecated'
-  const priced = calcPrice({ input_tokens: 1 }, model.id, { provider, timestamp: new Date(`${day}T12:00:00Z`) })
-  if (priced?.model.id !== model.id) return 'is not told from another by its name'
-  const { model_price: listed } = priced
-  if (listed.input_mtok === undefined) return 'no price of input is listed'
-  if (listed.output_mtok === undefined) return 'no price of output is listed: it may embed, or be paid by another unit'
-  const hasCache = listed.cache_read_mtok !== undefined || listed.cache_write_mtok !== undefined
-  const steps = [0, ...stepsOf(listed)].map((above) => ({ above, prices: pricesAt(listed, above + 1, []), hasCache }))
-  if (steps.some(({ prices }) => prices.input === 0 || prices.output === 0))
-    return 'is listed as free: there is no price to begin with'
-  const unread = Object.keys(listed).filter((unit) => listed[unit] !== undefined && !READ_UNITS.has(unit))
-  return { steps, unread }
-}
-
-function pricingOf({ steps }: Terms, marginPercent: number): JsonObject {
-  const [base, ...above] = steps.map((step) => linesOf(step, marginPercent))
+/** The entry of one model, or the names of the fields that nobody states. */
+function entryOf(
+  provider: SuggestedProvider,
+  model: ListedModel,
+  listing: Listing,
+  { service, marginPercent, day }: SuggestionWish,
+): JsonObject | string[] {
+  const isEmbedding = listing.kind === 'embedding'
+  const terms = listing.termsOn(day)
+  const isPriced = terms?.steps.every(({ prices }) => prices.input > 0 && (isEmbedding || prices.output > 0)) ?? false
+  const contextLength = smaller(model.contextLength, listing.contextLength)
+  const maxOutputTokens = model.maxOutputTokens ?? listing.maxOutputTokens
+  const missing = [
+    ...(listing.kind === undefined ? ['kind', 'capabilities'] : []),
+    ...(isPriced ? [] : ['pricing']),
+    ...(contextLength === undefined ? ['contextLength'] : []),
+    ...(maxOutputTokens === undefined && !isEmbedding ? ['maxOutputTokens'] : []),
+  ]
+  if (!terms || contextLength === undefined || missing.length > 0) return missing
+  const format: FormatName = listing.kind === 'chat-by-responses' ? BY_RESPONSES.format : provider.format
+  const family = familyOf(format, model.id)
+  const { name } = provider
+  const target = {
+    provider: format === provider.format ? name : responsesOf(name),
+    model: model.id,
+    ...(family.quirks.length > 0 && { quirks: [...family.quirks] }),
+  }
+  const common = {
+    id: `${service}/${slugOf(model.id)}`,
+    ...(ALIAS.test(model.id) && model.id.length <= MAX_NAME && { aliases: [model.id] }),
+    ...(isEmbedding && { kind: 'embedding' }),
+    name: (model.name ?? listing.name ?? model.id).slice(0, MAX_NAME),
+    created: model.created ?? Date.parse(day) / 1000,
+    ownedBy: name,
+    source: sourceOf(model, listing, day),
+    targets: [target],
+    contextLength,
+    ...(listing.retires !== undefined && listing.retires >= day && { expirationDate: listing.retires }),
+    ...(family.tokenizerSafetyFactor !== undefined && { tokenizerSafetyFactor: family.tokenizerSafetyFactor }),
+  }
+  const [base, ...above] = terms.steps.map((step) => linesOf(step, marginPercent))
+  if (isEmbedding) {
+    const { inputPer1mTokens, costPer1mInputTokens } = base ?? {}
+    return { ...common, pricing: { inputPer1mTokens, costPer1mInputTokens } as JsonObject }
+  }
+  const tools = provider.isVendor ? toolPricesOf(family.toolCosts ?? {}, marginPercent) : {}
+  const steps = above.map((lines, index) => ({ aboveInputTokens: terms.steps[index + 1]?.above ?? 0, ...lines }))
   return {
-    ...base,
-    ...(above.length > 0 && {
-      steps: above.map((lines, index) => ({ aboveInputTokens: steps[index + 1]?.above ?? 0, ...lines })),
-    }),
+    ...common,
+    pricing: {
+      ...(Object.keys(tools).length > 0 && { toolPrices: tools }),
+      ...base,
+      ...(steps.length > 0 && { steps }),
+    },
+    maxOutputTokens: Math.min(maxOutputTokens ?? contextLength, contextLength),
+    capabilities: (listing.capabilities ?? []).filter((name) => !isPricedApart(name, terms.unread)),
   }
 }
 
-function linesOf({ prices, hasCache }: Terms['steps'][number], marginPercent: number): JsonObject {
+/** A medium with a price of its own would be sold at the price of text. */
+function isPricedApart(capability: string, unread: readonly string[]): boolean {
+  return (
+    (capability === 'audio' && unread.includes('input_audio_mtok')) ||
+    (capability === 'images' && unread.includes('input_image_mtok'))
+  )
+}
+
+function sourceOf({ contextLength, maxOutputTokens }: ListedModel, { sources }: Listing, day: string): string {
+  const own = contextLength === undefined && maxOutputTokens === undefined ? '' : "the provider's list and "
+  return `prices of ${day} by ${sources.prices}; limits by ${own}${sources.limits}`
+}
+
+function smaller(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+}
+
+function slugOf(model: string): string {
+  return model
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]+/g, '-')
+    .replaceAll(/^[.-]+|[.-]+$/g, '')
+    .slice(0, MAX_NAME)
+}
+
+function toolPricesOf(costs: Readonly<Record<string, number>>, marginPercent: number): JsonObject {
+  const prices = Object.entries(costs).map(([tool, costUsd]) => {
+    const usd = Math.ceil((Math.round(costUsd * NANO_PER_USD) * (100 + marginPercent)) / 100) / NANO_PER_USD
+    return [tool, { usd, costUsd }] as const
+  })
+  return Object.fromEntries(prices)
+}
+
+function linesOf({ prices, hasCache }: { prices: Prices; hasCache: boolean }, marginPercent: number): JsonObject {
   // Never below what the margin comes to, in the finest unit that a price has.
   const usd = (pico: number) => pico / 1_000_000
   const price = (pico: number) => usd(Math.min(Math.ceil((pico * (100 + marginPercent)) / 100), MAX_PICO_PER_TOKEN))

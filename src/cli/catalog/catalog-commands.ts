@@ -1,21 +1,21 @@
-/** Operator commands for the catalogue file: validate, find losses, show changes, suggest entries, test a provider. */
+/** Operator commands for the catalogue file: validate, find losses, show changes, warn of newer generations, test a provider. */
 import { resolve } from 'node:path'
 import { loadCatalog } from '@/catalog/catalog'
 import { changesBetween } from '@/catalog/changes'
 import { PRESETS, type Preset } from '@/catalog/dialects/presets'
 import { modelsAtALoss } from '@/catalog/losses'
 import type { Catalog } from '@/catalog/types'
-import { type Command, type CommandResult, OPERAND, operand, optional, required, type Values } from '@/cli/command'
+import { type Command, type CommandResult, OPERAND, operand } from '@/cli/command'
 import { fail } from '@/cli/failure'
 import { readText } from '@/cli/values'
 import { catalogPathOf, type Environment } from '@/config/config'
 import { utcDayOf } from '@/lib/clock'
 import { formatFaults } from '@/lib/fault'
-import { isJsonObject, parseJson } from '@/lib/json'
 import { formatUsd } from '@/lib/money'
 import { PROBE_NAMES } from '@/upstream/trial/probes'
 import { type Trial, tryProvider } from '@/upstream/trial/try-provider'
 import { CATALOG_RELOAD } from './reload-command'
+import { CATALOG_SUGGEST } from './suggest-command'
 
 /** A placeholder: whether a provider has a key here doesn't affect the check of the file. */
 const ANY_UPSTREAM = 'http://localhost'
@@ -42,13 +42,15 @@ async function check(path: string, environment: Environment): Promise<CommandRes
   if (result.kind === 'no_keys') return fail(`the catalogue ${path} offers no provider`)
   const { catalog, withoutKey, notOffered } = result
   const against = catalogPathOf(environment)
+  const { newerGenerations } = await import('@/catalog/public-prices/newer-generations')
+  const warnings = [...(catalog.warnings ?? []), ...newerGenerations(catalog, utcDayOf(Date.now()))]
   const running = resolve(against) === resolve(path) ? undefined : await load(against, environment)
   return {
     output: {
       ok: true,
       file: path,
       faults: [],
-      ...(catalog.warnings?.length && { warnings: catalog.warnings }),
+      ...(warnings.length > 0 && { warnings }),
       providers: catalog.providers.size,
       models: catalog.models.size,
       tiers: catalog.tiers.size,
@@ -108,61 +110,10 @@ function rowOf(trial: Trial) {
   return { model, target, ...verdicts, usage, firstTokenMs, costUsd: cost === null ? null : formatUsd(cost) }
 }
 
-const DEFAULT_SERVICE = 'svc'
-const MAX_MARGIN_PERCENT = 10_000
-
-const CATALOG_SUGGEST: Command = {
-  words: 'catalog suggest',
-  help: 'writes catalogue entries for the models of a provider, with public prices and your margin; what nobody lists is left open, by name',
-  options: {
-    provider: required('NAME', 'a preset, or openai, anthropic or google'),
-    margin: required('PERCENT', 'how much above the listed cost each price is to be; 0 sells at cost'),
-    models: optional('NAMES', "only these, by the provider's own names, with commas between them"),
-  },
-  runAlone: suggest,
-}
-
-async function suggest(values: Values, environment: Environment): Promise<CommandResult> {
-  const name = readText(values, 'provider')
-  const marginPercent = readMargin(values)
-  // Loaded only here: the list has thousands of prices.
-  const { suggestModels, suggestedProviders } = await import('@/catalog/public-prices/suggest-models')
-  const suggestion = suggestModels(name, {
-    service: await serviceOf(environment),
-    marginPercent,
-    day: new Date().toISOString().slice(0, 10),
-    only:
-      values.models === undefined
-        ? undefined
-        : readText(values, 'models')
-            .split(',')
-            .map((model) => model.trim()),
-  })
-  if (!suggestion) return fail(`nobody lists prices of ${name}; known are ${suggestedProviders().join(', ')}`)
-  const { source, asOf, providers, models, open, leftOut } = suggestion
-  return { output: { source, asOf, marginPercent, providers, models, open, leftOut } }
-}
-
-function readMargin(values: Values): number {
-  const text = readText(values, 'margin')
-  const percent = /^\d{1,5}(?:\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN
-  if (percent <= MAX_MARGIN_PERCENT) return percent
-  return fail(`--margin must be a percentage from 0 to ${MAX_MARGIN_PERCENT}, e.g. 20`)
-}
-
-/** The service's name in this installation's catalogue, with which ids begin. */
-async function serviceOf(environment: Environment): Promise<string> {
-  const text = await Bun.file(catalogPathOf(environment))
-    .text()
-    .catch(() => '')
-  const file = parseJson(text)
-  return isJsonObject(file) && typeof file.service === 'string' ? file.service : DEFAULT_SERVICE
-}
-
 export const CATALOG_COMMANDS: readonly Command[] = [
   {
     words: 'catalog check',
-    help: 'reads a catalogue file as a start would, and says every fault, every loss, and what it changes against CATALOG',
+    help: 'reads a catalogue file as a start would, and says every fault, every loss, each model with a newer generation, and what it changes against CATALOG',
     operand: operand('FILE', 'otherwise the file that CATALOG names', false),
     options: {},
     runAlone(values, environment) {

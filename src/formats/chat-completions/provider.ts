@@ -1,7 +1,7 @@
 /** URLs of chat-completions providers, and the quirks that a catalogue entry can set. */
 import { CACHE_CONTROL } from '@/formats/body-fields'
 import type { Endpoint } from '@/formats/format'
-import { CACHE_KEY_QUIRK } from '@/formats/openai'
+import { CACHE_KEY_QUIRK, MODEL_LIST } from '@/formats/openai'
 
 /** Deviations that encoder and pass-through support; catalogue entries name them. */
 export const QUIRKS = {
@@ -41,6 +41,7 @@ export const endpoint: Endpoint = {
   embeddingsUrl: ({ baseUrl }) => `${baseUrl}/embeddings`,
   credential: { header: 'authorization', prefix: 'Bearer ' },
   headers: {},
+  modelList: MODEL_LIST,
   hasServiceTiers: true,
   sandboxPath: '/v1',
 }

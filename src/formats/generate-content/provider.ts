@@ -1,5 +1,6 @@
 /** URLs of generate-content providers, and the quirks that a catalogue entry can set. */
 import type { Endpoint, EndpointCall } from '@/formats/format'
+import { isJsonObject, textOf } from '@/lib/json'
 
 /** Deviations that encoder and pass-through support; catalogue entries name them. */
 export const QUIRKS = {
@@ -28,6 +29,15 @@ export const endpoint: Endpoint = {
   versions: { pattern: /^v[0-9][a-z0-9]*$/, example: DEFAULT_VERSION },
   credential: { header: 'x-goog-api-key', prefix: '' },
   headers: {},
+  modelList: {
+    url: ({ baseUrl, apiVersion = DEFAULT_VERSION }, cursor) =>
+      `${baseUrl}/${apiVersion}/models?pageSize=1000${cursor === undefined ? '' : `&pageToken=${encodeURIComponent(cursor)}`}`,
+    readPage(json) {
+      // An empty page has no list.
+      if (!isJsonObject(json) || !Array.isArray(json.models ?? [])) return undefined
+      return { entries: Array.isArray(json.models) ? json.models : [], next: textOf(json.nextPageToken) || undefined }
+    },
+  },
   hasServiceTiers: true,
   sandboxPath: '',
 }

@@ -1,5 +1,6 @@
 /** URLs of messages providers, and the quirks that a catalogue entry can set. */
 import type { Endpoint } from '@/formats/format'
+import { isJsonObject, textOf } from '@/lib/json'
 
 /** The header with the protocol version. */
 export const VERSION_HEADER = 'anthropic-version'
@@ -38,6 +39,14 @@ export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/v1/messages`,
   credential: { header: 'x-api-key', prefix: '' },
   headers: { [VERSION_HEADER]: DEFAULT_VERSION },
+  modelList: {
+    url: ({ baseUrl }, cursor) =>
+      `${baseUrl}/v1/models?limit=1000${cursor === undefined ? '' : `&after_id=${encodeURIComponent(cursor)}`}`,
+    readPage(json) {
+      if (!isJsonObject(json) || !Array.isArray(json.data)) return undefined
+      return { entries: json.data, next: json.has_more === true ? textOf(json.last_id) : undefined }
+    },
+  },
   hasServiceTiers: false,
   sandboxPath: '',
 }

@@ -1,7 +1,7 @@
 /** URLs of responses providers, and the quirks that a catalogue entry can set. */
 
 import type { Endpoint } from '@/formats/format'
-import { CACHE_KEY_QUIRK } from '@/formats/openai'
+import { CACHE_KEY_QUIRK, MODEL_LIST } from '@/formats/openai'
 
 /** Deviations that encoder and pass-through support; catalogue entries name them. */
 export const QUIRKS = {
@@ -24,6 +24,7 @@ export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/responses`,
   credential: { header: 'authorization', prefix: 'Bearer ' },
   headers: {},
+  modelList: MODEL_LIST,
   hasServiceTiers: true,
   sandboxPath: '/v1',
 }

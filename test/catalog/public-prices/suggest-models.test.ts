@@ -1,99 +1,139 @@
-/** Entries that are suggested from public prices: sound once their gaps are filled, sold at no loss, and without a guess. */
+/** Catalogue files from public data: sound as they are, sold at no loss, and without a guess. */
 import { describe, expect, test } from 'bun:test'
 import { dependencies } from '#package.json'
 import { loadCatalog } from '@/catalog/catalog'
 import { PRESETS } from '@/catalog/dialects/presets'
 import { modelsAtALoss } from '@/catalog/losses'
-import { RELEASED, suggestedProviders, suggestModels } from '@/catalog/public-prices/suggest-models'
+import { RELEASED } from '@/catalog/public-prices/listing'
+import { type ListedModel, suggestModels } from '@/catalog/public-prices/suggest-models'
+import { publicModels, suggestedProvider, suggestedProviders } from '@/catalog/public-prices/suggested-providers'
 import { assert } from '@/lib/assert'
-import type { JsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject } from '@/lib/json'
 
-const DAY = '2026-11-24'
-const WISH = { service: 'svc', marginPercent: 20, day: DAY }
+const WISH = { service: 'svc', marginPercent: 20, day: '2026-11-24', all: false }
 
-function suggested(name: string, more: Partial<typeof WISH> & { only?: string[] } = {}) {
-  const suggestion = suggestModels(name, { ...WISH, ...more })
-  assert(suggestion, `prices of ${name} are listed`)
-  return suggestion
+function suggested(name: string, listed: readonly ListedModel[] | undefined, more: Partial<typeof WISH> = {}) {
+  const provider = suggestedProvider(name, PRESETS.get(name)?.needs?.startsWith('baseUrl') ? 'https://host' : undefined)
+  assert(provider, `prices of ${name} are listed`)
+  return suggestModels(provider, listed ?? publicModels(provider), { ...WISH, ...more })
 }
 
-/** What an operator fills in. */
-const filled = (model: JsonObject): JsonObject => ({
-  ...{ created: 1, maxOutputTokens: 1_000, contextLength: 1_000_000, capabilities: [] },
-  ...model,
-})
+function entryOf(name: string, model: ListedModel, more: Partial<typeof WISH> = {}): JsonObject {
+  const { models } = suggested(name, [model], more).file ?? {}
+  const [entry] = Array.isArray(models) ? models : []
+  assert(isJsonObject(entry), `${model.id} is offered`)
+  return entry
+}
 
-test('the day of the prices is the one of the version in use', () => {
+test('the day of the first source is the one of the version in use', () => {
   expect(dependencies['@pydantic/genai-prices']).toBe(RELEASED.version)
-  expect(suggested('groq').source).toBe('@pydantic/genai-prices 0.1.8, released on 2026-09-23')
 })
 
 test('vendors and services whose prices are listed are known by name', () => {
   expect(suggestedProviders()).toEqual(
     expect.arrayContaining(['anthropic', 'azure', 'bedrock', 'deepseek', 'google', 'groq', 'openai', 'vertex']),
   )
-  for (const name of ['ollama', 'vllm', 'lmstudio', 'nobody', '__proto__']) {
-    expect(suggestModels(name, WISH)).toBeUndefined()
+  for (const name of ['ollama', 'vllm', 'lmstudio', 'nobody', '__proto__', '']) {
+    expect(suggestedProvider(name)).toBeUndefined()
   }
 })
 
-describe.each(suggestedProviders())('what is suggested for %s', (name) => {
-  test('is a sound catalogue once its gaps are filled, and nothing of it is sold at a loss', () => {
+test('each preset has listed prices or is a local server', () => {
+  const unlisted = [...PRESETS.keys()].filter((name) => !suggestedProviders().includes(name))
+  expect(unlisted).toEqual(['llama.cpp', 'lmstudio', 'ollama', 'sglang', 'vllm'])
+})
+
+describe.each(suggestedProviders())('all public models of %s', (name) => {
+  test.each([false, true])(`${name}: make a sound catalogue that sells nothing at a loss (all: %p)`, (all) => {
     for (const marginPercent of [0, 20]) {
-      const suggestion = suggested(name, { marginPercent })
-      expect(suggestion.models.length + suggestion.leftOut.length).toBeGreaterThan(0)
-      if (suggestion.models.length === 0) continue
-      const file = {
-        ...{ service: 'svc', providers: suggestion.providers },
-        models: suggestion.models.map(filled),
-      }
-      const text = JSON.stringify(file).replaceAll(/\$\{\w+\}/g, 'a-key')
+      const { file, models } = suggested(name, undefined, { marginPercent, all })
+      if (!file) continue
+      const text = JSON.stringify(file).replaceAll(/\$\{[^}:]+\}/g, 'a-key')
       const loaded = loadCatalog(text, {})
       expect(loaded).toMatchObject({ kind: 'loaded', withoutKey: [], notOffered: [] })
-      if (loaded.kind === 'loaded') expect(modelsAtALoss(loaded.catalog)).toEqual([])
-    }
-  })
-
-  test('names each gap, and fills in nothing that nobody lists', () => {
-    const { models, open } = suggested(name)
-    expect(open.map(({ model }) => model)).toEqual(models.map(({ id }) => String(id)))
-    for (const [index, model] of models.entries()) {
-      const fields = open[index]?.fields ?? []
-      for (const field of ['created', 'maxOutputTokens', 'capabilities', 'contextLength']) {
-        expect(fields.includes(field)).toBe(model[field] === undefined)
-      }
+      if (loaded.kind !== 'loaded') continue
+      expect(loaded.catalog.models.size).toBe(models.length)
+      expect(modelsAtALoss(loaded.catalog)).toEqual([])
     }
   })
 })
 
-test('a price is its cost with the margin, and no cent below it', () => {
-  const [model] = suggested('anthropic', { only: ['claude-sonnet-4-5'], marginPercent: 12.5 }).models
-  expect(model).toMatchObject({
-    ...{ id: 'svc/claude-sonnet-4-5', ownedBy: 'anthropic' },
-    targets: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }],
+test.each([
+  'openai',
+  'anthropic',
+  'google',
+  'mistral',
+  'xai',
+  'deepseek',
+  'vertex',
+  'vertex-anthropic',
+  'azure',
+  'foundry',
+  'bedrock-anthropic',
+])('%s: some of its public models can be offered', (name) => {
+  expect(suggested(name, undefined).models.length).toBeGreaterThan(0)
+})
+
+test('a price is its cost with the margin and never below it, with steps and prices of tools', () => {
+  expect(entryOf('anthropic', { id: 'claude-sonnet-4-5' }, { marginPercent: 12.5 })).toMatchObject({
+    ...{ id: 'svc/claude-sonnet-4-5', aliases: ['claude-sonnet-4-5'], ownedBy: 'anthropic' },
+    expirationDate: '2026-11-30',
+    targets: [{ provider: 'anthropic', model: 'claude-sonnet-4-5', quirks: ['temperature-or-top-p'] }],
     pricing: {
       ...{ inputPer1mTokens: 3.375, outputPer1mTokens: 16.875, cacheReadPer1mTokens: 0.3375 },
       ...{ costPer1mInputTokens: 3, costPer1mOutputTokens: 15, costPer1mCacheReadTokens: 0.3 },
       steps: [{ aboveInputTokens: 200_000, costPer1mInputTokens: 6 }],
+      toolPrices: { web_search: { usd: 0.01125, costUsd: 0.01 }, web_fetch: { usd: 0, costUsd: 0 } },
     },
   })
 })
 
-test('what is left out says why', () => {
-  const { models, leftOut } = suggested('openai', { only: ['text-embedding-3-small', 'gpt-0'] })
-  expect(models).toEqual([])
-  expect(leftOut).toEqual([
-    { model: 'text-embedding-3-small', why: 'no price of output is listed: it may embed, or be paid by another unit' },
-    { model: 'gpt-0', why: 'nobody lists it' },
+test('the second source has prices and limits that the first lacks', () => {
+  expect(entryOf('anthropic', { id: 'claude-haiku-5-5' }, { marginPercent: 0 })).toMatchObject({
+    source: expect.stringMatching(/^prices of 2026-11-24 by litellm .+; limits by litellm /),
+    ...{ contextLength: 1_000_000, maxOutputTokens: 128_000 },
+    capabilities: ['tools', 'images', 'files', 'reasoning', 'json-schema'],
+    pricing: { inputPer1mTokens: 0.1, steps: [{ aboveInputTokens: 100_000, inputPer1mTokens: 0.5 }] },
+  })
+})
+
+test('the provider’s own limits hold where they are smaller, and its names and days always', () => {
+  const listed = { id: 'claude-opus-5-5', name: 'Opus', created: 5, contextLength: 500_000, maxOutputTokens: 64_000 }
+  expect(entryOf('anthropic', listed)).toMatchObject({
+    ...{ name: 'Opus', created: 5, contextLength: 500_000, maxOutputTokens: 64_000 },
+    source: expect.stringContaining("limits by the provider's list and litellm"),
+  })
+})
+
+test('a medium with a price of its own is no capability', () => {
+  expect(entryOf('google', { id: 'gemini-2.5-flash' }).capabilities).not.toContain('audio')
+  expect(entryOf('google', { id: 'gemini-3.8-flash' }).capabilities).toContain('audio')
+})
+
+test('a model of another generation does not get the price of the one whose name it begins with', () => {
+  expect(entryOf('anthropic', { id: 'claude-sonnet-5-5' }, { marginPercent: 0 })).toMatchObject({
+    pricing: { cacheReadPer1mTokens: 0.1 },
+  })
+  expect(suggested('anthropic', [{ id: 'claude-sonnet-5-9' }]).unknown).toEqual([
+    { model: 'claude-sonnet-5-9', missing: ['kind', 'capabilities', 'pricing', 'contextLength', 'maxOutputTokens'] },
   ])
 })
 
-test('a unit beside text that has a price is named, so that nobody sells it by mistake', () => {
-  const { open } = suggested('google', { only: ['gemini-2.5-flash'] })
-  expect(open[0]?.fields).toContain('a price for input_audio_mtok, or nothing that costs it')
+test('a version with its day is the model without it', () => {
+  expect(entryOf('openai', { id: 'gpt-6-sol-2026-10-01' })).toMatchObject({ contextLength: 1_050_000 })
 })
 
-test('every preset of a cloud is listed by somebody, or by nobody on purpose', () => {
-  const unlisted = [...PRESETS.keys()].filter((name) => !suggestedProviders().includes(name))
-  expect(unlisted).toEqual(['foundry', 'llama.cpp', 'lmstudio', 'ollama', 'sglang', 'vllm'])
+test('only chat and embedding models of the vendor are offered', () => {
+  const ids = ['gemini-4-argon', 'claude-opus-5-5', 'gemini-embedding-001', 'gemini-3.8-flash-tts']
+  const { models, unknown } = suggested(
+    'google',
+    ids.map((id) => ({ id })),
+  )
+  expect(models).toEqual(['svc/gemini-4-argon', 'svc/gemini-embedding-001'])
+  expect(unknown).toEqual([])
+})
+
+test('two names that make one id: the second is left out', () => {
+  const { unknown } = suggested('openai', [{ id: 'gpt-5.2' }, { id: 'GPT-5.2' }, { id: 'gpt-5.2' }])
+  expect(unknown.map(({ model }) => model)).toEqual(['GPT-5.2', 'gpt-5.2'])
 })

@@ -90,6 +90,7 @@ export const RULES: readonly Rule[] = [
     info: 'json providers',
     by: 'test/catalog/dialects/documented-entries.test.ts',
   },
+  { document: 'docs/operations/catalogue.md', info: 'sh', by: 'test/cli/suggest-models.test.ts' },
   { document: 'docs/operations/catalogue.md', info: 'json pricing', by: 'test/catalog/service-tiers.test.ts' },
   {
     document: 'docs/operations/azure.md',

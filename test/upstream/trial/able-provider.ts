@@ -1,5 +1,5 @@
 /** A provider that can do all that a trial asks for, in any format, unless it is told not to. */
-import { type ScriptedUpstream, startUpstream } from '@test/support/upstream'
+import { type Respond, type ScriptedUpstream, startUpstream } from '@test/support/upstream'
 import type { ChatEvent } from '@/chat/event'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
@@ -10,14 +10,19 @@ import type { JsonObject } from '@/lib/json'
 
 const USAGE = { uncached: 20, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 4, reasoning: 0 }
 
+/** What it answers instead of its usual answer; undefined if it answers as usual. */
+type Answers = (request: ChatRequest, path: string) => ChatResponse | Response | undefined
+
 /** `answers` may say another answer, or fail, instead. */
-export function startAbleProvider(
-  name: FormatName,
-  answers: (request: ChatRequest, path: string) => ChatResponse | Response | undefined = () => undefined,
-): ScriptedUpstream {
+export function startAbleProvider(name: FormatName, answers: Answers = () => undefined): ScriptedUpstream {
+  return startUpstream(ableRespond(name, answers))
+}
+
+/** The script of such a provider. */
+export function ableRespond(name: FormatName, answers: Answers = () => undefined): Respond {
   const format = FORMATS.get(name)
   assert(format, 'a format')
-  return startUpstream(({ path, body }) => {
+  return ({ path, body }) => {
     // Where the path says it, the body doesn't.
     const isStream = path.includes('stream') || body.stream === true
     const request = format.decodeRequest(body as JsonObject, { model: 'm', stream: isStream })
@@ -31,7 +36,7 @@ export function startAbleProvider(
     const frames = [...eventsOf(answer).flatMap((event) => encoder.push(event)), ...encoder.end()]
     const text = frames.map((frame, index) => format.framing.format(frame, index)).join('')
     return new Response(text, { headers: { 'content-type': 'text/event-stream' } })
-  })
+  }
 }
 
 /** An answer of `block` alone. */

@@ -1,0 +1,43 @@
+/** Tells generations of a model apart by its name: `claude-opus-5-5` is of the line `claude opus`, version 5.5. */
+
+export type Generation = { line: string; version: number }
+
+const DAYS = /-(?:\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{2}-\d{2}|\d{3,8})(?=-|$)/g
+const CLOUD_NAME = /^(?:[a-z-]+\.)*(?:anthropic|openai|google)\.|-v?\d+:\d+$/g
+const WORDS_OF_STATE = new Set(['latest', 'preview', 'exp', 'experimental', 'beta'])
+const VERSION = /^([a-z]?)(\d{1,2}(?:\.\d{1,2})?)$/
+const PREVIEW = /(?:^|[-.])(?:preview|exp|experimental|beta)(?:[-.]|$)/
+
+/** The vendor's own name of a model that a cloud calls `global.anthropic.claude-opus-4-6-v1:0`. */
+export function vendorName(name: string): string {
+  return name.replaceAll(CLOUD_NAME, '')
+}
+
+/** The line and version that the name says; undefined if it says no version. Days and words such as `preview` do not count. */
+export function generationOf(name: string): Generation | undefined {
+  const bare = vendorName(name.slice(name.lastIndexOf('/') + 1).toLowerCase())
+  const words: string[] = []
+  const numbers: string[] = []
+  for (const word of bare.replace(/:.*$/, '').replaceAll(DAYS, '').split('-')) {
+    const [, letter = '', number] = VERSION.exec(word) ?? []
+    if (number !== undefined) numbers.push(number)
+    if (number === undefined ? !WORDS_OF_STATE.has(word) : letter !== '')
+      words.push(number === undefined ? word : letter)
+  }
+  const [major, minor] = numbers
+  if (major === undefined) return undefined
+  const version = Number(minor === undefined || major.includes('.') ? major : `${major}.${minor}`)
+  return { line: words.sort().join(' '), version }
+}
+
+/** Whether both names mean one generation of one model. */
+export function isSameGeneration(one: string, other: string): boolean {
+  if (one === other) return true
+  const [first, second] = [generationOf(one), generationOf(other)]
+  return first !== undefined && first.line === second?.line && first.version === second.version
+}
+
+/** Whether the name says that the model is not for everyday use yet. */
+export function isPreview(name: string): boolean {
+  return PREVIEW.test(name)
+}

@@ -1,0 +1,110 @@
+/** What is known in public of a provider's model, from two sources: by date, by class of tokens, by length of the input. */
+import { calcPrice, findProvider, type ModelInfo, type ModelPrice, type Provider } from '@pydantic/genai-prices'
+import { dependencies } from '#package.json'
+import type { Capability, Prices } from '@/catalog/types'
+import { isSameGeneration, vendorName } from './generations'
+import { type Medium, pico, pricesAt, stepsOf } from './listed-prices'
+import { findSecond, SECOND_SOURCE, type SecondModel } from './second-source'
+
+const PACKAGE = '@pydantic/genai-prices'
+/** The day on which the version of the first source came out. */
+export const RELEASED = { version: '0.1.8', on: '2026-09-23' }
+const FIRST_SOURCE = `${PACKAGE} ${dependencies[PACKAGE]} of ${RELEASED.on}`
+
+/** Clouds sell other vendors' models: limits and capabilities are those that the vendor states. */
+const VENDORS = ['openai', 'anthropic', 'google']
+
+/** `unread`: units beside tokens of text that have a price of their own. */
+type ListedTerms = { steps: { above: number; prices: Prices; hasCache: boolean }[]; unread: string[] }
+
+export type Listing = {
+  /** The provider's own name of the model. */
+  id: string
+  name: string | undefined
+  /** `chat`, `chat-by-responses`, `embedding` or something that is not sold here. */
+  kind: string | undefined
+  contextLength: number | undefined
+  maxOutputTokens: number | undefined
+  capabilities: readonly Capability[] | undefined
+  /** The last day on which the model answers. */
+  retires: string | undefined
+  isDeprecated: boolean
+  /** Days (`2027-01-01`) on which a price is known to change, ascending. */
+  changes: string[]
+  /** Where the prices are from, and where all else; undefined if nothing is known. */
+  sources: { prices: string | undefined; limits: string | undefined }
+  /** The prices on `day`; undefined if nobody lists them. `media`: input beside text that is sold at the price of text. */
+  termsOn(day: string, media?: readonly Medium[]): ListedTerms | undefined
+}
+
+/** The models that the first source has of a provider with this address or, without `://`, of this name. */
+export function findLister(addressOrName: string): Provider | undefined {
+  return findProvider(addressOrName.includes('://') ? { providerApiUrl: addressOrName } : { providerId: addressOrName })
+}
+
+/** What both sources know of `model`. */
+export function listingOf(provider: Provider, model: string): Listing {
+  const first = findFirst(provider, model)
+  const second = findSecond(provider.id, model)
+  const limits = second ?? findLimits(model)
+  const conditions = Array.isArray(first?.prices) ? first.prices.map(({ constraint }) => constraint) : []
+  const hasPrices = first !== undefined || second?.prices !== undefined
+  return {
+    id: model,
+    name: first?.id === model ? first.name : undefined,
+    kind: limits?.kind,
+    contextLength: first?.context_window ?? limits?.input,
+    maxOutputTokens: limits?.output,
+    capabilities: limits?.capabilities,
+    retires: limits?.retires,
+    isDeprecated: first?.deprecated === true,
+    changes: conditions.flatMap((each) => (each?.type === 'start_date' ? [each.start_date] : [])).sort(),
+    sources: {
+      prices: first ? FIRST_SOURCE : hasPrices ? SECOND_SOURCE : undefined,
+      limits: limits && SECOND_SOURCE,
+    },
+    termsOn: (day, media = []) => (first ? firstTerms(provider, model, day, media) : secondTerms(second)),
+  }
+}
+
+/** A model that only begins like one of another generation is not that one. */
+function findFirst(provider: Provider, model: string): ModelInfo | undefined {
+  const found = calcPrice({ input_tokens: 1 }, model, { provider })?.model
+  return found && isSameGeneration(found.id, model) ? found : undefined
+}
+
+function findLimits(model: string): SecondModel | undefined {
+  const bare = vendorName(model)
+  return VENDORS.map((vendor) => findSecond(vendor, bare)).find((found) => found !== undefined)
+}
+
+const READ_UNITS = new Set(['input_mtok', 'output_mtok', 'cache_read_mtok', 'cache_write_mtok', 'cache_write_1h_mtok'])
+
+function firstTerms(provider: Provider, model: string, day: string, media: readonly Medium[]): ListedTerms | undefined {
+  const priced = calcPrice({ input_tokens: 1 }, model, { provider, timestamp: new Date(`${day}T12:00:00Z`) })
+  if (priced?.model_price.input_mtok === undefined) return undefined
+  const listed: ModelPrice = priced.model_price
+  const hasCache = listed.cache_read_mtok !== undefined || listed.cache_write_mtok !== undefined
+  return {
+    steps: [0, ...stepsOf(listed)].map((above) => ({ above, prices: pricesAt(listed, above + 1, media), hasCache })),
+    unread: Object.keys(listed).filter((unit) => listed[unit] !== undefined && !READ_UNITS.has(unit)),
+  }
+}
+
+function secondTerms(second: SecondModel | undefined): ListedTerms | undefined {
+  if (!second?.prices) return undefined
+  const steps = second.prices.map(
+    ({ above = 0, input, output = 0, cacheRead = input, cacheWrite = input, ...more }) => ({
+      above,
+      hasCache: cacheRead !== input || cacheWrite !== input,
+      prices: {
+        input: pico(input),
+        output: pico(output),
+        cacheRead: pico(cacheRead),
+        cacheWrite5m: pico(cacheWrite),
+        cacheWrite1h: pico(more.cacheWrite1h ?? cacheWrite),
+      },
+    }),
+  )
+  return { steps, unread: [] }
+}

@@ -1,0 +1,34 @@
+/** Finds sold models of which the vendor has a newer generation. */
+import type { Catalog } from '@/catalog/types'
+import type { Fault } from '@/lib/fault'
+import { generationOf, isPreview } from './generations'
+import { SECOND_MODELS } from './second-source'
+
+/** Vendors of models, as the sources name them. Who hosts other vendors' models is none. */
+const VENDORS = new Set('openai anthropic google x-ai mistral deepseek moonshotai'.split(' '))
+const SOLD_KINDS = new Set(['chat', 'chat-by-responses', 'embedding'])
+
+/** A warning for each target whose line of models has one of a later version on `day` that is no preview. */
+export function newerGenerations({ models }: Catalog, day: string): Fault[] {
+  const newest = newestOfLines(day)
+  return [...models.values()].flatMap(({ id, targets }) =>
+    targets.flatMap(({ model }) => {
+      const own = generationOf(model)
+      const other = own && newest.get(own.line)
+      if (!own || !other || other.version <= own.version) return []
+      return [{ place: id, message: `${model} has a newer generation: ${other.model}` }]
+    }),
+  )
+}
+
+function newestOfLines(day: string): ReadonlyMap<string, { model: string; version: number }> {
+  const newest = new Map<string, { model: string; version: number }>()
+  for (const { provider, id, kind, retires } of SECOND_MODELS) {
+    if (!VENDORS.has(provider) || !SOLD_KINDS.has(kind) || isPreview(id) || (retires !== undefined && retires < day))
+      continue
+    const found = generationOf(id)
+    if (found && found.version > (newest.get(found.line)?.version ?? 0))
+      newest.set(found.line, { model: id, version: found.version })
+  }
+  return newest
+}
