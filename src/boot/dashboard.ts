@@ -84,6 +84,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     ...{ idempotency: parts.idempotency, reads: createReads(), catalog, ledger },
     orders: topUps.orders,
     methods: topUps.ordersDeps.methods,
+    amounts: topUps.ordersDeps.amounts,
     seller: topUps.ordersDeps.seller,
     apiKeys,
     accounts,

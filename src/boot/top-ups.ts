@@ -6,7 +6,7 @@ import {
   readOrCreateSandboxSecret,
   type SandboxProvider,
 } from '@/console/orders/deposits/sandbox-deposit'
-import { createWebhookVerifier, type WebhookVerifier } from '@/console/orders/deposits/webhook-signature'
+import { createStripeProvider } from '@/console/orders/deposits/stripe/stripe-provider'
 import { type BankDetails, EXAMPLE_BANK, type OrdersDeps } from '@/console/orders/deps'
 import { createExpiryWorker } from '@/console/orders/expiry-worker'
 import { createOrders, type Orders } from '@/console/orders/orders'
@@ -16,6 +16,8 @@ import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import { once } from '@/lib/once'
 import type { BackgroundWorker } from '@/lib/worker-loop'
+
+const CENTS_PER_USD = 100
 
 export type TopUps = {
   orders: Orders
@@ -39,17 +41,26 @@ type TopUpParts = {
 
 /** Orders over the configured methods. The expiry worker is not started yet. */
 export function assembleTopUps({ config, service, database, ledger, clock, logger, onDeposit }: TopUpParts): TopUps {
-  const { deposit, reversibleDays } = config.topUps
-  const secrets = once(async () => deposit?.webhookSecrets ?? [await readOrCreateSandboxSecret(database)])
-  const sandbox = deposit && createSandboxProvider(async () => newest(await secrets()), clock)
-  const methods = { bankTransfer: bankOf(config), deposit: sandbox }
+  const { deposit: settings, reversibleDays, orderUsd } = config.topUps
+  const sandbox = settings?.provider === 'sandbox' ? sandboxOf(settings.webhookSecrets, database, clock) : undefined
+  const deposit = settings?.provider === 'stripe' ? createStripeProvider(settings, clock) : sandbox
+  const methods = { bankTransfer: bankOf(config), deposit }
   const seller = sellerOf(config, service)
-  const ordersDeps = { database, ledger, clock, logger, seller, methods, reversibleDays }
+  const amounts = {
+    minimumCents: orderUsd.minimum * CENTS_PER_USD,
+    maximumCents: orderUsd.maximum * CENTS_PER_USD,
+  }
+  const ordersDeps = { database, ledger, clock, logger, seller, methods, amounts, reversibleDays }
   const orders = createOrders(ordersDeps)
-  const verifier = once(async (): Promise<WebhookVerifier> => createWebhookVerifier(await secrets(), clock))
-  const depositDesk =
-    sandbox && createDepositDesk({ provider: sandbox, verifier, orders, logger, onOutcome: onDeposit })
+  const depositDesk = deposit && createDepositDesk({ provider: deposit, orders, logger, onOutcome: onDeposit })
   return { orders, ordersDeps, depositDesk, sandbox, expiry: createExpiryWorker(orders, logger) }
+}
+
+function sandboxOf(kept: readonly string[] | undefined, database: Database, clock: Clock): SandboxProvider {
+  return createSandboxProvider(
+    once(async () => kept ?? [await readOrCreateSandboxSecret(database)]),
+    clock,
+  )
 }
 
 /** The configured account; an example outside production; nothing in production. */
@@ -73,10 +84,4 @@ function sellerOf({ topUps: { bank, seller } }: Config, service: string): Orders
     address: seller.address ?? bank?.address ?? null,
     vatId: seller.vatId ?? null,
   }
-}
-
-function newest(secrets: readonly string[]): string {
-  const [secret] = secrets
-  if (secret === undefined) throw new Error('there is no webhook secret')
-  return secret
 }

@@ -2,7 +2,7 @@
  * Replaces variables in the catalogue file: `${NAME}`, `${NAME|OTHER}` (OTHER if NAME is unset) and `${NAME:-default}` in any string.
  * `NAME_FILE` may name a file with the value, as container platforms mount secrets. Such a file may change while the process runs.
  */
-import { readFileSync, statSync } from 'node:fs'
+import { readVariable } from '@/lib/file-variable'
 import type { JsonValue } from '@/lib/json'
 
 /** The value with variables replaced, missing variables, places of malformed `${`, and file faults. */
@@ -15,8 +15,6 @@ type UnreadVariable = { place: string; message: string }
 export const VARIABLE_FORMS = `\${NAME}, \${NAME|OTHER} or \${NAME:-default}`
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\|([A-Za-z_][A-Za-z0-9_]*))?(?::-([^}]*))?\}/g
-const FILE_SUFFIX = '_FILE'
-const MAX_FILE_BYTES = 65_536
 
 /** Replaces variables in all strings. An empty variable counts as unset; a string with a missing variable becomes empty. */
 export function substituteVariables(value: JsonValue, environment: Record<string, string | undefined>): Substitution {
@@ -40,9 +38,9 @@ export function substituteVariables(value: JsonValue, environment: Record<string
     if (text.replace(VARIABLE, '').includes('${')) broken.push(place)
     let isComplete = true
     const replaced = text.replace(VARIABLE, (_, name: string, other?: string, fallback?: string) => {
-      const own = lookUp(environment, name)
+      const own = readVariable(environment, name)
       const isUnset = own.value === undefined && own.message === undefined
-      const found = other !== undefined && isUnset ? lookUp(environment, other) : own
+      const found = other !== undefined && isUnset ? readVariable(environment, other) : own
       if (found.message !== undefined) unread.push({ place, message: found.message })
       const resolved = found.value || fallback
       if (resolved === undefined) {
@@ -55,23 +53,4 @@ export function substituteVariables(value: JsonValue, environment: Record<string
   }
 
   return { value: visit(value, ''), missing, broken, unread }
-}
-
-/** The value of the variable or its file, without the final line feed; or an error message that doesn't contain the value. */
-function lookUp(environment: Record<string, string | undefined>, name: string): { value?: string; message?: string } {
-  const own = (variable: string) => (Object.hasOwn(environment, variable) && environment[variable]) || undefined
-  const [value, path] = [own(name), own(name + FILE_SUFFIX)]
-  if (path === undefined) return value === undefined ? {} : { value }
-  if (value !== undefined)
-    return { value, message: `${name} and ${name}${FILE_SUFFIX} are both set; expected one of them` }
-  try {
-    // Reading a pipe or a device might never end.
-    const file = statSync(path)
-    if (!file.isFile() || file.size > MAX_FILE_BYTES) {
-      return { message: `${name}${FILE_SUFFIX} names no file of at most ${MAX_FILE_BYTES} bytes` }
-    }
-    return { value: readFileSync(path, 'utf8').replace(/[\r\n]+$/, '') }
-  } catch {
-    return { message: `cannot read the file that ${name}${FILE_SUFFIX} names` }
-  }
 }

@@ -1,7 +1,11 @@
 /** Operator commands that look at orders of credit: list, search, and one with its events, payments and reversals. */
+import { assembleTopUps } from '@/boot/top-ups'
 import { getOrder, searchOrders } from '@/console/orders/search'
-import type { FoundOrder, OrderSearch } from '@/console/orders/types'
+import type { FoundOrder, OrderDetails, OrderSearch } from '@/console/orders/types'
+import type { Database } from '@/db/client'
+import { describeFailure } from '@/db/failure'
 import { ORDER_STATES } from '@/db/orders-schema'
+import { systemClock } from '@/lib/clock'
 import { type Command, OPERAND, operand, optional, type Values } from './command'
 import { fail } from './failure'
 import { PAGE_OPTIONS, printPage, readPage, shownOrder, usdOfCents } from './pages'
@@ -35,12 +39,7 @@ export const ORDER_COMMANDS: readonly Command[] = [
     prepare(values) {
       const text = readText(values, OPERAND)
       return async ({ database }) => {
-        const { items } = text.startsWith('order_')
-          ? { items: [] }
-          : await searchOrders({ database }, { reference: text })
-        if (items.length > 1) fail(`several orders begin with ${text}; order search lists them`)
-        const order = await getOrder({ database }, items[0]?.orderId ?? text, undefined)
-        if (!order) return fail(`no order ${text}`)
+        const order = await findOrder(database, text)
         const { account, events, payments, reversals } = order
         return {
           output: {
@@ -74,7 +73,37 @@ export const ORDER_COMMANDS: readonly Command[] = [
       }
     },
   },
+  {
+    words: 'order settle',
+    help: "asks the provider of a deposit what has become of it, and books what the gateway doesn't know yet",
+    operand: operand('ID|REFERENCE', 'the order, or its whole reference'),
+    options: {},
+    prepare(values) {
+      const text = readText(values, OPERAND)
+      return (services) => settle(services, text)
+    },
+  },
 ]
+
+async function settle(services: Services, text: string) {
+  const { config, catalog, database, ledger, logger } = services
+  const { orderId } = await findOrder(database, text)
+  const parts = { config, service: catalog.service, database, ledger, clock: systemClock, logger }
+  const { orders } = assembleTopUps({ ...parts, onDeposit: () => undefined })
+  const outcome = await orders.settle(orderId).catch((error: unknown) => fail(`no answer: ${describeFailure(error)}`))
+  if (outcome.kind !== 'settled') {
+    return fail(`order ${orderId} has no payment that the configured DEPOSIT_PROVIDER can be asked about`)
+  }
+  const order = await findOrder(database, orderId)
+  return { output: { ...shownOrder(order), outcomes: outcome.outcomes.map(({ kind }) => kind) } }
+}
+
+async function findOrder(database: Database, text: string): Promise<OrderDetails> {
+  const { items } = text.startsWith('order_') ? { items: [] } : await searchOrders({ database }, { reference: text })
+  if (items.length > 1) fail(`several orders begin with ${text}; order search lists them`)
+  const order = await getOrder({ database }, items[0]?.orderId ?? text, undefined)
+  return order ?? fail(`no order ${text}`)
+}
 
 function list(values: Values, filter: Partial<OrderSearch>) {
   const state = readChoice(values, 'state', ORDER_STATES)

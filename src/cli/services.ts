@@ -41,6 +41,7 @@ export type Surroundings = {
 }
 
 export type Services = {
+  config: Config
   database: Database
   /** Connections of the role that owns the tables, if DATABASE_MIGRATOR_URL names one; without statement timeout. */
   owner: Database
@@ -103,16 +104,16 @@ export async function withServices<T>(
     const other = await findOtherLayout(redis)
     if (other !== undefined) return fail(other)
     if (!mayBeginEmpty && servers.some((server) => server.isOurs)) await requireAccounts(database, config)
-    return await work(assemble({ database, owner, redis, tell }, reading, logger))
+    return await work(assemble({ config, database, owner, redis, tell }, reading, logger))
   } finally {
     for (const close of closers) await close()
   }
 }
 
-type Stores = Pick<Services, 'database' | 'owner' | 'redis' | 'tell'>
+type Stores = Pick<Services, 'config' | 'database' | 'owner' | 'redis' | 'tell'>
 
 /** Commands that need no catalogue (suspend, credit, check) work even if its file has faults. */
-function assemble({ database, owner, redis, tell }: Stores, reading: CatalogReading, logger: Logger): Services {
+function assemble({ config, database, owner, redis, tell }: Stores, reading: CatalogReading, logger: Logger): Services {
   const catalog = {
     get current(): Catalog {
       return typeof reading === 'string' ? fail(reading) : reading
@@ -127,6 +128,7 @@ function assemble({ database, owner, redis, tell }: Stores, reading: CatalogRead
     historyTimeoutMs: HISTORY_TIMEOUT_MS,
   })
   return {
+    config,
     database,
     owner,
     redis,

@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { CRASH_POINT_PATTERN } from '@/lib/crash-point'
 import type { Fault } from '@/lib/fault'
+import { readVariable } from '@/lib/file-variable'
 import { LOG_LEVELS, type LogLevel } from '@/lib/logger'
 import { oneOf } from '@/lib/schemas'
 import type { TelemetrySettings } from '@/lib/telemetry-settings'
@@ -11,7 +12,7 @@ import { SIGN_IN_VARIABLES, type SignInSettings, signInFaults, toSignIn } from '
 import { hostOf, NODE_ENVS, offersDemoAccount, type Situation, situationFaults } from './situation'
 import { REDIS_VARIABLES, redisFaults } from './stores'
 import { TELEMETRY_VARIABLES, telemetryFaults, toTelemetry } from './telemetry'
-import { TOP_UP_VARIABLES, type TopUpSettings, topUpFaults, toTopUps } from './top-ups'
+import { FILE_VARIABLES, TOP_UP_VARIABLES, type TopUpSettings, topUpFaults, toTopUps } from './top-ups'
 import { integer, optional, secret } from './variables'
 
 /** Environment variables by name; an empty value counts as unset. */
@@ -98,7 +99,11 @@ export function loadConfig(environment: Environment, situation: Situation = {}):
   const values: Record<string, unknown> = {}
   const faults: Fault[] = []
   for (const [name, schema] of Object.entries(Variables.properties)) {
-    const text = environment[name]
+    const { value: text, message } = textOf(environment, name)
+    if (message !== undefined) {
+      faults.push({ place: name, message })
+      continue
+    }
     if (text === undefined || text === '') {
       values[name] = schema.default
       continue
@@ -130,6 +135,11 @@ export function loadConfig(environment: Environment, situation: Situation = {}):
   }
   if (faults.length > 0) return { kind: 'faulty', faults }
   return { kind: 'loaded', config: toConfig(Value.Cast(Variables, values), situation) }
+}
+
+/** The variable's text, or that of its file if it may have one. */
+function textOf(environment: Environment, name: string): { value?: string | undefined; message?: string } {
+  return FILE_VARIABLES.includes(name) ? readVariable(environment, name) : { value: environment[name] }
 }
 
 /** The catalogue's path, even if other settings are invalid. */

@@ -61,10 +61,12 @@ export function situationFaults(values: Record<string, unknown>, situation: Situ
     faults.push({ place: situation.keyVariables.join(' or '), message })
   }
   const isReachable = typeof HOST !== 'string' || !isLoopback(HOST)
-  if (DEPOSIT_PROVIDER === 'sandbox' && NODE_ENV !== 'production' && !situation.isSimulated && isReachable) {
+  const isTrial = DEPOSIT_PROVIDER === 'sandbox' || DEPOSIT_PROVIDER === 'stripe'
+  if (isTrial && NODE_ENV !== 'production' && !situation.isSimulated && isReachable) {
+    const trial = DEPOSIT_PROVIDER === 'sandbox' ? 'the sandbox' : 'a test key of Stripe'
     faults.push({
       place: 'DEPOSIT_PROVIDER',
-      message: 'the sandbox credits what nobody paid; beside a provider key it needs HOST=127.0.0.1',
+      message: `${trial} credits what nobody paid; beside a provider key it needs HOST=127.0.0.1`,
     })
   }
   return faults

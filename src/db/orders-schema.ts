@@ -46,6 +46,8 @@ export const ORDER_EVENT_KINDS = [
   'charged_back',
   'reinstated',
   'reversal_kept',
+  'processing',
+  'failed',
 ] as const
 export type OrderEventKind = (typeof ORDER_EVENT_KINDS)[number]
 
@@ -113,6 +115,8 @@ export const orders = pgTable(
     createdAt: moment('created_at').notNull(),
     expiresAt: moment('expires_at').notNull(),
     paidAt: moment('paid_at'),
+    /** When to ask the provider whether an event was lost; null: there is nothing to ask. */
+    lookAt: moment('look_at'),
     /** As they were at the first payment; null until then. */
     parties: jsonb('parties').$type<Parties>(),
     updatedAt: moment('updated_at').notNull(),
@@ -151,6 +155,8 @@ export const payments = pgTable(
     accountId: text('account_id'),
     /** Hundredths of `currency`, which is three capital letters. */
     amountCents: cents('amount_cents').notNull(),
+    /** The part of `amountCents` that is tax, which is not credited. */
+    taxCents: cents('tax_cents').notNull().default(0),
     currency: text('currency').notNull(),
     payee: text('payee'),
     sender: text('payer'),

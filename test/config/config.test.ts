@@ -41,6 +41,7 @@ describe('the settings', () => {
     },
     topUps: {
       ...{ bank: undefined, deposit: undefined, seller: { name: undefined, address: undefined, vatId: undefined } },
+      orderUsd: { minimum: 5, maximum: 10_000 },
       reversibleDays: { deposit: 30, bankTransfer: 0 },
     },
     hasDemoAccount: false,

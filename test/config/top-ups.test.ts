@@ -1,5 +1,8 @@
 /** Settings of top-ups: no webhook without a secret, no sandbox in production, no transfer to a mistyped account. */
 import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Config, type Environment, loadConfig } from '@/config/config'
 import { formatFaults } from '@/lib/fault'
 
@@ -50,6 +53,79 @@ describe('deposits', () => {
     const environment = { ...production, DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: SECRET }
     expect(faultsOf(environment)).toEqual([expect.stringContaining('DEPOSIT_PROVIDER: NODE_ENV=production refuses')])
   })
+})
+
+describe('deposits by Stripe', () => {
+  const TEST_KEY = 'sk_test_4eC39HqLyjWDarjtT1zdp7dc'
+  const LIVE_KEY = 'rk_live_4eC39HqLyjWDarjtT1zdp7dc'
+  const SIGNING = `whsec_${'a1'.repeat(16)}`
+  const STRIPE = { DEPOSIT_PROVIDER: 'stripe', HOST: '127.0.0.1', STRIPE_WEBHOOK_SECRETS: SIGNING }
+  const PRODUCTION = { NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) }
+
+  test('take a test key for trials and a live key in production', () => {
+    const settings = { provider: 'stripe', hasInvoices: true, addsTax: false, asksTaxId: false, billingAddress: 'auto' }
+    const own = { webhookSecrets: [SIGNING], apiBase: undefined }
+    expect(load({ ...STRIPE, STRIPE_SECRET_KEY: TEST_KEY }).deposit).toMatchObject({
+      ...settings,
+      ...own,
+      isLive: false,
+    })
+    const live = load({ ...STRIPE, ...PRODUCTION, STRIPE_SECRET_KEY: LIVE_KEY }).deposit
+    expect(live).toMatchObject({ ...settings, ...own, isLive: true, secretKey: LIVE_KEY })
+  })
+
+  test('a key of the other mode is a fault that names itself and not the key', () => {
+    const test = faultsOf({ ...STRIPE, ...PRODUCTION, STRIPE_SECRET_KEY: TEST_KEY })
+    expect(test).toEqual([expect.stringContaining('STRIPE_SECRET_KEY: is a test key')])
+    const live = faultsOf({ ...STRIPE, STRIPE_SECRET_KEY: LIVE_KEY })
+    expect(live).toEqual([expect.stringContaining('STRIPE_SECRET_KEY: is a live key')])
+    expect([...test, ...live].join()).not.toContain('4eC39')
+  })
+
+  test('without key or secrets, or with something else in their place, do not start', () => {
+    expect(faultsOf({ DEPOSIT_PROVIDER: 'stripe', HOST: '127.0.0.1' })).toEqual([
+      expect.stringContaining('STRIPE_SECRET_KEY: is unset'),
+      expect.stringContaining('STRIPE_WEBHOOK_SECRETS: is unset'),
+    ])
+    const wrong = faultsOf({ ...STRIPE, STRIPE_SECRET_KEY: 'pk_test_4eC39HqLyjWDarjtT1zdp7dc' })
+    expect(wrong[0]).toStartWith('STRIPE_SECRET_KEY: expected a secret key of Stripe')
+  })
+
+  test('a test key beside a provider key is refused where strangers reach it: test cards pay nothing', () => {
+    const { HOST: _, ...reachable } = { ...STRIPE, STRIPE_SECRET_KEY: TEST_KEY }
+    expect(faultsOf(reachable)).toEqual([expect.stringContaining('DEPOSIT_PROVIDER: a test key of Stripe credits')])
+  })
+
+  test('an address of the API is one of this machine, unless in tests', () => {
+    const environment = { ...STRIPE, STRIPE_SECRET_KEY: TEST_KEY }
+    expect(faultsOf({ ...environment, STRIPE_API_BASE: 'http://127.0.0.1:1234' })).toEqual([])
+    const elsewhere = { ...environment, STRIPE_API_BASE: 'http://stripe.example' }
+    expect(faultsOf(elsewhere)).toEqual([expect.stringContaining('STRIPE_API_BASE: is for tests')])
+    expect(faultsOf({ ...elsewhere, NODE_ENV: 'test' })).toEqual([])
+  })
+
+  test('read key and secrets from files', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'stripe-'))
+    try {
+      const [key, secrets] = [join(folder, 'key'), join(folder, 'secrets')]
+      writeFileSync(key, `${TEST_KEY}\n`)
+      writeFileSync(secrets, SIGNING)
+      const files = { STRIPE_SECRET_KEY_FILE: key, STRIPE_WEBHOOK_SECRETS_FILE: secrets }
+      const environment = { DEPOSIT_PROVIDER: 'stripe', HOST: '127.0.0.1', ...files }
+      expect(load(environment).deposit).toMatchObject({ secretKey: TEST_KEY, webhookSecrets: [SIGNING] })
+      const both = faultsOf({ ...environment, STRIPE_SECRET_KEY: TEST_KEY })
+      expect(both[0]).toContain('STRIPE_SECRET_KEY and STRIPE_SECRET_KEY_FILE are both set')
+      const missing = faultsOf({ ...environment, STRIPE_SECRET_KEY_FILE: join(folder, 'none') })
+      expect(missing[0]).toContain('cannot read the file that STRIPE_SECRET_KEY_FILE names')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+test('the smallest order is not above the largest', () => {
+  expect(load({ ORDER_MIN_USD: '20', ORDER_MAX_USD: '50' }).orderUsd).toEqual({ minimum: 20, maximum: 50 })
+  expect(faultsOf({ ORDER_MIN_USD: '51', ORDER_MAX_USD: '50' })).toEqual(['ORDER_MIN_USD: is above ORDER_MAX_USD'])
 })
 
 describe('bank transfers', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
 import { giveRole } from '@test/accounts/transfers/owner'
-import { REVERSIBLE_DAYS, SELLER } from '@test/console/orders/fixture'
+import { AMOUNTS, REVERSIBLE_DAYS, SELLER } from '@test/console/orders/fixture'
 import { asGateway, freshDatabase } from '@test/support/stores'
 import { OPERATOR } from '@/accounts/audit'
 import { createBudgets } from '@/accounts/budgets/budgets'
@@ -117,13 +117,14 @@ export async function openWorld(redisUrl: string) {
   const [fixture] = fixtures as [(typeof fixtures)[0]]
   const owner = connectDatabase(`${address}?role=svc_migrator`, { maxConnections: 1, statementTimeoutMs: 0 })
   const { database, ledger, redis, history } = fixture
-  const methods = { bankTransfer: EXAMPLE_BANK, deposit: createSandboxProvider(async () => SECRET, CLOCK) }
+  const methods = { bankTransfer: EXAMPLE_BANK, deposit: createSandboxProvider(async () => [SECRET], CLOCK) }
   const ordersDeps = {
     database,
     ledger,
     clock: CLOCK,
     logger: silentLogger,
     methods,
+    amounts: AMOUNTS,
     reversibleDays: REVERSIBLE_DAYS,
     seller: SELLER,
   }

@@ -25,6 +25,10 @@ export const JUDGES: readonly Judge[] = [
   { path: 'test/clients/java', why: 'the Java libraries against a gateway' },
   { path: 'test/clients/older-majors.test.ts', why: 'older majors of the client libraries' },
   { path: 'test/clients/python', why: 'the Python libraries against a gateway' },
+  {
+    path: 'test/console/orders/deposits/stripe-model.test.ts',
+    why: 'plays Stripe’s events in every order, and processes that die',
+  },
   { path: 'test/dashboard/docs.test.ts', why: 'what pages look like, and whether they are accessible' },
   { path: 'test/dashboard/snippets.test.ts', why: 'runs the code that the dashboard gives to customers' },
   { path: 'test/dashboard/widths.test.ts', why: 'every page at every width and scheme, and whether it is accessible' },

@@ -17,6 +17,7 @@ export const OrderBody = titled('Order', {
   orderId: Type.String(),
   reference: Type.String({ description: 'What the customer writes into the transfer, e.g. `SVC-7K3M-9QXP`' }),
   method: MethodName,
+  provider: orNull(Type.String({ description: 'Who takes the deposit' })),
   amountUsd: Usd,
   state: StateName,
   paidUsd: Usd,
@@ -51,12 +52,13 @@ const EventBody = titled('OrderEvent', {
   at: Moment,
 })
 
-const PaymentBody = Type.Object({
+const PaymentBody = titled('OrderPayment', {
   paymentId: Type.String(),
   amount: Type.String({ description: 'Decimal, in `currency`' }),
   currency: Type.String(),
   state: oneOf(PAYMENT_STATES),
   mismatch: orNull(Type.String({ description: 'Why it was not credited by itself' })),
+  taxUsd: Type.String({ description: 'The part of `amount` that is tax, which is not credited' }),
   creditedUsd: Usd,
   receivedAt: Moment,
 })
@@ -84,21 +86,28 @@ export const OrderDetailBody = Type.Composite([
     events: Type.Array(EventBody, { description: 'Oldest first' }),
     payments: Type.Array(PaymentBody, { description: 'Newest first' }),
     receipt: orNull(ReceiptBody),
+    hasProviderDocument: Type.Boolean({ description: 'The provider has an invoice or a receipt of the payment' }),
   }),
 ])
 export type OrderDetailBody = Static<typeof OrderDetailBody>
 
 /** What an order itself does not know: who sells, and who looks. */
-type OrderFacts = { seller: Parties['seller']; viewerEmail: string }
+type OrderFacts = {
+  seller: Parties['seller']
+  viewerEmail: string
+  /** The provider that has invoices or receipts of its own. */
+  documentsOf: string | undefined
+}
 
 /** An order as its customer reads it. */
 export function orderBody(order: Order): OrderBody {
-  const { orderId, reference, method, state, claimNote, paymentUrl, paymentAccount } = order
+  const { orderId, reference, method, provider, state, claimNote, paymentUrl, paymentAccount } = order
   const { createdAt, expiresAt, paidAt, claimedAt } = order
   return {
     orderId,
     reference,
     method,
+    provider,
     state,
     claimNote,
     paymentUrl,
@@ -120,6 +129,7 @@ export function orderDetailBody(order: OrderDetails, facts: OrderFacts): OrderDe
     events: order.events.map((event) => eventBody(event, facts.viewerEmail)),
     payments: order.payments.map(paymentBody),
     receipt: receiptBody(order),
+    hasProviderDocument: order.paidAt !== null && order.provider !== null && order.provider === facts.documentsOf,
   }
 }
 
@@ -135,8 +145,21 @@ function eventBody({ kind, state, amountCents, actor, note, createdAt }: OrderEv
   }
 }
 
-function paymentBody({ paymentId, amountCents, currency, state, mismatch, creditedCents, receivedAt }: Payment) {
-  const amounts = { amount: formatCents(amountCents), creditedUsd: formatCents(creditedCents) }
+function paymentBody({
+  paymentId,
+  amountCents,
+  taxCents,
+  currency,
+  state,
+  mismatch,
+  creditedCents,
+  receivedAt,
+}: Payment) {
+  const amounts = {
+    amount: formatCents(amountCents),
+    taxUsd: formatCents(taxCents),
+    creditedUsd: formatCents(creditedCents),
+  }
   return { ...isoMoments({ paymentId, currency, state, mismatch, receivedAt }), ...amounts }
 }
 

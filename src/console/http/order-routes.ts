@@ -5,14 +5,7 @@ import type { Member } from '@/console/auth/viewer'
 import { formatCents, parseCents } from '@/console/orders/cents'
 import { SANDBOX_NAME } from '@/console/orders/deposits/sandbox-deposit'
 import type { OfferedMethods, OrdersDeps } from '@/console/orders/deps'
-import {
-  BANK_TRANSFER_LIFETIME_MS,
-  DEPOSIT_LIFETIME_MS,
-  MAX_CLAIM_NOTE_CHARS,
-  MAX_OPEN_ORDERS,
-  MAX_ORDER_CENTS,
-  MIN_ORDER_CENTS,
-} from '@/console/orders/limits'
+import { BANK_TRANSFER_LIFETIME_MS, MAX_CLAIM_NOTE_CHARS, MAX_OPEN_ORDERS } from '@/console/orders/limits'
 import type { Orders } from '@/console/orders/orders'
 import type { Actor, CreateOutcome, Order } from '@/console/orders/types'
 import { assertNever } from '@/lib/assert'
@@ -27,11 +20,13 @@ import { exactly, listOf, mapPage, NoFields } from './wire'
 export type OrderRouteDeps = GuardDeps & {
   orders: Orders
   methods: OfferedMethods
+  amounts: OrdersDeps['amounts']
   seller: OrdersDeps['seller']
 }
 
 const PRESETS_USD = ['10', '25', '50', '100', '250', '500']
 const MS_PER_HOUR = 3_600_000
+const CENTS_PER_USD = 100
 
 const OrderParams = Type.Object({ ...IN_ACCOUNT, orderId: Type.String({ pattern: '^\\w{1,64}$', maxLength: 64 }) })
 const NewOrderBody = exactly({
@@ -57,9 +52,22 @@ const Options = Type.Object({
   maxOpenOrders: Type.Integer({ description: 'Orders that may wait for money at the same time' }),
   bankTransfer: orNull(Type.Object({ bank: BankBody, expiresAfterHours: Type.Number() })),
   deposit: orNull(
-    Type.Object({ provider: Type.String(), isSandbox: Type.Boolean(), expiresAfterHours: Type.Number() }),
+    Type.Object({
+      provider: Type.String(),
+      isSandbox: Type.Boolean(),
+      addsTax: Type.Boolean({ description: "The provider adds tax to the amount, by the payer's address" }),
+      expiresAfterHours: Type.Number(),
+    }),
   ),
 })
+
+const DOCUMENT = {
+  response: Type.Object({ url: Type.String() }),
+  detail: {
+    summary: "Get the provider's invoice or receipt",
+    description: 'Its address. 404 while there is none.',
+  },
+}
 
 /** Mounts `/dashboard/api/a/:accountId/orders`. */
 export function orderRoutes(deps: OrderRouteDeps) {
@@ -96,6 +104,21 @@ export function orderRoutes(deps: OrderRouteDeps) {
         description: 'With where to pay, what has happened to it, its payments, and its receipt once it is paid.',
       },
     })
+    .post('/:orderId/set-up', (caller) => setUp(deps, caller, caller.params.orderId), {
+      may: 'billing.pay',
+      params: OrderParams,
+      body: NoFields,
+      response: OrderBody,
+      detail: {
+        summary: 'Set the payment of an order up',
+        description: 'For a deposit without a page to pay on. A payment that exists is never set up again.',
+      },
+    })
+    .get('/:orderId/document', ({ viewer, params }) => document(deps, viewer, params.orderId), {
+      may: 'billing.read',
+      params: OrderParams,
+      ...DOCUMENT,
+    })
     .post('/:orderId/cancel', (caller) => cancel(deps, caller, caller.params.orderId), {
       may: 'billing.pay',
       params: OrderParams,
@@ -116,11 +139,11 @@ export function orderRoutes(deps: OrderRouteDeps) {
     })
 }
 
-function options({ methods: { bankTransfer, deposit } }: OrderRouteDeps): typeof Options.static {
+function options({ methods: { bankTransfer, deposit }, amounts }: OrderRouteDeps): typeof Options.static {
   return {
-    minimumUsd: formatCents(MIN_ORDER_CENTS),
-    maximumUsd: formatCents(MAX_ORDER_CENTS),
-    presetsUsd: PRESETS_USD,
+    minimumUsd: formatCents(amounts.minimumCents),
+    maximumUsd: formatCents(amounts.maximumCents),
+    presetsUsd: PRESETS_USD.filter((usd) => isWithin(amounts, Number(usd) * CENTS_PER_USD)),
     maxOpenOrders: MAX_OPEN_ORDERS,
     bankTransfer: bankTransfer
       ? { bank: bankTransfer, expiresAfterHours: BANK_TRANSFER_LIFETIME_MS / MS_PER_HOUR }
@@ -129,21 +152,30 @@ function options({ methods: { bankTransfer, deposit } }: OrderRouteDeps): typeof
       ? {
           provider: deposit.name,
           isSandbox: deposit.name === SANDBOX_NAME,
-          expiresAfterHours: DEPOSIT_LIFETIME_MS / MS_PER_HOUR,
+          addsTax: deposit.inquiry?.addsTax ?? false,
+          expiresAfterHours: deposit.lifetimeMs / MS_PER_HOUR,
         }
       : null,
   }
+}
+
+function isWithin({ minimumCents, maximumCents }: OrdersDeps['amounts'], cents: number): boolean {
+  return cents >= minimumCents && cents <= maximumCents
 }
 
 async function create(deps: OrderRouteDeps, caller: Caller, { amountUsd, method }: typeof NewOrderBody.static) {
   const { accountId } = caller.viewer
   const amountCents = parseCents(amountUsd)
   if (amountCents === undefined) throw invalidRequest('The amount must be USD with at most two decimals.', 'amountUsd')
-  const origin = deps.publicUrl ?? new URL(caller.request.url).origin
-  const returnUrl = `${origin}/dashboard/a/${accountId}/credit/orders/`
+  const returnUrl = returnUrlOf(deps, caller)
   const outcome = await deps.orders.create({ accountId, method, amountCents, returnUrl, actor: actorOf(caller) })
   if (outcome.kind === 'created') return orderBody(outcome.order)
   throw creationError(outcome)
+}
+
+/** Where a provider sends the customer back to, before the order's id. */
+function returnUrlOf({ publicUrl }: OrderRouteDeps, { request, viewer }: Caller): string {
+  return `${publicUrl ?? new URL(request.url).origin}/dashboard/a/${viewer.accountId}/credit/orders/`
 }
 
 function creationError(outcome: Exclude<CreateOutcome, { kind: 'created' }>): GatewayError {
@@ -167,16 +199,41 @@ function creationError(outcome: Exclude<CreateOutcome, { kind: 'created' }>): Ga
     case 'unknown_account':
       return refused('unknown_account')
     case 'provider_failed':
-      return new GatewayError('upstream_failed', 'The payment provider does not answer. Try again, or pay another way.')
+      return noAnswer()
     default:
       return assertNever(outcome)
   }
 }
 
+function noAnswer(cause?: unknown): GatewayError {
+  return new GatewayError('upstream_failed', 'The payment provider does not answer. Try again, or pay another way.', {
+    cause,
+  })
+}
+
 async function detail(deps: OrderRouteDeps, { accountId, email }: Member, orderId: string) {
   const order = await deps.orders.get(orderId, accountId)
   if (!order) throw noSuchOrder()
-  return orderDetailBody(order, { seller: deps.seller, viewerEmail: email })
+  return orderDetailBody(order, {
+    seller: deps.seller,
+    viewerEmail: email,
+    documentsOf: deps.methods.deposit?.inquiry && deps.methods.deposit.name,
+  })
+}
+
+async function setUp(deps: OrderRouteDeps, caller: Caller, orderId: string): Promise<OrderBody> {
+  const { accountId } = caller.viewer
+  const outcome = await deps.orders.setUpPayment({ orderId, accountId, returnUrl: returnUrlOf(deps, caller) })
+  if (outcome.kind === 'provider_failed') throw noAnswer()
+  return changed(outcome)
+}
+
+async function document(deps: OrderRouteDeps, { accountId }: Member, orderId: string) {
+  const url = await deps.orders.documentUrl(orderId, accountId).catch((cause: unknown) => {
+    throw noAnswer(cause)
+  })
+  if (url === undefined) throw new GatewayError('not_found', 'There is no invoice or receipt of the provider yet.')
+  return { url }
 }
 
 async function cancel(deps: OrderRouteDeps, caller: Caller, orderId: string) {
@@ -193,8 +250,8 @@ async function claim(deps: OrderRouteDeps, caller: Caller, orderId: string, note
 
 type Changed =
   | { kind: 'too_many_claims'; limit: number }
-  | { kind: 'cancelled' | 'claimed'; order: Order }
-  | { kind: 'not_found' }
+  | { kind: 'cancelled' | 'claimed' | 'set_up'; order: Order }
+  | { kind: 'not_found' | 'payment_under_way' | 'provider_unreachable' }
   | { kind: 'not_pending'; order: Order }
 
 function changed(outcome: Changed): OrderBody {
@@ -205,6 +262,12 @@ function changed(outcome: Changed): OrderBody {
       throw new GatewayError('conflict', `The order is ${outcome.order.state.replace('_', ' ')} by now.`, {
         code: 'order_not_pending',
       })
+    case 'payment_under_way':
+      throw new GatewayError('conflict', 'The payment of this order is under way, so it cannot be cancelled.', {
+        code: 'payment_under_way',
+      })
+    case 'provider_unreachable':
+      throw noAnswer()
     case 'too_many_claims':
       throw new GatewayError('rate_limited', `You have said so ${outcome.limit} times: we will look at it.`, {
         code: 'too_many_claims',

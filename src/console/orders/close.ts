@@ -1,41 +1,17 @@
-/** Orders that end without money, and the customer's "I've paid": cancelled, expired, claimed. */
+/** Orders that expire, and the customer's "I've paid". */
 import { and, asc, eq, lte } from 'drizzle-orm'
 import type { Transaction } from '@/db/client'
 import { orderEvents, orders } from '@/db/orders-schema'
 import type { OrdersDeps } from './deps'
-import { MAX_CLAIM_NOTE_CHARS, MAX_CLAIMS, MAX_REASON_CHARS } from './limits'
+import { MAX_CLAIM_NOTE_CHARS, MAX_CLAIMS } from './limits'
 import { nextState } from './order-state'
 import { auditPerson, changeOrder, lockOrder, type OrderRow, storableText, toOrder } from './rows'
-import type { Actor, CancelOutcome, ClaimOutcome } from './types'
+import type { Actor, ClaimOutcome } from './types'
 
 /** Who expires orders, as their events name it. */
 const CLOCKWORK: Actor = { kind: 'system', name: 'expiry' }
 
-type CancelRequest = { orderId: string; accountId?: string; actor: Actor; note?: string }
 type ClaimRequest = { orderId: string; accountId?: string; note: string; actor: Actor }
-
-/** Cancels a pending order. One whose time is up expires instead. */
-export async function cancelOrder(deps: OrdersDeps, request: CancelRequest): Promise<CancelOutcome> {
-  const { orderId, accountId, actor, note } = request
-  return await deps.database.db.transaction(async (transaction) => {
-    const found = await lockOwn(deps, transaction, orderId, accountId)
-    if (!found) return { kind: 'not_found' }
-    const state = nextState(found.state, 'cancel')
-    if (state === undefined) return { kind: 'not_pending', order: toOrder(found) }
-    const text = note === undefined ? undefined : storableText(note, MAX_REASON_CHARS)
-    const event = { kind: 'cancelled', ...(text !== undefined && { note: text }) } as const
-    const now = new Date(deps.clock.now())
-    const row = await changeOrder(transaction, orderId, { set: { state }, event, actor, now })
-    await auditPerson(transaction, {
-      actor,
-      action: 'order.cancel',
-      subject: orderId,
-      accountId: row.accountId,
-      details: { reference: row.reference, note: text ?? null },
-    })
-    return { kind: 'cancelled', order: toOrder(row) }
-  })
-}
 
 /** Notes that the customer says to have paid. */
 export async function claimPaid(deps: OrdersDeps, request: ClaimRequest): Promise<ClaimOutcome> {
@@ -78,7 +54,7 @@ export async function expireDue(deps: OrdersDeps, limit: number): Promise<number
         .select()
         .from(orders)
         .where(and(eq(orders.id, id), isDue))
-        .for('update', { skipLocked: true })
+        .for('no key update', { skipLocked: true })
       return row !== undefined && (await expireIfDue(deps, transaction, row)).state === 'expired'
     })
     if (isExpired) expired += 1
@@ -94,7 +70,8 @@ export async function expireIfDue(deps: OrdersDeps, transaction: Transaction, ro
   return changeOrder(transaction, row.id, { set: { state }, event: { kind: 'expired' }, actor: CLOCKWORK, now })
 }
 
-async function lockOwn(
+/** Locks an order, of the account if one is given, and expires it if its time is up. */
+export async function lockOwn(
   deps: OrdersDeps,
   transaction: Transaction,
   orderId: string,

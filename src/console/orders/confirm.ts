@@ -44,7 +44,8 @@ const MISMATCH_OF_STATE = {
 
 /** Asserts what the caller must have checked: the amount's range, the currency's and the id's form. */
 export async function confirmPayment(deps: OrdersDeps, notice: PaymentNotice): Promise<ConfirmOutcome> {
-  const { amountCents, currency, externalId } = notice
+  const { amountCents, taxCents = 0, currency, externalId } = notice
+  assert(Number.isInteger(taxCents) && taxCents >= 0 && taxCents < amountCents, 'tax is a part of the amount')
   assert(Number.isInteger(amountCents) && amountCents > 0 && amountCents <= MAX_PAYMENT_CENTS, 'amount out of range')
   assert(/^[A-Za-z]{3}$/.test(currency), 'a currency has three letters')
   assert(externalId.length > 0 && externalId.length <= MAX_EXTERNAL_ID_CHARS, 'the external id is too long or empty')
@@ -101,9 +102,10 @@ async function credit(
   notice: PaymentNotice,
   order: OrderRow,
 ): Promise<Recorded> {
-  const { amountCents, actor } = notice
+  const { actor } = notice
+  const amountCents = netCents(notice)
   const state = nextState(order.state, 'pay')
-  assert(state !== undefined, 'only a pending order is paid by itself')
+  assert(state !== undefined, 'only an order that waits is paid by itself')
   const { accountId } = order
   const reference = creditReference(paymentIdOf(notice))
   const recorded = await recordCredit(transaction, { accountId, amount: centsToNano(amountCents), reference })
@@ -118,7 +120,13 @@ async function credit(
     entryId,
   })
   const paid = await changeOrder(transaction, order.id, {
-    set: { state, paidCents: amountCents, paidAt: now, parties: await partiesOf(deps, transaction, order) },
+    set: {
+      state,
+      paidCents: amountCents,
+      paidAt: now,
+      lookAt: null,
+      parties: await partiesOf(deps, transaction, order),
+    },
     event: { kind: 'paid', amountCents, entryId, ...noteOf(notice) },
     actor,
     now,
@@ -173,6 +181,7 @@ async function insert(
       orderId: order?.id ?? null,
       accountId: order?.accountId ?? null,
       amountCents: notice.amountCents,
+      taxCents: notice.taxCents ?? 0,
       currency: notice.currency.toUpperCase(),
       payee: optionalText(notice.payee, 200),
       sender: optionalText(notice.sender, 200),
@@ -224,9 +233,15 @@ function mismatchOf(order: OrderRow, notice: PaymentNotice): MismatchReason | un
   }
   if (notice.currency.toUpperCase() !== order.currency) return 'wrong_currency'
   const closed = MISMATCH_OF_STATE[order.state]
-  if (closed) return closed
-  if (notice.amountCents < order.amountCents) return 'underpaid'
-  return notice.amountCents > order.amountCents ? 'overpaid' : undefined
+  if (closed && !(closed === 'order_expired' && notice.isTimely)) return closed
+  const paidCents = netCents(notice)
+  if (paidCents < order.amountCents) return 'underpaid'
+  return paidCents > order.amountCents ? 'overpaid' : undefined
+}
+
+/** Tax is not credit. */
+function netCents({ amountCents, taxCents = 0 }: PaymentNotice): number {
+  return amountCents - taxCents
 }
 
 /** A provider confirms only what it was asked to collect: the order of one is never paid by the webhook of another. */

@@ -10,17 +10,10 @@ import { withDeadline } from '@/lib/deadline'
 import { randomId } from '@/lib/ids'
 import { formatCents } from './cents'
 import type { OrdersDeps } from './deps'
-import {
-  BANK_TRANSFER_LIFETIME_MS,
-  DEPOSIT_LIFETIME_MS,
-  MAX_OPEN_ORDERS,
-  MAX_ORDER_CENTS,
-  MAX_ORDERS_PER_DAY,
-  MIN_ORDER_CENTS,
-} from './limits'
+import { BANK_TRANSFER_LIFETIME_MS, MAX_OPEN_ORDERS, MAX_ORDERS_PER_DAY } from './limits'
 import { newReference } from './reference'
 import { appendEvent, auditPerson, changeOrder, lockOrder, type OrderRow, toOrder } from './rows'
-import type { Actor, CreateOutcome, NewOrder } from './types'
+import type { Actor, CreateOutcome, NewOrder, SetUpOutcome } from './types'
 
 /** How long a provider may take to set a payment up. */
 const PROVIDER_TIMEOUT_MS = 15_000
@@ -29,24 +22,47 @@ const DAY_MS = 86_400_000
 /** Creates a pending order. The provider is asked after the order is stored, so that no payment is without its order. */
 export async function createOrder(deps: OrdersDeps, order: NewOrder): Promise<CreateOutcome> {
   const { amountCents, method } = order
-  if (!Number.isInteger(amountCents) || amountCents < MIN_ORDER_CENTS || amountCents > MAX_ORDER_CENTS) {
-    return { kind: 'amount_out_of_range', minimumCents: MIN_ORDER_CENTS, maximumCents: MAX_ORDER_CENTS }
+  const { minimumCents, maximumCents } = deps.amounts
+  if (!Number.isInteger(amountCents) || amountCents < minimumCents || amountCents > maximumCents) {
+    return { kind: 'amount_out_of_range', minimumCents, maximumCents }
   }
   const { deposit, bankTransfer } = deps.methods
   if (method === 'deposit' ? !deposit : !bankTransfer) return { kind: 'method_unavailable' }
   const stored = await deps.database.db.transaction((transaction) => store(deps, transaction, order))
   if (stored.kind !== 'stored') return stored
   if (method !== 'deposit' || !deposit) return { kind: 'created', order: toOrder(stored.row) }
-  return askProvider(deps, deposit, stored.row, order)
+  const payment = await askProvider(deps, deposit, stored, order.returnUrl)
+  if (payment) return { kind: 'created', order: toOrder(payment) }
+  return { kind: 'provider_failed', order: toOrder(await giveUp(deps, deposit, stored.row.id)) }
 }
 
-type Stored = { kind: 'stored'; row: OrderRow } | Exclude<CreateOutcome, { kind: 'created' | 'provider_failed' }>
+/** Sets the payment of a pending order up if the gateway died before it could: the provider knows the order again. */
+export async function setUpPayment(
+  deps: OrdersDeps,
+  { orderId, accountId, returnUrl }: { orderId: string; accountId: string; returnUrl: string },
+): Promise<SetUpOutcome> {
+  const [found] = await deps.database.db
+    .select({ row: orders, email: accounts.email })
+    .from(orders)
+    .innerJoin(accounts, eq(accounts.id, orders.accountId))
+    .where(and(eq(orders.id, orderId), eq(orders.accountId, accountId)))
+  const { deposit } = deps.methods
+  if (!found || !deposit || found.row.provider !== deposit.name) return { kind: 'not_found' }
+  if (found.row.state !== 'pending') return { kind: 'not_pending', order: toOrder(found.row) }
+  if (found.row.payee !== null) return { kind: 'set_up', order: toOrder(found.row) }
+  const row = await askProvider(deps, deposit, found, returnUrl)
+  return row ? { kind: 'set_up', order: toOrder(row) } : { kind: 'provider_failed' }
+}
+
+type Stored =
+  | { kind: 'stored'; row: OrderRow; email: string }
+  | Exclude<CreateOutcome, { kind: 'created' | 'provider_failed' }>
 
 async function store(deps: OrdersDeps, transaction: Transaction, order: NewOrder): Promise<Stored> {
   const { accountId, actor, amountCents } = order
   // Orders of one account are counted and created in turn.
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`orders ${accountId}`}, 0))`)
-  const [account] = await transaction.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId))
+  const [account] = await transaction.select({ email: accounts.email }).from(accounts).where(eq(accounts.id, accountId))
   if (!account) return { kind: 'unknown_account' }
   const now = new Date(deps.clock.now())
   const isMine = eq(orders.accountId, accountId)
@@ -63,13 +79,13 @@ async function store(deps: OrdersDeps, transaction: Transaction, order: NewOrder
     accountId,
     details: { reference: row.reference, method: row.method, amountUsd: formatCents(amountCents) },
   })
-  return { kind: 'stored', row }
+  return { kind: 'stored', row, email: account.email }
 }
 
 type NewRow = Omit<typeof orders.$inferInsert, 'id' | 'reference'>
 
 function valuesOf({ methods }: OrdersDeps, { accountId, method, amountCents }: NewOrder, now: Date): NewRow {
-  const lifetimeMs = method === 'deposit' ? DEPOSIT_LIFETIME_MS : BANK_TRANSFER_LIFETIME_MS
+  const lifetimeMs = (method === 'deposit' && methods.deposit?.lifetimeMs) || BANK_TRANSFER_LIFETIME_MS
   const bank = methods.bankTransfer
   const paidTo =
     method === 'deposit'
@@ -100,37 +116,39 @@ async function insert(transaction: Transaction, values: NewRow): Promise<OrderRo
   }
 }
 
+/** The order with its payment, or undefined if the provider could not set it up. */
 async function askProvider(
   deps: OrdersDeps,
   provider: DepositProvider,
-  row: OrderRow,
-  { returnUrl }: NewOrder,
-): Promise<CreateOutcome> {
+  { row, email }: { row: OrderRow; email: string },
+  returnUrl: string | undefined,
+): Promise<OrderRow | undefined> {
   const { id: orderId, reference, amountCents, currency, expiresAt } = row
-  const asked = provider.createPayment({
-    orderId,
-    reference,
-    amountCents,
-    currency,
-    expiresAt,
-    returnUrl: returnUrl === undefined ? undefined : `${returnUrl}${orderId}`,
-  })
   try {
+    const asked = provider.createPayment({
+      ...{ orderId, reference, amountCents, currency, expiresAt, email },
+      returnUrl: returnUrl === undefined ? undefined : `${returnUrl}${orderId}`,
+    })
     const payment = await withDeadline(asked, PROVIDER_TIMEOUT_MS, () => {
       throw new Error(`no answer in ${PROVIDER_TIMEOUT_MS} ms`)
     })
-    return { kind: 'created', order: toOrder(await notePayment(deps, orderId, payment)) }
+    return await notePayment(deps, row, payment)
   } catch (error) {
     deps.logger.warn('deposit_not_set_up', { orderId, provider: provider.name, reason: describeFailure(error) })
-    return { kind: 'provider_failed', order: toOrder(await giveUp(deps, provider, orderId)) }
+    return undefined
   }
 }
 
-async function notePayment({ database }: OrdersDeps, orderId: string, payment: DepositPayment): Promise<OrderRow> {
+async function notePayment(
+  { database, methods }: OrdersDeps,
+  { id, expiresAt }: OrderRow,
+  payment: DepositPayment,
+): Promise<OrderRow> {
+  const lookAt = methods.deposit?.inquiry ? expiresAt : null
   const [row] = await database.db
     .update(orders)
-    .set({ payee: payment.paymentId, paymentUrl: payment.url, paymentAccount: payment.account })
-    .where(eq(orders.id, orderId))
+    .set({ payee: payment.paymentId, paymentUrl: payment.url, paymentAccount: payment.account, lookAt })
+    .where(eq(orders.id, id))
     .returning()
   assert(row, 'an order that was just stored exists')
   return row

@@ -17,6 +17,8 @@ export type OrdersDeps = {
   logger: Logger
   /** Which ways to pay there are; orders of other methods are refused. */
   methods: OfferedMethods
+  /** The smallest and the largest order. */
+  amounts: { minimumCents: number; maximumCents: number }
   /** For how many days after a payment its payer can take it back. */
   reversibleDays: { deposit: number; bankTransfer: number }
   /** Where the acts are steps of a larger transaction: takes the credits of which the ledger has to hear after its commit. */

@@ -1,4 +1,7 @@
-/** The background worker that expires overdue orders, and looks again at accounts that money was taken back from. Every gateway runs one; they leave each other's orders alone. */
+/**
+ * The background worker of orders: asks the provider about those whose time is up, expires them, and looks again at accounts
+ * that money was taken back from. Every gateway runs one; they leave each other's orders alone.
+ */
 import { describeFailure } from '@/db/failure'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
@@ -12,17 +15,19 @@ const STOP_TIMEOUT_MS = 2_000
 
 /** Looks every `intervalMs` milliseconds, and again at once while there is more. Its stop takes two seconds at most. */
 export function createExpiryWorker(
-  orders: Pick<Orders, 'expireDue' | 'suspendOwing'>,
+  orders: Pick<Orders, 'settleDue' | 'expireDue' | 'suspendOwing'>,
   logger: Logger,
   intervalMs = INTERVAL_MS,
 ): BackgroundWorker {
   return createWorkerLoop({
     async round() {
+      const asked = await orders.settleDue(ROUND_SIZE)
+      if (asked > 0) logger.info('deposits_looked_up', { orders: asked })
       const expired = await orders.expireDue(ROUND_SIZE)
       if (expired > 0) logger.info('orders_expired', { orders: expired })
       const suspended = await orders.suspendOwing()
       if (suspended > 0) logger.warn('accounts_suspended_for_debt', { accounts: suspended })
-      return expired === ROUND_SIZE ? 0 : jittered(intervalMs, JITTER)
+      return expired === ROUND_SIZE || asked === ROUND_SIZE ? 0 : jittered(intervalMs, JITTER)
     },
     onFailure(error) {
       logger.warn('order_expiry_failed', { reason: describeFailure(error) })

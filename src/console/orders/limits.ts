@@ -1,9 +1,5 @@
 /** The limits of orders: amounts in whole US cents, times in milliseconds. */
 
-/** The smallest order: 5 USD. */
-export const MIN_ORDER_CENTS = 500
-/** The largest order: 10,000 USD. */
-export const MAX_ORDER_CENTS = 1_000_000
 /** The largest payment that is taken note of: 9,000,000 USD, the most an account may hold. */
 export const MAX_PAYMENT_CENTS = 900_000_000
 /** Orders of one account that may wait for money at the same time. */
@@ -12,6 +8,8 @@ export const MAX_OPEN_ORDERS = 5
 export const MAX_ORDERS_PER_DAY = 40
 export const BANK_TRANSFER_LIFETIME_MS = 14 * 24 * 3_600_000
 export const DEPOSIT_LIFETIME_MS = 24 * 3_600_000
+/** The longest that a payer's bank takes for a payment that was begun, a debit for instance. */
+export const PROCESSING_LIFETIME_MS = 14 * 24 * 3_600_000
 
 /** How often a customer may say of one order that it is paid. */
 export const MAX_CLAIMS = 20

@@ -1,7 +1,10 @@
 /** Orders of credit: what a customer buys, how its payment is recognised, and how both become a ledger entry exactly once. */
-import { cancelOrder, claimPaid, expireDue } from './close'
+import { cancelOrder } from './cancel'
+import { claimPaid, expireDue } from './close'
 import { confirmPayment } from './confirm'
-import { createOrder } from './create'
+import { createOrder, setUpPayment } from './create'
+import { applyDeposit } from './deposits/apply-event'
+import { documentUrl, settleDue, settleOrder } from './deposits/settle'
 import type { OrdersDeps } from './deps'
 import { refundOrder } from './refund'
 import { resolvePayment } from './resolve'
@@ -18,6 +21,11 @@ export type Orders = ReturnType<typeof createOrders>
 export function createOrders(deps: OrdersDeps) {
   return {
     create: createOrder.bind(null, deps),
+    setUpPayment: setUpPayment.bind(null, deps),
+    applyDeposit: applyDeposit.bind(null, deps),
+    settle: settleOrder.bind(null, deps),
+    settleDue: settleDue.bind(null, deps),
+    documentUrl: documentUrl.bind(null, deps),
     get: getOrder.bind(null, deps),
     list: listOrders.bind(null, deps),
     cancel: cancelOrder.bind(null, deps),

@@ -46,6 +46,8 @@ type Recorded =
 
 async function record(deps: OrdersDeps, transaction: Transaction, request: NewResolution): Promise<Recorded> {
   const { paymentId, resolution } = request
+  // Before its payment, as wherever both are locked.
+  if (resolution.kind === 'credit') await lockOrder(transaction, resolution.orderId)
   const [payment] = await transaction.select().from(payments).where(eq(payments.id, paymentId)).for('update')
   if (!payment) return { kind: 'not_found' }
   if (payment.state !== 'unmatched') return { kind: 'already_resolved', payment: toPayment(payment) }
@@ -63,7 +65,7 @@ async function credit(
 ): Promise<Recorded> {
   const order = await lockOrder(transaction, orderId)
   if (!order) return { kind: 'unknown_order' }
-  const creditedCents = creditCents ?? (payment.currency === order.currency ? payment.amountCents : undefined)
+  const creditedCents = creditCents ?? (payment.currency === order.currency ? netOf(payment) : undefined)
   if (creditedCents === undefined) return { kind: 'amount_required' }
   const maximumCents = maximumOf(payment, order)
   if (!Number.isInteger(creditedCents) || creditedCents < 1 || creditedCents > maximumCents) {
@@ -96,7 +98,12 @@ async function credit(
 /** No more than came in (as far as the currency lets us compare), and no more than an order can count. */
 function maximumOf(payment: PaymentRow, order: OrderRow): number {
   const countable = MAX_PAYMENT_CENTS - order.paidCents
-  return payment.currency === order.currency ? Math.min(payment.amountCents, countable) : countable
+  return payment.currency === order.currency ? Math.min(netOf(payment), countable) : countable
+}
+
+/** Tax is not credit. */
+function netOf({ amountCents, taxCents }: PaymentRow): number {
+  return amountCents - taxCents
 }
 
 type Paid = { order: OrderRow; creditedCents: number; entryId: string }
@@ -112,7 +119,7 @@ async function pay(
   const now = new Date(deps.clock.now())
   const parties = await partiesOf(deps, transaction, order)
   return changeOrder(transaction, order.id, {
-    set: { state, paidCents: order.paidCents + creditedCents, paidAt: order.paidAt ?? now, parties },
+    set: { state, paidCents: order.paidCents + creditedCents, paidAt: order.paidAt ?? now, lookAt: null, parties },
     event: { kind: 'paid', amountCents: creditedCents, entryId, note: storableText(reason, MAX_REASON_CHARS) },
     actor,
     now,

@@ -10,9 +10,12 @@ import type { Actor, Order, OrderEvent, Payment } from './types'
 export type OrderRow = typeof orders.$inferSelect
 export type PaymentRow = typeof payments.$inferSelect
 
-/** Reads an order and keeps its row until the transaction ends. */
+/**
+ * Reads an order and keeps its row until the transaction ends. A row that refers to the order may be written meanwhile: with a
+ * stronger lock, two transactions that had each written one would wait for each other.
+ */
 export async function lockOrder(transaction: Transaction, orderId: string): Promise<OrderRow | undefined> {
-  const [row] = await transaction.select().from(orders).where(eq(orders.id, orderId)).for('update')
+  const [row] = await transaction.select().from(orders).where(eq(orders.id, orderId)).for('no key update')
   return row
 }
 
@@ -95,7 +98,7 @@ export function optionalText(text: string | undefined, maxChars: number): string
 
 /** The order without what only the database needs. */
 export function toOrder(row: OrderRow): Order {
-  const { id, payee, ...rest } = row
+  const { id, payee, lookAt, ...rest } = row
   return { orderId: id, ...rest }
 }
 

@@ -22,7 +22,7 @@ export type Actor =
   | { kind: 'system'; name: string }
 
 /** A top-up. All amounts are integer US cents. */
-export type Order = Omit<typeof orders.$inferSelect, 'id' | 'payee'> & { orderId: string }
+export type Order = Omit<typeof orders.$inferSelect, 'id' | 'payee' | 'lookAt'> & { orderId: string }
 
 /** One event of an order; never changed. `state` is that after it. */
 export type OrderEvent = Omit<typeof orderEvents.$inferSelect, 'id' | 'orderId' | 'position' | 'entryId'> & {
@@ -56,7 +56,7 @@ export type OrderDetails = Order & {
 export type NewOrder = {
   accountId: string
   method: OrderMethod
-  /** Whole cents, within the limits of limits.ts. */
+  /** Whole cents, within `OrdersDeps.amounts`. */
   amountCents: number
   /** Where the provider sends the customer afterwards, without the order's id, which is appended. */
   returnUrl?: string
@@ -78,6 +78,15 @@ export type CancelOutcome =
   | { kind: 'cancelled'; order: Order }
   | { kind: 'not_found' }
   | { kind: 'not_pending'; order: Order }
+  /** The payer was faster, and the payer's bank is at work on it. */
+  | { kind: 'payment_under_way' }
+  /** The provider has to close its page first, and does not answer. */
+  | { kind: 'provider_unreachable' }
+export type SetUpOutcome =
+  | { kind: 'set_up'; order: Order }
+  | { kind: 'not_found' }
+  | { kind: 'not_pending'; order: Order }
+  | { kind: 'provider_failed' }
 export type ClaimOutcome =
   /** More often than is needed. */
   | { kind: 'too_many_claims'; limit: number }
@@ -95,8 +104,12 @@ export type PaymentNotice = {
   reference?: string
   /** Hundredths of `currency`; a positive integer up to {@link MAX_PAYMENT_CENTS} of limits.ts. */
   amountCents: number
+  /** The part of `amountCents` that is tax: it is not credited. */
+  taxCents?: number
   /** Three letters. */
   currency: string
+  /** Begun before the order's end, whenever it is reported. */
+  isTimely?: boolean
   /** The account it was paid to, compared with the order's where given: an IBAN, or the provider's id of the payment. */
   payee?: string
   sender?: string

@@ -30,6 +30,8 @@ CREATE TABLE orders (
   paid_at             timestamptz,
   updated_at          timestamptz NOT NULL,
   charged_back_cents  cents NOT NULL DEFAULT 0,
+  -- When to ask the provider whether an event was lost. Null: there is nothing to ask.
+  look_at             timestamptz,
   -- Seller and customer at the first payment, for the receipt. Null until then.
   parties             jsonb CHECK ((parties IS NULL) = (paid_at IS NULL)),
   CONSTRAINT orders_reference_key UNIQUE (reference),
@@ -50,6 +52,7 @@ CREATE TABLE orders (
 CREATE INDEX orders_account_index ON orders (account_id, created_at DESC, id DESC);
 CREATE INDEX orders_created_index ON orders (created_at DESC, id DESC);
 CREATE INDEX orders_pending_index ON orders (expires_at) WHERE state = 'pending';
+CREATE INDEX orders_look_index ON orders (look_at) WHERE look_at IS NOT NULL;
 
 -- The history of an order.
 CREATE TABLE order_events (
@@ -58,7 +61,7 @@ CREATE TABLE order_events (
   position     integer NOT NULL CHECK (position > 0),
   kind         text NOT NULL CHECK (kind IN
                  ('created', 'claimed', 'paid', 'expired', 'cancelled', 'payment_unmatched', 'refunded', 'charged_back', 'reinstated',
-                  'reversal_kept')),
+                  'reversal_kept', 'processing', 'failed')),
   state        text NOT NULL,
   amount_cents cents,
   entry_id     text REFERENCES ledger_entries (id),
@@ -78,6 +81,8 @@ CREATE TABLE payments (
   order_id       text REFERENCES orders (id),
   account_id     text REFERENCES accounts (id),
   amount_cents   cents NOT NULL CHECK (amount_cents > 0),
+  -- The part of the amount that is tax, which is not credited.
+  tax_cents      cents NOT NULL DEFAULT 0 CHECK (tax_cents < amount_cents),
   currency       text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
   payee          text CHECK (char_length(payee) <= 200),
   payer          text CHECK (char_length(payer) <= 200),

@@ -2,6 +2,7 @@
 
 import alerts from '#guide/alerts.md' with { type: 'text' }
 import budgets from '#guide/budgets.md' with { type: 'text' }
+import buyingCredit from '#guide/buying-credit.md' with { type: 'text' }
 import caching from '#guide/caching.md' with { type: 'text' }
 import codingTools from '#guide/coding-tools.md' with { type: 'text' }
 import comingFrom from '#guide/coming-from.md' with { type: 'text' }
@@ -60,6 +61,7 @@ const GROUPS: readonly GuideGroup[] = [
       tiers,
       responses,
       embeddings,
+      'buying-credit': buyingCredit,
       keys,
       alerts,
       budgets,

@@ -1,6 +1,6 @@
 /** The frame around money: undone where refused, tried again after a lost race, the ledger told only of what was committed. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { REVERSIBLE_DAYS, SELLER } from '@test/console/orders/fixture'
+import { AMOUNTS, REVERSIBLE_DAYS, SELLER } from '@test/console/orders/fixture'
 import { recordCredit } from '@/accounts/credits'
 import { moveMoney } from '@/console/administration/approvals/move-money'
 import { warmLedger } from '@/console/administration/approvals/orders-within'
@@ -20,6 +20,7 @@ beforeAll(async () => {
     clock: app.clock,
     logger: app.logger,
     methods: app.dashboard.methods,
+    amounts: AMOUNTS,
     reversibleDays: REVERSIBLE_DAYS,
     seller: SELLER,
   }

@@ -151,6 +151,8 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'GET /dashboard/api/a/:accountId/orders/:orderId': ofOrder(),
   'POST /dashboard/api/a/:accountId/orders/:orderId/claim-paid': ofOrder({ note: 'paid' }),
   'POST /dashboard/api/a/:accountId/orders/:orderId/cancel': ofOrder({}),
+  'POST /dashboard/api/a/:accountId/orders/:orderId/set-up': ofOrder({}),
+  'GET /dashboard/api/a/:accountId/orders/:orderId/document': ofOrder(),
   'DELETE /dashboard/api/session/sessions/:sessionId': subject(({ sessionId }) => ({ sessionId })),
 }
 

@@ -15,6 +15,8 @@ export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 export const DAY_MS = 86_400_000
 /** Who sells in tests. */
 export const SELLER = { name: 'Engines Ltd', address: null, vatId: null }
+/** What `ORDER_MIN_USD` and `ORDER_MAX_USD` are unless set. */
+export const AMOUNTS = { minimumCents: 500, maximumCents: 1_000_000 }
 /** What `DEPOSIT_REVERSIBLE_DAYS` and its sibling are unless set. */
 export const REVERSIBLE_DAYS = { deposit: 30, bankTransfer: 0 }
 
@@ -45,7 +47,7 @@ export type OrdersFixture = {
 export async function openOrders(options: { deposit?: DepositProvider } = {}): Promise<OrdersFixture> {
   const fixture = await openFixture(await redisUrl(), await freshDatabase())
   const clock = testClock()
-  const sandbox = createSandboxProvider(async () => SECRET, clock)
+  const sandbox = createSandboxProvider(async () => [SECRET], clock)
   const { database, ledger } = fixture
   const methods = { bankTransfer: EXAMPLE_BANK, deposit: options.deposit ?? sandbox }
   const deps = {
@@ -54,6 +56,7 @@ export async function openOrders(options: { deposit?: DepositProvider } = {}): P
     clock,
     logger: silentLogger,
     methods,
+    amounts: AMOUNTS,
     reversibleDays: REVERSIBLE_DAYS,
     seller: SELLER,
   }

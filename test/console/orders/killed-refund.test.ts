@@ -10,7 +10,7 @@ import { createOrders, type Orders } from '@/console/orders/orders'
 import { checkLedger } from '@/ledger/check/check'
 import { deadlinesName, holdMember, parseHoldMember, shardOf } from '@/ledger/store/names'
 import { systemClock } from '@/lib/clock'
-import { noticeOf, REVERSIBLE_DAYS, SELLER } from './fixture'
+import { AMOUNTS, noticeOf, REVERSIBLE_DAYS, SELLER } from './fixture'
 
 const USD = 1_000_000_000
 const ROUNDS = 5
@@ -29,6 +29,7 @@ beforeAll(async () => {
     clock: systemClock,
     logger: silentLogger,
     methods,
+    amounts: AMOUNTS,
     reversibleDays: REVERSIBLE_DAYS,
     seller: SELLER,
   })

@@ -3,7 +3,7 @@ import { openFixture, silentLogger } from '@test/accounts/fixture'
 import { EXAMPLE_BANK } from '@/console/orders/deps'
 import { createOrders } from '@/console/orders/orders'
 import { systemClock } from '@/lib/clock'
-import { REVERSIBLE_DAYS, SELLER } from './fixture'
+import { AMOUNTS, REVERSIBLE_DAYS, SELLER } from './fixture'
 
 const [redisUrl = '', databaseUrl = '', orderId = '', step = ''] = process.argv.slice(2)
 const { database, ledger } = await openFixture(redisUrl, databaseUrl)
@@ -35,6 +35,7 @@ const orders = createOrders({
   clock: systemClock,
   logger: silentLogger,
   methods,
+  amounts: AMOUNTS,
   reversibleDays: REVERSIBLE_DAYS,
   seller: SELLER,
 })

@@ -5,16 +5,10 @@ import { until } from '@test/support/until'
 import { logRecorder } from '@test/usage/log-recorder'
 import { GatewayError } from '@/chat/error'
 import { createExpiryWorker } from '@/console/orders/expiry-worker'
-import {
-  MAX_CLAIMS,
-  MAX_OPEN_ORDERS,
-  MAX_ORDER_CENTS,
-  MAX_ORDERS_PER_DAY,
-  MIN_ORDER_CENTS,
-} from '@/console/orders/limits'
+import { MAX_CLAIMS, MAX_OPEN_ORDERS, MAX_ORDERS_PER_DAY } from '@/console/orders/limits'
 import { createOrders } from '@/console/orders/orders'
 import { findReferences } from '@/console/orders/reference'
-import { ADMINISTRATOR, CUSTOMER, DAY_MS, noticeOf, type OrdersFixture, openOrders } from './fixture'
+import { ADMINISTRATOR, AMOUNTS, CUSTOMER, DAY_MS, noticeOf, type OrdersFixture, openOrders } from './fixture'
 
 let world: OrdersFixture
 let accountId: string
@@ -62,13 +56,18 @@ describe('a new order', () => {
     })
   })
 
-  test.each([0, -5_000, MIN_ORDER_CENTS - 1, MAX_ORDER_CENTS + 1, 5_000.5, Number.NaN, Number.POSITIVE_INFINITY])(
-    'over %p cents is refused',
-    async (amountCents) => {
-      const outcome = await world.orders.create({ accountId, method: 'bank_transfer', amountCents, actor: CUSTOMER })
-      expect(outcome).toEqual({ kind: 'amount_out_of_range', minimumCents: 500, maximumCents: 1_000_000 })
-    },
-  )
+  test.each([
+    0,
+    -5_000,
+    AMOUNTS.minimumCents - 1,
+    AMOUNTS.maximumCents + 1,
+    5_000.5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+  ])('over %p cents is refused', async (amountCents) => {
+    const outcome = await world.orders.create({ accountId, method: 'bank_transfer', amountCents, actor: CUSTOMER })
+    expect(outcome).toEqual({ kind: 'amount_out_of_range', minimumCents: 500, maximumCents: 1_000_000 })
+  })
 
   test('a new order is refused to an account that does not exist, and by a way that is not offered', async () => {
     const order = { accountId: 'acct_none', method: 'bank_transfer', amountCents: 5_000, actor: CUSTOMER } as const
@@ -101,9 +100,9 @@ describe('a new order', () => {
 
   test('a new order whose provider fails is cancelled', async () => {
     const deposit = {
+      ...world.sandbox,
       name: 'broken',
       createPayment: () => Promise.reject(new Error('provider down')),
-      readEvent: () => ({ kind: 'ignored', type: 'none' }) as const,
     }
     const orders = createOrders({ ...world.deps, methods: { bankTransfer: undefined, deposit } })
     const outcome = await orders.create({ accountId, method: 'deposit', amountCents: 5_000, actor: CUSTOMER })
@@ -193,7 +192,11 @@ describe('expiry', () => {
     let isDown = true
     const log = logRecorder()
     const expireDue = (limit: number) => (isDown ? Promise.reject(new Error('down')) : world.orders.expireDue(limit))
-    const worker = createExpiryWorker({ expireDue, suspendOwing: async () => 0 }, log.logger, 5)
+    const worker = createExpiryWorker(
+      { settleDue: async () => 0, expireDue, suspendOwing: async () => 0 },
+      log.logger,
+      5,
+    )
     worker.start()
     try {
       await until(() => log.events('order_expiry_failed').length > 0, 'the failure to be logged')

@@ -21,6 +21,7 @@ describe('nextState', () => {
       'paid settle paid',
       'paid refund_part partly_refunded',
       'paid refund_rest refunded',
+      'expired pay paid',
       'expired settle paid',
       'cancelled settle paid',
       'partly_refunded settle partly_refunded',

@@ -41,6 +41,8 @@ export const PaymentBody = titled('ReceivedPayment', {
   orderId: NullableText,
   accountId: NullableText,
   amount: Type.String({ description: 'Decimal, of `currency`' }),
+  tax: Type.String({ description: 'The part of `amount` that is tax, which is not credited' }),
+  net: Type.String({ description: '`amount` less `tax`' }),
   currency: Type.String(),
   sender: NullableText,
   text: NullableText,
@@ -106,8 +108,14 @@ export function foundOrderBody(order: FoundOrder): Static<typeof FoundOrderBody>
 
 /** The payment without the account it went to. */
 export function paymentBody(payment: Payment): Static<typeof PaymentBody> {
-  const { amountCents, creditedCents } = payment
-  return { ...isoMoments(payment), amount: centsText(amountCents), credited: centsText(creditedCents) }
+  const { amountCents, taxCents, creditedCents } = payment
+  return {
+    ...isoMoments(payment),
+    amount: centsText(amountCents),
+    tax: centsText(taxCents),
+    net: centsText(amountCents - taxCents),
+    credited: centsText(creditedCents),
+  }
 }
 
 /** With its events and payments. */

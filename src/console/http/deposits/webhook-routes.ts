@@ -1,17 +1,14 @@
-/** Where payment providers say that money has arrived: signed webhooks after the Standard Webhooks specification. */
+/** Where payment providers report that money has arrived: webhooks, signed as the provider signs them. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { DepositDesk, DepositOutcome } from '@/console/orders/deposits/deposit-desk'
-import { SIGNATURE_HEADERS } from '@/console/orders/deposits/webhook-signature'
 import { databaseFailure } from '@/db/failure'
 import { ERRORS } from '@/http/openapi/errors'
 import { oneOf } from '@/lib/schemas'
 
 export type DepositWebhookDeps = { depositDesk: DepositDesk | undefined }
 
-/** No event comes near it; nothing beyond is read, let alone parsed or logged. */
-export const MAX_WEBHOOK_BYTES = 64 * 1024
 /** No provider needs as long to send it; a stranger must not keep a connection busy for nothing. */
 const BODY_TIMEOUT_MS = 10_000
 const RETRY_AFTER_SECONDS = 30
@@ -41,8 +38,9 @@ export function depositWebhookRoutes(deps: DepositWebhookDeps) {
       detail: {
         summary: 'A payment provider reports a deposit',
         description:
-          'Signed by the provider: `webhook-id`, `webhook-timestamp` and `webhook-signature` (HMAC-SHA256 over the raw body, ' +
-          'at most 300 seconds old). Any number of deliveries of one event credit once. 401: not signed; 413: above 64 KiB.',
+          'Signed by the provider, at most 300 seconds old: Stripe by `stripe-signature`, others by `webhook-id`, ' +
+          '`webhook-timestamp` and `webhook-signature`. Any number of deliveries of one event credit once. 401: not signed; ' +
+          '413: above 64 KiB, of Stripe 512 KiB.',
         security: [],
         ...REFUSALS,
       },
@@ -54,17 +52,13 @@ async function receive({ depositDesk }: DepositWebhookDeps, provider: string, re
   if (!depositDesk || depositDesk.provider.name !== provider) {
     throw new GatewayError('not_found', 'There is no such provider of deposits.')
   }
-  const headers = {
-    id: request.headers.get(SIGNATURE_HEADERS.id) ?? '',
-    timestamp: request.headers.get(SIGNATURE_HEADERS.timestamp) ?? '',
-    signature: request.headers.get(SIGNATURE_HEADERS.signature) ?? '',
-  }
-  if ((await askStores(depositDesk.checkHeaders(headers))) !== 'verified') throw unsigned()
-  const body = await readText(request)
+  const { headers } = request
+  if ((await askStores(depositDesk.provider.checkHeaders(headers))) !== 'verified') throw unsigned()
+  const body = await readText(request, depositDesk.provider.maxWebhookBytes)
   return { result: resultOf(await askStores(depositDesk.receive(headers, body))) }
 }
 
-/** A store that is away is no fault of the event: its sender is asked to try again. */
+/** A store or a provider that is away is no fault of the event: its sender is asked to try again. */
 async function askStores<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -78,9 +72,9 @@ async function askStores<T>(work: Promise<T>): Promise<T> {
 }
 
 /** The raw text of the body, read up to the limit and no further. */
-async function readText(request: Request): Promise<string> {
-  if (Number(request.headers.get('content-length') ?? 0) > MAX_WEBHOOK_BYTES) throw tooLarge()
-  const bytes = await readBytes(request)
+async function readText(request: Request, maxBytes: number): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  const bytes = await readBytes(request, maxBytes)
   try {
     // Only a text that gives back the very bytes that were sent can be what was signed.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -90,7 +84,7 @@ async function readText(request: Request): Promise<string> {
 }
 
 /** Reads the body within its time limit. A body that is cut off does not match its signature. */
-async function readBytes({ body }: Request): Promise<Uint8Array> {
+async function readBytes({ body }: Request, maxBytes: number): Promise<Uint8Array> {
   if (!body) return new Uint8Array()
   const reader = body.getReader()
   const timer = setTimeout(() => void reader.cancel().catch(() => undefined), BODY_TIMEOUT_MS)
@@ -99,7 +93,7 @@ async function readBytes({ body }: Request): Promise<Uint8Array> {
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       size += part.value.length
-      if (size > MAX_WEBHOOK_BYTES) throw tooLarge()
+      if (size > maxBytes) throw tooLarge(maxBytes)
       chunks.push(part.value)
     }
     return Buffer.concat(chunks)
@@ -126,6 +120,6 @@ function unsigned(): GatewayError {
   })
 }
 
-function tooLarge(): GatewayError {
-  return new GatewayError('too_large', `The body exceeds the limit of ${MAX_WEBHOOK_BYTES} bytes.`)
+function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError('too_large', `The body exceeds the limit of ${maxBytes} bytes.`)
 }

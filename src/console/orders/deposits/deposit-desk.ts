@@ -1,31 +1,21 @@
 /** The outcome of a provider's webhook once its raw text is here: signature, meaning, payment. */
 
 import type { Orders } from '@/console/orders/orders'
-import type { ConfirmOutcome, ReverseOutcome } from '@/console/orders/types'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
+import type { AppliedDeposit } from './apply-event'
 import type { DepositEvent, DepositProvider } from './deposit-provider'
-import type { WebhookHeaders, WebhookVerdict, WebhookVerifier } from './webhook-signature'
+import { SIGNATURE_HEADERS, type WebhookVerdict } from './webhook-signature'
 
 type DepositDeskDeps = {
   provider: DepositProvider
-  verifier(): Promise<WebhookVerifier>
-  orders: Orders
+  orders: Pick<Orders, 'applyDeposit'>
   logger: Logger
   /** Told the outcome of each delivery. */
   onOutcome(provider: string, outcome: OutcomeWord): void
 }
 
-export type DepositOutcome =
-  | { kind: 'refused'; reason: Exclude<WebhookVerdict, 'verified'> }
-  /** Signed, but not what this provider says. */
-  | { kind: 'malformed' }
-  /** True, and not about money that has arrived. */
-  | { kind: 'ignored' }
-  /** Signed, of a type that is not known. */
-  | { kind: 'unknown'; type: string }
-  | ConfirmOutcome
-  | ReverseOutcome
+export type DepositOutcome = { kind: 'refused'; reason: Exclude<WebhookVerdict, 'verified'> } | AppliedDeposit
 
 /** Every value that `onOutcome` gets. */
 export const DEPOSIT_OUTCOMES = [
@@ -46,49 +36,40 @@ type OutcomeWord = (typeof DEPOSIT_OUTCOMES)[number]
 
 export interface DepositDesk {
   readonly provider: DepositProvider
-  /** To be asked before the body is read. */
-  checkHeaders(headers: WebhookHeaders): Promise<WebhookVerdict>
   /** `body` is the raw text. Nothing of it is logged. Rejects if the stores can't be reached: the sender tries again. */
-  receive(headers: WebhookHeaders, body: string): Promise<DepositOutcome>
+  receive(headers: Headers, body: string): Promise<DepositOutcome>
 }
 
 /** Takes the webhooks of one provider. */
 export function createDepositDesk(deps: DepositDeskDeps): DepositDesk {
+  const { provider, orders } = deps
+
+  function note(messageId: string, outcome: DepositOutcome): DepositOutcome {
+    log(deps, messageId, outcome)
+    deps.onOutcome(provider.name, wordOf(outcome))
+    return outcome
+  }
+
   return {
-    provider: deps.provider,
-    checkHeaders: async (headers) => (await deps.verifier()).checkHeaders(headers),
+    provider,
     async receive(headers, body) {
-      const outcome = await receive(deps, headers, body)
-      note(deps, headers, outcome)
-      deps.onOutcome(deps.provider.name, wordOf(outcome))
-      return outcome
+      const id = headers.get(SIGNATURE_HEADERS.id)
+      const verdict = await provider.verify(headers, body)
+      if (verdict !== 'verified') return note(id ?? '', { kind: 'refused', reason: verdict })
+      const json = parse(body)
+      const events: DepositEvent[] = json
+        ? await provider.readEvents(json)
+        : [{ kind: 'malformed', reason: 'no JSON object' }]
+      let last: DepositOutcome = { kind: 'ignored' }
+      for (const event of events) last = note(id ?? idOf(json), await orders.applyDeposit(provider.name, event))
+      return last
     },
   }
 }
 
-async function receive(deps: DepositDeskDeps, headers: WebhookHeaders, body: string): Promise<DepositOutcome> {
-  const verdict = (await deps.verifier()).verify(headers, body)
-  if (verdict !== 'verified') return { kind: 'refused', reason: verdict }
-  const json = parse(body)
-  const event: DepositEvent = json ? deps.provider.readEvent(json) : { kind: 'malformed', reason: 'no JSON object' }
-  const { name } = deps.provider
-  const origin = { source: `deposit:${name}`, actor: { kind: 'system', name } } as const
-  switch (event.kind) {
-    case 'received': {
-      const { paymentId, kind: _, ...facts } = event
-      return deps.orders.confirmPayment({ ...facts, ...origin, payee: paymentId })
-    }
-    case 'chargeback':
-    case 'refund':
-    case 'reinstatement': {
-      const { note: words, ...facts } = event
-      return deps.orders.reverse({ ...facts, ...origin, ...(words !== undefined && { note: words }) })
-    }
-    case 'unknown':
-      return event
-    default:
-      return { kind: event.kind }
-  }
+/** Where the id of the message is not a header, it is a field. */
+function idOf(json: JsonObject | undefined): string {
+  return typeof json?.id === 'string' ? json.id.slice(0, MAX_TYPE_CHARS) : ''
 }
 
 /** The kind of a reversal, or the outcome of another event. */
@@ -104,8 +85,8 @@ function parse(body: string): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined
 }
 
-function note({ logger, provider }: DepositDeskDeps, { id }: WebhookHeaders, outcome: DepositOutcome): void {
-  const fields = { provider: provider.name, messageId: id }
+function log({ logger, provider }: DepositDeskDeps, messageId: string, outcome: DepositOutcome): void {
+  const fields = { provider: provider.name, messageId }
   switch (outcome.kind) {
     case 'refused':
       logger.warn('deposit_refused', { ...fields, reason: outcome.reason })

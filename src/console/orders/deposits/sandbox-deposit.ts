@@ -1,7 +1,7 @@
 /** A payment provider that pretends, for development and tests; its webhooks are signed and sent as real ones are. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { formatCents, parseCents } from '@/console/orders/cents'
-import { MAX_PAYMENT_CENTS } from '@/console/orders/limits'
+import { DEPOSIT_LIFETIME_MS, MAX_PAYMENT_CENTS } from '@/console/orders/limits'
 import type { Database } from '@/db/client'
 import { sandboxDepositSecret } from '@/db/orders-schema'
 import { assert } from '@/lib/assert'
@@ -9,7 +9,7 @@ import type { Clock } from '@/lib/clock'
 import { randomBase62, sha256Hex } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import type { DepositEvent, DepositOrder, DepositProvider } from './deposit-provider'
-import { signWebhook, type WebhookHeaders } from './webhook-signature'
+import { signWebhook, standardWebhooks, type WebhookHeaders } from './webhook-signature'
 
 export const SANDBOX_NAME = 'sandbox'
 /** Where its page is served. */
@@ -36,16 +36,23 @@ export interface SandboxProvider extends DepositProvider {
   cancelled(payment: SandboxPayment): Promise<SandboxMessage>
 }
 
-/** `secret` is the newest of the webhook's secrets (`whsec_…`). */
-export function createSandboxProvider(secret: () => Promise<string>, clock: Clock): SandboxProvider {
+/** `secrets` are those of its webhooks (`whsec_…`); the first signs. */
+export function createSandboxProvider(secrets: () => Promise<readonly string[]>, clock: Clock): SandboxProvider {
+  async function secret(): Promise<string> {
+    const [newest] = await secrets()
+    assert(newest !== undefined, 'there is a webhook secret')
+    return newest
+  }
   return {
+    ...standardWebhooks(secrets, clock),
     name: SANDBOX_NAME,
+    lifetimeMs: DEPOSIT_LIFETIME_MS,
     async createPayment(order) {
       const payment = toPayment(order)
       const url = `${SANDBOX_PATH}/${seal(payment, await secret())}`
       return { paymentId: payment.paymentId, url, account: accountOf(payment) }
     },
-    readEvent,
+    readEvents: async (body) => [readEvent(body)],
     open: async (token) => unseal(token, await secret()),
     async paid({ paymentId, reference, currency }, amountCents) {
       const transfer = { transfer_id: `tr_${randomBase62(16)}`, amount: formatCents(amountCents), currency }

@@ -2,6 +2,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import type { Clock } from '@/lib/clock'
+import { once } from '@/lib/once'
+import type { DepositProvider } from './deposit-provider'
 
 /** How old, or how far ahead, a signed message may be. */
 export const WEBHOOK_TOLERANCE_SECONDS = 300
@@ -22,11 +24,32 @@ export type WebhookHeaders = { id: string; timestamp: string; signature: string 
 
 export type WebhookVerdict = 'verified' | 'malformed_headers' | 'outside_tolerance' | 'bad_signature'
 
-export interface WebhookVerifier {
+interface WebhookVerifier {
   /** Whether the headers can be right at all; nothing needs to be read where they can't. */
   checkHeaders(headers: WebhookHeaders): WebhookVerdict
   /** Whether one of the secrets signed exactly this text at about this time. */
   verify(headers: WebhookHeaders, body: string): WebhookVerdict
+}
+
+/** The largest body that a sender of Standard Webhooks needs. */
+export const MAX_WEBHOOK_BYTES = 64 * 1024
+
+type SignedProvider = Pick<DepositProvider, 'maxWebhookBytes' | 'checkHeaders' | 'verify'>
+
+/** The part of a provider whose webhooks follow the Standard Webhooks specification. */
+export function standardWebhooks(secrets: () => Promise<readonly string[]>, clock: Clock): SignedProvider {
+  const verifier = once(async () => createWebhookVerifier(await secrets(), clock))
+  return {
+    maxWebhookBytes: MAX_WEBHOOK_BYTES,
+    checkHeaders: async (headers) => (await verifier()).checkHeaders(readHeaders(headers)),
+    verify: async (headers, body) => (await verifier()).verify(readHeaders(headers), body),
+  }
+}
+
+function readHeaders(headers: Headers): WebhookHeaders {
+  const read = (name: string) => headers.get(name) ?? ''
+  const { id, timestamp, signature } = SIGNATURE_HEADERS
+  return { id: read(id), timestamp: read(timestamp), signature: read(signature) }
 }
 
 /** Verifies messages signed with any of `secrets` (`whsec_` and base64). Throws if there is none or an empty one. */

@@ -100,8 +100,6 @@ async function measureReturn(transaction: Transaction, row: ReversalRow): Promis
   const isIt = and(eq(reversals.provider, row.provider), eq(reversals.externalId, row.undoes))
   const [undone] = await transaction.select().from(reversals).where(isIt).for('update')
   if (undone?.state !== 'applied' || undone.orderId === null) return undefined
-  const order = await lockOrder(transaction, undone.orderId)
-  assert(order, 'orders are never deleted')
   const { paymentId } = undone
   const [payment] = await transaction
     .select()
@@ -109,6 +107,8 @@ async function measureReturn(transaction: Transaction, row: ReversalRow): Promis
     .where(eq(payments.id, paymentId ?? ''))
     .for('update')
   assert(payment, 'what was applied was of a payment')
+  const order = await lockOrder(transaction, undone.orderId)
+  assert(order, 'orders are never deleted')
   if (undone.kind === 'reinstatement') return { order, paymentId, fault: 'wrong_kind' }
   if (undone.currency !== row.currency) return { order, paymentId, fault: 'wrong_currency' }
   const isBefore = and(eq(reversals.provider, row.provider), eq(reversals.undoes, row.undoes))

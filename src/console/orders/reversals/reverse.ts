@@ -69,7 +69,12 @@ async function insert({ clock }: OrdersDeps, transaction: Transaction, notice: R
   const { source, kind, externalId, undoes, paymentId, amountCents, currency, note } = notice
   const name = source.replace(/^deposit:/, '')
   const isTheirs = and(eq(orders.provider, name), eq(orders.payee, paymentId ?? ''))
-  const [order] = await transaction.select({ id: orders.id, accountId: orders.accountId }).from(orders).where(isTheirs)
+  // Locked before payments and reversals, as wherever several of them are.
+  const [order] = await transaction
+    .select({ id: orders.id, accountId: orders.accountId })
+    .from(orders)
+    .where(isTheirs)
+    .for('no key update')
   const [row] = await transaction
     .insert(reversals)
     .values({

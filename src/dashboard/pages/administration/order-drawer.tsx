@@ -9,7 +9,7 @@ import { Money } from '@/dashboard/components/money'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { ReversalFacts } from '@/dashboard/pages/administration/reversals/reversals'
-import { METHOD_WORDS, STATE_WORDS } from '@/dashboard/pages/credit/words'
+import { methodWords, STATE_WORDS } from '@/dashboard/pages/credit/words'
 import { type OrderDetails, type Payment, useOrder } from './admin-data'
 import { Facts } from './facts'
 import { openMoneyDialog } from './money-dialog'
@@ -71,7 +71,7 @@ function Details({ order }: { order: OrderDetails }) {
               {order.account.name} ({order.account.email})
             </Anchor>,
           ],
-          ['Method', METHOD_WORDS[order.method]],
+          ['Method', methodWords(order)],
           ['Created', <Moment at={order.createdAt} key="created" />],
           ['Expires', <Moment at={order.expiresAt} key="expires" />],
           ['Paid', <Money usd={order.paid} key="paid" />],
@@ -177,7 +177,9 @@ function Payments({ payments }: { payments: readonly Payment[] }) {
         {payments.map((payment) => (
           <Box key={payment.paymentId}>
             <Text size="sm" fw={500} className="figures">
-              {formatAmount(payment.amount, payment.currency)} · {PAYMENT_WORDS[payment.state]}
+              {formatAmount(payment.amount, payment.currency)}
+              {payment.tax !== '0' && ` with ${formatAmount(payment.tax, payment.currency)} of tax`} ·{' '}
+              {PAYMENT_WORDS[payment.state]}
             </Text>
             <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
               <Moment at={payment.receivedAt} />

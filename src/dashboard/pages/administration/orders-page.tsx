@@ -12,7 +12,7 @@ import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Status } from '@/dashboard/components/status'
 import { OpenReversals } from '@/dashboard/pages/administration/reversals/reversals'
-import { METHOD_WORDS, STATE_WORDS } from '@/dashboard/pages/credit/words'
+import { methodWords, STATE_WORDS } from '@/dashboard/pages/credit/words'
 import { type FoundOrder, type OrderFilters, useOrders } from './admin-data'
 import { FilterInput } from './filter-input'
 import { OrderDrawer } from './order-drawer'
@@ -99,7 +99,7 @@ function Orders({ filters, clear, pathOf }: OrdersProps) {
             { title: 'Order', cell: (order) => <Reference order={order} path={pathOf(order.orderId)} /> },
             { title: 'Account', visibleFrom: 'lg', cell: ({ account }) => <Account account={account} /> },
             { title: 'Created', ...WIDE, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-            { title: 'Method', ...WIDE, cell: ({ method }) => METHOD_WORDS[method] },
+            { title: 'Method', ...WIDE, cell: (order) => methodWords(order) },
             { title: 'State', visibleFrom: 'lg', miw: 120, cell: (order) => <OrderStatus order={order} /> },
             { title: 'Amount', ta: 'right', cell: ({ amount }) => <Money usd={amount} /> },
           ]}

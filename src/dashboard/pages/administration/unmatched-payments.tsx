@@ -107,7 +107,7 @@ function creditTo(payment: Payment, orderId: string, reference = 'the order it n
     title: 'Credit payment',
     body: `The account of ${reference} is credited. ${formatAmount(payment.amount, payment.currency)} had arrived.`,
     action: 'Credit payment',
-    amount: { label: 'Amount in USD', initial: payment.currency === 'USD' ? payment.amount : '' },
+    amount: { label: 'Amount in USD', initial: payment.currency === 'USD' ? payment.net : '' },
     done: 'The payment was credited.',
     run: ({ amount, reason, key }) =>
       answer(api.admin.payments({ paymentId: payment.paymentId }).credit.post({ orderId, amount, reason, key })),

@@ -16,6 +16,8 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
   charged_back: 'Charged back by the payer’s bank',
   reinstated: 'Won back: credit given back',
   reversal_kept: 'Chargeback or refund that took nothing: look at it',
+  processing: 'Payment started, the payer’s bank is working on it',
+  failed: 'The payment failed',
 }
 
 /** The label of an order's event. */

@@ -9,6 +9,7 @@ import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { formatMoney } from '@/dashboard/format'
 import { textOf } from '@/lib/json'
 import { type CreditOptions, type Order, ordersChanged } from './order-data'
+import { methodWords } from './words'
 
 type Values = { amountUsd: string; method: Method | null }
 
@@ -156,9 +157,9 @@ function MethodField({ options, value, error, onChange }: MethodFieldProps) {
         {deposit && (
           <MethodCard
             value="deposit"
-            title="Deposit"
+            title={methodWords({ method: 'deposit', provider: deposit.provider })}
             badge={deposit.isSandbox ? 'Sandbox' : undefined}
-            text="Pay on a page made for this order. Credited automatically within moments of the payment's arrival."
+            text={`Pay on a page made for this order. Credited automatically within moments of the payment's arrival.${deposit.addsTax ? ' Tax is added there, where it is due; it is not credit.' : ''}`}
           />
         )}
         {bankTransfer && (

@@ -17,7 +17,7 @@ import { useViewer } from '@/dashboard/session'
 import { AddCredit } from './add-credit'
 import { MoveCredit } from './move-credit'
 import { type Order, useBalance, useCreditOptions, useOrders } from './order-data'
-import { METHOD_WORDS, STATE_WORDS } from './words'
+import { methodWords, STATE_WORDS } from './words'
 
 export function CreditPage() {
   const options = useCreditOptions()
@@ -91,7 +91,7 @@ function Orders() {
           columns={[
             { title: 'Order', cell: (order) => <Reference order={order} /> },
             { title: 'Created', visibleFrom: 'md', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-            { title: 'Method', visibleFrom: 'md', cell: ({ method }) => METHOD_WORDS[method] },
+            { title: 'Method', visibleFrom: 'md', cell: (order) => methodWords(order) },
             { title: 'State', visibleFrom: 'md', cell: (order) => <State order={order} /> },
             { title: 'Amount', ta: 'right', cell: ({ amountUsd }) => <Money usd={amountUsd} /> },
           ]}

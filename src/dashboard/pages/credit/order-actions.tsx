@@ -3,13 +3,14 @@ import { Button, Modal, Text, Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPrinter, IconReceipt } from '@tabler/icons-react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { accountApi, useMay } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
 import { confirm } from '@/dashboard/components/confirm'
 import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
-import { notifyDone } from '@/dashboard/components/notify'
+import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { formatMoney } from '@/dashboard/format'
 import { type OrderDetail, ordersChanged } from './order-data'
 
@@ -23,7 +24,8 @@ export function OrderActions({ order }: { order: OrderDetail }) {
       <Button variant="default" leftSection={<IconPrinter size={16} />} onClick={() => window.print()}>
         Print
       </Button>
-      {order.receipt && (
+      {order.hasProviderDocument && <ProviderDocument order={order} />}
+      {order.receipt && !order.hasProviderDocument && (
         <Button
           component={Link}
           href={`/credit/orders/${order.orderId}/receipt`}
@@ -39,6 +41,27 @@ export function OrderActions({ order }: { order: OrderDetail }) {
       )}
       {isOpen && order.method === 'bank_transfer' && <ClaimPaid order={order} />}
     </>
+  )
+}
+
+/** Opens the provider's page of the invoice: its address is good for some weeks only, so it is asked for at each click. */
+function ProviderDocument({ order: { orderId } }: { order: OrderDetail }) {
+  const [isAsking, setIsAsking] = useState(false)
+  async function open() {
+    setIsAsking(true)
+    try {
+      const { url } = await answer(accountApi().orders({ orderId }).document.get())
+      window.location.assign(url)
+    } catch (error) {
+      notifyError(error)
+    } finally {
+      setIsAsking(false)
+    }
+  }
+  return (
+    <Button onClick={() => void open()} loading={isAsking} leftSection={<IconReceipt size={16} />}>
+      Invoice or receipt
+    </Button>
   )
 }
 

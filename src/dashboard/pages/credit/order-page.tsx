@@ -15,7 +15,7 @@ import { type OrderDetail, ordersChanged, useOrder } from './order-data'
 import { Parties } from './parties'
 import { usePrintInLight } from './use-print-in-light'
 import { BankTransfer, DepositPayment } from './ways-to-pay'
-import { EVENT_WORDS, METHOD_WORDS, mismatchWords, STATE_WORDS } from './words'
+import { EVENT_WORDS, methodWords, mismatchWords, STATE_WORDS } from './words'
 
 type Event = OrderDetail['events'][number]
 
@@ -54,6 +54,7 @@ function Details({ order }: { order: OrderDetail }) {
       {order.state === 'pending' &&
         (order.method === 'deposit' ? <DepositPayment order={order} /> : <BankTransfer order={order} />)}
       {order.receipt && <Paid order={order} />}
+      {order.state === 'expired' && <Unpaid order={order} />}
       <div className="no-print">
         <OrderTimeline order={order} />
       </div>
@@ -72,7 +73,7 @@ function Summary({ order }: { order: OrderDetail }) {
         <Fact label="Amount">
           <Money usd={order.amountUsd} />
         </Fact>
-        <Fact label="Method">{METHOD_WORDS[order.method]}</Fact>
+        <Fact label="Method">{methodWords(order)}</Fact>
         <Fact label="Ordered">
           <Moment at={order.createdAt} />
         </Fact>
@@ -126,7 +127,32 @@ function Paid({ order }: { order: OrderDetail }) {
           </>
         )}
         .
+        {order.payments.map(
+          ({ paymentId, amount, taxUsd, state }) =>
+            state === 'credited' &&
+            taxUsd !== '0' && (
+              <div key={paymentId}>
+                You paid {formatMoney(amount)}, of which {formatMoney(taxUsd)} is tax.
+              </div>
+            ),
+        )}
       </Text>
+    </Alert>
+  )
+}
+
+/** Why the order brought no credit, and what to do. */
+function Unpaid({ order: { events } }: { order: OrderDetail }) {
+  const hasFailed = events.some(({ kind }) => kind === 'failed')
+  return (
+    <Alert
+      color={hasFailed ? 'red' : 'gray'}
+      icon={<IconInfoCircle />}
+      title={hasFailed ? 'The payment failed' : 'This order has expired'}
+    >
+      {hasFailed
+        ? 'Your bank refused it, and nothing was credited. Make a new order, and pay with another card or in another way.'
+        : 'No payment has arrived for it. If you have paid, the credit comes as soon as the payment is known. Otherwise make a new order.'}
     </Alert>
   )
 }

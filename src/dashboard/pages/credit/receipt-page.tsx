@@ -10,7 +10,7 @@ import { formatDay } from '@/dashboard/format'
 import { type OrderDetail, useOrder } from './order-data'
 import { Parties, SheetField } from './parties'
 import { usePrintInLight } from './use-print-in-light'
-import { METHOD_WORDS } from './words'
+import { methodWords } from './words'
 
 const SHEET_WIDTH = 760
 
@@ -69,7 +69,7 @@ function Sheet({ order, receipt }: SheetProps) {
         <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="lg">
           <SheetField label="Number" lines={[receipt.number]} />
           <SheetField label="Date" lines={[formatDay(receipt.issuedAt)]} />
-          <SheetField label="Paid by" lines={[METHOD_WORDS[order.method]]} />
+          <SheetField label="Paid by" lines={[methodWords(order)]} />
         </SimpleGrid>
         <Table verticalSpacing="sm">
           <Table.Thead>

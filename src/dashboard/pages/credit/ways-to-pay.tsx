@@ -1,11 +1,17 @@
 /** How to pay an order: by bank transfer, or on a deposit provider's page. */
 import { Alert, Button, Group, Loader, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { IconAlertTriangle, IconExternalLink } from '@tabler/icons-react'
+import { useSearch } from 'wouter'
+import { accountApi } from '@/dashboard/account'
+import { answer } from '@/dashboard/client'
 import { CopyField } from '@/dashboard/components/fields/copy-field'
+import { FormError } from '@/dashboard/components/fields/form-error'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Section } from '@/dashboard/components/section'
 import { formatMoney } from '@/dashboard/format'
 import { Countdown } from './countdown'
-import type { OrderDetail } from './order-data'
+import { type OrderDetail, ordersChanged } from './order-data'
 import { groupIban } from './words'
 
 /** The details of the bank transfer, with copy buttons. */
@@ -50,23 +56,23 @@ export function BankTransfer({ order }: { order: OrderDetail }) {
 
 /** The link to the provider's payment page, and the wait for its confirmation. */
 export function DepositPayment({ order }: { order: OrderDetail }) {
-  const { paymentUrl, paymentAccount, reference, amountUsd } = order
+  const { paymentUrl, paymentAccount, reference, amountUsd, events } = order
+  const isProcessing = events.some(({ kind }) => kind === 'processing')
+  // Where the provider sends people back to after they have paid.
+  const hasReturned = new URLSearchParams(useSearch()).has('paid')
+  const isDone = isProcessing || hasReturned
   return (
-    <Section
-      title="Pay your deposit"
-      description={
-        <>
-          The payment was set up for this order only. You have <Countdown until={order.expiresAt} /> left.
-        </>
-      }
-    >
+    <Section title="Pay your deposit" description={isDone ? undefined : <TimeLeft order={order} />}>
       <Stack gap="lg">
-        {paymentUrl === null && paymentAccount === null && (
-          <Alert color="yellow" title="The provider has not set the payment up">
-            Cancel this order and make another one.
+        {isDone && (
+          <Alert color="blue" title={isProcessing ? 'Your bank is working on the payment' : 'Thank you'}>
+            {isProcessing
+              ? 'This can take some days. The credit is added when the money has arrived. You do not need to pay again.'
+              : 'Your payment is being confirmed. You do not need to pay again.'}
           </Alert>
         )}
-        {paymentUrl !== null && (
+        {paymentUrl === null && paymentAccount === null && <SetUpAgain order={order} />}
+        {paymentUrl !== null && !isDone && (
           <Group className="no-print">
             <Button component="a" href={paymentUrl} rightSection={<IconExternalLink size={16} />}>
               Pay {formatMoney(amountUsd)}
@@ -91,5 +97,35 @@ export function DepositPayment({ order }: { order: OrderDetail }) {
         </Group>
       </Stack>
     </Section>
+  )
+}
+
+function TimeLeft({ order: { expiresAt } }: { order: OrderDetail }) {
+  return (
+    <>
+      The payment was set up for this order only. You have <Countdown until={expiresAt} /> left.
+    </>
+  )
+}
+
+/** The provider knows the order by its id, so it never makes a second page. */
+function SetUpAgain({ order: { orderId } }: { order: OrderDetail }) {
+  const form = useForm({})
+  const submission = useSubmission(form, async () => {
+    await answer(accountApi().orders({ orderId })['set-up'].post({}))
+    await ordersChanged()
+  })
+  return (
+    <form onSubmit={submission.submit}>
+      <Stack gap="sm" align="flex-start">
+        <FormError error={submission.error} />
+        <Alert color="yellow" title="The page to pay on is not there yet">
+          Nothing was charged. Ask for the page again, or cancel this order.
+        </Alert>
+        <Button type="submit" variant="default" loading={submission.isRunning}>
+          Ask for the page again
+        </Button>
+      </Stack>
+    </form>
   )
 }

@@ -12,9 +12,10 @@ export const STATE_WORDS: Record<OrderState, { label: string; tone: Tone }> = {
   charged_back: { label: 'Charged back', tone: 'bad' },
 }
 
-export const METHOD_WORDS: Record<Order['method'], string> = {
-  bank_transfer: 'Bank transfer',
-  deposit: 'Deposit',
+/** How an order is paid. */
+export function methodWords({ method, provider }: { method: Order['method']; provider: string | null }): string {
+  if (method === 'bank_transfer') return 'Bank transfer'
+  return provider === 'stripe' ? 'Card' : 'Deposit'
 }
 
 export const EVENT_WORDS: Record<OrderDetail['events'][number]['kind'], string> = {
@@ -28,6 +29,8 @@ export const EVENT_WORDS: Record<OrderDetail['events'][number]['kind'], string> 
   charged_back: 'Taken back by your bank',
   reinstated: 'Credit given back',
   reversal_kept: 'Payment reversed, waiting for review',
+  processing: 'Payment started, your bank is working on it',
+  failed: 'The payment failed',
 }
 
 const MISMATCH_WORDS: Record<string, string> = {

@@ -59,3 +59,23 @@ test.each(CASES)('%s', async (_name, told, left) => {
     expect({ names, ledger, history, entries }).toEqual({ names, ledger: left, history: left, entries: left })
   }
 })
+
+test('chargebacks, refunds and returns of one payment that come at once do not lock each other out', async () => {
+  for (let round = 0; round < 5; round++) {
+    const accountId = await world.account()
+    const order = await world.order(accountId, { method: 'deposit' })
+    const paid = noticeOf(order, { externalId: `paid_${order.orderId}` })
+    await world.orders.confirmPayment(paid)
+    const reverse = (kind: ReversalNotice['kind'], id: string, undoes: string) =>
+      world.orders.reverse({
+        ...{ source: paid.source, kind, externalId: `${id}_${order.orderId}`, undoes: `${undoes}_${order.orderId}` },
+        ...{ amountCents: 500, currency: 'USD', actor: { kind: 'system', name: 'sandbox' } },
+      })
+    for (const id of ['a', 'b', 'c', 'd']) await reverse('refund', id, 'paid')
+    await Promise.all([
+      ...['a', 'b', 'c', 'd'].map((id) => reverse('reinstatement', `won_${id}`, id)),
+      ...['e', 'f', 'g'].map((id) => reverse('chargeback', id, 'paid')),
+    ])
+    expect((await world.money(accountId)).ledger).toBe(3_500)
+  }
+})

@@ -1,0 +1,71 @@
+/** Asks the provider of deposits about orders whose events may never have come. */
+import { and, asc, eq, inArray, lte } from 'drizzle-orm'
+import type { OrdersDeps } from '@/console/orders/deps'
+import { describeFailure } from '@/db/failure'
+import { orders } from '@/db/orders-schema'
+import { withDeadline } from '@/lib/deadline'
+import { type AppliedDeposit, applyDeposit } from './apply-event'
+import type { DepositInquiry } from './deposit-provider'
+
+/** When to ask again if the provider did not answer, or if the payment is still under way. */
+const ASK_AGAIN_MS = 5 * 60_000
+const ANSWER_TIMEOUT_MS = 15_000
+
+type SettleOutcome =
+  | { kind: 'settled'; outcomes: AppliedDeposit[] }
+  /** There is no such order, or no provider that can be asked about it. */
+  | { kind: 'not_found' | 'not_askable' }
+
+/** Asks about up to `limit` orders whose time is up. Returns how many were asked about; several gateways share the work. */
+export async function settleDue(deps: OrdersDeps, limit: number): Promise<number> {
+  const { database, methods, clock, logger } = deps
+  const { name, inquiry } = methods.deposit ?? {}
+  if (name === undefined || !inquiry) return 0
+  const now = clock.now()
+  const isDue = and(eq(orders.provider, name), lte(orders.lookAt, new Date(now)))
+  const due = database.db.select({ id: orders.id }).from(orders).where(isDue)
+  // Taken until then, so that no other gateway asks, and that one asks again if this one dies.
+  const taken = await database.db
+    .update(orders)
+    .set({ lookAt: new Date(now + ASK_AGAIN_MS) })
+    .where(inArray(orders.id, due.orderBy(asc(orders.lookAt)).limit(limit).for('no key update', { skipLocked: true })))
+    .returning({ orderId: orders.id, payee: orders.payee })
+  for (const { orderId, payee } of taken) {
+    try {
+      await ask(deps, { name, inquiry, orderId, payee: payee ?? '' })
+    } catch (error) {
+      logger.warn('deposit_look_up_failed', { orderId, provider: name, reason: describeFailure(error) })
+    }
+  }
+  return taken.length
+}
+
+/** Asks about one order now, whatever its state. Rejects if the provider can't be reached. */
+export async function settleOrder(deps: OrdersDeps, orderId: string): Promise<SettleOutcome> {
+  const { name, inquiry } = deps.methods.deposit ?? {}
+  const [order] = await deps.database.db.select().from(orders).where(eq(orders.id, orderId))
+  if (!order) return { kind: 'not_found' }
+  if (!inquiry || name === undefined || order.provider !== name || order.payee === null) return { kind: 'not_askable' }
+  return { kind: 'settled', outcomes: await ask(deps, { name, inquiry, orderId, payee: order.payee }) }
+}
+
+type Question = { name: string; inquiry: DepositInquiry; orderId: string; payee: string }
+
+async function ask(deps: OrdersDeps, { name, inquiry, orderId, payee }: Question): Promise<AppliedDeposit[]> {
+  const { events, isFinal } = await withDeadline(inquiry.lookUp(payee), ANSWER_TIMEOUT_MS, () => {
+    throw new Error(`no answer in ${ANSWER_TIMEOUT_MS} ms`)
+  })
+  const outcomes: AppliedDeposit[] = []
+  for (const event of events) outcomes.push(await applyDeposit(deps, name, event))
+  if (isFinal) await deps.database.db.update(orders).set({ lookAt: null }).where(eq(orders.id, orderId))
+  return outcomes
+}
+
+/** The provider's page of an order's invoice or receipt. Undefined if there is none; rejects if the provider can't be reached. */
+export async function documentUrl(deps: OrdersDeps, orderId: string, accountId: string): Promise<string | undefined> {
+  const { name, inquiry } = deps.methods.deposit ?? {}
+  const isMine = and(eq(orders.id, orderId), eq(orders.accountId, accountId))
+  const [order] = await deps.database.db.select().from(orders).where(isMine)
+  if (!inquiry || order?.provider !== name || order?.payee == null || order.paidAt === null) return undefined
+  return inquiry.documentUrl(order.payee)
+}

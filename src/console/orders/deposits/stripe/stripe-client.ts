@@ -1,0 +1,42 @@
+/** The client of Stripe's API, loaded at first need: only gateways that take deposits by Stripe load the package. */
+import type Stripe from 'stripe'
+import { once } from '@/lib/once'
+
+/** The version of Stripe's API whose shapes this folder reads and sends. */
+export const STRIPE_API_VERSION = '2026-10-28.endive'
+
+export type StripeSettings = {
+  secretKey: string
+  /** Whether the key moves real money. */
+  isLive: boolean
+  /** The newest first. */
+  webhookSecrets: readonly string[]
+  /** Undefined: Stripe's own address. */
+  apiBase: string | undefined
+  hasInvoices: boolean
+  addsTax: boolean
+  asksTaxId: boolean
+  billingAddress: 'auto' | 'required'
+}
+
+/** With its retries an answer comes, or not, before a customer's request is given up. */
+const TIMEOUT_MS = 4_000
+const MAX_RETRIES = 2
+
+/** A client for `settings`, made once. */
+export function stripeClient({ secretKey, apiBase }: StripeSettings): () => Promise<Stripe> {
+  return once(async () => {
+    const { default: Client } = await import('stripe')
+    return new Client(secretKey, {
+      apiVersion: STRIPE_API_VERSION,
+      timeout: TIMEOUT_MS,
+      maxNetworkRetries: MAX_RETRIES,
+      telemetry: false,
+      ...(apiBase !== undefined && addressOf(new URL(apiBase))),
+    })
+  })
+}
+
+function addressOf({ hostname, port }: URL) {
+  return { protocol: 'http', host: hostname, port: port === '' ? 80 : Number(port) } as const
+}

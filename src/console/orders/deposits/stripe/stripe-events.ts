@@ -1,0 +1,73 @@
+/** The meaning of Stripe's webhook events for deposits. */
+import type { DepositEvent } from '@/console/orders/deposits/deposit-provider'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+import { paymentIntentOf, readDispute, readRefund, readSession, type Session } from './stripe-objects'
+
+type ReaderDeps = {
+  /** Whether the gateway's key moves real money. */
+  isLive: boolean
+  /** The session of a payment; undefined if it was made in another way. */
+  sessionOf(paymentIntentId: string): Promise<Session | undefined>
+  refundsOf(paymentIntentId: string): Promise<object[]>
+}
+
+/** Every event that the webhook has to be subscribed to. */
+export const STRIPE_EVENTS = [
+  'checkout.session.completed',
+  'checkout.session.async_payment_succeeded',
+  'checkout.session.async_payment_failed',
+  'checkout.session.expired',
+  'charge.refunded',
+  'refund.created',
+  'refund.updated',
+  'refund.failed',
+  'charge.dispute.created',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.funds_reinstated',
+  'charge.dispute.closed',
+] as const
+
+/** About money, but it has moved, or will, by one of {@link STRIPE_EVENTS}. */
+const MOVES_NOTHING: ReadonlySet<string> = new Set([
+  'charge.captured',
+  'charge.dispute.updated',
+  'charge.expired',
+  'charge.failed',
+  'charge.pending',
+  'charge.refund.updated',
+  'charge.succeeded',
+  'charge.updated',
+])
+const OF_MONEY = /^(charge|checkout|refund)\./
+
+/** Reads verified events. Asks Stripe only which order a refund or a dispute is about. */
+export function stripeEventReader(deps: ReaderDeps): (event: JsonObject) => Promise<DepositEvent[]> {
+  return async ({ type, data, livemode, account }) => {
+    if (typeof type !== 'string') return [{ kind: 'malformed', reason: 'type' }]
+    const isKnown = STRIPE_EVENTS.some((known) => known === type)
+    if (!isKnown) return [{ kind: OF_MONEY.test(type) && !MOVES_NOTHING.has(type) ? 'unknown' : 'ignored', type }]
+    // `account`: of another account of Stripe that is connected to ours.
+    if (livemode !== deps.isLive || account !== undefined) return [{ kind: 'ignored', type }]
+    const object = isJsonObject(data) ? data.object : undefined
+    if (!isJsonObject(object)) return [{ kind: 'malformed', reason: 'data' }]
+    return type.startsWith('checkout.') ? readCheckout(type, object) : readReversals(deps, type, object)
+  }
+}
+
+function readCheckout(type: string, object: JsonObject): DepositEvent[] {
+  const { id: paymentId, isOurs, event } = readSession(object)
+  if (!isOurs) return [{ kind: 'ignored', type }]
+  if (type === 'checkout.session.expired') return [{ kind: 'ended', paymentId, why: 'expired' }]
+  if (type === 'checkout.session.async_payment_failed') return [{ kind: 'ended', paymentId, why: 'failed' }]
+  return [event ?? { kind: 'malformed', reason: 'status' }]
+}
+
+async function readReversals(deps: ReaderDeps, type: string, object: JsonObject): Promise<DepositEvent[]> {
+  const paymentIntentId = paymentIntentOf(object)
+  const session = paymentIntentId === undefined ? undefined : await deps.sessionOf(paymentIntentId)
+  if (paymentIntentId === undefined || !session?.isOurs) return [{ kind: 'ignored', type }]
+  if (type.startsWith('refund.')) return readRefund(object, session.id)
+  if (type !== 'charge.refunded') return readDispute(object, session.id, type)
+  const refunds = await deps.refundsOf(paymentIntentId)
+  return refunds.flatMap((refund) => readRefund(refund, session.id))
+}

@@ -1,0 +1,125 @@
+/** Stripe's objects as events of a deposit. Each reader checks the fields that it uses. */
+import type { DepositEvent } from '@/console/orders/deposits/deposit-provider'
+import { MAX_PAYMENT_CENTS } from '@/console/orders/limits'
+
+/** The fields that are read of a checkout session, of the API or of an event. */
+type SessionObject = {
+  id?: unknown
+  status?: unknown
+  payment_status?: unknown
+  amount_total?: unknown
+  currency?: unknown
+  payment_intent?: unknown
+  metadata?: unknown
+  customer_details?: unknown
+  total_details?: unknown
+}
+type RefundObject = {
+  id?: unknown
+  status?: unknown
+  amount?: unknown
+  currency?: unknown
+  payment_intent?: unknown
+  reason?: unknown
+}
+type DisputeObject = RefundObject
+
+export type Session = {
+  id: string
+  paymentIntentId: string | undefined
+  /** Made for an order of this gateway; other sessions of the Stripe account are none of its business. */
+  isOurs: boolean
+  /** Undefined while the page is open, or closed without payment. */
+  event: DepositEvent | undefined
+}
+
+/** A checkout session, and what it says of its payment. */
+export function readSession(session: SessionObject): Session {
+  const { id, status, payment_status: paymentStatus } = session
+  const reference = textIn(session.metadata, 'reference')
+  const paymentIntentId = idOf(session.payment_intent)
+  const known = { id: textOf(id) ?? '', paymentIntentId, isOurs: textIn(session.metadata, 'order') !== undefined }
+  const paymentId = known.id
+  if (status !== 'complete') return { ...known, event: undefined }
+  if (paymentStatus === 'unpaid') return { ...known, event: { kind: 'processing', paymentId } }
+  const money = readMoney(session.amount_total, session.currency)
+  const taxCents = fieldOf(session.total_details, 'amount_tax') ?? 0
+  if (paymentStatus !== 'paid' || !money || paymentIntentId === undefined || reference === undefined) {
+    return { ...known, event: { kind: 'malformed', reason: 'session' } }
+  }
+  if (typeof taxCents !== 'number' || !Number.isInteger(taxCents) || taxCents < 0 || taxCents >= money.amountCents) {
+    return { ...known, event: { kind: 'malformed', reason: 'tax' } }
+  }
+  const sender = textIn(session.customer_details, 'email')
+  const facts = { externalId: paymentIntentId, paymentId, reference, ...money, taxCents, sender, isTimely: true }
+  return { ...known, event: { kind: 'received', ...facts } }
+}
+
+/** A refund takes credit at once, whether or not the money is there yet. One that failed gives it back. */
+export function readRefund(refund: RefundObject, paymentId: string): DepositEvent[] {
+  const taken = readReversal('refund', refund, paymentId)
+  if (taken.kind === 'malformed') return [taken]
+  return refund.status === 'failed' || refund.status === 'canceled' ? undone(taken, 'failed') : [taken]
+}
+
+/** `type`: of the event that brings it, if one does. An inquiry (`warning_…`) takes no money; a won dispute gives it back. */
+export function readDispute(dispute: DisputeObject, paymentId: string, type?: string): DepositEvent[] {
+  const { status } = dispute
+  const taken = readReversal('chargeback', dispute, paymentId)
+  if (taken.kind === 'malformed') return [taken]
+  if (status === 'won' || type === 'charge.dispute.funds_reinstated') return undone(taken, 'won')
+  const isTaken =
+    type === 'charge.dispute.funds_withdrawn' || (status !== 'prevented' && !/^warning_/.test(String(status)))
+  return isTaken ? [taken] : []
+}
+
+/** The payment of a refund or a dispute. */
+export function paymentIntentOf(object: { payment_intent?: unknown }): string | undefined {
+  return idOf(object.payment_intent)
+}
+
+type Taken = Extract<DepositEvent, { kind: 'refund' | 'chargeback' }>
+
+/**
+ * The return comes first and waits for what it undoes: then both move credit in one step. If the first event of the two was
+ * lost, the account never falls below zero for a moment.
+ */
+function undone(taken: Taken, why: string): DepositEvent[] {
+  const { externalId } = taken
+  return [{ ...taken, kind: 'reinstatement', externalId: `${externalId}:${why}`, undoes: externalId }, taken]
+}
+
+function readReversal(
+  kind: 'refund' | 'chargeback',
+  object: RefundObject,
+  paymentId: string,
+): Taken | { kind: 'malformed'; reason: string } {
+  const [externalId, undoes] = [textOf(object.id), idOf(object.payment_intent)]
+  const money = readMoney(object.amount, object.currency)
+  if (externalId === undefined || undoes === undefined || !money) return { kind: 'malformed', reason: kind }
+  return { kind, externalId, undoes, paymentId, ...money, note: textOf(object.reason) }
+}
+
+function readMoney(amount: unknown, currency: unknown): { amountCents: number; currency: string } | undefined {
+  if (typeof amount !== 'number' || !Number.isInteger(amount) || amount <= 0 || amount > MAX_PAYMENT_CENTS)
+    return undefined
+  if (typeof currency !== 'string' || !/^[a-z]{3}$/.test(currency)) return undefined
+  return { amountCents: amount, currency: currency.toUpperCase() }
+}
+
+/** An id, or that of the object that stands in its place. */
+function idOf(value: unknown): string | undefined {
+  return textOf(value) ?? textIn(value, 'id')
+}
+
+function textIn(object: unknown, name: string): string | undefined {
+  return textOf(fieldOf(object, name))
+}
+
+function fieldOf(object: unknown, name: string): unknown {
+  return typeof object === 'object' && object !== null ? Reflect.get(object, name) : undefined
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && /^\P{C}{1,180}$/u.test(value) ? value : undefined
+}

@@ -1,0 +1,155 @@
+/** Deposits by Stripe Checkout: customers pay on Stripe's own page, so no card data comes near the gateway. */
+import type Stripe from 'stripe'
+import type {
+  DepositInquiry,
+  DepositOrder,
+  DepositPayment,
+  DepositProvider,
+} from '@/console/orders/deposits/deposit-provider'
+import { assert } from '@/lib/assert'
+import type { Clock } from '@/lib/clock'
+import { type StripeSettings, stripeClient } from './stripe-client'
+import { stripeEventReader } from './stripe-events'
+import { readDispute, readRefund, readSession } from './stripe-objects'
+import { stripeSignature } from './stripe-signature'
+
+/** An hour less than a page of Stripe may stay open: the clocks of two machines differ. */
+const LIFETIME_MS = 23 * 3_600_000
+/** Events carry whole objects; those of disputes carry the texts of the evidence. */
+const MAX_WEBHOOK_BYTES = 512 * 1024
+const MS_PER_SECOND = 1000
+/** More refunds or disputes of one payment do not occur. */
+const LIST_SIZE = 100
+
+/** Takes deposits on the page of Stripe Checkout. */
+export function createStripeProvider(settings: StripeSettings, clock: Clock): DepositProvider {
+  const client = stripeClient(settings)
+  return {
+    name: 'stripe',
+    lifetimeMs: LIFETIME_MS,
+    maxWebhookBytes: MAX_WEBHOOK_BYTES,
+    ...stripeSignature(client, settings.webhookSecrets, clock),
+    createPayment: async (order) => createPayment(await client(), settings, order),
+    readEvents: stripeEventReader({
+      isLive: settings.isLive,
+      async sessionOf(paymentIntentId) {
+        const { data } = await (await client()).checkout.sessions.list({ payment_intent: paymentIntentId, limit: 1 })
+        return data[0] && readSession(data[0])
+      },
+      refundsOf: async (paymentIntentId) => refundsOf(await client(), paymentIntentId),
+    }),
+    inquiry: createInquiry(client, settings),
+  }
+}
+
+async function createPayment(stripe: Stripe, settings: StripeSettings, order: DepositOrder): Promise<DepositPayment> {
+  const session = await stripe.checkout.sessions.create(sessionOf(settings, order), { idempotencyKey: order.orderId })
+  assert(session.url !== null, 'a new session has a page')
+  return { paymentId: session.id, url: session.url, account: null }
+}
+
+/** Depends on the order alone: Stripe refuses the same idempotency key with other words. */
+function sessionOf(settings: StripeSettings, order: DepositOrder): Stripe.Checkout.SessionCreateParams {
+  const { orderId, reference, amountCents, expiresAt, email, returnUrl } = order
+  assert(returnUrl !== undefined, 'Stripe needs an address to send the customer back to')
+  const metadata = { order: orderId, reference }
+  return {
+    mode: 'payment',
+    client_reference_id: orderId,
+    metadata,
+    payment_intent_data: { metadata, description: `Prepaid credit, order ${reference}` },
+    customer_email: email,
+    line_items: [
+      {
+        quantity: 1,
+        price_data: {
+          currency: 'usd',
+          unit_amount: amountCents,
+          tax_behavior: 'exclusive',
+          product_data: { name: `Prepaid credit, order ${reference}` },
+        },
+      },
+    ],
+    success_url: `${returnUrl}?paid`,
+    cancel_url: returnUrl,
+    expires_at: Math.floor(expiresAt.getTime() / MS_PER_SECOND),
+    invoice_creation: { enabled: settings.hasInvoices },
+    automatic_tax: { enabled: settings.addsTax },
+    tax_id_collection: { enabled: settings.asksTaxId },
+    billing_address_collection: settings.billingAddress,
+    // Else customers could pay in a currency of their own, at a rate of Stripe's.
+    adaptive_pricing: { enabled: false },
+  }
+}
+
+function createInquiry(client: () => Promise<Stripe>, { addsTax }: StripeSettings): DepositInquiry {
+  return {
+    addsTax,
+    lookUp: async (sessionId) => lookUp(await client(), sessionId),
+    async close(sessionId) {
+      const stripe = await client()
+      try {
+        await stripe.checkout.sessions.expire(sessionId)
+        return true
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+        return (await stripe.checkout.sessions.retrieve(sessionId)).status === 'expired'
+      }
+    },
+    async documentUrl(sessionId) {
+      const stripe = await client()
+      const expand = ['invoice', 'payment_intent.latest_charge']
+      const { invoice, payment_intent: payment } = await stripe.checkout.sessions.retrieve(sessionId, { expand })
+      const invoiceUrl = isObject(invoice) ? invoice.hosted_invoice_url : null
+      const charge = isObject(payment) ? payment.latest_charge : null
+      return invoiceUrl ?? (isObject(charge) ? charge.receipt_url : null) ?? undefined
+    },
+  }
+}
+
+async function lookUp(stripe: Stripe, sessionId: string): ReturnType<DepositInquiry['lookUp']> {
+  const expand = ['payment_intent']
+  const found = await stripe.checkout.sessions.retrieve(sessionId, { expand }).catch(nothingIfMissing)
+  if (!found) return { events: [], isFinal: true }
+  const session = readSession(found)
+  const { id: paymentId, paymentIntentId, event } = session
+  if (event?.kind === 'received' && paymentIntentId !== undefined) {
+    const disputes = await stripe.disputes.list({ payment_intent: paymentIntentId, limit: LIST_SIZE })
+    const refunds = await refundsOf(stripe, paymentIntentId)
+    return {
+      events: [
+        event,
+        ...refunds.flatMap((refund) => readRefund(refund, paymentId)),
+        ...disputes.data.flatMap((dispute) => readDispute(dispute, paymentId)),
+      ],
+      isFinal: true,
+    }
+  }
+  if (found.status === 'expired') return { events: [{ kind: 'ended', paymentId, why: 'expired' }], isFinal: true }
+  const payment = found.payment_intent
+  const hasFailed = found.status === 'complete' && isObject(payment) && HOPELESS.has(payment.status)
+  if (hasFailed) return { events: [{ kind: 'ended', paymentId, why: 'failed' }], isFinal: true }
+  return { events: event ? [event] : [], isFinal: false }
+}
+
+/** Of a payment whose page is done: the bank has refused it. */
+const HOPELESS: ReadonlySet<string> = new Set(['requires_payment_method', 'canceled'])
+
+async function refundsOf(stripe: Stripe, paymentIntentId: string): Promise<Stripe.Refund[]> {
+  return (await stripe.refunds.list({ payment_intent: paymentIntentId, limit: LIST_SIZE })).data
+}
+
+/** Stripe understood the request, and refuses it for good. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && 'statusCode' in error && (error.statusCode === 400 || error.statusCode === 404)
+}
+
+function nothingIfMissing(error: unknown): undefined {
+  if (isRefusal(error)) return undefined
+  throw error
+}
+
+/** Whether Stripe has expanded an id into the object. */
+function isObject<T>(value: string | T | null | undefined): value is T {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,197 @@
+/**
+ * Whatever Stripe reports, in whatever order and how often, and whenever a process dies: the account has what was paid, less what
+ * was returned.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { silentLogger } from '@test/accounts/fixture'
+import { DAY_MS, type OrdersFixture, openOrders, testClock } from '@test/console/orders/fixture'
+import { fc } from '@test/support/property'
+import { STRIPE_KEY, STRIPE_SECRET, type StripeStub, type StubEvent, startStripeStub } from '@test/support/stripe-stub'
+import { createOutboxWorker } from '@/accounts/outbox'
+import type { StripeSettings } from '@/console/orders/deposits/stripe/stripe-client'
+import { createStripeProvider } from '@/console/orders/deposits/stripe/stripe-provider'
+import type { Orders } from '@/console/orders/orders'
+import type { JsonObject } from '@/lib/json'
+import { crashingOrders } from './crashing'
+
+const CREDIT_CENTS = 5_000
+/** More statements than any delivery has. */
+const MOST_STATEMENTS = 200
+
+let stripe: StripeStub
+let world: OrdersFixture
+
+const SETTINGS: Omit<StripeSettings, 'apiBase'> = {
+  ...{ secretKey: STRIPE_KEY, isLive: false, webhookSecrets: [STRIPE_SECRET] },
+  ...{ hasInvoices: true, addsTax: true, asksTaxId: false, billingAddress: 'auto' },
+}
+const provider = () => createStripeProvider({ ...SETTINGS, apiBase: stripe.url }, testClock())
+
+beforeAll(async () => {
+  stripe = startStripeStub()
+  world = await openOrders({ deposit: provider() })
+})
+afterAll(async () => {
+  expect(await world.check()).toEqual([])
+  await world.close()
+  await stripe.stop()
+})
+
+/** What happens at Stripe; parts are percent of what is left. */
+type Story = {
+  ending: 'card' | 'debit' | 'failed' | 'expired'
+  taxPercent: number
+  refunds: { percent: number; hasFailed: boolean }[]
+  disputes: { percent: number; ending: 'open' | 'won' | 'lost' }[]
+}
+const percent = fc.integer({ min: 1, max: 100 })
+const story = fc.record({
+  ending: fc.constantFrom('card', 'card', 'debit', 'failed', 'expired'),
+  taxPercent: fc.constantFrom(0, 7, 19),
+  refunds: fc.array(fc.record({ percent, hasFailed: fc.boolean() }), { maxLength: 3 }),
+  disputes: fc.array(fc.record({ percent, ending: fc.constantFrom('open', 'won', 'lost') }), { maxLength: 2 }),
+})
+
+/** A delivery names an event by a number; beyond them it is a look at Stripe, or the order's end. */
+const delivery = fc.record({ pick: fc.nat(), diesAt: fc.option(fc.nat(40)) })
+
+type Scene = { accountId: string; orderId: string; events: StubEvent[]; leftCents: number }
+
+/** Plays the story at Stripe, of which no gateway has heard yet. */
+async function play({ ending, taxPercent, refunds, disputes }: Story): Promise<Scene> {
+  const accountId = await world.account()
+  const { orderId } = await world.order(accountId, {
+    method: 'deposit',
+    amountCents: CREDIT_CENTS,
+    returnUrl: 'http://x/',
+  })
+  const session = [...stripe.sessions.values()].find((one) => one.client_reference_id === orderId)
+  if (!session) throw new Error('the order has no session')
+  const { id } = session
+  const first = stripe.events.length
+  stripe.taxPercent = taxPercent
+  if (ending === 'expired') stripe.expire(id)
+  else if (ending === 'card') stripe.pay(id)
+  else {
+    stripe.begin(id)
+    stripe.settle(id, ending === 'debit')
+  }
+  const isPaid = ending === 'card' || ending === 'debit'
+  let returnedCents = 0
+  for (const { percent: part, hasFailed } of isPaid ? refunds : []) {
+    const cents = partOf(session.amount_total - returnedCents, part)
+    if (cents === 0) continue
+    const refund = idIn(stripe.refund(id, cents))
+    if (hasFailed) stripe.failRefund(refund)
+    else returnedCents += cents
+  }
+  for (const { percent: part, ending: end } of isPaid ? disputes : []) {
+    const cents = partOf(session.amount_total - returnedCents, part)
+    if (cents === 0) continue
+    const dispute = idIn(stripe.dispute(id, cents))
+    if (end !== 'open') stripe.closeDispute(dispute, end === 'won')
+    if (end !== 'won') returnedCents += cents
+  }
+  const taken = Math.floor((CREDIT_CENTS * returnedCents) / session.amount_total)
+  return { accountId, orderId, events: stripe.events.slice(first), leftCents: isPaid ? CREDIT_CENTS - taken : 0 }
+}
+
+function partOf(cents: number, part: number): number {
+  return Math.floor((cents * part) / 100)
+}
+
+function idIn({ data }: StubEvent): string {
+  return String((data as { object: { id: unknown } }).object.id)
+}
+
+async function tell(orders: Orders, event: StubEvent): Promise<void> {
+  for (const one of await provider().readEvents(event as JsonObject)) await orders.applyDeposit('stripe', one)
+}
+
+/** Tells of the event in a process that may die; then Stripe sends it again. */
+async function tellTo(diesAt: number | null, act: (orders: Orders) => Promise<unknown>): Promise<boolean> {
+  if (diesAt === null) {
+    await act(world.orders)
+    return false
+  }
+  const { orders, isDead } = crashingOrders(world.deps, diesAt)
+  await act(orders).catch((error: unknown) => {
+    if (!isDead()) throw error
+  })
+  return isDead()
+}
+
+async function expectLeft({ accountId, leftCents }: Scene, context: unknown): Promise<void> {
+  const { database, ledger } = world.fixture
+  await createOutboxWorker(database, ledger, silentLogger).runOnce()
+  const { ledger: balance, history, entries, paidLessRefunded } = await world.money(accountId)
+  const expected = { balance: leftCents, history: leftCents, entries: leftCents, paidLessRefunded: leftCents }
+  expect({ context, balance, history, entries, paidLessRefunded }).toEqual({ context, ...expected })
+}
+
+test('events in any order, doubled, at once, between looks and deaths, leave what was paid less what was returned', async () => {
+  // Deliveries of one group happen at the same time.
+  const groups = fc.array(fc.array(delivery, { minLength: 1, maxLength: 4 }), { maxLength: 6 })
+  await fc.assert(
+    fc.asyncProperty(story, groups, async (told, chosen) => {
+      const scene = await play(told)
+      const acts: ((orders: Orders) => Promise<unknown>)[] = [
+        ...scene.events.map((event) => (orders: Orders) => tell(orders, event)),
+        (orders) => orders.settle(scene.orderId),
+        async (orders) => {
+          world.clock.advance(DAY_MS)
+          await orders.expireDue(100)
+        },
+      ]
+      for (const group of chosen)
+        await Promise.all(
+          group.map(({ pick, diesAt }) => tellTo(diesAt, acts[pick % acts.length] ?? (async () => undefined))),
+        )
+      // Whatever was not delivered comes in the end, newest first.
+      for (const event of scene.events.toReversed()) await tell(world.orders, event)
+      await expectLeft(scene, told)
+    }),
+    { numRuns: 40 },
+  )
+}, 300_000)
+
+test('a look at Stripe alone leaves the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(story, async (told) => {
+      const scene = await play(told)
+      expect((await world.orders.settle(scene.orderId)).kind).toBe('settled')
+      await expectLeft(scene, told)
+    }),
+    { numRuns: 20 },
+  )
+}, 300_000)
+
+const ALL: Story = {
+  ...{ ending: 'debit', taxPercent: 19 },
+  refunds: [
+    { percent: 20, hasFailed: false },
+    { percent: 10, hasFailed: true },
+  ],
+  disputes: [
+    { percent: 30, ending: 'won' },
+    { percent: 40, ending: 'lost' },
+  ],
+}
+
+test('a process that dies at each statement of each event, and of a look, moves no money twice', async () => {
+  const { events } = await play(ALL)
+  for (const target of [...events.keys(), events.length]) {
+    let diesAt = 0
+    for (; diesAt < MOST_STATEMENTS; diesAt++) {
+      const scene = await play(ALL)
+      const event = scene.events[target]
+      for (const before of scene.events.slice(0, target)) await tell(world.orders, before)
+      const act = event ? (orders: Orders) => tell(orders, event) : (orders: Orders) => orders.settle(scene.orderId)
+      const isDead = await tellTo(diesAt, act)
+      for (const again of scene.events) await tell(world.orders, again)
+      await expectLeft(scene, { target, diesAt })
+      if (!isDead) break
+    }
+    expect({ target, isWhole: diesAt < MOST_STATEMENTS }).toEqual({ target, isWhole: true })
+  }
+}, 300_000)

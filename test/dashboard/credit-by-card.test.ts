@@ -1,0 +1,168 @@
+/** A whole purchase by card in a real browser; the page of Stripe Checkout stands on loopback. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { type StripeStub, startStripeStub, stripeEnvironment } from '@test/support/stripe-stub'
+import { until } from '@test/support/until'
+import type { Page } from 'playwright-core'
+
+const CARD = '4242424242424242'
+const USD = 1_000_000_000
+
+let stripe: StripeStub
+let gateway: TestGateway
+let browser: TestBrowser
+let person: Person
+
+beforeAll(async () => {
+  stripe = startStripeStub()
+  gateway = await startGateway({
+    respond: () => new Response(null, { status: 500 }),
+    environment: { ...stripeEnvironment(stripe), STRIPE_AUTOMATIC_TAX: 'on' },
+  })
+  browser = await openBrowser()
+})
+beforeEach(async () => {
+  person = await signUpPerson(gateway)
+  Object.assign(stripe, { intercept: undefined, taxPercent: 0, webhookUrl: `${gateway.url}/webhooks/deposits/stripe` })
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+  await stripe.stop()
+})
+
+describe('credit by card', () => {
+  test('is bought in four clicks, with tax beside it and an invoice, and no card number comes near the gateway', async () => {
+    stripe.taxPercent = 19
+    const page = await open('/dashboard/credit')
+    await page.getByText('Tax is added there, where it is due; it is not credit.').waitFor()
+    await page.getByText('$25', { exact: true }).click()
+    await page.getByRole('button', { name: 'Order $25.00 of credit' }).click()
+    await page.getByRole('link', { name: 'Pay $25.00' }).click()
+    await page.getByRole('heading', { name: 'Checkout of the stub' }).waitFor()
+    await page.getByLabel('Card number').fill(CARD)
+    await page.getByRole('button', { name: 'Pay', exact: true }).click()
+    await page.getByText('The credit is on your account').waitFor()
+    await page.getByText('You paid $29.75, of which $4.75 is tax.').waitFor()
+    await expectAccessible(page)
+    expect(await available()).toBe(25 * USD)
+    await page.getByRole('button', { name: 'Invoice or receipt' }).click()
+    await page.getByRole('heading', { name: 'Invoice of the stub' }).waitFor()
+    expect(gateway.logLines.join('\n')).not.toContain(CARD)
+    const [{ found } = { found: '' }] = await gateway.gateway.database.sql<{ found: string }[]>`
+      SELECT concat((SELECT json_agg(o) FROM orders o), (SELECT json_agg(p) FROM payments p),
+        (SELECT json_agg(e) FROM order_events e), (SELECT json_agg(a) FROM audit_entries a)) AS found`
+    expect(found).toContain(person.email)
+    expect(found).not.toContain(CARD)
+  })
+
+  test('by way of the bank’s page is the same, in two tabs, and when one comes back twice', async () => {
+    const page = await ordered()
+    const other = await open(new URL(page.url()).pathname)
+    await other.getByText('Waiting for the payment.').waitFor()
+    await page.getByRole('link', { name: 'Pay $50.00' }).click()
+    await page.getByRole('button', { name: 'Pay with a card that asks the bank' }).click()
+    await page.getByRole('button', { name: 'Confirm' }).click()
+    await page.getByText('The credit is on your account').waitFor()
+    await other.getByText('The credit is on your account').waitFor()
+    await page.goto(page.url())
+    await page.getByText('The credit is on your account').waitFor()
+    expect(await available()).toBe(50 * USD)
+  })
+
+  test('that was left at the page of Stripe can be paid later, on the same page', async () => {
+    const page = await ordered()
+    const address = page.url()
+    const pay = page.getByRole('link', { name: 'Pay $50.00' })
+    const first = await pay.getAttribute('href')
+    await pay.click()
+    await page.getByRole('link', { name: 'Back' }).click()
+    await page.getByText('Waiting for the payment.').waitFor()
+    await page.close()
+    const again = await open(new URL(address).pathname)
+    const link = again.getByRole('link', { name: 'Pay $50.00' })
+    await link.waitFor()
+    expect(await link.getAttribute('href')).toBe(first)
+    await link.click()
+    await again.getByRole('button', { name: 'Pay', exact: true }).click()
+    await again.getByText('The credit is on your account').waitFor()
+    expect(await available()).toBe(50 * USD)
+  })
+
+  test('whose event is not here yet says so after the payment, offers no second one, and notices it by itself', async () => {
+    stripe.webhookUrl = undefined
+    const page = await ordered()
+    await page.getByRole('link', { name: 'Pay $50.00' }).click()
+    await page.getByRole('button', { name: 'Pay', exact: true }).click()
+    await page.getByText('Your payment is being confirmed. You do not need to pay again.').waitFor()
+    expect(await page.getByRole('link', { name: 'Pay $50.00' }).count()).toBe(0)
+    await expectAccessible(page)
+    await stripe.deliver(stripe.events.at(-1) ?? {}, `${gateway.url}/webhooks/deposits/stripe`)
+    await page.getByText('The credit is on your account').waitFor()
+  })
+
+  test('by a debit says that it takes days, and that it failed', async () => {
+    const page = await ordered()
+    const session = [...stripe.sessions.values()].at(-1)
+    stripe.begin(session?.id ?? '')
+    await page.getByText('Your bank is working on the payment').first().waitFor()
+    stripe.settle(session?.id ?? '', false)
+    await page.getByText('Your bank refused it, and nothing was credited.').waitFor()
+    await expectAccessible(page)
+    expect(await available()).toBe(0)
+  })
+
+  test('whose page is not there yet is asked for again, on a phone and in the dark', async () => {
+    const page = await ordered({ width: 360, colorScheme: 'dark' })
+    const sessions = stripe.sessions.size
+    await gateway.gateway.database
+      .sql`UPDATE orders SET payee = NULL, payment_url = NULL WHERE account_id = ${person.viewer.accountId}`
+    await page.getByText('The page to pay on is not there yet').waitFor()
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Ask for the page again' }).click()
+    await page.getByRole('link', { name: 'Pay $50.00' }).waitFor()
+    expect(stripe.sessions.size).toBe(sessions)
+  })
+
+  test('that Stripe cannot set up says what to do', async () => {
+    stripe.intercept = () => ({
+      response: Response.json({ error: { type: 'card_error', message: 'x' } }, { status: 402 }),
+    })
+    const page = await open('/dashboard/credit')
+    await page.getByRole('button', { name: 'Order $50.00 of credit' }).click()
+    await page.getByText('The payment provider does not answer. Try again, or pay another way.').waitFor()
+  })
+
+  test('that is cancelled cannot be paid at Stripe any more', async () => {
+    const page = await ordered()
+    const link = (await page.getByRole('link', { name: 'Pay $50.00' }).getAttribute('href')) ?? ''
+    await page.getByRole('button', { name: 'Cancel order' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the order' }).click()
+    await page.getByText('Was valid until').waitFor()
+    await page.goto(link)
+    await page.getByRole('heading', { name: 'This page is expired' }).waitFor()
+  })
+})
+
+type Look = { width?: number; colorScheme?: 'light' | 'dark' }
+
+function open(path: string, look: Look = {}): Promise<Page> {
+  return browser.open(path, { url: gateway.url, cookie: person.cookie, ...look })
+}
+
+/** The page of a new order of 50 USD. */
+async function ordered(look: Look = {}): Promise<Page> {
+  const page = await open('/dashboard/credit', look)
+  await page.getByRole('button', { name: 'Order $50.00 of credit' }).click()
+  await page.getByRole('link', { name: 'Pay $50.00' }).waitFor()
+  await until(async () => page.url().includes('/credit/orders/'), 'the page of the order')
+  return page
+}
+
+async function available(): Promise<number> {
+  return (await gateway.balance(person.viewer.accountId)).available
+}
