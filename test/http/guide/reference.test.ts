@@ -9,7 +9,8 @@ import { readGuide } from './guide-files'
 
 const SOURCES = join(import.meta.dir, '..', '..', '..', 'src')
 /** The parts that never answer a request with an API key, and the words of formats, which a table of its own has. */
-const ELSEWHERE = /^(?:console|cli|dashboard|boot|db|config|http\/guide)\/|\/(?:encode-(?:error|response)|openai)\.ts$/
+const ELSEWHERE =
+  /^(?:console|people|cli|dashboard|boot|db|config|http\/guide)\/|\/(?:encode-(?:error|response)|openai)\.ts$/
 
 /** What passes between proxies, providers and the gateway, what only browsers read of pages, and what is no header at all. */
 const NOT_OF_CALLERS = [
