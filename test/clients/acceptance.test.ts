@@ -222,7 +222,7 @@ describe('a provider whose connection breaks after the first words', () => {
     FORMAT_NAMES.map((provider) => [library.name, provider, library] as const),
   )
 
-  test.each(cases)('%s with a provider of %s reads an error of its own', async (_name, provider, library) => {
+  test.each(cases)('%s with a %s provider that breaks off throws its own error', async (_name, provider, library) => {
     const live = liveStream()
     const cut = respondWith({ ...TEXT, fixture: 'matrix/cut' }, provider, true)
     gateway.upstream.respond(() => live.response)

@@ -95,7 +95,7 @@ describe.each(['responses', 'messages', 'generate-content'] as const)('at a prov
     })
   }
 
-  test('a call comes back as one, with its text', async () => {
+  test('a custom tool call arrives with its text', async () => {
     answer(false)
     const { choices } = await client.chat.completions.create(request)
     expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: null, tool_calls: CALLED } })
@@ -107,7 +107,7 @@ describe.each(['responses', 'messages', 'generate-content'] as const)('at a prov
     expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: CALLED } })
   })
 
-  test('the provider is told of the tool and of what was called', async () => {
+  test('the provider gets the tool and the earlier calls', async () => {
     answer(false)
     await client.chat.completions.create({ ...request, tool_choice: { type: 'custom', custom: { name: 'patch' } } })
     if (format !== 'responses') {
@@ -129,7 +129,7 @@ describe.each(['responses', 'messages', 'generate-content'] as const)('at a prov
   })
 })
 
-test('a provider of their own format is told of them as the caller wrote it', async () => {
+test('a provider of the caller’s format gets custom tools unchanged', async () => {
   let received: UpstreamCall['body'] = {}
   gateway.upstream.respond(({ body }) => {
     received = body

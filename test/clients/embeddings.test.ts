@@ -53,7 +53,7 @@ test.each(openaiClients)('%s with tokens', async (_, Client) => {
   expect(data.map(({ embedding }) => single(embedding))).toEqual([single(vectorOf([3])), single(vectorOf([5]))])
 })
 
-test.each(openaiClients)('%s is told what it did wrong', async (_, Client) => {
+test.each(openaiClients)('%s gets an error that explains the fault', async (_, Client) => {
   const client = new Client({ apiKey: customer.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
   const wrong: unknown = await client.embeddings.create({ model: 'svc/alpha', input: 'one' }).catch((error) => error)
   expect(wrong).toMatchObject({ status: 400, param: 'model', code: 'wrong_endpoint' })
@@ -101,7 +101,7 @@ test.each(cases(aiModels.slice(0, 1)))(
   },
 )
 
-test('AI SDK splits what is too much for one request of its provider', async () => {
+test('AI SDK splits a list above the provider’s maximum', async () => {
   const values = Array.from({ length: 250 }, (_, length) => 'x'.repeat(length + 1))
   const { embeddings } = await embedMany({ model: aiModels[1]?.[1]('svc/embed-gemini') ?? '', values })
   expect(embeddings.map(([length]) => length)).toEqual(values.map(({ length }) => length))

@@ -204,7 +204,7 @@ const ANSWERS: [string, unknown, Partial<Seen>][] = [
 ]
 
 describe.each(CLIENTS)('%s', (name, ask) => {
-  test.each(STREAMS)('a stream with %s', async (_name, events, seen) => {
+  test.each(STREAMS)('the library reads a stream with %s', async (_name, events, seen) => {
     gateway.upstream.respond(() => eventStream(...events))
     const expected = {
       text: '',
@@ -216,7 +216,7 @@ describe.each(CLIENTS)('%s', (name, ask) => {
     expect(await ask(true)).toEqual(expected)
   })
 
-  test.each(ANSWERS)('an answer with %s', async (_name, answer, seen) => {
+  test.each(ANSWERS)('the library reads an answer with %s', async (_name, answer, seen) => {
     gateway.upstream.respond(() => Response.json(answer))
     const expected = {
       text: '',
@@ -228,7 +228,7 @@ describe.each(CLIENTS)('%s', (name, ask) => {
     expect(await ask(false)).toEqual(expected)
   })
 
-  test.each([true, false])('usage is what was charged where the provider says none (stream: %p)', async (isStream) => {
+  test.each([true, false])('without the provider’s usage, the charged usage is sent (stream: %p)', async (isStream) => {
     const { usage: _, ...silent } = message({ content: 'Hello there' }, { finish_reason: 'stop' })
     gateway.upstream.respond(() =>
       isStream

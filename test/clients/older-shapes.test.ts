@@ -68,7 +68,7 @@ describe.each(['messages', 'generate-content'] as const)('deprecated functions a
 })
 
 describe.each(FORMAT_NAMES)('one word out of a list at a provider of %s', (provider) => {
-  test.each([false, true])('is that word and nothing else (stream: %p)', async (isStream) => {
+  test.each([false, true])('an enum answer is exactly one word (stream: %p)', async (isStream) => {
     const isNative = provider === 'generate-content'
     script(provider, [{ type: 'text', text: isNative ? 'red' : '{"choice": "red"}' }], 'stop')
     const { models } = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: gateway.url } })
@@ -87,7 +87,7 @@ describe.each(FORMAT_NAMES)('one word out of a list at a provider of %s', (provi
     expect(lastBody()).toContain('"enum":["red","green"]')
   })
 
-  test('is what the provider said where that is no such object', async () => {
+  test('an enum answer without the object is the provider’s text', async () => {
     script(provider, [{ type: 'text', text: 'Red, I think' }], 'stop')
     const { models } = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: gateway.url } })
     const responseSchema = { type: Type.STRING, enum: ['red'] }

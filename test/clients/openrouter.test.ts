@@ -109,7 +109,7 @@ describe.each([...FORMAT_NAMES])('recorded answers of %s', (provider) => {
 
   const request = { model: modelAt(provider), messages, tools: TOOLS }
 
-  test('the SDK reads them whole and streamed, with and without the usage', async () => {
+  test('the SDK reads recorded answers whole and streamed, with and without usage', async () => {
     const reader = new OpenRouter({ apiKey: key, serverURL: `${recorded.url}/v1` })
     for (fingerprint of FINGERPRINTS)
       for (told of ANSWERS) {
@@ -127,7 +127,7 @@ describe.each([...FORMAT_NAMES])('recorded answers of %s', (provider) => {
       }
   })
 
-  test('other clients get what their provider says', async () => {
+  test('other clients get the provider’s text', async () => {
     told = answer('text')
     fingerprint = ''
     const send = async (more: object) => {

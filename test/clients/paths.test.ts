@@ -73,7 +73,7 @@ describe('messages', () => {
     ['anthropic-version', '2023-06-01'],
     ['anthropic-version', '2026-10-21'],
     ['anthropic-version', '1999-01-01'],
-  ])('the header %s: %s reaches the provider as it is', async (name, value) => {
+  ])('the header %s: %s reaches the provider unchanged', async (name, value) => {
     const response = await post('/v1/messages', MESSAGE, { [name]: value })
     expect(response.status).toBe(200)
     expect(gateway.upstream.calls.at(-1)?.headers.get(name)).toBe(value)
@@ -85,7 +85,7 @@ describe('messages', () => {
     ['anthropic-workspace-id', 'wrkspc_1'],
     ['anthropic-user-profile-id', 'uprof_1'],
     ['x-app', 'cli'],
-  ])('the header %s: %s changes nothing, and stays here', async (name, value) => {
+  ])('the header %s: %s has no effect, and is not sent on', async (name, value) => {
     const response = await post('/v1/messages', MESSAGE, { [name]: value })
     expect(response.status).toBe(200)
     const sent = gateway.upstream.calls.at(-1)?.headers
@@ -147,7 +147,7 @@ describe('generate-content', () => {
     }
   })
 
-  test('snake_case, bare texts and missing roles are understood', async () => {
+  test('snake_case, plain texts and missing roles are accepted', async () => {
     const body = {
       contents: 'Hi',
       system_instruction: 'Be brief.',
@@ -193,7 +193,7 @@ describe('models', () => {
     '/v1/models/svc/messages/',
     '/v1/v1/models/svc/messages',
     '/models/svc/messages',
-  ])('GET %s gives the display name as name', async (path) => {
+  ])('GET %s has the display name as name', async (path) => {
     const entry = await (await fetch(gateway.url + path)).json()
     expect(entry).toMatchObject({ id: 'svc/messages', name: 'messages', display_name: 'messages', object: 'model' })
   })
@@ -203,7 +203,7 @@ describe('models', () => {
     ['/v1beta/models/svc%2Fmessages', {}],
     ['/v1beta/v1/models/svc/messages', {}],
     ['/v1/models/svc/messages', { 'x-goog-api-client': 'google-genai-sdk/3.1.0' }],
-  ])('GET %s gives the resource as name to clients of generate-content', async (path, headers) => {
+  ])('GET %s has the resource as name for generate-content clients', async (path, headers) => {
     const entry = await (await fetch(gateway.url + path, { headers })).json()
     expect(entry).toMatchObject({ id: 'svc/messages', name: 'models/svc/messages', displayName: 'messages' })
   })
@@ -228,7 +228,7 @@ describe('errors are in the words of the family', () => {
     ['/v1beta/models/svc/messages:predict', {}, gemini],
     ['/v1/models/svc/messages:predict', {}, gemini],
     ['/v1/nothing', { 'x-goog-api-key': 'x' }, gemini],
-  ])('POST %s with %j', async (path, headers, body) => {
+  ])('POST %s with %j is an error in its format', async (path, headers, body) => {
     const response = await post(path, {}, headers as Record<string, string>)
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject(body)
@@ -239,7 +239,7 @@ describe('errors are in the words of the family', () => {
     ['/v1/models/svc/none', { 'anthropic-version': '2026-10-21' }, message],
     ['/v1/models/svc/none', { 'x-goog-api-client': 'x' }, gemini],
     ['/v1beta/models/svc/none', {}, gemini],
-  ])('GET %s with %j', async (path, headers, body) => {
+  ])('GET %s with %j is an error in its format', async (path, headers, body) => {
     const response = await fetch(gateway.url + path, { headers: headers as Record<string, string> })
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject(body)
@@ -250,7 +250,7 @@ describe('errors are in the words of the family', () => {
     ['/v1/messages', { type: 'error', error: { type: 'authentication_error' } }],
     ['/v1beta/models/svc/messages:generateContent', { error: { code: 401, status: 'UNAUTHENTICATED' } }],
     ['/v1/models/svc/messages:streamGenerateContent', { error: { code: 401, status: 'UNAUTHENTICATED' } }],
-  ])('POST %s without a key, and with no JSON', async (path, body) => {
+  ])('POST %s without a key, and without JSON, is an error in its format', async (path, body) => {
     const response = await fetch(gateway.url + path, { method: 'POST', body: '{' })
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject(body)

@@ -68,7 +68,7 @@ const modes = [
 ] as const
 
 describe.each([['chat-completions'], ['generate-content']])('the library of %s', (family) => {
-  test.each(modes)('a client gets limit, rest and duration with %s', async (_, stream) => {
+  test.each(modes)('the client gets limit, remainder and waiting time with %s', async (_, stream) => {
     gateway.upstream.respond(() => respondWith(TEXT, 'messages', stream))
     const headers = (await ASK[family]?.(await keyWith(0), stream)) as Told
     expect(headers.get('x-ratelimit-limit-requests')).toBe(String(REQUESTS))
@@ -82,7 +82,7 @@ describe.each([['chat-completions'], ['generate-content']])('the library of %s',
 })
 
 describe('the library of messages', () => {
-  test.each(modes)('the library of messages is told limit, rest and moment with %s', async (_, stream) => {
+  test.each(modes)('the messages library gets limit, remainder and reset time with %s', async (_, stream) => {
     gateway.upstream.respond(() => respondWith(TEXT, 'messages', stream))
     const beganMs = Date.now()
     const headers = (await ASK.messages?.(await keyWith(0), stream)) as Told
@@ -112,7 +112,7 @@ describe('a refusal by the limit says it in the same words', () => {
     }
   }
 
-  test('a refusal by the limit says it in the same words to the library of chat-completions', async () => {
+  test('a rate limit refusal has these headers for the chat-completions library', async () => {
     const { status, headers } = await refusalOf('chat-completions')
     expect(status).toBe(429)
     expect(headers.get('x-ratelimit-remaining-requests')).toBe('0')
@@ -120,7 +120,7 @@ describe('a refusal by the limit says it in the same words', () => {
     expect(headers.get('x-ratelimit-limit-tokens')).toBeNull()
   })
 
-  test('a refusal by the limit says it in the same words to the library of messages', async () => {
+  test('a rate limit refusal has these headers for the messages library', async () => {
     const beganMs = Date.now()
     const { status, headers } = await refusalOf('messages')
     expect(status).toBe(429)

@@ -59,7 +59,7 @@ const weather = tool({
 })
 
 describe.each(FORMAT_NAMES.map((format) => [format] as const))('at a provider of %s', (format) => {
-  test.each([false, true])('the AI SDK finishes its loop by references (stream: %p)', async (isStream) => {
+  test.each([false, true])('the AI SDK finishes its tool loop by references (stream: %p)', async (isStream) => {
     const { sent, fetch } = recorded()
     const openai = createOpenAI({ apiKey: customer.key, baseURL: `${gateway.url}/v1`, fetch })
     const request = {
@@ -82,7 +82,7 @@ describe.each(FORMAT_NAMES.map((format) => [format] as const))('at a provider of
     expect(told.includes('proof') || told.includes('cHJvb2Y=')).toBe(format !== 'chat-completions')
   })
 
-  test('OpenAI’s library goes on from an answer, reads it, lists its input and deletes it', async () => {
+  test('OpenAI’s library continues an answer, reads it, lists its input and deletes it', async () => {
     const client = new OpenAI({ apiKey: customer.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
     const other = new OpenAI({ apiKey: customer.key, baseURL: `${twin.url}/v1`, maxRetries: 0 })
     const tools = [{ type: 'function' as const, name: 'weather', parameters: {}, strict: false }]

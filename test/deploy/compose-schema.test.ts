@@ -13,12 +13,12 @@ const complaints = (...paths: string[]) =>
   complaintsOf('check_jsonschema', '--builtin-schema', 'vendor.compose-spec', ...paths)
 
 describe.skipIf(!python)('the Compose Specification', () => {
-  test('the Compose Specification is kept by every file', async () => {
+  test('every file follows the Compose Specification', async () => {
     expect(FILES).toEqual(expect.arrayContaining(['compose.cluster.yaml', 'compose.yaml']))
     expect(await complaints(...FILES.map((name) => join(ROOT, name)))).toBe('')
   })
 
-  test('refuses a misspelt name, also in what is shared by an anchor, and a wrong type', async () => {
+  test('the schema refuses a misspelt name, also inside an anchor, and a wrong type', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-compose-'))
     const text = await Bun.file(join(ROOT, 'compose.yaml')).text()
     const bad = [

@@ -23,7 +23,7 @@ const { services, volumes } = await readComposeFile('compose.yaml')
 const gateways = Object.entries(services).filter(([name]) => name.startsWith('gateway'))
 
 describe('a setting', () => {
-  test('reaches every gateway from the file, whichever it is', async () => {
+  test('every setting reaches every gateway from the file', async () => {
     const names = [...settingNames(), ...(await catalogNames())]
     expect(names.length).toBeGreaterThan(40)
     expect(gateways.length).toBe(2)
@@ -37,7 +37,7 @@ describe('a setting', () => {
     }
   })
 
-  test('stands in .env.example with a comment, and nothing else does', async () => {
+  test('every setting is in .env.example with a comment, and nothing else', async () => {
     const example = await readExample()
     const wanted = [...settingNames(), ...(await catalogNames())].filter((name) => !FIXED.includes(name))
     expect(wanted.filter((name) => !example.get(name)?.hasWords)).toEqual([])
@@ -49,7 +49,7 @@ describe('a setting', () => {
     expect([...example.keys()].filter((name) => ![...wanted, ...asked].includes(name))).toEqual([])
   })
 
-  test('a setting has in .env.example the default that it has', async () => {
+  test('.env.example has the real default of each setting', async () => {
     const example = await readExample()
     // As the containers run.
     const production = { NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) }
@@ -62,7 +62,7 @@ describe('a setting', () => {
 })
 
 describe('a gateway of compose.yaml', () => {
-  test('starts with what .env.example has, once that is filled in, and can sell credit', async () => {
+  test('a gateway of compose.yaml starts with the completed .env.example, and can sell credit', async () => {
     const example = await readExample()
     const inForce = [...example].filter(([, { isSet }]) => isSet).map(([name, { value }]) => [name, value])
     // The lines of the bank, with their marks taken away.
@@ -80,14 +80,14 @@ describe('a gateway of compose.yaml', () => {
     })
   })
 
-  test('a gateway of compose.yaml does not have what only the stores need', () => {
+  test('a gateway of compose.yaml lacks the secrets of the stores', () => {
     for (const [, service] of gateways) {
       const given = environmentOf(service, SET)
       expect([given.POSTGRES_PASSWORD, given.READER_PASSWORD, given.REDIS_CLUSTER_PASSWORD]).toEqual(['', '', ''])
     }
   })
 
-  test('a gateway of compose.yaml cannot change the schema nor what it guards: its owner’s password is with the job that migrates', () => {
+  test('a gateway of compose.yaml cannot change the schema: the owner’s password is in the migrate job', () => {
     for (const [, service] of gateways) {
       const given = environmentOf(service, { ...SET, DATABASE_MIGRATOR_URL: 'postgres://from-the-file' })
       expect(Object.entries(given).filter(([, value]) => value.includes(SET.MIGRATOR_PASSWORD as string))).toEqual([])
@@ -102,7 +102,7 @@ describe('a gateway of compose.yaml', () => {
     })
   })
 
-  test('a gateway of compose.yaml cannot be reached but through the proxy, writes nowhere that lasts and has no rights', () => {
+  test('a gateway of compose.yaml is only reachable through the proxy, writes nothing permanent and has no privileges', () => {
     for (const [, service] of gateways) {
       expect(service.ports).toBeUndefined()
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
@@ -127,7 +127,7 @@ describe('a container', () => {
     },
   )
 
-  test('a container of Redis may have more memory than Redis itself takes', async () => {
+  test('a Redis container has more memory than Redis’ maxmemory', async () => {
     const example = await readExample()
     const gigabytes = (name: string) => Number.parseInt(example.get(name)?.value ?? '', 10)
     expect(gigabytes('REDIS_MEMORY')).toBeGreaterThan(gigabytes('REDIS_MAXMEMORY'))
@@ -149,7 +149,7 @@ describe('images by digest', () => {
     return { code, lines: text.split('\n').filter(Boolean) }
   }
 
-  test('images by digest are lines for .env, one for each image that a file names', async () => {
+  test('image digests are lines for .env, one per image of a file', async () => {
     const digest = `sha256:${'a'.repeat(64)}`
     const { code, lines } = await pinned(digest, { REDIS_IMAGE: `mine/redis@sha256:${'b'.repeat(64)}` })
     expect(code).toBe(0)
@@ -179,7 +179,7 @@ describe('compose.yaml', () => {
     }
   })
 
-  test('mounts files that are there, and names volumes and services that it has', () => {
+  test('compose.yaml mounts existing files, and names existing volumes and services', () => {
     for (const service of Object.values(services)) {
       for (const line of service.volumes ?? []) {
         const [source = ''] = fillIn(line, {}).split(':')
@@ -195,7 +195,7 @@ describe('compose.yaml', () => {
     }
   })
 
-  test('waits longer for a gateway to stop than its open requests get', async () => {
+  test('compose.yaml stops a gateway later than its open requests end', async () => {
     const example = await readExample()
     const seconds = Number.parseInt(example.get('STOP_GRACE_PERIOD')?.value ?? '', 10)
     const leastMs = ['DRAIN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS'].map((name) => Number(example.get(name)?.value))

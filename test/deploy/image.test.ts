@@ -71,7 +71,7 @@ describe.skipIf(reason !== undefined)('the image', () => {
     await image?.remove()
   })
 
-  test('serves a paid request, with credit and a key that its own commands made', async () => {
+  test('the image serves a paid request, with credit and a key made by its own commands', async () => {
     const { accountId = '' } = await admin('account', 'create', '--email', 'ada@example.com', '--name', 'Ada')
     await admin('credit', 'add', '--account', accountId, '--usd', '5', '--reference', 'first')
     const { key } = await admin(
@@ -98,13 +98,13 @@ describe.skipIf(reason !== undefined)('the image', () => {
     expect(violations as unknown).toEqual([])
   })
 
-  test('the image has the pages, and has not built them now', async () => {
+  test('the image contains the built pages', async () => {
     const page = await (await fetch(`${address}/dashboard`)).text()
     const [, script = ''] = /src="(\/dashboard\/assets\/[^"]+)"/.exec(page) ?? []
     expect((await fetch(`${address}${script}`)).status).toBe(200)
   })
 
-  test('runs as somebody who owns none of its files, and says how to ask after its health', async () => {
+  test('the image runs as a user that owns none of its files, and has a health check', async () => {
     expect(image.config.User).toBe('bun')
     expect(image.config.Healthcheck.Test.slice(0, 2)).toEqual(['CMD', 'bun'])
     expect((await stat(join(image.root, 'app', 'src', 'main.ts'))).uid).toBe(0)
@@ -113,7 +113,7 @@ describe.skipIf(reason !== undefined)('the image', () => {
     expect(await image.run({ PORT: String(await freePort()) }, command).exited).not.toBe(0)
   })
 
-  test('the image has no package of a browser, of types or of tests', async () => {
+  test('the image has no browser, type or test package', async () => {
     const names = await packagesOf(image)
     const needless =
       /^(@types\/|@mantine|@tabler|@visx|react|swagger-ui|bun-types|typescript|@typescript|playwright|@anthropic-ai|openai)/

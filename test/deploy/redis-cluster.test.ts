@@ -83,7 +83,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('the nodes become a cluster, once', async () => {
+test('the nodes form a cluster once', async () => {
   expect(await makeCluster()).toBe(0)
   expect(await makeCluster()).toBe(0)
   // Who is a replica is gossip, and comes after the cluster has said that it is whole.
@@ -93,7 +93,7 @@ test('the nodes become a cluster, once', async () => {
     await until(async () => (await ask(port, 'INFO', 'replication')).includes('master_link_status:up'), 'a replica')
 })
 
-test('the user of the nodes sees no data, and the gateway administers none', async () => {
+test('the nodes’ user sees no data, and the gateway’s user administers nothing', async () => {
   const redis = asCluster(nodes[0]?.port ?? 0)
   expect(await redis.get('{l0}:x').catch(({ message }: Error) => message)).toContain('NOPERM')
   redis.disconnect()
@@ -102,7 +102,7 @@ test('the user of the nodes sees no data, and the gateway administers none', asy
   gateway.disconnect()
 })
 
-test('a replica takes over from a node that has died', async () => {
+test('a replica takes over from a dead node', async () => {
   nodes[0]?.child.kill('SIGKILL')
   const hasNewMaster = async () => {
     const texts = await Promise.all(nodes.slice(3).map(({ port }) => ask(port, 'INFO', 'replication')))
@@ -113,7 +113,7 @@ test('a replica takes over from a node that has died', async () => {
   await until(isWhole, 'the cluster to be whole')
 })
 
-test('every node has a volume and an address, which the cluster is made of', () => {
+test('every node has a volume and an address of the cluster', () => {
   const addresses = Object.entries(services)
     .filter(([name]) => name.startsWith('redis'))
     .map(([, { networks }]) => {

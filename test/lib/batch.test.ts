@@ -23,7 +23,7 @@ function openSource(limits: { maxKeys?: number; maxQuestions?: number; maxWaitin
 }
 
 describe('a batch', () => {
-  test('puts what was asked within one turn as one question, each key once', async () => {
+  test('keys asked for in one turn become one query, each key once', async () => {
     const { ask, questions, question } = openSource()
     const answers = Promise.all([ask('a'), Promise.resolve().then(() => ask('b')), ask('none'), ask('a')])
     const first = await question(0)
@@ -33,7 +33,7 @@ describe('a batch', () => {
     expect(questions).toHaveLength(1)
   })
 
-  test('never answers from a question that was put before the call', async () => {
+  test('a call never gets the answer of an earlier query', async () => {
     const { ask, question } = openSource({ maxQuestions: 2 })
     const before = ask('a')
     const first = await question(0)
@@ -46,7 +46,7 @@ describe('a batch', () => {
     expect(await before).toBe('A')
   })
 
-  test('gathers while as many questions as allowed are on their way, and asks in order, no more than fit', async () => {
+  test('while the maximum of queries runs, keys are gathered and asked in order', async () => {
     const { ask, questions, question } = openSource({ maxKeys: 2 })
     const answers = ['a', 'b', 'c', 'd', 'e'].map(ask)
     const first = await question(0)
@@ -65,7 +65,7 @@ describe('a batch', () => {
     expect(await Promise.all([...answers, later])).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
   })
 
-  test('fails all that asked one question with its error, and goes on', async () => {
+  test('a failed query fails all its callers, and the batch continues', async () => {
     const { ask, question } = openSource()
     const failing = Promise.allSettled([ask('a'), ask('b')])
     const first = await question(0)
@@ -77,7 +77,7 @@ describe('a batch', () => {
     expect(await next).toBe('A')
   })
 
-  test('refuses at once what would wait behind too many', async () => {
+  test('a call beyond the maximum of waiters is refused at once', async () => {
     const { ask, question } = openSource({ maxWaiting: 3 })
     const waiting = ['a', 'b', 'c'].map(ask)
     await expect(ask('d')).rejects.toThrow('3 keys are waiting already')

@@ -8,7 +8,7 @@ type Step = { set: boolean; key: number; value: number }
 const step: fc.Arbitrary<Step> = fc.record({ set: fc.boolean(), key: fc.nat(9), value: fc.integer() })
 
 describe('a bounded map', () => {
-  test('holds what was used last, and of what it holds the latest value', () => {
+  test('a bounded map keeps the entries used last, with their latest value', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 60 }), (capacity, steps) => {
         const map = createBoundedMap<number, number>(capacity)
@@ -28,7 +28,7 @@ describe('a bounded map', () => {
     )
   })
 
-  test('keeps what is read again and again while others come and go', () => {
+  test('a bounded map keeps an entry that is read repeatedly', () => {
     const map = createBoundedMap<string, number>(2)
     map.set('steady', 1)
     for (let index = 0; index < 100; index++) {
@@ -39,14 +39,14 @@ describe('a bounded map', () => {
     expect(map.get('passing 99')).toBe(99)
   })
 
-  test('tells keys apart as a Map does', () => {
+  test('a bounded map distinguishes keys as a Map does', () => {
     const map = createBoundedMap<unknown, string>(3)
     map.set(1, 'number')
     map.set('1', 'text')
     expect([map.get(1), map.get('1')]).toEqual(['number', 'text'])
   })
 
-  test('holds a value that counts as false', () => {
+  test('a bounded map holds falsy values', () => {
     const map = createBoundedMap<string, number | null>(2)
     map.set('zero', 0)
     map.set('null', null)

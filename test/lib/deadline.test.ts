@@ -20,15 +20,15 @@ afterEach(() => {
 })
 
 describe('withDeadline', () => {
-  test('gives the value of work that is in time', async () => {
+  test('withDeadline returns the value of work in time', async () => {
     expect(await withDeadline(Promise.resolve('value'), 10, fail)).toBe('value')
   })
 
-  test('gives the error of work that fails in time', async () => {
+  test('withDeadline throws the error of work in time', async () => {
     await expect(withDeadline(Promise.reject(new Error('refused')), 10, fail)).rejects.toThrow('refused')
   })
 
-  test('gives what the caller makes of lateness, and not a millisecond before', async () => {
+  test('withDeadline returns the caller’s late result, not a millisecond before', async () => {
     const ended = observe(withDeadline(never, 10, () => 'late'))
     jest.advanceTimersByTime(9)
     await settled()
@@ -46,7 +46,7 @@ describe('withDeadline', () => {
     await expect(ended).rejects.toBeInstanceOf(TooLateError)
   })
 
-  test('waits for what the caller begins at the deadline, such as an end by force', async () => {
+  test('withDeadline waits for what the caller starts at the deadline', async () => {
     const work = Promise.withResolvers<string>()
     const ended = withDeadline(work.promise, 10, () => {
       work.resolve('killed')
@@ -56,7 +56,7 @@ describe('withDeadline', () => {
     expect(await ended).toBe('killed')
   })
 
-  test('gives the error of work that throws as soon as it is asked, and leaves no timer behind', async () => {
+  test('withDeadline throws the error of work that throws at once, and leaves no timer', async () => {
     const refuse = () => {
       throw new Error('refused at once')
     }
@@ -70,7 +70,7 @@ describe('withDeadline', () => {
     expect(asked).toBe(0)
   })
 
-  test('asks nothing of the caller where the work was in time', async () => {
+  test('withDeadline does not call the caller if the work was in time', async () => {
     let asked = 0
     await withDeadline(Promise.resolve(), 10, () => {
       asked += 1
@@ -80,7 +80,7 @@ describe('withDeadline', () => {
     expect(asked).toBe(0)
   })
 
-  test('leaves no timer behind, whether the work succeeds, fails or is late', async () => {
+  test('withDeadline leaves no timer behind, whatever the result', async () => {
     await withDeadline(Promise.resolve(), 10, fail)
     await withDeadline(Promise.reject(new Error('refused')), 10, fail).catch(() => undefined)
     expect(jest.getTimerCount()).toBe(0)
@@ -91,7 +91,7 @@ describe('withDeadline', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test('hears of a failure after the deadline without letting it end the process', async () => {
+  test('a failure after the deadline does not end the process', async () => {
     const unheard: unknown[] = []
     const listener = (reason: unknown) => unheard.push(reason)
     process.on('unhandledRejection', listener)
@@ -121,12 +121,12 @@ describe('a process that stood still', () => {
     },
   )
 
-  test('counts as having waited for as long as its loop turned', async () => {
+  test('a process that stood still counts only the time its loop ran', async () => {
     spendThen(10, () => standStill(300))
     expect(await expectAtLeast(370, () => withDeadline(never, 100, () => 'late'))).toBe('late')
   })
 
-  test('gives up all the same where it never stops to lag', async () => {
+  test('a process that keeps standing still gives up anyway', async () => {
     const lagging = setInterval(() => standStill(60), 0)
     expect(await withDeadline(never, 50, () => 'late')).toBe('late')
     clearInterval(lagging)
@@ -144,7 +144,7 @@ describe('a process that stood still', () => {
 })
 
 describe('a watch', () => {
-  test('gives what comes while it is wanted, and says so once it is not', async () => {
+  test('a watch returns its value while wanted, and says when it is not', async () => {
     const client = new AbortController()
     const watch = watchFor(client.signal)
     expect(await watch.orUnwanted(Promise.resolve('first'))).toBe('first')
@@ -155,11 +155,11 @@ describe('a watch', () => {
     expect(await watchFor(client.signal).orUnwanted(never)).toBe(UNWANTED)
   })
 
-  test('prefers work that is done', async () => {
+  test('a watch prefers finished work', async () => {
     expect(await watchFor(AbortSignal.abort()).orUnwanted(Promise.resolve('done'))).toBe('done')
   })
 
-  test('hears nothing once it is cleared', async () => {
+  test('a cleared watch is not called', async () => {
     const client = new AbortController()
     const watch = watchFor(client.signal)
     const ended = observe(watch.orUnwanted(never))

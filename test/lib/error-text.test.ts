@@ -11,14 +11,14 @@ class QueryError extends Error {
   }
 }
 
-test('a failed statement is told by its text', () => {
+test('the error text of a failed statement is its message', () => {
   expect(messageOf(new QueryError())).toBe('Failed query: insert into "users" ("email") values ($1)')
   expect(stackOf(new QueryError())).toContain('Failed query: insert into "users"')
   expect(stackOf(new QueryError())).toContain('error-text.test.ts')
   expect(stackOf(new QueryError())).not.toContain('canary')
 })
 
-test('every other error by its own words', () => {
+test('the error text of other errors is their message', () => {
   const error = new Error('the disk costs $& and is full')
   expect(messageOf(error)).toBe('the disk costs $& and is full')
   expect(stackOf(error)).toBe(error.stack)

@@ -11,7 +11,7 @@ function fromBase62(text: string): number {
 }
 
 describe('random base62', () => {
-  test('random base62 has the wanted length and alphabet', () => {
+  test('random base62 has the requested length and alphabet', () => {
     fc.assert(
       fc.property(fc.nat(200), (length) => {
         expect(randomBase62(length)).toMatch(new RegExp(`^[0-9A-Za-z]{${length}}$`))
@@ -19,7 +19,7 @@ describe('random base62', () => {
     )
   })
 
-  test('uses every character about equally often', () => {
+  test('random base62 uses every character about equally often', () => {
     const counts = new Map<string, number>()
     for (const character of randomBase62(62_000)) counts.set(character, (counts.get(character) ?? 0) + 1)
     expect(counts.size).toBe(62)
@@ -28,7 +28,7 @@ describe('random base62', () => {
     expect(Math.max(...counts.values())).toBeLessThan(1310)
   })
 
-  test('never repeats an id', () => {
+  test('random base62 never repeats', () => {
     const ids = new Set(Array.from({ length: 10_000 }, () => randomId('acct')))
     expect(ids.size).toBe(10_000)
     expect([...ids][0]).toMatch(/^acct_[0-9A-Za-z]{22}$/)
@@ -36,7 +36,7 @@ describe('random base62', () => {
 })
 
 describe('numbers in base62', () => {
-  test('numbers in base62 are padded and can be read back', () => {
+  test('base62 numbers are padded and can be read back', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger().map(Math.abs), (value) => {
         const text = toBase62(value, 9)
@@ -51,11 +51,11 @@ describe('numbers in base62', () => {
     [-1, 4],
     [0.5, 4],
     [2 ** 53, 20],
-  ])('refuse %p in %p characters', (value, length) => {
+  ])('base62 refuses %p in %p characters', (value, length) => {
     expect(() => toBase62(value, length)).toThrow(AssertionError)
   })
 })
 
-test('a digest is the SHA-256 that everybody knows', () => {
+test('the hash is SHA-256', () => {
   expect(sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })

@@ -55,7 +55,7 @@ function escaped(name: string): string {
 }
 
 describe('replacing a string in JSON', () => {
-  test('changes what a parse reads at the path and nothing else', () => {
+  test('replacing a string changes the value at its path only', () => {
     fc.assert(
       fc.property(documents, fc.string({ unit: 'binary', maxLength: 12 }), (sample, value) => {
         const { path, current } = sample
@@ -82,7 +82,7 @@ describe('replacing a string in JSON', () => {
     ['a name spelt with escapes', '{"\\u006dodel":"x","a":{"model":"x"}}', '{"\\u006dodel":"svc/y","a":{"model":"x"}}'],
     ['spaces', ' { "model" : "x" } ', ' { "model" : "svc/y" } '],
     ['a value spelt with escapes', '{"model":"\\u0078"}', '{"model":"svc/y"}'],
-  ])('minds %s', (_, text, expected) => {
+  ])('replacing a string handles %s', (_, text, expected) => {
     expect(replaceStringInJson(text, ['model'], 'x', 'svc/y')).toBe(expected)
   })
 
@@ -93,13 +93,13 @@ describe('replacing a string in JSON', () => {
     ['no object', '["model","x"]'],
     ['nothing', ''],
     ['half an object', '{"a":{"model":"y"'],
-  ])('leaves the text alone where there is %s', (_, text) => {
+  ])('replacing a string leaves the text unchanged if there is %s', (_, text) => {
     expect(replaceStringInJson(text, ['model'], 'z', 'svc/y')).toBe(text)
   })
 })
 
 describe('a copy with fields changed', () => {
-  test('says what the changed object says, whatever the rest is', () => {
+  test('a copy with changed fields equals the changed object', () => {
     fc.assert(
       fc.property(documents, fc.string({ unit: 'binary' }), fc.jsonValue(), (document, model, added) => {
         const before = build(['model'], document.current, document.before, document.after)
@@ -112,7 +112,7 @@ describe('a copy with fields changed', () => {
     )
   })
 
-  test('a copy with fields changed is none where a field is gone, or is another value that is no text', () => {
+  test('no copy is made if a field is missing, or is not a string', () => {
     const text = '{"model":"a","messages":["\\n"],"max_tokens":5}'
     const before = JSON.parse(text) as JsonObject
     const { max_tokens: _, ...fewer } = before

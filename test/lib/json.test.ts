@@ -9,7 +9,7 @@ test('an object is neither null nor an array', () => {
   expect([null, [], 'a', 1, undefined, true].some(isJsonObject)).toBe(false)
 })
 
-test('what is no JSON parses to undefined', () => {
+test('invalid JSON parses to undefined', () => {
   expect(parseJson('{"a":1}')).toEqual({ a: 1 })
   expect(parseJson('{a:1}')).toBeUndefined()
 })
@@ -17,26 +17,26 @@ test('what is no JSON parses to undefined', () => {
 describe('text that is parsed later', () => {
   const nested = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`
 
-  test.each([60_000, 200_000])('nested %p deep is found out without being parsed', (levels) => {
+  test.each([60_000, 200_000])('nesting of %p is detected without a parse', (levels) => {
     const parse = spyOn(JSON, 'parse')
     expect(parseJson(nested(levels))).toBeUndefined()
     expect(parse).not.toHaveBeenCalled()
     parse.mockRestore()
   })
 
-  test('text that is parsed later is parsed as deep as anybody writes, whatever it is long', () => {
+  test('text as deep as the limit is parsed, however long', () => {
     expect(parseJson(nested(900))).toEqual(JSON.parse(nested(900)))
     expect(parseJson(JSON.stringify([nested(60_000), '['.repeat(60_000)]))).toBeArrayOfSize(2)
   })
 
-  test('text that is parsed later is not parsed where it is millions of values', () => {
+  test('text of millions of values is not parsed', () => {
     expect(parseJson(`[${'0,'.repeat(PARSED_BOUNDS.values)}0]`)).toBeUndefined()
     expect(parseJson(JSON.stringify('0,'.repeat(PARSED_BOUNDS.values)))).toBeString()
   })
 })
 
 describe('a JSON file', () => {
-  test('a JSON file is read as JSON.parse reads it', () => {
+  test('a JSON file is read as by JSON.parse', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2, '\t'), (value, indent) => {
         const text = JSON.stringify(value, null, indent)
@@ -46,7 +46,7 @@ describe('a JSON file', () => {
     )
   })
 
-  test('a JSON file is broken exactly where JSON.parse says so', () => {
+  test('a JSON file is invalid exactly where JSON.parse says so', () => {
     const damaged = fc.tuple(fc.json(), fc.nat(60), fc.constantFrom('', ',', '"', '}', ']', '1', 'x', '\\', '\n', ':'))
     fc.assert(
       fc.property(damaged, ([text, at, piece]) => {
@@ -77,7 +77,7 @@ describe('a JSON file', () => {
     expect(readJsonText(text)).toEqual({ kind: 'broken', line, column, message: expect.stringContaining(message) })
   })
 
-  test('a JSON file may begin with a byte order mark and name anything', () => {
+  test('a JSON file may begin with a byte order mark and contain any name', () => {
     expect(readJsonText('\uFEFF{"__proto__": 1}')).toEqual({ kind: 'parsed', value: JSON.parse('{"__proto__": 1}') })
   })
 })
@@ -87,7 +87,7 @@ function hasRepeatedNames(text: string, value: JsonValue | undefined): boolean {
   return value !== undefined && (text.match(/"\s*:/g)?.length ?? 0) > (JSON.stringify(value).match(/":/g)?.length ?? 0)
 }
 
-test('a text is told from what only looks like one', () => {
+test('a string is distinguished from text that looks like one', () => {
   expect(textOf('')).toBe('')
   expect(textOf('a')).toBe('a')
   for (const value of [undefined, null, 1, true, ['a'], { text: 'a' }, new String('a')]) {

@@ -38,7 +38,7 @@ function runUnread(script: string) {
 }
 
 describe('the log writer', () => {
-  test('writes every line in order', () =>
+  test('the log writer writes every line in order', () =>
     withFile(async (descriptor, read) => {
       const writer = createLogWriter(descriptor)
       const lines = Array.from({ length: 5000 }, (_, index) => `line ${index} ä\n`)
@@ -50,7 +50,7 @@ describe('the log writer', () => {
       expect(read()).toBe(lines.join(''))
     }))
 
-  test('writes what is left when the process exits', () =>
+  test('the log writer writes the rest when the process exits', () =>
     withFile(async (descriptor, read) => {
       const writer = createLogWriter(descriptor)
       writer.write('last words\n')
@@ -60,7 +60,7 @@ describe('the log writer', () => {
       expect(read()).toBe('last words\n')
     }))
 
-  test('writes the lines of many turns together', async () => {
+  test('the log writer joins the lines of many turns', async () => {
     const child = run(`
       import { readFileSync } from 'node:fs'
       import { createLogWriter } from '@/lib/log-writer'
@@ -96,7 +96,7 @@ describe('the log writer', () => {
     ['throws', "setImmediate(() => { throw new Error('not caught') })"],
     ['rejects', "setImmediate(() => void Promise.reject(new Error('not caught')))"],
     ['comes to its end', ''],
-  ])('loses no line of a process that %s', async (_, end) => {
+  ])('the log writer loses no line of a process that %s', async (_, end) => {
     const child = run(`
       import { createLogWriter, flushOnExit } from '@/lib/log-writer'
       const writer = createLogWriter()
@@ -109,7 +109,7 @@ describe('the log writer', () => {
     expect(text.split('\n').map((line) => line.length)).toEqual([...Array(100).fill(1000), 'last words'.length, 0])
   })
 
-  test('gives up quietly on a descriptor that is closed', async () => {
+  test('the log writer stops quietly on a closed descriptor', async () => {
     const writer = createLogWriter(987_654)
     writer.write('nobody reads this\n')
     await writer.flush()
@@ -118,7 +118,7 @@ describe('the log writer', () => {
     await writer.flush()
   })
 
-  test('outlives a pipe whose reader is gone', async () => {
+  test('the log writer survives a pipe whose reader is gone', async () => {
     const child = run(`
       import { createLogWriter } from '@/lib/log-writer'
       const writer = createLogWriter()
@@ -139,7 +139,7 @@ describe('the log writer', () => {
     expect(await child.exited).toBe(0)
   })
 
-  test('neither blocks nor grows without bound while nobody reads, and says how much it dropped', async () => {
+  test('without a reader the log writer neither blocks nor grows, and reports dropped lines', async () => {
     const child = runUnread(`
       import { createLogWriter } from '@/lib/log-writer'
       const writer = createLogWriter()

@@ -13,7 +13,7 @@ function capture(options: Partial<LoggerOptions> = {}) {
 }
 
 describe('a log line', () => {
-  test('holds time, level, service, event and fields', () => {
+  test('a log line has time, level, service, event and fields', () => {
     const { logger, lines, last } = capture({ now: () => 1_760_000_000_123 })
     logger.warn('upstream_failed', { status: 502, attempts: [1, 2], nothing: undefined })
     expect(lines).toEqual([expect.stringMatching(/^\{.*\}\n$/)])
@@ -38,14 +38,14 @@ describe('a log line', () => {
     expect(lines).toHaveLength(count)
   })
 
-  test('never lets its own frame be overwritten', () => {
+  test('fields never overwrite the line’s own names', () => {
     const { logger, last } = capture()
     logger.info('attempt', { model: 'c', event: 'forged', level: 'forged', time: 'forged' })
     expect(last()).toMatchObject({ model: 'c', event: 'attempt', level: 'info' })
     expect(last().time).not.toBe('forged')
   })
 
-  test('stays one line of plain JSON whatever the values are', () => {
+  test('a log line is one line of JSON for any values', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string({ unit: 'binary' }), fc.anything({ withBigInt: true, withDate: true })),
@@ -62,7 +62,7 @@ describe('a log line', () => {
     )
   })
 
-  test('S14: escapes line feeds and terminal codes', () => {
+  test('S14: a log line escapes line feeds and terminal codes', () => {
     const { logger, lines, last } = capture()
     logger.info('login', { email: 'a\r\n{"event":"forged"}\u001b[31mred' })
     expect(lines[0]).not.toContain('\u001b')
@@ -70,7 +70,7 @@ describe('a log line', () => {
     expect(last().email).toBe('a\r\n{"event":"forged"}\u001b[31mred')
   })
 
-  test('survives values that refer to themselves, throw, or are huge', () => {
+  test('a log line survives circular, throwing and huge values', () => {
     const { logger, lines, last } = capture()
     const loop: LogFields = {}
     for (let index = 0; index < 100; index++) loop[`self${index}`] = loop
@@ -99,7 +99,7 @@ describe('a log line of our own data', () => {
     ),
   }))
 
-  test('says what the dearer way says', () => {
+  test('the fast path writes the same as the slow one', () => {
     const fields = fc.dictionary(fc.constantFrom('requestId', 'usage', 'flags', 'status'), plain.value)
     const foreign = fc.dictionary(fc.constantFrom('model', 'reason'), fc.string({ unit: 'binary' }))
     fc.assert(
@@ -112,7 +112,7 @@ describe('a log line of our own data', () => {
     )
   })
 
-  test('a log line of our own data has secrets taken out of what is not ours, and long texts cut', () => {
+  test('secrets and long texts of foreign data are removed', () => {
     const { logger, last } = capture({ redact: createRedactor(['correct-horse-battery']) })
     const model = 'is correct-horse-battery, or sk-proj-abcdefghijklmnop'
     logger.infoOwn('chat', { status: 200 }, { model, reason: 'x'.repeat(1_000_000) })
@@ -120,7 +120,7 @@ describe('a log line of our own data', () => {
     expect(String(last().reason).length).toBeLessThan(10_000)
   })
 
-  test('says the same of a text each time it comes, and each time its own moment', () => {
+  test('a repeated text is written the same, with its own time', () => {
     let nowMs = 1_760_000_000_123
     const { logger, lines } = capture({ redact: createRedactor(['correct-horse-battery']), now: () => nowMs })
     for (const atMs of [nowMs, nowMs, nowMs + 1, nowMs]) {
@@ -144,7 +144,7 @@ describe('a log line of our own data', () => {
 })
 
 describe('errors in a log line', () => {
-  test('show name, message, code and cause, and their stack at level debug only', () => {
+  test('errors have name, message, code and cause, and a stack at level debug only', () => {
     const cause = Object.assign(new TypeError('socket closed'), { code: 'ECONNRESET' })
     const error = new Error('upstream failed', { cause })
     for (const level of ['info', 'debug'] as const) {
@@ -156,7 +156,7 @@ describe('errors in a log line', () => {
     }
   })
 
-  test('hide secrets in their messages', () => {
+  test('errors have no secret in their messages', () => {
     const { logger, lines } = capture({ level: 'debug' })
     logger.error('failed', { error: new Error('refused: Authorization: Bearer abc.def-123') })
     expect(lines[0]).not.toContain('abc.def-123')
@@ -176,7 +176,7 @@ describe('redaction', () => {
     ['a key in a query', 'whatever-it-is', '/v1beta/models?key=whatever-it-is&alt=sse'],
     ['a password in an address', 'user:hunter2', 'redis://user:hunter2@host:6379'],
     ...secrets.map((secret) => ['a configured secret', secret]),
-  ])('takes out %s', (_, secret = '', text = `before ${secret} after`) => {
+  ])('redaction removes %s', (_, secret = '', text = `before ${secret} after`) => {
     const { logger, lines, last } = capture({ redact: createRedactor(secrets) })
     logger.info('request', { url: text, nested: [{ deep: text }], [text]: 1 })
     expect(lines[0]).not.toContain(JSON.stringify(secret).slice(1, -1))
@@ -192,7 +192,7 @@ describe('redaction', () => {
     },
   )
 
-  test('finds a secret anywhere in any text', () => {
+  test('redaction finds a secret anywhere in any text', () => {
     const redact = createRedactor(secrets)
     fc.assert(
       fc.property(fc.string(), fc.constantFrom(...secrets), fc.string(), (before, secret, after) => {
@@ -201,7 +201,7 @@ describe('redaction', () => {
     )
   })
 
-  test('leaves ordinary text alone', () => {
+  test('redaction leaves other text unchanged', () => {
     const redact = createRedactor(['short'])
     for (const text of ['svc-gateway', 'svc/alpha', 'the short task-force', 'https://host:80/a?keys=1', 'Bearer']) {
       expect(redact(text)).toBe(text)

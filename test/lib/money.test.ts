@@ -45,7 +45,7 @@ describe('the cost of tokens', () => {
     )
   })
 
-  test('the cost of tokens is exact around the end of what floating point can count', () => {
+  test('the cost of tokens is exact beyond exact floating point', () => {
     const nearLimit = fc.integer({ min: Number.MAX_SAFE_INTEGER - 5000, max: Number.MAX_SAFE_INTEGER })
     fc.assert(
       fc.property(nearLimit, fc.nat(3000), (tokens, more) => {
@@ -58,7 +58,7 @@ describe('the cost of tokens', () => {
     )
   })
 
-  test('never shrinks when a count grows', () => {
+  test('the cost of tokens never falls when a count grows', () => {
     fc.assert(
       fc.property(counts, fc.nat(1000), prices, (tokens, more, price) => {
         fc.pre(Number.isSafeInteger(tokens + more))
@@ -67,7 +67,7 @@ describe('the cost of tokens', () => {
     )
   })
 
-  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('refuses to count %p tokens', (tokens) => {
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('the cost of tokens refuses %p', (tokens) => {
     expect(() => costNano([tokens], [1 as Pico])).toThrow(AssertionError)
   })
 })
@@ -77,7 +77,7 @@ describe('amounts as text', () => {
     fc.assert(fc.property(amounts, (amount) => expect(parseUsd(formatUsd(nano(amount + 0)))).toBe(nano(amount + 0))))
   })
 
-  test('say what the digits say', () => {
+  test('an amount is read from its digits', () => {
     const digits = fc.tuple(fc.nat(8_999_999), fc.nat(999_999_999))
     fc.assert(
       fc.property(digits, ([whole, fraction]) => {
@@ -101,7 +101,7 @@ describe('amounts as text', () => {
     'NaN',
     '１',
     '--1',
-  ])('refuses %p', (text) => {
+  ])('an amount is refused: %p', (text) => {
     expect(parseUsd(text)).toBeUndefined()
   })
 
@@ -115,22 +115,22 @@ describe('amounts as text', () => {
     )
   })
 
-  test('know no minus zero', () => {
+  test('amounts have no minus zero', () => {
     expect(Object.is(parseUsd('-0.0'), 0)).toBe(true)
   })
 
-  test('become JSON numbers at the edge', () => {
+  test('amounts become JSON numbers at the API only', () => {
     expect(nanoToUsd(nano(10_500_000_000))).toBe(10.5)
     expect(formatUsd(nano(-1))).toBe('-0.000000001')
   })
 
-  test.each([0.5, Number.NaN, MAX_NANO + 1, -MAX_NANO - 1])('refuse %p as an amount', (value) => {
+  test.each([0.5, Number.NaN, MAX_NANO + 1, -MAX_NANO - 1])('%p is not an amount', (value) => {
     expect(() => nano(value)).toThrow(AssertionError)
   })
 })
 
 describe('prices', () => {
-  test('prices are taken digit by digit, down to a pico-USD per token', () => {
+  test('prices are read digit by digit, down to a pico-USD per token', () => {
     fc.assert(
       fc.property(fc.nat(999_999), fc.nat(999_999), (whole, fraction) => {
         const text = `${whole}.${String(fraction).padStart(6, '0')}`
@@ -146,7 +146,7 @@ describe('prices', () => {
     },
   )
 
-  test('prices are written as exactly as they are read', () => {
+  test('prices are written exactly as read', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), (pico) => {
         const text = formatPrice(pico as Pico)
@@ -156,7 +156,7 @@ describe('prices', () => {
     )
   })
 
-  test('know no minus zero', () => {
+  test('prices have no minus zero', () => {
     expect(Object.is(priceToPico(-0), 0)).toBe(true)
   })
 })

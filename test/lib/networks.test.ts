@@ -29,10 +29,10 @@ describe('reading', () => {
       'localhost',
       '*',
     ],
-  ])('refuses %p', (text) => expect(parseNetwork(text)).toBeUndefined())
+  ])('%p is refused', (text) => expect(parseNetwork(text)).toBeUndefined())
 })
 
-test('an address is looked for in all networks, an IPv4 one in either notation', () => {
+test('an address is looked up in all networks, an IPv4 one in both notations', () => {
   const has = createNetworks(['10.0.0.0/8', '203.0.113.7/32', '2001:db8::/32'])
   for (const address of ['10.255.0.1', '203.0.113.7', '::ffff:10.1.2.3', '::FFFF:203.0.113.7', '2001:db8:ff::1']) {
     expect(has(address)).toBe(true)

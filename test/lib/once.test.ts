@@ -11,7 +11,7 @@ describe('once', () => {
     expect(calls).toBe(1)
   })
 
-  test('gives everybody the same, whether they ask together or later', async () => {
+  test('once returns the same value to all callers, at once or later', async () => {
     let calls = 0
     const get = once(async () => ({ call: ++calls }))
     const [first, second] = await Promise.all([get(), get()])
@@ -20,7 +20,7 @@ describe('once', () => {
     expect(calls).toBe(1)
   })
 
-  test('remembers that there is nothing', async () => {
+  test('once remembers an undefined value', async () => {
     let calls = 0
     const get = once(async () => {
       calls += 1
@@ -30,7 +30,7 @@ describe('once', () => {
     expect(calls).toBe(1)
   })
 
-  test('fails for all who wait, and tries again for the next', async () => {
+  test('once fails for all waiting callers, and tries again for the next', async () => {
     let calls = 0
     const get = once(async () => {
       calls += 1

@@ -14,19 +14,19 @@ describe('words for callers', () => {
     ['a signed token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'],
     ['an address', 'https://internal.example:8443/v1?x=1'],
     ['an address with a password', 'redis://user:hunter2@host:6379/0'],
-  ])('leave out %s', (_, secret) => {
+  ])('words for callers have no %s', (_, secret) => {
     expect(redactForCallers(`before ${secret} after`, [])).toBe('before [redacted] after')
   })
 
-  test('leave out what follows Bearer, whatever it looks like', () => {
+  test('words for callers have nothing after Bearer', () => {
     expect(redactForCallers('got Authorization: Bearer $%x!', [])).toBe('got Authorization: Bearer [redacted]')
   })
 
-  test('leave out known secrets of any length, and nothing remains of one that holds another', () => {
+  test('words for callers have no known secret of any length, also overlapping ones', () => {
     expect(redactForCallers('key k3y and k3y-long', ['k3y', 'k3y-long'])).toBe('key [redacted] and [redacted]')
   })
 
-  test('keep what a caller can act on', () => {
+  test('words for callers keep what a caller can act on', () => {
     for (const text of [
       "Invalid 'messages[1].role'",
       'prompt is too long: 2 > 1',

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { isSentinelUrl, parseSentinelUrl } from '@/lib/sentinel-url'
 
-test('a whole address', () => {
+test('a complete Sentinel URL is read', () => {
   const url = 'rediss+sentinel://svc:p%40ss@a:1,b,[::1]:3/ledger/2?sentinel_username=w&sentinel_password=s%2Bt'
   expect(parseSentinelUrl(url)).toEqual({
     sentinels: [
@@ -15,7 +15,7 @@ test('a whole address', () => {
   })
 })
 
-test('the least that an address can say, and a password without a user', () => {
+test('a minimal Sentinel URL, and a password without a user, is read', () => {
   const least = { sentinels: [{ host: 'a', port: 26_379 }], name: 'm', database: 0, isTls: false }
   expect(parseSentinelUrl('redis+sentinel://a/m')).toEqual(least)
   expect(parseSentinelUrl('redis+sentinel://:secret@a/m')).toEqual({ ...least, password: 'secret' })
@@ -34,6 +34,6 @@ test.each([
   expect(parseSentinelUrl(url)).toBeUndefined()
 })
 
-test('other addresses are not meant', () => {
+test('other URLs are not Sentinel URLs', () => {
   expect(isSentinelUrl('redis://a:6379')).toBe(false)
 })

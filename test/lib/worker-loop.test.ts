@@ -18,7 +18,7 @@ describe('a worker loop', () => {
     expect(rounds()).toBe(0)
   })
 
-  test('begins at once, and pauses for as long as each round says', async () => {
+  test('a worker loop begins at once, and pauses as long as each round says', async () => {
     const pauses = [10, 30, 10]
     const { worker, rounds } = watch({ round: async () => pauses.shift() ?? 1_000 })
     worker.start()
@@ -34,7 +34,7 @@ describe('a worker loop', () => {
     expect(rounds()).toBe(3)
   })
 
-  test('goes on at once where a round has left work undone', async () => {
+  test('a worker loop continues at once if a round left work', async () => {
     let left = 3
     const { worker, rounds } = watch({ round: async () => (--left > 0 ? 0 : 1_000) })
     worker.start()
@@ -42,7 +42,7 @@ describe('a worker loop', () => {
     expect(rounds()).toBe(3)
   })
 
-  test('waits before the first round where it is told to', async () => {
+  test('a worker loop waits before its first round if asked', async () => {
     const { worker, rounds } = watch({ round: async () => 1_000, firstPauseMs: 5 })
     worker.start()
     await pass(4)
@@ -51,7 +51,7 @@ describe('a worker loop', () => {
     expect(rounds()).toBe(1)
   })
 
-  test('never has two rounds at once, however long one takes and however often it is started', async () => {
+  test('a worker loop never runs two rounds at once', async () => {
     const work = Promise.withResolvers<number>()
     const { worker, rounds } = watch({ round: () => work.promise })
     worker.start()
@@ -63,7 +63,7 @@ describe('a worker loop', () => {
     expect(rounds()).toBe(2)
   })
 
-  test('outlives failures, counts those in a row, and pauses for as long as it is told', async () => {
+  test('a worker loop survives failures, counts successive ones, and pauses longer', async () => {
     const failures: number[] = []
     const outcomes = ['fails', 'fails', 'works', 'fails', 'works']
     const { worker, rounds } = watch({
@@ -92,7 +92,7 @@ describe('a worker loop', () => {
     expect(failures).toEqual([1, 2, 1])
   })
 
-  test('takes a round that throws before its first wait for a failure as well', async () => {
+  test('a round that throws synchronously is a failure', async () => {
     const { worker, rounds } = watch({
       round() {
         throw new Error('at once')
@@ -106,7 +106,7 @@ describe('a worker loop', () => {
 })
 
 describe('work that comes during a pause', () => {
-  test('ends the pause within the time that is said', async () => {
+  test('new work ends the pause within the stated time', async () => {
     const { worker, rounds } = watch({ round: async () => 60_000 })
     worker.start()
     await pass(0)
@@ -118,7 +118,7 @@ describe('work that comes during a pause', () => {
     expect(jest.getTimerCount()).toBe(1)
   })
 
-  test('neither makes a shorter pause longer nor puts off what was hurried before', async () => {
+  test('new work never lengthens a pause', async () => {
     const { worker, rounds } = watch({ round: async () => 60_000 })
     worker.start()
     await pass(0)
@@ -128,7 +128,7 @@ describe('work that comes during a pause', () => {
     expect(rounds()).toBe(2)
   })
 
-  test('changes nothing while a round is under way or none has begun', async () => {
+  test('new work changes nothing during a round or before the start', async () => {
     const work = Promise.withResolvers<number>()
     const { worker, rounds } = watch({ round: () => work.promise })
     worker.hurry(0)
@@ -144,7 +144,7 @@ describe('work that comes during a pause', () => {
 })
 
 describe('a stop', () => {
-  test('cuts a pause short, leaves no timer behind, and is for ever', async () => {
+  test('a stop ends the pause, leaves no timer, and is final', async () => {
     const { worker, rounds } = watch({ round: async () => 60_000 })
     worker.start()
     await pass(0)
@@ -174,7 +174,7 @@ describe('a stop', () => {
     },
   )
 
-  test('abandons a round that takes longer than it may', async () => {
+  test('a stop abandons a round that takes too long', async () => {
     const { worker } = watch({ round: () => new Promise<number>(() => undefined), stopTimeoutMs: 2_000 })
     worker.start()
     const stop = observe(worker.stop())
@@ -184,7 +184,7 @@ describe('a stop', () => {
     expect(stop.isOver).toBe(true)
   })
 
-  test('waits for the last round, which comes after the one under way and whose failure is told', async () => {
+  test('a stop waits for a last round, and reports its failure', async () => {
     const [work, last] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()]
     const failures: unknown[] = []
     let lastRounds = 0
@@ -222,7 +222,7 @@ describe('a stop', () => {
     expect(rounds()).toBe(0)
   })
 
-  test('ends a worker that keeps failing', async () => {
+  test('a stop ends a worker that keeps failing', async () => {
     const { worker, rounds } = watch({ round: () => Promise.reject(new Error('no store')), onFailure: () => 50 })
     worker.start()
     await pass(120)

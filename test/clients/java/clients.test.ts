@@ -16,7 +16,7 @@ if (libraries.length > 0) {
   describeLibraries(libraries)
 
   const byFamily = new Map<FormatName, JavaLibrary>(libraries.map((library) => [library.family, library]))
-  test(`a hundred streams at once are whole, while the machine is busy (seed ${SEED})`, async () => {
+  test(`a hundred concurrent streams are complete on a busy machine (seed ${SEED})`, async () => {
     const faults = await runBurst({
       ...{ seed: SEED, streams: 100, pieces: 130 },
       async assemble(client, { baseUrl, key, model }, prompt) {

@@ -82,7 +82,7 @@ async function ask(body: Anthropic.Beta.Messages.MessageCreateParamsNonStreaming
   return { content: data.content, leftOut, betas: call?.headers.get('anthropic-beta') ?? null, sent: call?.body ?? {} }
 }
 
-test('what a caller names reaches the provider, and the fields with it', async () => {
+test('a requested beta reaches the provider with its fields', async () => {
   const answer = await ask({
     ...question('messages'),
     betas: [...HABITUAL, 'task-budgets-2026-03-13'],
@@ -94,7 +94,7 @@ test('what a caller names reaches the provider, and the fields with it', async (
   expect(answer.leftOut).toBeNull()
 })
 
-test('thinking between calls comes when it is asked for, and only then', async () => {
+test('interleaved thinking is on only if requested', async () => {
   const thinking = { type: 'enabled', budget_tokens: 1024 } as const
   const kindsOf = async (betas: string[]) =>
     (await ask({ ...question('messages'), thinking, betas })).content.map(({ type }) => type)
@@ -102,7 +102,7 @@ test('thinking between calls comes when it is asked for, and only then', async (
   expect(await kindsOf(['interleaved-thinking-2025-05-14'])).toEqual(['thinking', 'thinking', 'text'])
 })
 
-test('each major’s version reaches the provider, and a request without betas names none', async () => {
+test('each major’s version reaches the provider, and no beta is added', async () => {
   const client = { apiKey: key, baseURL: gateway.url, maxRetries: 0 }
   const sent = () => {
     const headers = gateway.upstream.calls.at(-1)?.headers
@@ -114,7 +114,7 @@ test('each major’s version reaches the provider, and a request without betas n
   expect(sent()).toEqual(['2023-06-01', 'effort-2025-11-24'])
 })
 
-test('what costs more than tokens, reaches other state, or is unheard of, is left out by name with its fields', async () => {
+test('betas that cost more, reach other state or are unknown are omitted and named with their fields', async () => {
   const answer = await ask({
     ...question('messages'),
     betas: ['effort-2025-11-24', ...COSTLY],
@@ -125,14 +125,14 @@ test('what costs more than tokens, reaches other state, or is unheard of, is lef
   expect(answer.leftOut).toBe(['speed', ...COSTLY.map((name) => `anthropic-beta.${name}`)].join(', '))
 })
 
-test('what costs more is refused where the body asks for it, beta or not', async () => {
+test('fields that cost more are refused, with or without a beta', async () => {
   const asking = ask({ ...question('messages'), betas: ['fast-mode-2026-02-01'], speed: 'fast' })
   const error = await asking.catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(BadRequestError)
   expect(String(error)).toContain('speed')
 })
 
-test('a provider that has none is asked for none, and not sent what needs them', async () => {
+test('a provider without betas gets none, and no fields that need them', async () => {
   const answer = await ask({
     ...question('plain'),
     betas: ['context-management-2025-06-27', 'task-budgets-2026-03-13'],
@@ -148,7 +148,7 @@ test('a provider that has none is asked for none, and not sent what needs them',
   )
 })
 
-test('the catalogue may add to what is usual, and the price of a tool brings its beta', async () => {
+test('the catalogue may allow further betas, and a tool’s price brings its beta', async () => {
   const betas = ['fast-mode-2026-02-01', 'effort-2025-11-24', 'code-execution-2025-05-22']
   const chosen = await ask({ ...question('chosen'), betas, speed: 'standard' })
   expect(chosen.betas).toBe('fast-mode-2026-02-01,effort-2025-11-24')
@@ -156,13 +156,13 @@ test('the catalogue may add to what is usual, and the price of a tool brings its
   expect((await ask({ ...question('selling'), betas })).betas).toBe('effort-2025-11-24,code-execution-2025-05-22')
 })
 
-test('what the catalogue has sent to a provider always, is sent beside it', async () => {
+test('betas that the catalogue always sends are added', async () => {
   const { betas } = await ask({ ...question('fixed'), betas: ['pdfs-2024-09-25'] })
   expect(betas).toBe('effort-2025-11-24,pdfs-2024-09-25')
   expect(gateway.upstream.calls.at(-1)?.headers.get('anthropic-version')).toBe('2023-06-01')
 })
 
-test('a provider of another format is told of none, which the answer says', async () => {
+test('a provider of another format gets no beta, and the answer names them', async () => {
   gateway.upstream.respond(() =>
     Response.json({
       ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm' },
@@ -183,7 +183,7 @@ function post(headers: Record<string, string>, body: object = {}): Promise<Respo
   })
 }
 
-test('names in the body are read as if the header had them', async () => {
+test('betas in the body count like those of the header', async () => {
   const body = { betas: ['effort-2025-11-24'], anthropic_beta: 'pdfs-2024-09-25, effort-2025-11-24' }
   expect((await post({ 'anthropic-beta': 'pdfs-2024-09-25' }, body)).status).toBe(200)
   expect(gateway.upstream.calls.at(-1)?.headers.get('anthropic-beta')).toBe('pdfs-2024-09-25,effort-2025-11-24')
@@ -194,7 +194,7 @@ test.each([
   ['anthropic-beta', 'x'.repeat(97)],
   ['anthropic-beta', Array.from({ length: 65 }, (_, index) => `beta-${index}`).join()],
   ['anthropic-version', 'newest'],
-])('what no header of a provider’s may hold is refused in the caller’s words: %s', async (name, value) => {
+])('a header value that providers could not accept is refused in the caller’s format: %s', async (name, value) => {
   const before = gateway.upstream.calls.length
   const response = await post({ [name]: value })
   expect(response.status).toBe(400)

@@ -59,7 +59,7 @@ async function events(format: 'messages' | 'responses'): Promise<[name: string |
 }
 
 describe.each(['messages', 'responses'] as const)('%s', (format) => {
-  test.each(SPELLINGS)('%s: each event goes by its type, and each that did not is counted', async (_, spelling) => {
+  test.each(SPELLINGS)('%s: events are read by their type, and mismatched names are counted', async (_, spelling) => {
     spell(format, (text) => text)
     const before = await repaired(format)
     const sound = await events(format)
@@ -72,7 +72,7 @@ describe.each(['messages', 'responses'] as const)('%s', (format) => {
   })
 })
 
-test.each(SPELLINGS)('%s: the official client of messages reads the whole answer', async (_, spelling) => {
+test.each(SPELLINGS)('%s: the official messages client reads the whole answer', async (_, spelling) => {
   const client = new Anthropic({ apiKey: key, baseURL: gateway.url, maxRetries: 0 })
   spell('messages', (text) => text)
   const ask = () => client.messages.stream({ model: modelAt('messages'), ...QUESTION }).finalText()
@@ -82,7 +82,7 @@ test.each(SPELLINGS)('%s: the official client of messages reads the whole answer
   expect(sound).not.toBe('')
 })
 
-test.each(SPELLINGS)('%s: the official client of responses reads the whole answer', async (_, spelling) => {
+test.each(SPELLINGS)('%s: the official responses client reads the whole answer', async (_, spelling) => {
   const client = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
   spell('responses', spelling)
   const response = await client.responses.stream({ model: modelAt('responses'), input: 'Hi' }).finalResponse()

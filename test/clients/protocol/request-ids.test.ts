@@ -36,24 +36,24 @@ describe.each([
   const client = () => new Client({ apiKey: key, baseURL: gateway.url, maxRetries: 0 })
   const body = { model: MODEL, max_tokens: 100, messages: HI }
 
-  test('finds it in an answer, and it is the one that all answers have', async () => {
+  test('the client finds the request id in an answer', async () => {
     const { data, response, request_id } = await client().messages.create(body).withResponse()
     expect(idOf(data)).toMatch(ID)
     expect(request_id).toBe(idOf(data))
     expect(response.headers.get('x-request-id')).toBe(idOf(data))
   })
 
-  test('finds it in a count', async () => {
+  test('the client finds the request id in a token count', async () => {
     expect(idOf(await client().messages.countTokens({ model: MODEL, messages: HI }))).toMatch(ID)
   })
 
-  test('finds it in a stream', async () => {
+  test('the client finds the request id in a stream', async () => {
     const stream = client().messages.stream(body)
     await stream.finalMessage()
     expect(stream.request_id).toMatch(ID)
   })
 
-  test('finds it in an error', async () => {
+  test('the client finds the request id in an error', async () => {
     const error = await client()
       .messages.create({ ...body, model: UNKNOWN })
       .catch((thrown: { requestID?: string }) => thrown)
@@ -67,13 +67,13 @@ describe.each([
 ])('%s', (_, Client) => {
   const client = () => new Client({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
 
-  test('finds it in answers', async () => {
+  test('the client finds the request id in answers', async () => {
     const chat = await client().chat.completions.create({ model: MODEL, messages: HI })
     expect(chat._request_id).toMatch(ID)
     expect((await client().responses.create({ model: MODEL, input: 'Hi' }))._request_id).toMatch(ID)
   })
 
-  test('finds it in streams', async () => {
+  test('the client finds the request id in streams', async () => {
     const chat = await client().chat.completions.create({ model: MODEL, messages: HI, stream: true }).withResponse()
     expect(chat.request_id).toMatch(ID)
     for await (const _chunk of chat.data);
@@ -82,7 +82,7 @@ describe.each([
     for await (const _event of response.data);
   })
 
-  test('finds it in errors', async () => {
+  test('the client finds the request id in errors', async () => {
     const calls = [
       () => client().chat.completions.create({ model: UNKNOWN, messages: HI }),
       () => client().responses.create({ model: UNKNOWN, input: 'Hi' }),

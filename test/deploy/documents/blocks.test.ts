@@ -25,19 +25,19 @@ afterAll(async () => {
   await rm(FOLDER, { recursive: true, force: true })
 })
 
-test('each block is run by a test, or listed with a reason', () => {
+test('each code block is run by a test, or listed with a reason', () => {
   expect(blocks.length).toBeGreaterThan(90)
   expect(blocks.filter((block) => !ruleOf(block)).map(place)).toEqual([])
 })
 
-test('no rule is left without a block, and each test that is named is there', () => {
+test('each rule has a block, and each named test exists', () => {
   const used = new Set(blocks.map(ruleOf))
   expect(RULES.filter((rule) => !used.has(rule))).toEqual([])
   const named = RULES.flatMap((rule) => ('by' in rule ? [rule.by] : []))
   expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
 })
 
-test('a block that nobody knows is found', () => {
+test('an unlisted block is found', () => {
   const [block] = blocksIn('README.md', 'Do\n\n```sh\nrm -rf something\n```\n')
   expect(block && { ...block, rule: ruleOf(block) }).toEqual({
     ...{ document: 'README.md', line: 3, info: 'sh', text: 'rm -rf something\n' },
@@ -78,7 +78,7 @@ describe('with a gateway as a newcomer has it,', () => {
     await gateway.exited()
   })
 
-  test('README.md does what it shows', async () => {
+  test('the commands of README.md work', async () => {
     const shown = ours('README.md')
     expect(shown.map(({ info }) => info)).toEqual(['sh', 'ts', 'sh'])
     for (const block of shown) {
@@ -90,7 +90,7 @@ describe('with a gateway as a newcomer has it,', () => {
   })
 })
 
-test('docs/operations/running.md makes an .env whose secrets are all there', async () => {
+test('the commands of docs/operations/running.md write an .env with all secrets', async () => {
   const [block, ...others] = ours('docs/operations/running.md')
   expect(others).toEqual([])
   await copyFile(join(ROOT, '.env.example'), join(folder, '.env.example'))
@@ -102,7 +102,7 @@ test('docs/operations/running.md makes an .env whose secrets are all there', asy
     expect(text).toMatch(new RegExp(`^${name}=[0-9a-f]{48}$`, 'm'))
 })
 
-test('the page on deployment makes secrets, and puts the manifests together', async () => {
+test('the deployment page creates secrets and builds the manifests', async () => {
   const [environment, kubernetes, ...others] = ours('docs/guide/deploy.md').toSorted(
     (one, other) => one.line - other.line,
   )

@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('base lists each of its files, and the example fills in all that pods are told to read', () => {
+test('base lists each of its files, and the example has everything that pods read', () => {
   expect(base?.resources.toSorted()).toEqual(manifestFiles().toSorted())
   expect(example?.resources).toEqual(['../base'])
   const made = [
@@ -52,7 +52,7 @@ test('base lists each of its files, and the example fills in all that pods are t
 })
 
 describe('the settings', () => {
-  test('the settings are known to the gateway or the catalogue, and none is there twice', async () => {
+  test('every setting is known to the gateway or the catalogue, and occurs once', async () => {
     const known = [...settingNames(), ...(await catalogNames())]
     const told = [
       ...Object.keys(settings).map((name) => name.replace(/_FILE$/, '')),
@@ -65,7 +65,7 @@ describe('the settings', () => {
       expect(known).toContain(line.split('=')[0] ?? '')
   })
 
-  test('let a production start once the secrets are filled in, and have none of their own', async () => {
+  test('with completed secrets the settings start in production, and contain no secret', async () => {
     expect(Object.entries({ ...secrets, ...migrator, ...providerKeys }).filter(([, value]) => value !== '')).toEqual([])
     const wanted = [...(await readExample())].filter(([, { value, isSet }]) => isSet && value === '')
     const elsewhere = /_PASSWORD$|^PUBLIC_URL$/
@@ -83,13 +83,13 @@ describe('the settings', () => {
     expect(loaded).toMatchObject({ kind: 'loaded', config: { isProduction: true, host: '0.0.0.0', port: 3000 } })
   })
 
-  test('name the catalogue where it is mounted', () => {
+  test('the settings name the catalogue’s mount path', () => {
     const mount = container.volumeMounts.find(({ name }) => name === 'catalog')
     const [file] = example?.configMapGenerator.flatMap(({ files = [] }) => files) ?? []
     expect(settings.CATALOG).toBe(`${mount?.mountPath}/${file}`)
   })
 
-  test('lead to a file for each key, and what a reload takes keeps its name, so that no pod is replaced for it', () => {
+  test('each provider key is a file, and reloadable files keep their names, so that no pod restarts', () => {
     const mount = container.volumeMounts.find(({ name }) => name === 'provider-keys')
     const files = Object.entries(settings).filter(([name]) => name.endsWith('_FILE'))
     expect(files).toEqual(Object.keys(providerKeys).map((name) => [`${name}_FILE`, `${mount?.mountPath}/${name}`]))
@@ -101,7 +101,7 @@ describe('the settings', () => {
 })
 
 describe('a pod', () => {
-  test('a pod is asked at the port on which it listens, at paths that answer', async () => {
+  test('a pod is probed at its port and existing paths', async () => {
     expect(container.ports).toEqual([{ name: 'http', containerPort: Number(settings.PORT) }])
     for (const kind of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
       const { httpGet } = container[kind]
@@ -113,7 +113,7 @@ describe('a pod', () => {
     expect(container.readinessProbe.httpGet.path).toBe('/readyz')
   })
 
-  test('gets nothing more before its port closes, and is killed only when it had all of its time', () => {
+  test('a pod gets no traffic before its port closes, and is killed only after its full time', () => {
     const { periodSeconds, failureThreshold, timeoutSeconds } = container.readinessProbe
     const noticedMs = (periodSeconds * failureThreshold + timeoutSeconds) * 1000
     const drainMs = Number(settings.DRAIN_DELAY_MS)
@@ -123,7 +123,7 @@ describe('a pod', () => {
     expect(deployment.strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 })
   })
 
-  test('migrates before its gateway starts, as a role whose address the gateway has not', () => {
+  test('a pod migrates before its gateway starts, with a role that the gateway lacks', () => {
     expect(migration).toMatchObject({ image: container.image, command: ['svc', 'admin', 'schema', 'migrate'] })
     expect(migration.securityContext).toEqual(container.securityContext)
     expect(migration.envFrom).toEqual([{ secretRef: { name: 'svc-gateway-migrator' } }])
@@ -134,7 +134,7 @@ describe('a pod', () => {
     expect([...given, ...mounted]).not.toContain('svc-gateway-migrator')
   })
 
-  test('a pod has no rights, as the namespace demands, and writes nowhere that lasts', () => {
+  test('a pod has no privileges, as the namespace demands, and writes nothing permanent', () => {
     expect(theOne(manifests, 'Namespace').metadata.labels).toEqual({
       'pod-security.kubernetes.io/enforce': 'restricted',
     })
@@ -156,7 +156,7 @@ describe('a pod', () => {
 })
 
 describe('what looks for pods', () => {
-  test('finds those of the deployment', () => {
+  test('selectors match the pods of the deployment', () => {
     const selectors = [
       deployment.selector.matchLabels,
       theOne(manifests, 'Service').spec.selector,
@@ -170,14 +170,14 @@ describe('what looks for pods', () => {
     expect(scaleTargetRef).toEqual({ apiVersion, kind, name: metadata.name })
   })
 
-  test('keeps more gateways than may be away at once', () => {
+  test('the disruption budget keeps more gateways than may be away', () => {
     const { minReplicas, maxReplicas } = theOne(manifests, 'HorizontalPodAutoscaler').spec
     expect(minReplicas).toBeGreaterThan(theOne(manifests, 'PodDisruptionBudget').spec.maxUnavailable + 1)
     expect(maxReplicas).toBeGreaterThan(minReplicas)
     expect(deployment.replicas).toBeUndefined()
   })
 
-  test('the Ingress and the network policy lead to its port; metrics and readiness are nobody’s business outside', () => {
+  test('Ingress and network policy lead to the port; metrics and readiness are private', () => {
     const paths = theOne(manifests, 'Ingress').spec.rules[0]?.http.paths.map(
       ({ path, pathType, backend }) => `${pathType} ${path} ${backend.service.name}`,
     )
@@ -194,7 +194,7 @@ describe('what looks for pods', () => {
   })
 })
 
-test('gateways are counted by a series that each of them has, slowly downwards', async () => {
+test('the autoscaler uses a series that each gateway has, and scales down slowly', async () => {
   const [streams] = theOne(manifests, 'HorizontalPodAutoscaler').spec.metrics
   const name = streams?.pods?.metric.name ?? ''
   expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(new RegExp(`^${name}(\\{.*\\})? 0$`, 'm'))
@@ -208,7 +208,7 @@ test('gateways are counted by a series that each of them has, slowly downwards',
   expect((scaleDown.policies[0]?.periodSeconds ?? 0) * 1000).toBeGreaterThan(leastMs)
 })
 
-test('a stream is passed on as it comes and may last, by whichever controller of nginx', () => {
+test('streams are not buffered and may be long, with either nginx controller', () => {
   const annotations = theOne(manifests, 'Ingress').metadata.annotations ?? {}
   const told = (key: string) => [
     annotations[`nginx.ingress.kubernetes.io/${key}`],

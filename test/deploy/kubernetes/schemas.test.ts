@@ -27,14 +27,14 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe.skipIf(!python)('the schemas of Kubernetes', () => {
   for (const version of VERSIONS) {
-    test(`accept each object in version ${version}`, async () => {
+    test(`the schemas accept each object in version ${version}`, async () => {
       const files = manifestFiles().map((name) => join(BASE, name))
       expect(files.length).toBeGreaterThan(6)
       expect(await complaints(version, files)).toBe('')
     })
   }
 
-  test('refuse a misspelt field and a missing one', async () => {
+  test('the schemas refuse a misspelt field and a missing one', async () => {
     const text = await Bun.file(join(BASE, 'deployment.yaml')).text()
     for (const [right, wrong] of [
       ['readinessProbe:', 'readynessProbe:'],
@@ -78,7 +78,7 @@ describe.skipIf(!python)('the schemas of Kubernetes', () => {
   )
 })
 
-test('the example holds nothing but what an installation is made of', async () => {
+test('the example contains only what an installation needs', async () => {
   expect([...new Bun.Glob('*').scanSync(EXAMPLE)].toSorted()).toEqual([
     'kustomization.yaml',
     'migrator.env',

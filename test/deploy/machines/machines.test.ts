@@ -85,7 +85,7 @@ function operate(block: string): Promise<string> {
   return runWell(site.on(1, block), site.work, { PATH: `${join(folder, 'bin')}:${BARE_ENVIRONMENT.PATH}` })
 }
 
-test('each gateway is ready, and tells its metrics to whoever has the token', async () => {
+test('each gateway is ready, and shows its metrics with the token', async () => {
   const said = await operate(blockOf('sh cluster health'))
   expect(said.match(/"status":"ready"/g)?.length).toBe(3)
   expect(said.match(/svc_open_streams/g)?.length).toBe(3)
@@ -109,7 +109,7 @@ async function clusterNodes(): Promise<
     }))
 }
 
-test('nodes of one machine never back each other', async () => {
+test('a Redis replica is never on its master’s machine', async () => {
   // Which node backs which is gossip, and comes after the cluster has said that it is whole.
   const { nodes, replicas } = await until(async () => {
     const nodes = await clusterNodes()
@@ -119,7 +119,7 @@ test('nodes of one machine never back each other', async () => {
   for (const { host, master } of replicas) expect(nodes.find(({ id }) => id === master)?.host).not.toBe(host)
 })
 
-test('the first administrator signs in at one gateway, and every other one knows them', async () => {
+test('the first administrator signs in at one gateway, and all others accept the session', async () => {
   const secrets = await Bun.file(join(site.work, 'secrets')).text()
   const password = /^ADMIN_PASSWORD=(.*)$/m.exec(secrets)?.[1]
   const response = await fetch(`${address}/dashboard/api/session/sign-in`, {
@@ -137,7 +137,7 @@ test('the first administrator signs in at one gateway, and every other one knows
   }
 })
 
-test('an account gets credit by a command, and buys a stream by way of the proxy', async () => {
+test('an account gets credit by a command, and pays for a stream through the proxy', async () => {
   expect(await operate(blockOf('sh cluster operate'))).toContain('"balanceUsd":10}')
   const made = await operate(`${blockOf('sh cluster operate').split('\n')[0]}
     svc-gateway admin key create --account "$(svc-gateway admin account show ada@example.com | grep -o 'acct_[A-Za-z0-9]*' | head -1)" --name one --monthly-budget-usd none`)
@@ -146,7 +146,7 @@ test('an account gets credit by a command, and buys a stream by way of the proxy
   expect(upstream.calls.length).toBe(1)
 })
 
-test('a new price is checked, put in its place on each machine, and taken by all gateways at once', async () => {
+test('a new price is checked, installed on each machine, and loaded by all gateways at once', async () => {
   const catalogue = await Bun.file(join(site.work, 'config', 'catalog.json')).json()
   const alpha = catalogue.models.find(({ id }: { id: string }) => id === 'svc/alpha')
   alpha.name = 'Alpha of the second edition'
@@ -183,7 +183,7 @@ describe('nobody notices', () => {
     return seen
   }
 
-  test('a restart of one machine after another', async () => {
+  test('restarting one machine after another fails no request', async () => {
     const [restart, ...wait] = blockOf('sh cluster restart').split('\n')
     expect(restart).toBe('systemctl restart svc-gateway')
     const seen = await underLoad(async () => {
@@ -197,7 +197,7 @@ describe('nobody notices', () => {
     expect(seen.whole).toBeGreaterThan(30)
   })
 
-  test('nobody notices that a gateway is gone, but by the streams that it had', async () => {
+  test('a stopped gateway only breaks its own streams', async () => {
     const machine = site.machines[1] as Machine
     await machine.signal('SIGKILL')
     for (let count = 0; count < 20; count++) expect(await stream()).toBe(true)
@@ -205,7 +205,7 @@ describe('nobody notices', () => {
   })
 })
 
-test('a machine is lost with its gateway and its Redis nodes: a replica takes over, and paid requests go on', async () => {
+test('a machine with gateway and Redis nodes fails: a replica takes over, and paid requests continue', async () => {
   const machine = site.machines[2] as Machine
   machine.loseRedis()
   await machine.signal('SIGKILL')

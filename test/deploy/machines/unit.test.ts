@@ -32,14 +32,14 @@ test.skipIf(!judge)('systemd has nothing against them', async () => {
   await rm(folder, { recursive: true })
 })
 
-test('it waits longer than the gateway may take to leave', async () => {
+test('the unit’s stop timeout is longer than the gateway’s shutdown', async () => {
   const example = await readExample()
   const times = ['DRAIN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS'].map((name) => Number(example.get(name)?.value))
   const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1])
   expect(seconds * 1000).toBeGreaterThanOrEqual(times.reduce((sum, each) => sum + each) + 10_000)
 })
 
-test('the migration comes before the gateway, which does not have its settings, and may do no more than that', () => {
+test('the migration runs before the gateway, with its own settings and few privileges', () => {
   const linesOf = (unit: string, pattern: RegExp) => unit.split('\n').filter((line) => pattern.test(line))
   expect(linesOf(text, /^(Wants|After)=.*svc-gateway-migrate\.service/)).toHaveLength(2)
   expect(linesOf(text, /^EnvironmentFile=/)).toEqual(['EnvironmentFile=/etc/svc-gateway/gateway.env'])

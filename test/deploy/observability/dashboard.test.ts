@@ -37,11 +37,11 @@ export const dashboard: Written<Dashboard> = ${json}`
 }
 
 describe("Grafana's types", () => {
-  test('accept the dashboard', async () => {
+  test('the schema accepts the dashboard', async () => {
     expect(await complaints(text)).toBe('')
   })
 
-  test('refuse a misspelt field and a value that there is not', async () => {
+  test('the schema refuses a misspelt field and an unknown value', async () => {
     for (const [right, wrong] of [
       ['"gridPos"', '"gridPose"'],
       ['"absolute"', '"absolutely"'],
@@ -50,7 +50,7 @@ describe("Grafana's types", () => {
   })
 })
 
-test('every query is one that Prometheus can read', async () => {
+test('Prometheus parses every query', async () => {
   const folder = await mkdtemp('/tmp/svc-queries-')
   const rules = (await dashboardQueries()).map((expr, index) => ({ record: `query:${index}`, expr }))
   expect(rules.length).toBeGreaterThan(60)
@@ -60,7 +60,7 @@ test('every query is one that Prometheus can read', async () => {
   expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('SUCCESS') })
 })
 
-test('panels have names of their own, say what they show, and do not lie on each other', () => {
+test('panels have unique names and descriptions, and do not overlap', () => {
   const { panels } = dashboard
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
   const shown = panels.filter(({ type }) => type !== 'row')
@@ -77,7 +77,7 @@ test('panels have names of their own, say what they show, and do not lie on each
 })
 
 describe('compose.observability.yaml', () => {
-  test('mounts the dashboard where it is provisioned, and names the Prometheus that it reads', async () => {
+  test('compose.observability.yaml mounts the dashboard, and names its Prometheus', async () => {
     const { services } = await readComposeFile('compose.observability.yaml')
     const folder = join(ROOT, 'deploy', 'grafana', 'provisioning')
     const yaml = async (name: string) => Bun.YAML.parse(await Bun.file(join(folder, name)).text())
@@ -89,7 +89,7 @@ describe('compose.observability.yaml', () => {
     expect(Object.keys(services)).toContain('prometheus')
   })
 
-  test('publishes Grafana to this machine only, and has no default for a secret', async () => {
+  test('compose.observability.yaml publishes Grafana on this machine only, without default secrets', async () => {
     const file = await readComposeFile('compose.observability.yaml')
     const ports = Object.values(file.services).flatMap((service) => service.ports ?? [])
     expect(ports.map((port) => fillIn(port, {}))).toEqual(['127.0.0.1:3001:3000'])

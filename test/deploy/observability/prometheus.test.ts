@@ -107,12 +107,12 @@ const isUp = async () => {
   return activeTargets.length > 0 && activeTargets.every(({ health }) => health === 'up')
 }
 
-test('the settings are what promtool accepts', async () => {
+test('promtool accepts the settings', async () => {
   const { code, said } = await promtool(['check', 'config', join(folder, 'prometheus.yml')])
   expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('SUCCESS') })
 })
 
-test('the gateway is a target that is up, and every rule is one that can be worked out', async () => {
+test('the gateway is a healthy target, and every rule evaluates', async () => {
   await until(isUp, 'the target to be up')
   type Rules = { groups: { rules: { name: string; health: string; lastError?: string }[] }[] }
   const rules = await until(async () => {
@@ -147,18 +147,18 @@ async function missingSeries(): Promise<string[]> {
   return [...missing]
 }
 
-test('every series that a rule or the dashboard names is one of the gateway, and so is every label and value', async () => {
+test('every series, label and value of rules and dashboard exists in the gateway', async () => {
   // A target is up before what it said can be asked for.
   await until(async () => (await missingSeries()).length === 0, 'every series').catch(() => undefined)
   expect(await missingSeries()).toEqual([])
 })
 
-test('every query of rules and dashboard is answered', async () => {
+test('every query of rules and dashboard has a result', async () => {
   for (const query of await allQueries())
     expect(await ask<object>('query', { query })).toMatchObject({ resultType: 'vector' })
 })
 
-test('where Redis dies an alert fires that says so, and it is over when Redis is back', async () => {
+test('when Redis dies its alert fires, and ends when Redis is back', async () => {
   await until(isUp, 'the target to be up')
   const firing = async () =>
     (await ask<{ alerts: FiringAlert[] }>('alerts')).alerts.filter(({ state }) => state === 'firing')

@@ -17,7 +17,7 @@ function losesNumbers(text: string): boolean {
 }
 
 describe('a value', () => {
-  test('a value is read as JSON.parse reads it, and written as it was', () => {
+  test('a value is read as by JSON.parse, and written with its digits', () => {
     fc.assert(
       fc.property(valueText, (text) => {
         const list = `[${text}]`
@@ -30,7 +30,7 @@ describe('a value', () => {
     )
   })
 
-  test('a value has each of its parts as it was written', () => {
+  test('each part of a value keeps its digits', () => {
     const value = remembered('{"tools":[{"schema":{"max":9223372036854775807}},{"schema":{"max":2}}],"n":1}') as {
       tools: { schema: JsonObject }[]
     }
@@ -44,13 +44,13 @@ describe('a value', () => {
     expect(asWritten(value).tools[1]).toBe(second)
   })
 
-  test('a value of repeated names is the last, read and written', () => {
+  test('of repeated names the last counts, read and written', () => {
     const value = remembered('{"a":[1.0],"b":2.0,"a":{"c":3.00}}')
     expect(value).toEqual({ a: { c: 3 }, b: 2 })
     expect(JSON.stringify(asWritten(value))).toBe('{"a":{"c":3.00},"b":2.0}')
   })
 
-  test('a value without such numbers is itself', () => {
+  test('a value without long numbers is itself', () => {
     const value = remembered('{"a":[1,-2,0.5,1e+21,123456789012345],"b":"1.0","c":null}')
     expect(asWritten(value)).toBe(value)
     expect(asWritten(undefined)).toBeUndefined()
@@ -59,7 +59,7 @@ describe('a value', () => {
 })
 
 describe('a number as it was written', () => {
-  test('a number as it was written is no object, and can be read', () => {
+  test('a number with its digits is not an object, and can be read', () => {
     const [number] = parseAsWritten('[1098765432109876543]') as JsonValue[]
     expect(isJsonObject(number)).toBe(false)
     expect(numberOf(number)).toBe(Number('1098765432109876543'))
@@ -69,7 +69,7 @@ describe('a number as it was written', () => {
 })
 
 describe('looking for such numbers', () => {
-  test('finds those that are written otherwise, and no others', () => {
+  test('only numbers that are written differently are found', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(numberText, valueText)), (items) => {
         const text = `{"list": [ ${items.join(' , ')} ] }`
@@ -80,14 +80,14 @@ describe('looking for such numbers', () => {
     )
   })
 
-  test('leaves strings alone, however they end', () => {
+  test('strings are unchanged, however they end', () => {
     for (const string of ['"1.0"', '"\\"1.0"', '"\\\\"', '"\\\\\\"-0"', '"a\\\\\\\\"', '"é 1e5"']) {
       expect([string, losesNumbers(`[${string},1]`)]).toEqual([string, false])
       expect([string, losesNumbers(`[${string},1.0]`)]).toEqual([string, true])
     }
   })
 
-  test('survives what is no JSON', () => {
+  test('invalid JSON causes no error', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^["\\\d.eE+-]{0,20}$/)), (text) => {
         losesNumbers(text)
@@ -111,13 +111,13 @@ describe('much of it', () => {
     ['signs that are no JSON', '-'.repeat(million)],
     ['exponents that are no JSON', '1e'.repeat(million / 2)],
     // What looks at each place more than so often would be at it for longer than any test.
-  ])('comes to its end: %s', (_name, text) => {
+  ])('large input ends: %s', (_name, text) => {
     const value = parseJson(text)
     losesNumbers(text)
     if (value !== undefined) rememberNumbers(value, text)
   })
 
-  test('much of it is refused where it is nested deeper than anything is parsed, and well where it is nested as deep', () => {
+  test('nesting up to the parse limit works, deeper nesting is refused', () => {
     const nested = (levels: number) => `${'['.repeat(levels)}1.0${']'.repeat(levels)}`
     expect(parseAsWritten(nested(PARSED_BOUNDS.depth + 1))).toBeUndefined()
     expect(JSON.stringify(asWritten(remembered(nested(PARSED_BOUNDS.depth))))).toBe(nested(PARSED_BOUNDS.depth))

@@ -11,7 +11,7 @@ const whole = (entry: JsonObject) => entry
 const read = (text: string) => readList(bytesOf(text), 'data', whole)
 
 describe('a long list', () => {
-  test('a long list is read as it was written: texts that look like its ends, nested values, any white space', async () => {
+  test('a long list is read as written: texts like its ends, nested values, any white space', async () => {
     const value = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom('},{', ']}', '"},\n{', '\\'),
@@ -40,11 +40,11 @@ describe('a long list', () => {
     ['holds a number', `{"data":[${entries},1]}`],
     ['is another', `{"list":[${entries}]}`],
     ['is an object', `{"data":{"x":[${entries}]}}`],
-  ])('that %s is none', async (_, text) => {
+  ])('a text that %s is not a list', async (_, text) => {
     expect(await read(text)).toBeUndefined()
   })
 
-  test('a long list of which one entry is not what it should be is none', async () => {
+  test('a long list with one wrong entry is not a list', async () => {
     const refusing = ({ index }: JsonObject) => (index === 7 ? undefined : index)
     expect(await readList(bytesOf(`{"data":[${entries}]}`), 'data', refusing)).toBeUndefined()
   })

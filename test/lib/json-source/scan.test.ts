@@ -37,7 +37,7 @@ describe('the depth of JSON', () => {
     )
   })
 
-  test('the depth of JSON is that of a walk from character to character, whatever these are', () => {
+  test('the depth equals a character by character count for any text', () => {
     const far = fc.constantFrom('x'.repeat(31), 'y'.repeat(40), ' '.repeat(64))
     const sign = fc.constantFrom('[', '{', ']', '}', '"', '\\', '\\"', '\\\\', ':', 'ä')
     const pieces = fc.array(fc.oneof({ weight: 1, arbitrary: far }, { weight: 4, arbitrary: sign }), {
@@ -53,18 +53,18 @@ describe('the depth of JSON', () => {
     )
   })
 
-  test('the depth of JSON does not count brackets inside strings', () => {
+  test('brackets inside strings do not count', () => {
     expect(isDeeper(JSON.stringify({ text: '[[[{{{"[[\\"[[' }), 1)).toBe(false)
   })
 
-  test('S9: the depth of JSON is found in 200,000 brackets without a parse', () => {
+  test('S9: the depth of 200,000 brackets is found without a parse', () => {
     expect(isDeeper('['.repeat(200_000), 64)).toBe(true)
     expect(isDeeper('{"a":'.repeat(200_000), 64)).toBe(true)
   })
 })
 
 describe('the values of JSON', () => {
-  test('the values of JSON are as many as it has commas and opening brackets, and one', () => {
+  test('the number of values is commas plus opening brackets plus one', () => {
     const breach = (text: string, values: number) => inspectJson(text, { depth: 9, values }).breach
     expect([breach('[0,0]', 3), breach('[0,0]', 2)]).toEqual([undefined, 'values'])
     expect([breach('[{},{}]', 5), breach('[{},{}]', 4)]).toEqual([undefined, undefined])

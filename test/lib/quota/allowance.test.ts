@@ -16,7 +16,7 @@ function setUp(perMinute: number) {
   }
 }
 
-test('gives a minute’s worth at once, and says how long the next has to wait', () => {
+test('an allowance gives a minute’s worth at once, and the waiting time after that', () => {
   const { allowance } = setUp(60)
   const early = Array.from({ length: 62 }, () => allowance.take('a'))
   expect(early.slice(0, 60)).toEqual(Array(60).fill(0))
@@ -24,7 +24,7 @@ test('gives a minute’s worth at once, and says how long the next has to wait',
   expect(allowance.waitMs('a')).toBe(1_000)
 })
 
-test('comes back evenly, and never to more than a minute’s worth', () => {
+test('an allowance refills evenly, up to a minute’s worth', () => {
   const { allowance, pass } = setUp(60)
   for (let time = 0; time < 60; time++) allowance.take('a')
   pass(1_000)
@@ -34,7 +34,7 @@ test('comes back evenly, and never to more than a minute’s worth', () => {
   expect(early.filter((wait) => wait === 0)).toHaveLength(60)
 })
 
-test('of one subject takes nothing from another, and asking takes nothing at all', () => {
+test('allowances of subjects are separate, and asking uses nothing', () => {
   const { allowance } = setUp(1)
   expect([allowance.waitMs('a'), allowance.waitMs('a'), allowance.take('a')]).toEqual([0, 0, 0])
   expect([allowance.take('a'), allowance.take('b')]).toEqual([60_000, 0])

@@ -11,7 +11,7 @@ function lease(taken: Lease | undefined | Promise<Lease | undefined>): Lease {
 }
 
 describe('a budget', () => {
-  test('gives each subject its share and all together the whole; the rest waits until something is given back', async () => {
+  test('a budget gives each subject its share, and all together the whole; others wait', async () => {
     const budget = createBudget(SIZES)
     const mine = lease(budget.take('a', 10))
     const waits = budget.take('a', 1)
@@ -28,13 +28,13 @@ describe('a budget', () => {
     expect(budget.state()).toEqual({ used: 1, waiting: 0 })
   })
 
-  test('gives one that has nothing what it asks for, however much that is', () => {
+  test('a subject with nothing gets any amount it asks for', () => {
     const budget = createBudget(SIZES)
     lease(budget.take('a', 1_000)).release()
     expect(budget.state()).toEqual({ used: 0, waiting: 0 })
   })
 
-  test('lets those go first who have the least, and nobody past one who waits for the whole', async () => {
+  test('the subject with the least goes first, and nobody overtakes a request for the whole', async () => {
     const budget = createBudget(SIZES)
     const whole = lease(budget.take('a', 8))
     lease(budget.take('b', 4))
@@ -50,7 +50,7 @@ describe('a budget', () => {
     expect(budget.state()).toEqual({ used: 20, waiting: 1 })
   })
 
-  test('lengthens no line without end, neither by one subject nor by all', () => {
+  test('queues are limited per subject and in total', () => {
     const budget = createBudget(SIZES)
     lease(budget.take('a', 10))
     lease(budget.take('b', 10))
@@ -60,14 +60,14 @@ describe('a budget', () => {
     ])
   })
 
-  test('keeps nobody waiting for longer than it says', async () => {
+  test('nobody waits longer than the stated time', async () => {
     const budget = createBudget({ ...SIZES, waitMs: 1 })
     lease(budget.take('a', 10))
     expect(await budget.take('a', 5)).toBeUndefined()
     expect(budget.state()).toEqual({ used: 10, waiting: 0 })
   })
 
-  test('lets a lease grow while there is as much, and gives all of it back', () => {
+  test('a lease grows while there is room, and is returned completely', () => {
     const budget = createBudget(SIZES)
     const mine = lease(budget.take('a', 4))
     expect(mine.grow(6)).toBe(true)

@@ -64,7 +64,7 @@ async function restOf(stream: ReadableStream<number>, unread: number | undefined
 }
 
 describe('a pipe', () => {
-  test('ends with its source, after the last words', async () => {
+  test('a pipe ends with its source, after the final text', async () => {
     let end: PipeEnd | undefined
     const { pipe, seen } = pipeOf({
       start(opened) {
@@ -83,7 +83,7 @@ describe('a pipe', () => {
     expect([seen.taken, seen.read, seen.cancels]).toEqual([[0, 1, 2], 3, 0])
   })
 
-  test('holds its source back while nobody reads, and loses nothing of it when its reader leaves', async () => {
+  test('a pipe stops its source while nobody reads, and loses nothing when the reader leaves', async () => {
     const { stream, seen: source } = numbers(100)
     const { pipe, seen } = pipeOf()
     const flow = pipe.flowFrom(stream)
@@ -98,7 +98,7 @@ describe('a pipe', () => {
     expect([...seen.taken, ...rest]).toEqual(Array.from({ length: 100 }, (_, index) => index))
   })
 
-  test('waits for what takes its time', async () => {
+  test('a pipe waits for asynchronous steps', async () => {
     const order: string[] = []
     const { pipe } = pipeOf({
       async transform(number) {
@@ -112,7 +112,7 @@ describe('a pipe', () => {
     expect(order).toEqual(['begin 0', 'end 0', 'begin 1', 'end 1'])
   })
 
-  test('tells of a source that fails, and its reader gets what is sent all the same', async () => {
+  test('a pipe reports a failing source, and its reader gets the earlier output', async () => {
     const failure = new Error('broken')
     const { pipe } = pipeOf({
       flush(why) {
@@ -158,7 +158,7 @@ describe('a pipe', () => {
     expect(source.isCancelled).toBe(false)
   })
 
-  test('takes what is sent after its reader has left for nothing', async () => {
+  test('output after the reader left is dropped', async () => {
     const { pipe } = pipeOf()
     await pipe.readable.cancel()
     expect(() => pipe.send(encoder.encode('late'))).not.toThrow()

@@ -58,7 +58,7 @@ const stream = fc
 const places = fc.array(fc.nat(2000), { maxLength: 12 })
 
 describe('parsing an event stream', () => {
-  test('gives the events of an independent reading, however the bytes are cut', () => {
+  test('the parser gives the same events as an independent one, for any split', () => {
     fc.assert(
       fc.property(stream, places, (text, cuts) => {
         const bytes = encoder.encode(text)
@@ -69,7 +69,7 @@ describe('parsing an event stream', () => {
     )
   })
 
-  test('gives the same events and the same text byte by byte as at once', () => {
+  test('parsing byte by byte gives the same events and text', () => {
     fc.assert(
       fc.property(stream, (text) => {
         const bytes = encoder.encode(text)
@@ -80,7 +80,7 @@ describe('parsing an event stream', () => {
     )
   })
 
-  test('loses no byte but a byte order mark: all raw texts together are the input', () => {
+  test('raw texts together are the input, without a byte order mark', () => {
     fc.assert(
       fc.property(stream, places, (text, cuts) => {
         const bytes = encoder.encode(text)
@@ -102,17 +102,17 @@ describe('parsing an event stream', () => {
     ['a byte order mark', '\uFEFFdata: a\n\ndata: b\n\n'],
     ['no blank line at the end', 'data: a\n\ndata: b'],
     ['no space after the colon', 'data:a\n\ndata:b\n\n'],
-  ])('understands %s', (_, text) => {
+  ])('the parser reads %s', (_, text) => {
     expect(parseText(text).map((event) => event.data)).toEqual(['a', 'b'])
   })
 
-  test('joins data lines with LF and keeps a second space', () => {
+  test('data lines are joined by LF, and a second space is kept', () => {
     expect(parseText('data: a\ndata:  b\ndata\n\n')).toEqual([
       { event: undefined, data: 'a\n b\n', raw: 'data: a\ndata:  b\ndata\n\n' },
     ])
   })
 
-  test('hands on comments, bare names and superfluous blank lines as blocks without data', () => {
+  test('comments, bare names and extra blank lines are blocks without data', () => {
     expect(parseText(': keep-alive\n\nevent: ping\n\n\n')).toEqual([
       { event: undefined, data: undefined, raw: ': keep-alive\n\n' },
       { event: 'ping', data: undefined, raw: 'event: ping\n\n' },
@@ -120,25 +120,25 @@ describe('parsing an event stream', () => {
     ])
   })
 
-  test('parsing an event stream does not wait for the next byte to end an event with CR', () => {
+  test('an event that ends with CR does not wait for the next byte', () => {
     const parser = new SseParser()
     expect(parser.push(encoder.encode('data: a\r\r')).map((event) => event.data)).toEqual(['a'])
     expect(parser.push(encoder.encode('\ndata: b\r\r')).map((event) => event.data)).toEqual(['b'])
   })
 
-  test('replaces bytes that are no UTF-8 and goes on', () => {
+  test('invalid UTF-8 bytes are replaced', () => {
     const events = parseAll([encoder.encode('data: '), new Uint8Array([0xff]), encoder.encode('\n\n')])
     expect(events.map((event) => event.data)).toEqual(['\uFFFD'])
   })
 
-  test('stops at an event that outgrows the limit, closed or not, also in one piece', () => {
+  test('an event above the limit stops the parser', () => {
     for (const text of [`data: ${'x'.repeat(100)}`, `data: ${'x'.repeat(100)}\n\n`]) {
       const parser = new SseParser(64)
       expect(() => parser.push(encoder.encode(text))).toThrow(SseEventTooLargeError)
     }
   })
 
-  test('lets many small events pass below the limit in one piece', () => {
+  test('many small events in one piece pass the limit', () => {
     const parser = new SseParser(64)
     expect(parser.push(encoder.encode('data: 1234567890\n\n'.repeat(1000)))).toHaveLength(1000)
   })

@@ -18,7 +18,7 @@ function timed(milliseconds: number, everyMs = Number.POSITIVE_INFINITY): Timed 
   return one
 }
 
-test('what is watched is called when its time has come, and not before', () => {
+test('a watched item is called once its time has come', () => {
   const [early, late] = [timed(200), timed(1_000)]
   jest.advanceTimersByTime(150)
   expect([early.calls, late.calls]).toEqual([0, 0])
@@ -30,14 +30,14 @@ test('what is watched is called when its time has come, and not before', () => {
   unwatch(late)
 })
 
-test('what sets itself another time is called again', () => {
+test('an item that sets a new time is called again', () => {
   const one = timed(100, 100)
   jest.advanceTimersByTime(1_000)
   expect(one.calls).toBeGreaterThan(3)
   unwatch(one)
 })
 
-test('what is watched no more is left alone, also by one whose time comes in the same look', () => {
+test('an item no longer watched is not called', () => {
   const first = timed(100)
   const second = timed(100)
   first.onDue = () => {
@@ -48,7 +48,7 @@ test('what is watched no more is left alone, also by one whose time comes in the
   expect(second.calls).toBe(0)
 })
 
-test('the timer begins anew once there is something to watch again', () => {
+test('the timer starts again when there is something to watch', () => {
   const first = timed(100)
   unwatch(first)
   jest.advanceTimersByTime(500)

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { countTurns } from '@test/support/loop-turns'
 import { OWN_TURN_BYTES, ownTurn, turnFor } from '@/lib/wait/own-turn'
 
-test('everybody has a turn in which nobody else has one, in the order in which they asked', async () => {
+test('every caller gets an exclusive turn, in order', async () => {
   const turns = countTurns()
   const had: [step: number, turn: number][] = []
   await Promise.all(
@@ -17,7 +17,7 @@ test('everybody has a turn in which nobody else has one, in the order in which t
   expect(new Set(had.map(([, turn]) => turn)).size).toBe(20)
 })
 
-test('what asks within its own turn has the next', async () => {
+test('a call within its own turn has the next one', async () => {
   const turns = countTurns()
   await ownTurn()
   const first = turns.now()
@@ -27,7 +27,7 @@ test('what asks within its own turn has the next', async () => {
   expect(second).toBeGreaterThan(first)
 })
 
-test('what is short waits for none', () => {
+test('short work waits for no turn', () => {
   expect(turnFor(OWN_TURN_BYTES)).toBeUndefined()
   expect(turnFor(OWN_TURN_BYTES + 1)).toBeInstanceOf(Promise)
 })
