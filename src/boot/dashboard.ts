@@ -104,7 +104,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     usage: createUsageViews({
       database: reading,
       ledger,
-      priceUsage: (model, usage) => priceLines(catalog.current, model, usage),
+      priceUsage: (model, usage, tier) => priceLines(catalog.current, model, usage, tier),
       clock: systemClock,
       logger,
     }),

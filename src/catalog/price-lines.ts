@@ -1,7 +1,7 @@
 /** Splits a request's price into tokens and unit price per class, for a usage record. */
 import { inputTokens, type Usage } from '@/chat/usage'
 import type { Nano, Pico } from '@/lib/money'
-import { pricesFor, requestCost } from './price'
+import { listOfTier, pricesFor, requestCost } from './price'
 import type { Catalog } from './types'
 
 type PricedClass = 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output'
@@ -9,15 +9,17 @@ type PricedClass = 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'ou
 /** `price` in pico-USD per token. */
 type PriceLine = { class: PricedClass; tokens: number; price: Pico }
 
-/** The price of `usage` by class, at the catalogue's prices; undefined if the model is not sold any more. */
+/** The price of `usage` by class, at the catalogue's prices for the service tier; undefined if either is not sold any more. */
 export function priceLines(
   catalog: Catalog,
   modelId: string,
   usage: Usage,
+  tier?: string | null,
 ): { lines: PriceLine[]; total: Nano } | undefined {
   const model = catalog.models.get(modelId)
-  if (!model) return undefined
-  const prices = pricesFor(model.pricing, inputTokens(usage))
+  const list = model && listOfTier(model.pricing, tier ?? undefined)
+  if (!list) return undefined
+  const prices = pricesFor(list, inputTokens(usage))
   const lines: PriceLine[] = [
     { class: 'input', tokens: usage.uncached, price: prices.input },
     { class: 'cacheRead', tokens: usage.cacheRead, price: prices.cacheRead },
@@ -25,5 +27,5 @@ export function priceLines(
     { class: 'cacheWrite1h', tokens: usage.cacheWrite1h, price: prices.cacheWrite1h },
     { class: 'output', tokens: usage.output, price: prices.output },
   ]
-  return { lines: lines.filter((line) => line.tokens > 0), total: requestCost(model.pricing, usage) }
+  return { lines: lines.filter((line) => line.tokens > 0), total: requestCost(list, usage) }
 }

@@ -35,6 +35,12 @@ export function listOfTier(pricing: Pricing, tier: string | undefined): PriceLis
   return tier === undefined || tier === STANDARD_TIER ? pricing : pricing.serviceTiers?.get(tier)
 }
 
+/** The service tier whose price list this is; `undefined` for the standard list. */
+export function tierOfList({ serviceTiers }: Pricing, list: PriceList): string | undefined {
+  for (const [tier, own] of serviceTiers ?? []) if (own === list) return tier
+  return undefined
+}
+
 /**
  * The price list for an answer. `asked` is the requested tier, for which the hold was made; `answered` is the tier in the answer. A tier
  * without a price costs as much as the most expensive tier covered by the hold. No tier costs more.

@@ -67,7 +67,7 @@ async function readRecord({ database, catalog }: Services, id: string) {
   if (accountId === undefined) return undefined
   const detail = await readRecordDetail(
     database,
-    (model, usage) => priceLines(catalog, model, usage),
+    (model, usage, tier) => priceLines(catalog, model, usage, tier),
     { accountId },
     id,
   )

@@ -106,6 +106,12 @@ export const USAGE_COLUMNS = {
   durationMs: seen('From arrival to the end', integer('duration_ms').notNull(), (f) => toInt4(f.durationMs), {
     label: 'Duration',
   }),
+  serviceTier: seen(
+    'The service tier by whose prices it was charged; null: the standard one',
+    text('service_tier'),
+    (f) => f.serviceTier,
+    { label: 'Service tier' },
+  ),
   routeReason: seen('Why this model answered', text('route_reason'), (f) => f.routeReason || null, { label: 'Route' }),
   upstreamModel: seen("The model's name at the provider", text('upstream_model').notNull(), (f) => f.upstreamModel),
   clientFormat: seen('', text('client_format').notNull(), (f) => f.clientFormat),

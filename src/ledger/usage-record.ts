@@ -83,6 +83,8 @@ export type RequestFacts = {
   usage: Usage
   rule: BillingRule
   flags: RecordFlag[]
+  /** The service tier by whose prices it was charged. Missing for the standard tier. */
+  serviceTier?: string | undefined
   /** Missing where no tool was charged. */
   tools?: ToolCharge[]
   stream: boolean
@@ -215,7 +217,7 @@ export function areFacts(value: JsonObject): boolean {
     (value.routeReason === undefined || typeof value.routeReason === 'string') &&
     (value.idempotencyKey === undefined || DIGEST.test(String(value.idempotencyKey))) &&
     (value.labels === undefined || areLabels(value.labels)) &&
-    [value.answerId, value.finish].every((word) => word === undefined || typeof word === 'string') &&
+    [value.answerId, value.finish, value.serviceTier].every((word) => word === undefined || typeof word === 'string') &&
     (value.firstTokenMs === null || Number.isFinite(value.firstTokenMs)) &&
     (value.providerCost === undefined || isCount(value.providerCost)) &&
     (value.outrun === undefined || isOutrun(value.outrun)) &&

@@ -27,6 +27,7 @@ type Generation = {
   flags: readonly RecordFlag[]
   cost: Nano
   finish: FinishKind | null
+  serviceTier: string | null
   app: string | null
   startedAtMs: number
   firstTokenMs: number | null
@@ -111,6 +112,7 @@ function partOf({ recordId, keyId, cost, flags, facts }: UsageRecord): Part {
     answerId: facts.answerId ?? null,
     routeReason: facts.routeReason || null,
     finish: facts.finish ?? null,
+    serviceTier: facts.serviceTier ?? null,
     app: facts.labels?.app ?? null,
   }
 }
@@ -130,7 +132,7 @@ async function readParts({ sql }: Database, { accountId, madeBy }: Scope, reques
   const rows = await sql<Row[]>`
     SELECT event_id AS "recordId", request_id AS "requestId", answer_id AS "answerId", key_id AS "keyId", model,
       requested_model AS "requestedModel", provider, client_format AS "clientFormat", stream, status, attempts,
-      route_reason AS "routeReason", rule, to_json(flags) AS flags, cost_nano::bigint AS cost, finish, app, tool_charges AS tools,
+      route_reason AS "routeReason", rule, to_json(flags) AS flags, cost_nano::bigint AS cost, finish, service_tier AS "serviceTier", app, tool_charges AS tools,
       uncached_tokens::bigint AS uncached, cache_read_tokens::bigint AS "cacheRead",
       cache_write_5m_tokens::bigint AS "cacheWrite5m", cache_write_1h_tokens::bigint AS "cacheWrite1h",
       output_tokens::bigint AS output, reasoning_tokens::bigint AS reasoning,

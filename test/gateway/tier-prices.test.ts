@@ -4,6 +4,7 @@ import { eventFrame, framed } from '@test/dialects/aws/bedrock-frames'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, eventStream, usageChunk } from '@test/support/upstream'
+import { flushed, signUpCustomer } from '@test/usage/customer'
 import type { FormatName } from '@/chat/format-name'
 import type { JsonObject } from '@/lib/json'
 
@@ -243,5 +244,35 @@ test('usage.cost_details have the prices of the tier that the answer names', asy
     const { text } = await ask(lane, key, 'auto', { usage: { include: true } })
     expect(text).toContain('"cost":0.00001,')
     expect(text).toContain('"upstream_inference_prompt_cost":0.000005,"upstream_inference_completions_cost":0.000005')
+  }
+})
+
+test('the record names the tier that was charged, at once and later, and has its price lines', async () => {
+  const { person, accountId, key } = await signUpCustomer(world, '1')
+  const lane = LANES.find(({ client, provider }) => client === 'responses' && provider === client)
+  if (!lane) return expect.unreachable('there is such a lane')
+  /** By what the answer names: the tier that was charged, and the price of a million tokens of input. */
+  const charged = [
+    ['standard', null, '1'],
+    ['flex', 'flex', '0.5'],
+    ['priority', 'priority', '2'],
+    ['scale', 'priority', '2'],
+  ] as const
+  for (const [answered, tier, price] of charged) {
+    named.set(lane.lane, answered)
+    const { id } = await ask(lane, key, 'auto')
+    const generation = async () => {
+      const headers = { authorization: `Bearer ${key}` }
+      const response = await fetch(`${world.url}/v1/generation?id=${id}`, { headers })
+      return ((await response.json()) as { data: { service_tier: string | null } }).data.service_tier
+    }
+    expect([answered, await generation()]).toEqual([answered, tier])
+    await flushed(world, accountId)
+    expect([answered, await generation()]).toEqual([answered, tier])
+    const response = await person.fetch(`/dashboard/api/a/:accountId/usage/requests/${id}`)
+    expect(await response.json()).toMatchObject({
+      ...{ serviceTier: tier, priceNote: null, rounding: '0' },
+      lines: [{ class: 'input', tokens: 10, unitPrice: price }, { class: 'output' }],
+    })
   }
 })

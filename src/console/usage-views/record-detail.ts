@@ -11,6 +11,7 @@ import { madeByCondition, type Sight } from './usage-filter'
 export type PriceUsage = (
   model: string,
   usage: Usage,
+  serviceTier: string | null,
 ) => { lines: { class: string; tokens: number; price: number }[]; total: Nano } | undefined
 
 /** One record of a request. There are two if the real cost became known after the hold had expired. */
@@ -51,7 +52,7 @@ export async function readRecordDetail(
   const records = rows.map((row) => toListed(row, names))
   const record = toListed(last, names)
   const cost = nano(records.reduce((sum, part) => sum + part.cost, 0))
-  const price = priceUsage(record.model, record.usage)
+  const price = priceUsage(record.model, record.usage, record.serviceTier)
   return {
     record,
     memberName: members.get(last.memberId ?? '') ?? null,

@@ -53,6 +53,8 @@ CREATE TABLE usage_records (
   -- The id that the client's answer has where it is not made of the request's own, and why the answer ended.
   answer_id             text,
   finish                text,
+  -- The service tier by whose prices it was charged; null: the standard one.
+  service_tier          text,
   PRIMARY KEY (event_id, settled_at)
 ) PARTITION BY RANGE (settled_at);
 CREATE INDEX usage_records_account_index ON usage_records (account_id, settled_at DESC);

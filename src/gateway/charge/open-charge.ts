@@ -1,5 +1,5 @@
 /** The charge of an answer in progress: its target, the figures so far, and the hold that pays. */
-import { listForAnswer, listOfTier } from '@/catalog/price'
+import { listForAnswer, listOfTier, tierOfList } from '@/catalog/price'
 import type { PriceList, Pricing } from '@/catalog/types'
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { Hold, Progress } from '@/gateway/hold/hold'
@@ -162,12 +162,13 @@ export function lacksCount({ meter, hold, counted }: OpenCharge): boolean {
 
 /** The facts of the usage record for this ending. */
 export function factsOf(
-  { facts, meter, arrivedMonotonicMs }: OpenCharge,
+  open: OpenCharge,
   { usage, rule, flags, tools }: Extract<Charge, { kind: 'charge' }>,
   bill: ProviderBill,
   ending: Ending,
   clock: Clock,
 ): RequestFacts {
+  const { facts, meter, pricing, arrivedMonotonicMs } = open
   return {
     ...facts,
     answerId: facts.answerId ?? passedId(facts, meter),
@@ -176,6 +177,7 @@ export function factsOf(
     rule,
     flags,
     tools,
+    ...(pricing.serviceTiers && { serviceTier: tierOfList(pricing, pricesOf(open, readingOf(open))) }),
     status: statusAt(ending),
     firstTokenMs: meter.firstTokenMs(),
     durationMs: Math.round(clock.monotonic() - arrivedMonotonicMs),
