@@ -45,9 +45,10 @@ function isAsked({ sampling, ...request }: ChatRequest, feature: Feature): boole
 }
 
 /** Features used inside the conversation, found in one pass. */
-function askedInBlocks({ tools, system, turns }: ChatRequest): ReadonlySet<Feature> {
+function askedInBlocks({ tools, system, turns, hasSystemName }: ChatRequest): ReadonlySet<Feature> {
   const found = new Set<Feature>()
   if (tools.some(({ cache }) => cache) || system.some(({ cache }) => cache)) found.add('cacheHints')
+  if (hasSystemName) found.add('participants')
   for (const { name, content } of turns) {
     if (name !== undefined) found.add('participants')
     noteBlocks(content, found)

@@ -139,6 +139,8 @@ export type ChatRequest = {
   stream: boolean
   /** The system prompt before the conversation. */
   system: TextBlock[]
+  /** Whether a message of the system prompt names its speaker (chat-completions). */
+  hasSystemName?: true | undefined
   turns: Turn[]
   tools: Tool[]
   toolChoice?: ToolChoice

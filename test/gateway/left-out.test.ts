@@ -37,6 +37,21 @@ test.each([...FORMATS])('fields that are on no list of %s are omitted, and named
 })
 
 test.each([...FORMATS])(
+  'the name of a message of any role is named where a provider of %s is not sent it',
+  async (format) => {
+    const isOwn = format === 'chat-completions'
+    const said = (role: string) => ({ role, content: 'Hi', name: 'Ann' })
+    for (const role of ['system', 'developer', 'user', 'assistant']) {
+      const model = world.modelWith(format, () => soundAnswer(format, false))
+      const messages = [said(role), { role: 'user', content: 'Hi' }]
+      const { response } = await world.ask({ format: 'chat-completions', model, body: { messages } })
+      expect([role, response.status]).toEqual([role, 200])
+      expect([role, response.headers.get('x-svc-left-out')]).toEqual([role, isOwn ? null : 'messages.name'])
+    }
+  },
+)
+
+test.each([...FORMATS])(
   'a conversation kept elsewhere is refused towards %s in words that tool runners know',
   async (format) => {
     const model = world.modelWith(format, () => soundAnswer(format, false))

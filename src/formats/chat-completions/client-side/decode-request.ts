@@ -39,13 +39,14 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
   const maxOutputTokens = decodeOutputLimit(request)
   const hostedHistory = listHostedHistory(request)
   const userId = request.safety_identifier ?? request.user
-  const { system, turns } = decodeTurns(request.messages)
+  const { system, turns, hasSystemName } = decodeTurns(request.messages)
   markLastTurn(turns, decodeCacheControl(request.cache_control))
   return {
     model: request.model,
     stream: request.stream ?? false,
     system,
     turns,
+    hasSystemName,
     tools,
     toolChoice,
     parallelToolCalls: typeof parallelToolCalls === 'boolean' ? parallelToolCalls : undefined,

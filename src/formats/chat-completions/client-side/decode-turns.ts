@@ -1,7 +1,7 @@
 /** Decodes the messages of a chat-completions request into a system prompt and turns. */
 import { markLastBlock } from '@/chat/cache-hints'
 import { invalidRequest } from '@/chat/error'
-import type { ModelBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
+import type { ChatRequest, ModelBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
 import { type ArgumentsRead, checkArguments } from '@/formats/arguments-text'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { decodeSignature } from '@/formats/chat-completions/signature'
@@ -12,11 +12,12 @@ import { decodeCacheControl, decodeContent, decodeTexts } from './decode-content
 import type { WireMessage, WireToolCall } from './wire'
 
 /** System messages before any other message form the system prompt, later ones are turns. Throws if a message lacks a required field. */
-export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; turns: Turn[] } {
+export function decodeTurns(messages: WireMessage[]): Pick<ChatRequest, 'system' | 'turns' | 'hasSystemName'> {
   const system: TextBlock[] = []
   const turns: Turn[] = []
   const calls = createKnownCalls()
   let results: ToolResultBlock[] | undefined
+  let hasSystemName: true | undefined
   let index = -1
   for (const message of messages) {
     const param = `messages[${++index}]`
@@ -35,11 +36,13 @@ export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; tur
     else {
       const texts = decodeTexts(required(message.content, `${param}.content`), `${param}.content`)
       markLastBlock(texts, decodeCacheControl(message.cache_control))
-      if (turns.length === 0) system.push(...texts)
-      else turns.push({ role: 'system', content: texts, ...nameOf(message) })
+      if (turns.length === 0) {
+        system.push(...texts)
+        if (message.name) hasSystemName = true
+      } else turns.push({ role: 'system', content: texts, ...nameOf(message) })
     }
   }
-  return { system, turns }
+  return { system, turns, ...(hasSystemName && { hasSystemName }) }
 }
 
 type KnownCalls = {
