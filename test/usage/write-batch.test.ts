@@ -49,6 +49,7 @@ describe('writeUsageBatch', () => {
       ...{ uncachedTokens: 100, cacheReadTokens: 20, cacheWrite5mTokens: 3, cacheWrite1hTokens: 4 },
       ...{ outputTokens: 50, reasoningTokens: 10, rule: 'usage', flags: ['estimated', 'overrun'], stream: true },
       ...{ status: 200, attempts: 1, startedAt: new Date(NOON_MS - 900), firstTokenMs: null, durationMs: 900 },
+      serviceTier: null,
       routeReason: 'chosen; smart, easy chat (0.12), score 1.80 of 3',
       ...{ providerCost: null, chargeBasis: 'relayed', countGaps: null },
       ...{ providerInputTokens: null, providerOutputTokens: null, localInputTokens: null, localOutputTokens: null },

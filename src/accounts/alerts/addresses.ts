@@ -98,10 +98,21 @@ export async function removeAlertAddress(
     await lockAccount(transaction, accountId)
     const removed = await transaction.delete(alertAddresses).where(isAddress(accountId, email)).returning()
     if (removed.length === 0) return
-    const isWaiting = and(eq(mails.owner, accountId), eq(mails.recipient, email), eq(mails.state, 'waiting'))
-    await transaction.delete(mails).where(and(isWaiting, inArray(mails.kind, kindsOfShare('several_alerts'))))
+    await dropWaitingAlerts(transaction, accountId, email)
     await note(transaction, { accountId, by }, 'alert_address.remove', email)
   })
+}
+
+/** Ends the alerts to the address of a person who departs: its entry among the addresses, and alerts that are waiting. */
+export async function endAlertsTo(transaction: Transaction, accountId: string, address: string): Promise<void> {
+  const email = address.toLowerCase()
+  await transaction.delete(alertAddresses).where(isAddress(accountId, email))
+  await dropWaitingAlerts(transaction, accountId, email)
+}
+
+async function dropWaitingAlerts(transaction: Transaction, accountId: string, email: string): Promise<void> {
+  const isWaiting = and(eq(mails.owner, accountId), eq(mails.recipient, email), eq(mails.state, 'waiting'))
+  await transaction.delete(mails).where(and(isWaiting, inArray(mails.kind, kindsOfShare('several_alerts'))))
 }
 
 /** Replaces an account's addresses. An operator vouches for them, so they need no confirmation. */

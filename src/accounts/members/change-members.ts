@@ -1,5 +1,6 @@
 /** Changes of members and roles in an organisation, one at a time: each locks the account's row. */
 import { and, asc, count, eq, ne } from 'drizzle-orm'
+import { endAlertsTo } from '@/accounts/alerts/addresses'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { ensureAccount } from '@/accounts/users'
 import { ACCOUNT_ROLES, type AccountRole, memberships, users } from '@/db/auth-schema'
@@ -123,7 +124,7 @@ export async function changeRole(
 }
 
 /**
- * Ends a membership. The member's API keys must be deactivated before (`has_keys`), since nobody would own them. Invitations are revoked;
+ * Ends a membership and the alerts to the member's own address. The member's API keys must be deactivated before (`has_keys`), since nobody would own them. Invitations are revoked;
  * management keys too, unless `fate` is `keep`.
  */
 export async function removeMember(
@@ -145,6 +146,7 @@ export async function removeMember(
       .delete(memberships)
       .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
     if (found.givenAccountId === accountId) await giveAnother(transaction, accountId, userId)
+    await endAlertsTo(transaction, accountId, found.email)
     await tellMember(transaction, { accountId, by }, found.email, { kind: 'member_removed' })
     const details = { email: found.email, role: found.role }
     const action = isLeaving ? 'member.leave' : 'member.remove'

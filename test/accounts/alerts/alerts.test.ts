@@ -118,6 +118,23 @@ describe('alerts', () => {
     expect(entry?.details).toMatchObject({ firstUsd: '15', secondUsd: null, 'before.firstUsd': '10' })
   })
 
+  test('a removed member gets no alert, not even at an own address that was confirmed, and none that is waiting', async () => {
+    const organisation = await newOrganisation(fixture)
+    const { accountId, people } = organisation
+    const change = { accountId, by: OPERATOR }
+    const team = { email: 'team@example.test' }
+    await setAlertAddresses(fixture.database, change, [people.billing.email.toUpperCase(), team.email])
+    await low(organisation)
+    await look()
+    expect(await removeMember(fixture.database, { ...change, userId: people.billing.userId })).toMatchObject({
+      kind: 'done',
+    })
+    expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, team))
+    await spend(accountId, 8)
+    await look()
+    expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, team))
+  })
+
   test('a threshold set above the credit alerts once, at the next check', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
