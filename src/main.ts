@@ -1,4 +1,7 @@
-/** The entry of `bun run start`: settings, catalogue, stores, then one server here or several beside it, until a signal. */
+/**
+ * The entry of `bun run start`: loads settings and catalogue, connects the stores, then runs one server here or several processes until a
+ * signal.
+ */
 
 import { answerArguments } from '@/boot/arguments'
 import { EmbeddedServerError } from '@/boot/embedded/error'
@@ -13,7 +16,7 @@ import { createLogWriter, flushOnExit } from '@/lib/log-writer'
 const logWriter = createLogWriter()
 flushOnExit(logWriter)
 
-/** A terminal and a launcher may both pass one Ctrl-C on; only what comes later than this is a second one. */
+/** A terminal and a launcher may both forward one Ctrl-C; only a later one counts as the second. */
 const SAME_SIGNAL_MS = 1_000
 
 async function main(): Promise<void> {
@@ -22,7 +25,7 @@ async function main(): Promise<void> {
     await Bun.write(answer.exitCode === 0 ? Bun.stdout : Bun.stderr, answer.text)
     process.exit(answer.exitCode)
   }
-  // The signal must not end the start; its file may have been read before it was changed, and is read again once all is up.
+  // The signal must not end the start; its file may have been read before a change, so it is read again after the start.
   let isAskedEarly = false
   let onHangUp = (): void => {
     isAskedEarly = true
@@ -35,7 +38,7 @@ async function main(): Promise<void> {
   async function onSignal(signal: NodeJS.Signals): Promise<void> {
     const nowMs = performance.now()
     if (firstSignalMs !== undefined) {
-      // A second signal is impatience: what was acknowledged is safe, and the rest is found again at the next start.
+      // A second signal exits at once: acknowledged work is safe, and the rest is recovered at the next start.
       if (nowMs - firstSignalMs > SAME_SIGNAL_MS) process.exit(1)
       return
     }
@@ -49,7 +52,7 @@ async function main(): Promise<void> {
   onHangUp = () => (isTerminalGone() ? void onSignal('SIGTERM') : running.reload())
   if (isAskedEarly) onHangUp()
   watchLauncher(environment, () => void onSignal('SIGTERM'))
-  // By the writer of the log, so that no line of it runs through the banner.
+  // Written by the log writer, so that no log line mixes with the banner.
   logWriter.write(running.banner)
   await logWriter.flush()
 }

@@ -1,32 +1,32 @@
 /**
- * The addresses that a key may be used from: the account's list and the key's own, as text in the store. One list has one text,
- * so texts can be compared.
+ * The addresses that may use a key, by the account's list and the key's own, as text in Redis. Equal lists have equal texts, so texts can
+ * be compared.
  */
 import { createBoundedMap } from '@/lib/bounded-map'
 import { createNetworks, type Networks } from '@/lib/networks'
 
-/** Lists of networks, in each of which a caller must be. Empty: from everywhere. */
+/** Lists of networks. A caller must be in each of them. Empty: no restriction. */
 export type AddressLists = readonly (readonly string[])[]
 
-/** A list of networks of an account or a key; null = everywhere. */
+/** The networks of an account or a key; null = everywhere. */
 export type Addresses = readonly string[] | null
 
-/** Each of the lists that there are holds. */
+/** Collects the lists that are set. */
 export function addressListsOf(ofAccount: Addresses, ofKey: Addresses): AddressLists {
   return [ofAccount, ofKey].filter((list) => list !== null)
 }
 
 const STORED = /^a(\S*) /
-/** Few keys have lists, and few accounts many of them. */
+/** Few keys have lists, and few accounts have many. */
 const CAPACITY = 1_000
 const known = createBoundedMap<string, readonly Networks[]>(CAPACITY)
 
-/** The lists as they stand between a key's secrets and its allowed models in the store. Empty without a list. */
+/** The text stored between a key's secrets and its allowed models. Empty without a list. */
 export function addressText(lists: AddressLists | undefined): string {
   return lists && lists.length > 0 ? `a${lists.map((list) => [...new Set(list)].sort().join()).join(';')} ` : ''
 }
 
-/** Splits {@link addressText} from the text behind it. */
+/** Splits {@link addressText} from the rest of the text. */
 export function splitAddresses(text: string): { addresses: string; rest: string } {
   const addresses = STORED.exec(text)?.[0] ?? ''
   return { addresses, rest: text.slice(addresses.length) }

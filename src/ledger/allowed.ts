@@ -1,17 +1,16 @@
-/** The models and providers that a key may use, as text in the store. One permission has one text, so texts can be compared. */
+/** The models and providers that a key may use, as text in Redis. Equal permissions have equal texts, so texts can be compared. */
 import { assert } from '@/lib/assert'
 import { isJsonObject, parseJson } from '@/lib/json'
 
-/** Ids of models, or names of providers; null = every one. */
+/** Ids of models, or names of providers; null = all. */
 type AllowedIds = readonly string[] | null
 
-/** The models that a key may call, and the providers that may answer it. */
 export type Allowed = { allowedModels: AllowedIds; allowedProviders: AllowedIds }
 
 /** A key without restrictions. */
 export const EVERYTHING: Allowed = { allowedModels: null, allowedProviders: null }
 
-/** Both lists alone, in copies of their own. */
+/** A copy of both lists. */
 export function bothLists({ allowedModels, allowedProviders }: Allowed) {
   return {
     allowedModels: allowedModels && [...allowedModels],
@@ -32,14 +31,14 @@ function inBoth(one: AllowedIds, other: AllowedIds): AllowedIds {
   return other.filter((id) => one.includes(id))
 }
 
-/** The empty text for everything, else a JSON array of models in order, each once; where providers are named, an object of both. */
+/** The empty text for no restriction; else a sorted JSON array of models, or an object if providers are restricted too. */
 export function allowedText({ allowedModels, allowedProviders }: Partial<Allowed>): string {
   const models = allowedModels ? inOrder(allowedModels) : null
   if (allowedProviders) return JSON.stringify({ models, providers: inOrder(allowedProviders) })
   return models === null ? '' : JSON.stringify(models)
 }
 
-/** Reads {@link allowedText} back. */
+/** Parses {@link allowedText}. */
 export function parseAllowed(text: string): Allowed {
   if (text === '') return EVERYTHING
   const read = parseJson(text)

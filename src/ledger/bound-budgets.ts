@@ -1,10 +1,10 @@
-/** The budgets that bind one key, as its holder may read them. */
+/** The budgets that apply to one key, as shown to its owner. */
 import { type Nano, nano } from '@/lib/money'
 import type { BudgetsNow } from './accounts/read-budgets'
 import { BUDGET_SCOPES, BUDGET_WINDOWS, type BudgetScope, type BudgetWindow, windowEnd, windowNumbers } from './budgets'
 import type { KeyUsage } from './outcomes'
 
-/** `limit` with what was granted for the window; `remaining` may be below zero. `resetsAtMs`: never, where it is undefined. */
+/** `limit` includes the window's grant; `remaining` may be negative. `resetsAtMs` is undefined if it never resets. */
 export type BoundBudget = {
   scope: BudgetScope
   window: BudgetWindow
@@ -15,7 +15,7 @@ export type BoundBudget = {
   resetsAtMs: number | undefined
 }
 
-/** All budgets that a request with the key has to fit into, the one that leaves least first. `nowMs` counts where the store says no time. */
+/** All budgets of requests with the key, the one with the least remaining first. `nowMs` is the fallback for the time in Redis. */
 export function budgetsOfKey(key: KeyUsage, now: BudgetsNow | undefined, nowMs: number): BoundBudget[] {
   const atMs = now?.nowMs ?? nowMs
   const numbers = windowNumbers(atMs)
@@ -31,7 +31,7 @@ export function budgetsOfKey(key: KeyUsage, now: BudgetsNow | undefined, nowMs: 
     if (!scope) continue
     for (const window of BUDGET_WINDOWS) {
       const { at, spent, limit, grantAt, grant } = windows[window]
-      // A window that stands later than now (the clock was set back) keeps counting there, as in the scripts.
+      // A window later than now (the clock was set back) keeps counting, as in the scripts.
       const current = Math.max(at, numbers[window])
       if (limit !== null)
         add(scope, window, limit + (grantAt === current ? grant : 0), at === current ? spent : 0, held)

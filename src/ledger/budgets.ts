@@ -1,29 +1,32 @@
-/** Budgets: what an account, a member or a key may spend in a day, a week, a month, or ever. Windows are UTC, and weeks begin on Monday. */
+/**
+ * Budgets: the maximum charge of an account, a member or a key per day, week, month, or in total. Windows are in UTC, and weeks begin on
+ * Monday.
+ */
 import type { Nano } from '@/lib/money'
 
 export const BUDGET_SCOPES = ['account', 'member', 'key'] as const
 export type BudgetScope = (typeof BUDGET_SCOPES)[number]
 
-/** The smallest first. The last one never ends. */
+/** The smallest first. The last never ends. */
 export const BUDGET_WINDOWS = ['day', 'week', 'month', 'total'] as const
 export type BudgetWindow = (typeof BUDGET_WINDOWS)[number]
 
-/** `grant` is added to `limit` in the one window that has the number `grantAt`. */
+/** `grant` is added to `limit` only in the window with the number `grantAt`. */
 type BudgetLimit = { limit: Nano; grant: Nano; grantAt: number }
 export type BudgetLimits = Partial<Record<BudgetWindow, BudgetLimit>>
 
-/** One scope that has a budget, as the history has it. The account's own has the account's id. */
+/** A scope with a budget, as in Postgres. The account's own has the account's id. */
 export type BudgetSnapshot = {
   scope: BudgetScope
   scopeId: string
   limits: BudgetLimits
-  /** Everything ever charged to it. */
+  /** All charges ever. */
   total: number
-  /** The charge of each day since 1970, as far back as the longest window reaches. */
+  /** The charge per day since 1970, for the longest window. */
   days: (readonly [day: number, cost: number])[]
 }
 
-/** All budgets of an account, and which member each of its keys belongs to; '' for none. */
+/** All budgets of an account, and the member of each key ('' for none). */
 export type AccountBudgets = { scopes: BudgetSnapshot[] }
 
 const MS_PER_DAY = 86_400_000
@@ -31,7 +34,7 @@ const MS_PER_DAY = 86_400_000
 const DAYS_SINCE_MONDAY = 3
 const DAYS_PER_WEEK = 7
 
-/** The number of each window at a moment (milliseconds since 1970), as the scripts count: days and weeks since 1970, months as yyyymm. */
+/** The window numbers at a time (milliseconds since 1970), as in the scripts: days and weeks since 1970, months as yyyymm. */
 export function windowNumbers(ms: number): Record<BudgetWindow, number> {
   const day = Math.floor(ms / MS_PER_DAY)
   const date = new Date(ms)
@@ -39,7 +42,7 @@ export function windowNumbers(ms: number): Record<BudgetWindow, number> {
   return { day, week: Math.floor((day + DAYS_SINCE_MONDAY) / DAYS_PER_WEEK), month, total: 0 }
 }
 
-/** When the window of this moment ends, milliseconds since 1970; undefined for the one that never does. */
+/** The end of the current window in milliseconds since 1970; undefined if it never ends. */
 export function windowEnd(window: BudgetWindow, ms: number): number | undefined {
   const { day, week } = windowNumbers(ms)
   const date = new Date(ms)
@@ -55,7 +58,7 @@ export function windowEnd(window: BudgetWindow, ms: number): number | undefined 
   }
 }
 
-/** The charge in each window at a moment, from the `days` of a {@link BudgetSnapshot}. */
+/** The charge per window at a time, from the `days` of a {@link BudgetSnapshot}. */
 export function spentInWindows(
   { days, total }: Pick<BudgetSnapshot, 'days' | 'total'>,
   ms: number,

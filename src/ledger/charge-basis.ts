@@ -1,4 +1,4 @@
-/** Why a charge equals the price of the provider's counts or differs from it: one word for each usage record. */
+/** Why a charge equals the price of the provider's counts or differs from it, as one value per usage record. */
 import type { UsageRecord } from './usage-record'
 
 export const CHARGE_BASES = [
@@ -23,7 +23,7 @@ const COUNTED_RULES: ReadonlySet<string> = new Set([
   'hangup_input',
 ])
 
-/** The one rule that made the charge what it is; where several did, the one that moved it furthest. */
+/** The rule that determined the charge; with several, the one with the largest effect. */
 export function chargeBasis({ kind, facts }: Pick<UsageRecord, 'kind' | 'facts'>): ChargeBasis {
   if (kind === 'late') return 'late'
   const { rule, flags } = facts

@@ -1,6 +1,6 @@
 /**
- * The facts of a usage record as a list, a quarter of the object's length. The store keeps the list until the history has the
- * record. `usage-record.ts` defines the facts.
+ * The facts of a usage record as a list, at a quarter of the object's length. Redis stores the list until the record is in Postgres.
+ * `usage-record.ts` defines the facts.
  */
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
@@ -25,7 +25,7 @@ const NAMES = [
   'providerCost',
 ] as const
 const USAGE_NAMES = ['uncached', 'cacheRead', 'cacheWrite5m', 'cacheWrite1h', 'output', 'reasoning'] as const
-/** Null means that the fact is missing. */
+/** Facts that may be missing (null). */
 const OPTIONAL: ReadonlySet<string> = new Set(['routeReason', 'providerCost'])
 
 type Facts = Record<(typeof NAMES)[number], unknown> & { usage: Record<(typeof USAGE_NAMES)[number], unknown> }
@@ -33,7 +33,7 @@ type GivenFacts = Omit<Facts, 'routeReason' | 'providerCost'> & Partial<Facts>
 
 const LISTED: ReadonlySet<string> = new Set([...NAMES, 'usage'])
 
-/** Writes facts as a list: the values of {@link NAMES}, the counts of the usage, and an object of all else where there is something. */
+/** Writes facts as a list: the values of {@link NAMES}, the counts of the usage, and an object with the rest, if any. */
 export function listText(facts: GivenFacts, holdId: string): string {
   const list: unknown[] = NAMES.map((name) => (isSaid(name, facts, holdId) ? null : facts[name]))
   list.push(USAGE_NAMES.map((name) => facts.usage[name]))
@@ -55,7 +55,7 @@ function isSaid(name: (typeof NAMES)[number], facts: GivenFacts, holdId: string)
   return name === 'providerFormat' && facts.providerFormat === facts.clientFormat
 }
 
-/** Reads facts as an object. Undefined if they are no list of ours. */
+/** Parses such a list. Undefined if invalid. */
 export function readFacts(text: string, holdId: string): JsonObject | undefined {
   const list = parseJson(text)
   if (!Array.isArray(list)) return undefined

@@ -1,12 +1,11 @@
 /**
- * The secrets of a key that work. A rotation adds a secret with the next number. The secret before it works until a set moment;
- * older ones don't.
+ * The valid secrets of a key. A rotation adds a secret with the next number. The secret before it works until a set time; older ones don't.
  */
 
-/** For a rotated key: the number of its latest secret, and the end of the one before (milliseconds since 1970). */
+/** For a rotated key: the number of its latest secret, and the end of the previous one (milliseconds since 1970). */
 export type KeySecrets = { latest: number; formerEndsAtMs: number }
 
-/** Whether the secret of this number, of the first where left out, has ended. One that is newer than is known has not. */
+/** Whether the secret of this number (default: the first) has expired. A newer secret than the latest known one has not. */
 export function hasEnded(secret: number | undefined, secrets: KeySecrets | undefined, nowMs: number): boolean {
   if (!secrets) return false
   const behind = secrets.latest - (secret ?? 1)
@@ -15,12 +14,12 @@ export function hasEnded(secret: number | undefined, secrets: KeySecrets | undef
 
 const STORED = /^s(\d{1,9}):(\d{1,16}) /
 
-/** The secrets as they stand before a key's allowed models in the store. Empty for a key that was never rotated. */
+/** The text stored before a key's allowed models. Empty for a key that was never rotated. */
 export function secretsText(secrets: KeySecrets | undefined): string {
   return secrets ? `s${secrets.latest}:${secrets.formerEndsAtMs} ` : ''
 }
 
-/** Parses {@link secretsText}, and returns the text behind it. */
+/** Parses {@link secretsText}, and returns the text after it. */
 export function parseSecrets(text: string): { secrets: KeySecrets | undefined; rest: string } {
   const match = STORED.exec(text)
   if (!match) return { secrets: undefined, rest: text }

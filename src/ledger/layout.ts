@@ -1,13 +1,12 @@
 /**
- * The fields of an account, a key and a hold in the store, and the Lua that reads and writes them.
- *
- * Each is one string: a byte that says its form, then its fields in the order of the list. Numbers are as `struct` writes them, a text
- * ends with a zero byte. Form 1 has every field; the forms after it leave out fields with usual values.
+ * The fields of an account, a key and a hold in Redis, and Lua code that reads and writes them. Each is one string: a byte for its form,
+ * then its fields in the order of the list. Numbers are written by `struct`, and a text ends with a zero byte. Form 1 has every field;
+ * other forms omit fields with usual values.
  */
 
 /** `amount`: a whole number; `count`: 32 bits; `limit`: an amount, or -1 for none. */
 type Field = 'amount' | 'count' | 'limit' | 'text'
-/** Seven bytes hold every whole number that a double holds exactly. */
+/** Seven bytes are enough for every whole number that is exact in a double. */
 const CODES: Record<Field, string> = { amount: 'i7', count: 'i4', limit: 'i7', text: 's' }
 
 /** In the order of the string. */
@@ -70,7 +69,7 @@ export type StoredThing = keyof typeof STORED_FIELDS
 
 type Values = Record<string, string | number>
 const NO_LIMITS = { requestsPerMinute: -1, tokensPerMinute: -1, concurrency: -1 }
-/** The fields that a form leaves out, with their values. Of holds: the open ones, and the settled ones. */
+/** The omitted fields of each form, with their values. For holds: open ones, and settled ones. */
 const USUAL: Record<StoredThing, readonly Values[]> = {
   account: [{ status: 'active', overrun: 0, hasBudgets: 0, hangUpHour: 0, hangUps: 0, ...NO_LIMITS }],
   key: [{ status: 'active', allowedModels: '', ...NO_LIMITS, monthlyBudget: -1, expiresAtMs: -1 }],
@@ -83,8 +82,8 @@ const USUAL: Record<StoredThing, readonly Values[]> = {
 const WHOLE = 1
 
 /**
- * Lua for the scripts that use such a thing: `readX(name, text)` (`text` is optional), `xText(x)`, `writeX(name, x)`, and
- * `openHoldText`, `settledHoldText` for holds in these states.
+ * Lua functions for the scripts: `readX(name, text)` (`text` is optional), `xText(x)`, `writeX(name, x)`, and `openHoldText` and
+ * `settledHoldText` for holds in these states.
  */
 export const LAYOUT_TEXTS: Record<StoredThing, string> = {
   account: luaOf('account'),
@@ -96,7 +95,7 @@ function literal(value: string | number): string {
   return typeof value === 'string' ? `'${value}'` : String(value)
 }
 
-/** One form of a thing: its fields and those it leaves out, with their values, as Lua. */
+/** One form with its fields, and its omitted fields with their values, as Lua. */
 function formOf(thing: StoredThing, number: number, left: Values) {
   const fields: Record<string, Field> = STORED_FIELDS[thing]
   const names = Object.keys(fields).filter((name) => !(name in left))
@@ -112,13 +111,13 @@ function formsOf(thing: StoredThing): Form[] {
   return [...USUAL[thing].map((left, index) => formOf(thing, WHOLE + 1 + index, left)), formOf(thing, WHOLE, {})]
 }
 
-/** Lua that finds the form of a text and does for it as `then` says. */
+/** Lua that detects the form of a text and runs the code from `then` for it. */
 function byForm(thing: StoredThing, text: string, then: (form: Form) => string): string {
   const branches = formsOf(thing).map((form) => `if form == ${form.number} then\n  ${then(form)}\nelse`)
   return `local form = string.byte(${text})\n${branches.join('')}\n  refuse('the ${thing} has a form that is not known')\nend`
 }
 
-/** Lua that does for the first form that can hold a thing as `then` says; `field` says where its fields are. */
+/** Lua that runs the code from `then` for the first form that fits; `field` returns the Lua name of a field. */
 function byFit(thing: StoredThing, field: (name: string) => string, then: (form: Form) => string): string {
   const branches = formsOf(thing).map((form) => {
     const fits = form.usual.map(([name, value]) => `${field(name)} == ${value}`)
@@ -127,7 +126,7 @@ function byFit(thing: StoredThing, field: (name: string) => string, then: (form:
   return branches.join('')
 }
 
-/** Lua that writes a form; `field` says where a field is. */
+/** Lua that writes a form; `field` returns the Lua name of a field. */
 function packed({ number, names, codes }: Form, field: (name: string) => string): string {
   return `struct.pack('<B${codes}', ${[number, ...names.map(field)].join(', ')})`
 }

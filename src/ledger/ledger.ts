@@ -1,4 +1,4 @@
-/** The ledger: the only place where a balance changes, by atomic scripts on one shard, idempotent by id. */
+/** The ledger: only here balances change, by atomic scripts on one shard, idempotent by id. */
 
 import { credit, readBalance, recentRecords, setAccountState } from '@/ledger/accounts/balances'
 import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from '@/ledger/accounts/key-states'
@@ -49,81 +49,76 @@ import type {
 import type { StoreCallListener } from './store-calls'
 import type { UsageRecord } from './usage-record'
 
-/** Methods throw `overloaded` where store or history cannot be reached; repeating with the same id is safe. */
+/** Methods throw `overloaded` if Redis or Postgres is unreachable; repeating a call with the same id is safe. */
 export interface Ledger {
-  /** Holds credit for one request, after all checks, in one atomic step. Loads what the store does not know. */
+  /** Holds credit for one request after all checks, atomically. Loads the account and key if needed. */
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
-  /** Why a hold of so much, and of one token, would be refused now, whatever its model; undefined if it would not. */
+  /** Why a hold of this amount and one token would be refused now, for any model; undefined if it would not. */
   refusalOf(payer: Payer, amount: Nano): Promise<Refusal | undefined>
-  /** Pushes deadlines and records progress; outcomes in the order of `renewals`. One call per shard. */
+  /** Extends deadlines and stores progress; outcomes are in the order of `renewals`. One call per shard. */
   renew(renewals: readonly Renewal[]): Promise<RenewOutcome[]>
   /**
-   * Charges a hold's real cost. Never refuses. `force` charges even if the store has lost the hold: pass it if the reserve has
-   * succeeded. `isRepeat`: the hold may have been charged before. A restored store may have reopened it, so its account is
-   * first compared with the history.
+   * Charges a hold's real cost. Never refuses. `force` charges even if Redis has lost the hold: pass it if the reserve succeeded.
+   * `isRepeat`: the hold may have been charged before. A restored Redis may have reopened it, so its account is first compared with
+   * Postgres.
    */
   settle(settlement: Settlement, options?: { force?: boolean; isRepeat?: boolean }): Promise<SettleOutcome>
-  /** The ids of those holds whose settlement is in the history. Rejects if the history is unreachable. */
+  /** The ids of the holds whose settlement is in Postgres. Rejects if Postgres is unreachable. */
   bookedHolds(holdIds: string[]): Promise<string[]>
   /**
-   * Whether the history has the settlement, so that a loss of the store cannot undo it. Corrects an account that was loaded
-   * without it. False if the history is unreachable.
+   * Whether Postgres has the settlement, so that it survives a loss of Redis. Corrects an account that was loaded without it. False if
+   * Postgres is unreachable.
    */
   isBooked(settlement: Pick<Settlement, 'accountId' | 'holdId'>): Promise<boolean>
-  /** Releases a whole hold. An unknown id is fenced: a later reserve of that id answers `exists`. */
+  /** Releases a whole hold. Blocks an unknown id: a later reserve of that id answers `exists`. */
   release(hold: Payer & { holdId: string }): Promise<ReleaseOutcome>
-  /** The state of a hold as the store remembers it. One round trip. */
+  /** The state of a hold in Redis. One round trip. */
   fateOf(hold: Payer & { holdId: string }): Promise<HoldFate>
-  /** The same for good, of one that is no longer in use: an unknown id is fenced, and looked for among the records. */
+  /** The final state of an unused hold. Blocks an unknown id, and looks for it in the records. */
   sealFate(hold: Payer & { holdId: string }): Promise<HoldFate>
-  /** Expires every hold of every shard that is past its deadline, at most `limitPerShard` of each. */
+  /** Expires the holds of all shards that are past their deadline, up to `limitPerShard` each. */
   expireDue(limitPerShard: number): Promise<ExpiredHold[]>
-  /** Adds (or, negative, takes back) credit once per `entryId`, for ever. */
+  /** Adds credit (or takes it back, if negative) once per `entryId`. */
   credit(credit: Credit): Promise<CreditOutcome>
   /**
-   * Takes credit out before a negative entry of the history is written, so that no request can spend it meanwhile. Call it in
-   * the transaction that writes the entry, while the account's row is locked. The entry's {@link credit} settles it. If the
-   * transaction failed, call {@link resolveWithheld}.
+   * Takes credit out before a negative entry is written in Postgres, so that no request can spend it meanwhile. Call it in the transaction
+   * that writes the entry, while the account's row is locked. The entry's {@link credit} settles it. If the transaction failed, call {@link
+   * resolveWithheld}.
    */
   withhold(withholding: Withholding): Promise<WithholdOutcome>
-  /**
-   * Takes or returns the withheld amount, depending on whether the history has its entry. An undecided one expires and is
-   * checked again.
-   */
+  /** Takes or returns the withheld amount, depending on whether Postgres has its entry. An undecided one expires and is checked again. */
   resolveWithheld(withheld: Withheld): Promise<WithheldFate>
-  /** The account's money now, or undefined if no such account exists. One round trip. */
+  /** The account's money now; undefined if the account doesn't exist. One round trip. */
   readBalance(accountId: string): Promise<AccountBalance | undefined>
-  /** The account's latest usage records that have not left for the history, newest first. */
+  /** The account's latest usage records that haven't reached Postgres, newest first. */
   recentRecords(accountId: string, limit: number): Promise<RecentRecord[]>
-  /** The same, as whole records. */
+  /** Like {@link recentRecords}, but as whole records. */
   latestRecords(accountId: string, limit: number): Promise<UsageRecord[]>
-  /** A key's state and use now, or undefined if the account has no such key. One round trip. */
+  /** A key's current state and use; undefined if the account has no such key. One round trip. */
   readKey(payer: Payer): Promise<KeyUsage | undefined>
-  /** Makes a key's status and limits hold on all gateways at once. Call it after the history has them. */
+  /** Applies a key's status and limits on all gateways at once. Call it after they are in Postgres. */
   setKeyState(state: KeyState): Promise<void>
-  /** Makes an account's status and limits hold on all gateways at once. Call it after the history has them. */
+  /** Applies an account's status and limits on all gateways at once. Call it after they are in Postgres. */
   setAccountState(state: AccountState): Promise<'updated' | 'unknown_account'>
   /** Applies an account's budgets and the owners of its keys on all gateways at once. Call it after they are in Postgres. */
   reloadBudgets(accountId: string): Promise<void>
-  /** An account's budgets now, or those that bind one of its keys, and what was spent in each. Undefined if there is no such account. */
+  /** The current budgets and charges of an account or one of its keys. Undefined if the account doesn't exist. */
   readBudgets(accountId: string, keyId?: string): Promise<BudgetsNow | undefined>
-  /** The immutable map from a key's SHA-256 (64 hexadecimal characters) to its account and id. */
+  /** Stores the immutable mapping from a key's SHA-256 (64 hexadecimal characters) to its account and id. */
   rememberKeyHash(keyHash: string, payer: Payer): Promise<void>
   lookupKeyHash(keyHash: string): Promise<Payer | undefined>
   forgetKeyHash(keyHash: string): Promise<void>
-  /** Checks layout, shards and eviction policy at the start. Throws an error that says what is wrong. */
+  /** Checks layout, shards and eviction policy at startup. Throws an error with the reason. */
   verify(): Promise<void>
-  /** Calls `listener` whenever the store is back, or another has taken its place: it may have lost its last seconds. */
+  /** Calls `listener` after a reconnection or a replacement of Redis: it may have lost its last seconds. */
   onStoreReturn(listener: () => void): void
-  /**
-   * Since when the store is known to have lost nothing, milliseconds since 1970; infinity where that is not known now. Without I/O.
-   */
+  /** Since when Redis is known to have lost nothing, in milliseconds since 1970; infinity if unknown. Without I/O. */
   storeSinceMs(): number
-  /** Calls `listener` with the shard of each usage record that a call of this ledger has appended, so that it is carried soon. */
+  /** Calls `listener` with the shard of each usage record that this ledger appends, so that it is written soon. */
   onRecord(listener: (shard: number) => void): void
-  /** Holds open now, over all shards. */
+  /** Open holds in all shards. */
   openHoldCount(): Promise<number>
-  /** Usage records that have not reached the history yet, over all shards. */
+  /** Usage records in all shards that haven't reached Postgres. */
   unsyncedRecordCount(): Promise<number>
 }
 
@@ -132,13 +127,13 @@ type LedgerOptions = {
   history: LedgerHistory
   defaultLimits: DefaultLimits
   logger: Logger
-  /** Called after every script that the store ran. */
+  /** Called after every script. */
   onCall?: StoreCallListener | undefined
-  /** Told of requests with a secret of their key that another is to replace. */
+  /** Called for requests with a rotated-out secret. */
   noteFormerSecret?: LedgerDeps['noteFormerSecret'] | undefined
 }
 
-/** Creates the ledger over a store and the history it is loaded from. */
+/** Creates the ledger over Redis and Postgres. */
 export function createLedger(options: LedgerOptions): Ledger {
   const deps = createDeps(options)
   const { redis, runner } = deps
@@ -181,12 +176,12 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 }
 
-/** Accounts known to have budgets; one that is forgotten costs its next call one more. */
+/** Maximum number of accounts known to have budgets; a forgotten one costs its next request one more call. */
 const MAX_BUDGETED = 20_000
-/** The first request of a key beyond this number is sent twice. */
+/** Beyond this number, a key's first request is sent twice. */
 const KEYS_WITH_ADDRESSES = 20_000
 
-/** Builds what the ledger's parts share. A call may take as long as one command of `redis` may. */
+/** Creates what the parts of the ledger share. A call has the time limit of one command of `redis`. */
 export function createDeps(options: LedgerOptions): LedgerDeps & { recordListeners: Set<(shard: number) => void> } {
   const { redis, history, defaultLimits, logger, onCall, noteFormerSecret = () => undefined } = options
   const timeoutMs = commandTimeoutOf(redis)
@@ -204,10 +199,7 @@ export function createDeps(options: LedgerOptions): LedgerDeps & { recordListene
   return { ...view, epoch, restorer, ...known, defaultLimits, logger, noteRecord, noteFormerSecret, recordListeners }
 }
 
-/**
- * Loads wait for the epoch of an emptied store, since what is loaded before would be loaded again. Calls for the same id share one piece
- * of work.
- */
+/** Delays loads until an emptied Redis has a new epoch, since earlier loads would be repeated. Calls for the same id share one load. */
 function createDoubtingRestorer(restorer: Restorer, epoch: EpochGuard): Restorer {
   const once = createSharing<'loaded' | 'unknown'>()
   async function look(accountId: string): Promise<void> {
@@ -241,7 +233,7 @@ function createDoubtingRestorer(restorer: Restorer, epoch: EpochGuard): Restorer
   }
 }
 
-/** Has calls of one name share the work that the first of them began. */
+/** Makes concurrent calls with the same name share one run. */
 function createSharing<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
   const running = new Map<string, Promise<T>>()
   return (name, work) => {

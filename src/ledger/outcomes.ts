@@ -12,29 +12,29 @@ import type { RequestFacts, UsageRecord } from './usage-record'
 export type { Payer } from '@/ledger/store/names'
 export type { KeySecrets } from './key-secrets'
 
-/** One request's claim on credit. All checks and the hold happen in one atomic step. */
+/** A request for credit. All checks and the hold are one atomic step. */
 export type ReserveRequest = Payer & {
   /** The key's permission at planning time. Undefined = everything. */
   allowed?: Allowed
 
-  /** Made by the gateway, unique per request, and the identity of everything that happens to the hold afterwards. */
+  /** Unique per request, and used for everything about the hold afterwards. */
   holdId: string
   /** The most this request can cost. A non-negative integer. */
   amount: Nano
-  /** The least a crashed request costs once its upstream was reached: the price of its input. At most `amount`. */
+  /** The minimum charge if the gateway dies after reaching the upstream: the price of the input. At most `amount`. */
   inputCost: Nano
   /** Tokens to take from the key's tokens per minute: input bound + output cap. A non-negative integer. */
   tokens: number
-  /** Milliseconds from now (the store's clock) until the hold may be expired, unless renewed. */
+  /** Milliseconds from now (by the time in Redis) until the hold may be expired, unless renewed. */
   ttlMs: number
   /** The client's address, needed only for keys with address lists. Undefined: unknown. */
   from?: { readonly clientAddress: string } | undefined
 }
 
 export type ReserveOutcome =
-  /** `limits` as the reserve has left them. */
+  /** `limits` as after the reserve. */
   | { kind: 'reserved'; available: Nano; limits: Required<RateLimits> }
-  /** The hold id was used before; `state` is the hold's present state. A replay of our own reserve sees `open`. */
+  /** The hold id was used before; `state` is the hold's current state. A replay of our own reserve gets `open`. */
   | { kind: 'exists'; state: 'open' | 'settled' | 'released' | 'expired' }
   | { kind: 'unknown_account' }
   /** The account is loaded but this key is not: load it from the database and try again. */
@@ -42,17 +42,19 @@ export type ReserveOutcome =
   | { kind: 'account_suspended' }
   | { kind: 'key_inactive'; status: 'deactivated' | 'deleted' | 'expired' | 'replaced' }
   | { kind: 'address_not_allowed' }
-  /** The key may call something else than the request was planned with: plan again with this. */
+  /** The key's permission differs from the one at planning time: plan again with this. */
   | { kind: 'models_changed'; allowed: Allowed }
   | { kind: 'insufficient'; available: Nano; held: Nano; needed: Nano }
-  /** `remaining` of the key's budget beside the `held` of its open requests; `available` to the account. */
+  /** `remaining` in the key's budget, `held` by its open requests, and `available` in the account. */
   | { kind: 'budget_exceeded'; resetsAtMs: number; remaining: Nano; held: Nano; needed: Nano; available: Nano }
-  /** One of the budgets of days, weeks, months or for ever: the one with the least left, `remaining`, which may be below 0. */
+  /** The exceeded budget with the least `remaining`, which may be negative. */
   | (OverBudget & { kind: 'over_budget'; remaining: Nano; needed: Nano; available: Nano })
   | (Limited & { scope: 'requests' | 'tokens'; limits: RateLimits })
   | (Limited & { scope: 'concurrency' })
 
-/** `limit` with what was granted for the window; `spent` in it; `held` by open requests. `resetsAtMs`: never, where it is undefined. */
+/**
+ * `limit` includes the window's grant; `spent` is in the window; `held` is by open requests. `resetsAtMs` is undefined if it never resets.
+ */
 type OverBudget = {
   scope: BudgetScope
   window: BudgetWindow
@@ -64,10 +66,10 @@ type OverBudget = {
 
 export type Refusal = Exclude<ReserveOutcome, { kind: 'reserved' }>
 
-/** `of`: whether it is the key's own limit, or that of all keys of its account together. */
+/** `of`: the key's own limit, or the account's shared limit for all keys. */
 type Limited = { kind: 'rate_limited'; of: 'key' | 'account'; limit: number; retryAfterMs: number }
 
-/** Limits of a key or an account that has none of its own, per minute and at once. Positive integers. */
+/** Default limits of keys and accounts, per minute and concurrent. Positive integers. */
 export type DefaultLimits = { requestsPerMinute: number; tokensPerMinute: number; concurrency: number }
 
 /** Progress of an open hold: the deadline moves to now + `ttlMs`, and `cost` is charged if the gateway dies. */
@@ -84,10 +86,10 @@ export type RenewOutcome = 'renewed' | 'settled' | 'released' | 'expired' | 'unk
 export type Settlement = Payer & {
   holdId: string
   cost: Nano
-  /** Tokens really used, to give back what reserve took too much of the tokens-per-minute. */
+  /** Tokens really used, to correct the tokens per minute taken by reserve. */
   tokens: number
   facts: RequestFacts
-  /** If the client left before the first byte: the number of free hang-ups per account and hour. Undefined otherwise. */
+  /** If the client disconnected before the first byte: the number of free disconnects per account and hour. Undefined otherwise. */
   freePerHour?: number
 }
 
@@ -96,14 +98,14 @@ export type SettleOutcome =
   | { kind: 'already_settled' }
   /** The hold had expired and was charged `expiredCost`; the difference has been corrected. */
   | { kind: 'late'; expiredCost: Nano; record: UsageRecord }
-  /** The hold had been released; nothing is charged twice or revived. */
+  /** The hold was already released; nothing is charged. */
   | { kind: 'already_released' }
-  /** The store does not know the hold. With `force` the cost is charged anyway (Redis lost the hold). */
+  /** Redis does not have the hold. With `force` the cost is charged anyway (Redis lost the hold). */
   | { kind: 'unknown_hold' }
 
 export type ReleaseOutcome = 'released' | 'already_settled' | 'already_released' | 'already_expired' | 'unknown_hold'
 
-/** The fate of a hold: `charged`, `free` (ended without a charge), `open`, or `unknown`. */
+/** How a hold ended: `charged`, `free` (without a charge), `open`, or `unknown`. */
 export type HoldFate = { kind: 'open' | 'free' | 'unknown' } | { kind: 'charged'; sinceMs: number }
 
 export type ExpiredHold = { holdId: string; accountId: string; keyId: string; cost: Nano }
@@ -112,23 +114,23 @@ export type ExpiredHold = { holdId: string; accountId: string; keyId: string; co
 export type Credit = { accountId: string; entryId: string; amount: Nano }
 export type CreditOutcome = { kind: 'credited' | 'exists'; available: Nano } | { kind: 'unknown_account' }
 
-/** Credit that the history is about to take back by the entry `entryId`. `amount` is positive. */
+/** Credit that Postgres is about to take back by the entry `entryId`. `amount` is positive. */
 export type Withheld = { accountId: string; entryId: string; amount: Nano }
 export type Withholding = Withheld & {
-  /** Milliseconds from now (the store's clock) until the history is asked whether it has the entry. */
+  /** Milliseconds from now (by the time in Redis) until Postgres is asked whether it has the entry. */
   ttlMs: number
-  /** Whether the account may go below zero by it. */
+  /** Whether the balance may become negative. */
   allowNegative: boolean
-  /** The amount that must stay available unless the balance may go below zero. Undefined: none. */
+  /** The amount that must stay available unless the balance may become negative. Undefined: none. */
   keep?: Nano
-  /** Earlier debits of the history that may be missing in the store. Each counts once. */
+  /** Earlier debits in Postgres that Redis may lack. Each counts once. */
   debits: readonly { entryId: string; amount: Nano }[]
 }
 export type WithholdOutcome =
   | { kind: 'withheld'; available: Nano }
   | { kind: 'insufficient'; available: Nano }
   | { kind: 'unknown_account' }
-/** `taken` permanently, `returned`, or `undecided`: the history has not decided yet. */
+/** `taken` permanently, `returned`, or `undecided` in Postgres. */
 export type WithheldFate = 'taken' | 'returned' | 'undecided'
 
 /** An account's money at one moment. Balance = available + held; credited = balance + spent. */
@@ -158,12 +160,12 @@ export type KeyLimits = Allowed & {
 /** Limits for all keys of an account together; null = the catalogue's limits. Only administrators raise them. */
 export type AccountLimits = Pick<KeyLimits, 'requestsPerMinute' | 'tokensPerMinute' | 'concurrency'>
 
-/** An account's status and limits as the administration last set them. */
+/** An account's status and limits as last set by an administrator. */
 export type AccountState = AccountLimits & { accountId: string; status: AccountStatus }
 
-/** The history's view of an account, from which the ledger is loaded or rebuilt. */
+/** An account as in Postgres, from which the ledger is loaded or rebuilt. */
 export type AccountSnapshot = AccountState & {
-  /** Credits minus charges that have reached the history. */
+  /** Credits minus charges that have reached Postgres. */
   balance: Nano
   spent: Nano
   /** Charges of the calendar month `month`. */
@@ -173,11 +175,11 @@ export type AccountSnapshot = AccountState & {
   seq: number
   /** Ledger entries whose credit is already in `balance`: a later `credit` of one of them answers `exists`. */
   creditedEntryIds: string[]
-  /** Left out if the account has none. */
+  /** Undefined if the account has none. */
   budgets?: AccountBudgets
 }
 
-/** A key's status and limits as the administration last set them. */
+/** A key's status and limits as last set. */
 export type KeyState = Payer & KeyLimits & { status: KeyStatus } & KeyAccess
 
 /** Properties of only some keys: rotated secrets, address lists, an owning member. */
@@ -187,7 +189,7 @@ type KeyAccess = {
   ownerId?: string | null | undefined
 }
 
-/** A key at one moment: its state, and what it has open and spent. */
+/** A key at one moment: its state, open requests and charges. */
 export type KeyUsage = Omit<KeyState, 'addresses'> & {
   addressText: string
   open: number
@@ -200,28 +202,28 @@ export type KeySnapshot = KeyLimits &
     accountId: string
     keyId: string
     status: KeyStatus
-    /** Charges through this key in the calendar month `month` (yyyymm, UTC). */
+    /** Charges of this key in the calendar month `month` (yyyymm, UTC). */
     spentThisMonth: Nano
     month: number
   }
 
-/** The history that the ledger reads, implemented outside so that the ledger knows no database. */
+/** What the ledger reads from Postgres. Implemented outside, so that the ledger knows no database. */
 export interface LedgerHistory {
   account(accountId: string): Promise<AccountSnapshot | undefined>
   key(accountId: string, keyId: string): Promise<KeySnapshot | undefined>
-  /** Several accounts at once, in any order; those that don't exist are left out. */
+  /** Several accounts at once, in any order; unknown ones are omitted. */
   accounts(accountIds: string[]): Promise<AccountSnapshot[]>
-  /** Which of these usage records (by `recordId`) are already inside their account's `balance`. In any order. */
+  /** The `recordId`s of those usage records that are already in their account's `balance`. In any order. */
   knownRecordIds(recordIds: string[]): Promise<string[]>
-  /** The ids of those holds that were settled in full, even if the store says that they expired. */
+  /** The ids of those holds that were settled in full, even if expired in Redis. */
   settledHoldIds(holdIds: string[]): Promise<string[]>
-  /** Whether this entry was committed; `undecided` while the account is being changed; `absent` is for ever. */
+  /** Whether this entry was committed; `undecided` while the account is being changed; `absent` is final. */
   entryState(accountId: string, entryId: string): Promise<'recorded' | 'absent' | 'undecided'>
   /** All account ids in batches, for a rebuild. */
   accountIds(afterId: string, limit: number): Promise<string[]>
 }
 
-/** One of an account's latest usage records, as GET /v1/usage shows them. */
+/** One of an account's latest usage records, as in GET /v1/usage. */
 export type RecentRecord = {
   recordId: string
   model: string

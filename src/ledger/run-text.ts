@@ -1,11 +1,11 @@
-/** Runs Lua texts that are not the ledger's own: by their digest, with the text only where the store does not know it. */
+/** Runs Lua scripts outside the ledger by their digest, and sends the text only if Redis doesn't know it. */
 import { createHash } from 'node:crypto'
 import type { RedisClient } from './store/connection'
 
-/** The digest of every script text that was sent: few, and all part of the program. */
+/** The digests of all sent scripts: few, and all part of the program. */
 const digests = new Map<string, string>()
 
-/** Runs `text` on `names`. Rejects as the store does. */
+/** Runs `text` on `names`. Rejects with the error of Redis. */
 export async function runText(
   redis: RedisClient,
   text: string,

@@ -1,31 +1,31 @@
-/** Calls to the store for metrics: by name, with their outcome, and what a client is doing now. */
+/** Metrics for calls to Redis: by name and outcome, and a client's current load. */
 import { Cluster } from 'ioredis'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import type { RedisClient } from '@/ledger/store/connection'
 
-/** Calls that are no scripts, and named: which server it is, and whose an API key is. */
+/** Named calls other than scripts: the server's identity, and the owner of an API key. */
 const GUARDED_OPERATIONS = ['identity', 'key-hash'] as const
 export type GuardedOperation = (typeof GUARDED_OPERATIONS)[number]
 
-/** The name of every call that a listener can be told of: the scripts', and those above. */
+/** The names of all calls: the scripts, and {@link GUARDED_OPERATIONS}. */
 export const STORE_OPERATIONS: readonly string[] = [
   ...Object.values(SCRIPTS).map(({ name }) => name),
   ...GUARDED_OPERATIONS,
 ]
 
-/** Told how long a call of the store took, in milliseconds, and whether it was answered well. Must not throw. */
+/** Called with the duration of a call in milliseconds, and whether it succeeded. Must not throw. */
 export type StoreCallListener = (operation: string, milliseconds: number, isAnswered: boolean) => void
 
 export type RedisLoad = {
   /** Whether commands can be sent. */
   isConnected: boolean
-  /** Commands that were sent and not answered yet. */
+  /** Commands without an answer yet. */
   inFlight: number
-  /** How often the client has lost its server, or the whole cluster, and looked for it again. */
+  /** How often the client has reconnected to its server or the cluster. */
   reconnects: number
 }
 
-/** Watches `client` from now on. Returns how to read what it does. */
+/** Watches `client` from now on. Returns a function that reads its load. */
 export function watchLoad(client: RedisClient): () => RedisLoad {
   let reconnects = 0
   client.on('reconnecting', () => {

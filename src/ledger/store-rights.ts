@@ -1,24 +1,24 @@
-/** The rights that the store's user needs, tested by one script that writes nothing. */
+/** The permissions that the Redis user needs, tested by one script that writes nothing. */
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { keyPrefixOf, type RedisClient } from './store/connection'
 import { LEDGER_PATTERN, probeName } from './store/names'
 import { integerOf, listOf } from './store/reply'
 import type { ScriptRunner } from './store/script-runner'
 
-/** One command on one kind of names. */
+/** One command on one family of names. */
 export type Right = {
-  /** The command with arguments that would be taken; `@` stands for a name. */
+  /** The command with valid arguments; `@` stands for a name. */
   line: string
   /** The prefix of the names; empty for those of the shards. */
   family: string
-  /** Whether paid requests and their books get on without it. */
+  /** Whether paid requests work without it. */
   isOptional: boolean
 }
 
-/** Which rights are missing, as the rules of an ACL that would give them: `+zadd`, `~sig:*`. */
+/** The missing permissions as ACL rules: `+zadd`, `~sig:*`. */
 export type MissingRights = { required: string[]; optional: string[] }
 
-/** Commands of the scripts, and of what carries records away and looks at holds. */
+/** Commands of the scripts, of reading records, and of checking holds. */
 const LEDGER_LINES = [
   ...['HGET @ f', 'HMGET @ f', 'HGETALL @', 'HSET @ f 1', 'HDEL @ f', 'EXISTS @', 'PEXPIRE @ 1', 'PTTL @', 'TIME'],
   ...['ZADD @ 1 m', 'ZSCORE @ m', 'ZRANGE @ 0 0', 'ZREM @ m', 'ZCARD @'],
@@ -38,25 +38,25 @@ const LEDGER_LINES = [
   'XREAD COUNT 1 STREAMS @ 0',
   ...['XREADGROUP GROUP g c COUNT 1 STREAMS @ >', 'XINFO GROUPS @', 'XGROUP CREATE @ g 0'],
 ]
-/** Commands of the automatic check, and of figures on pages. */
+/** Commands of the automatic check, and for numbers on pages. */
 const WATCHING_LINES = ['SCAN 0 COUNT 1', 'SSCAN @ 0', 'XREVRANGE @ + - COUNT 1']
 
-/** Rights that the ledger itself needs. */
+/** Permissions that the ledger needs. */
 export const LEDGER_RIGHTS: readonly Right[] = [
   ...LEDGER_LINES.map((line) => ({ line, family: '', isOptional: false })),
   ...WATCHING_LINES.map((line) => ({ line, family: '', isOptional: true })),
   ...rightsOn('keyhash:', []),
 ]
 
-/** Further rights of a client of a cluster. */
+/** Additional permissions of a cluster client. */
 export const CLUSTER_RIGHTS: readonly Right[] = [{ line: 'CLUSTER SLOTS', family: '', isOptional: false }]
 
-/** Reading and writing names that begin with `family`, and `lines` on them. */
+/** Reading and writing names with the prefix `family`, and `lines` on them. */
 export function rightsOn(family: string, lines: readonly string[], isOptional = false): Right[] {
   return ['GET @', 'SET @ 1', ...lines].map((line) => ({ line, family, isOptional }))
 }
 
-/** Asks the node of `shard`. Throws if it does not answer, or may not be asked at all. */
+/** Asks the node of `shard`. Throws if it doesn't answer, or refuses the test. */
 export async function findMissingRights(
   redis: RedisClient,
   runner: ScriptRunner,
@@ -65,7 +65,7 @@ export async function findMissingRights(
 ): Promise<MissingRights> {
   const prefix = keyPrefixOf(redis)
   const lines = rights.map(({ line, family }) => JSON.stringify(wordsOf(line, prefix + probeName(shard, family))))
-  // With its text: whether that may be sent is a right, too.
+  // Sends the whole text, since that needs a permission too.
   const reply = listOf(await runner.guard(() => redis.eval(SCRIPTS.rights.text, 1, probeName(shard, ''), ...lines)))
   const missing = { required: new Set<string>(), optional: new Set<string>() }
   for (let index = 0; index < reply.length; index += 2) {
@@ -79,7 +79,7 @@ export async function findMissingRights(
   }
 }
 
-/** The right that a refusal of a whole script names; undefined if the text is none. */
+/** The permission named in an error about a whole script; undefined for another error. */
 export function rightRefused(text: string, prefix: string): string | undefined {
   if (!text.startsWith('NOPERM')) return undefined
   const command = /'([^']+)' command/.exec(text)?.[1]
@@ -90,7 +90,7 @@ function wordsOf(line: string, name: string): string[] {
   return line.split(' ').map((word) => (word === '@' ? name : word))
 }
 
-/** Names, as a rule of an ACL. */
+/** An ACL rule for names. */
 function namesRule(family: string, prefix: string): string {
   return `~${prefix}${family === '' ? LEDGER_PATTERN : `${family}*`}`
 }

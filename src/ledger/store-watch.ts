@@ -1,7 +1,7 @@
 /**
- * Whether the store accepts the writes of paid requests. Checked in the background for each node, since a store that answers
- * may refuse writes. New requests stop before its memory is full, so that open ones can settle. Missing rights are known by
- * name. Readiness uses the same verdict.
+ * Whether Redis accepts the writes of paid requests. Checked in the background for each node, since a node that answers may refuse writes.
+ * New requests stop before its memory is full, so that open ones can settle. Missing permissions are reported by name. Readiness uses the
+ * same result.
  */
 import { Cluster, type Redis } from 'ioredis'
 import { GatewayError } from '@/chat/error'
@@ -22,7 +22,7 @@ import {
   rightRefused,
 } from './store-rights'
 
-/** Why a node takes no paid request. Only `unreachable` may be a moment's matter, which each request finds out for itself. */
+/** Why a node accepts no paid request. Only `unreachable` may be temporary, so that each request tries it. */
 type StoreFault =
   | 'full'
   | 'may_evict'
@@ -34,40 +34,40 @@ type StoreFault =
   | 'unreachable'
 
 export type StoreState = {
-  /** The fault that all nodes have; undefined if one node is sound. */
+  /** The fault that all nodes have; undefined if one node has none. */
   fault: StoreFault | undefined
   /** The fault of any node. */
   partFault: StoreFault | undefined
   /**
-   * Rights that the user lacks on any node, as ACL rules. Without a `required` one nothing works; `optional` ones are for
-   * watching and sign-in.
+   * Permissions that the user lacks on any node, as ACL rules. Without a `required` one nothing works; `optional` ones are for monitoring
+   * and sign-in.
    */
   missing: MissingRights
-  /** For the fullest node, the used share of `maxmemory`, or of the machine's memory without that limit. */
+  /** The used share of `maxmemory` of the fullest node, or of the machine's memory without that limit. */
   memoryShare: number
   /** The memory limit of the smallest node in bytes; 0 if no node reports it. */
   memoryLimit: number
 }
 
 export interface StoreWatch extends BackgroundWorker {
-  /** Whether a new paid request of this account must not be tried. Without I/O; while it is called, the store is checked more often. */
+  /** Whether a new paid request of this account must not be tried. Without I/O; calls make the checks more frequent. */
   isClosedTo(accountId: string): boolean
   /** The result of the last check. */
   state(): StoreState
-  /** The same, after another look where the last one is not of this moment. All who ask meanwhile share it. Never rejects. */
+  /** Checks again if the last result is not fresh. Concurrent calls share one check. Never rejects. */
   look(): Promise<StoreState>
 }
 
 type StoreWatchOptions = {
   redis: RedisClient
   logger: Logger
-  /** The part of the memory from which on nothing new is taken. */
+  /** The used share of memory at which no new requests are accepted. */
   fullShare: number
-  /** Rights that the gateway needs besides those of the ledger. */
+  /** Permissions that the gateway needs besides the ledger's. */
   rights?: readonly Right[]
-  /** Milliseconds between two looks while requests come, or something is wrong. Default 1,000. */
+  /** Milliseconds between checks during requests or a fault. Default 1,000. */
   intervalMs?: number
-  /** Milliseconds between two looks while no request asks and the store is healthy. Default 5,000. */
+  /** Milliseconds between checks without requests and faults. Default 5,000. */
   idleIntervalMs?: number
 }
 
@@ -75,9 +75,11 @@ const INTERVAL_MS = 1_000
 const IDLE_INTERVAL_MS = 5_000
 const STOP_TIMEOUT_MS = 1_000
 const JITTER = 0.25
-/** However often readiness is asked, the store is probed no more often than this, or at half the interval. */
+/** The minimum interval of checks for readiness; or half of `intervalMs`, if that is shorter. */
 const FRESH_MS = 500
-/** Rights are looked at when a connection begins, where something was refused, and otherwise this often: an idle gateway asks little. */
+/**
+ * Permissions are checked after a connection, after a refusal, and otherwise at this interval, since an idle gateway should send little.
+ */
 const RIGHTS_INTERVAL_MS = 60_000
 const NONE_MISSING: MissingRights = { required: [], optional: [] }
 const SOUND: StoreState = {
@@ -88,7 +90,7 @@ const SOUND: StoreState = {
   memoryLimit: 0,
 }
 
-/** Patterns of the store's error texts. */
+/** Patterns of Redis' error texts. */
 const FAULTS: readonly [RegExp, StoreFault][] = [
   [FORBIDDEN, 'forbidden'],
   [/^OOM/, 'out_of_memory'],
@@ -97,7 +99,7 @@ const FAULTS: readonly [RegExp, StoreFault][] = [
   [/^NOREPLICAS/, 'too_few_replicas'],
 ]
 
-/** Creates a watch that has not looked yet, and until then refuses nothing. */
+/** Creates a watch. It refuses nothing before its first check. */
 export function createStoreWatch(options: StoreWatchOptions): StoreWatch {
   const { redis, logger, fullShare, rights = [] } = options
   const { intervalMs = INTERVAL_MS, idleIntervalMs = IDLE_INTERVAL_MS } = options
@@ -110,7 +112,7 @@ export function createStoreWatch(options: StoreWatchOptions): StoreWatch {
   let lookedAtMs = Number.NEGATIVE_INFINITY
   let rightsSeenAtMs = Number.NEGATIVE_INFINITY
   let looking: Promise<StoreState> | undefined
-  /** Whether a request has asked since the last look, or a connection has changed. */
+  /** Whether there was a request or a connection change since the last check. */
   let isAsked = false
   const stayClose = () => {
     if (isAsked) return
@@ -206,7 +208,7 @@ function nodesOf(redis: RedisClient): WatchedNode[] {
   })
 }
 
-/** Looks at one node, and where that is due or something is refused, at each right of its user. */
+/** Checks one node, and if due or after a refusal, each permission of its user. */
 async function lookAt({ node, shards }: WatchedNode, deps: LookDeps, areRightsDue: boolean): Promise<NodeState> {
   const { runner, fullShare } = deps
   const [shard] = shards
@@ -242,13 +244,13 @@ function noteRefusal(found: NodeState, error: unknown, redis: RedisClient): void
   if (rule !== undefined && !found.missing.required.includes(rule)) found.missing.required.push(rule)
 }
 
-/** The store's own error text. */
+/** The error text of Redis. */
 function refusalOf(error: unknown): string {
   const cause = error instanceof GatewayError ? error.cause : error
   return cause instanceof Error ? cause.message : ''
 }
 
-/** Buffers of replicas and of the file are not what the limit counts. A store without a limit ends where its machine does. */
+/** Buffers of replicas and of the file don't count for the limit. Without a limit, the machine's memory is the limit. */
 function readMemory(info: string): Pick<StoreState, 'memoryShare' | 'memoryLimit'> & { mayEvict: boolean } {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? ''
   const own = Number(field('maxmemory'))

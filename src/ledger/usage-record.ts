@@ -1,4 +1,4 @@
-/** The usage record: the immutable thing that a settle or an expire appends, and the only thing that the history ever charges. */
+/** The immutable usage record: settling or expiring a hold appends one, and Postgres charges nothing else. */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import type { FinishKind } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
@@ -25,21 +25,21 @@ export const BILLING_RULES = [
 ] as const
 export type BillingRule = (typeof BILLING_RULES)[number]
 
-/** HTTP's unofficial status of a request whose client went away; only ever recorded. */
+/** The unofficial HTTP status for a client that disconnected; only ever recorded. */
 export const CLIENT_CLOSED_STATUS = 499
-/** The lowest HTTP status that is not a success. */
+/** The lowest HTTP status for an error. */
 export const FIRST_FAILED_STATUS = 400
 
-/** Whether a request counts as an error: it failed, and not because its client hung up. */
+/** Whether a request counts as an error: it failed, and not because its client disconnected. */
 export function isErrorStatus(status: number): boolean {
   return status >= FIRST_FAILED_STATUS && status !== CLIENT_CLOSED_STATUS
 }
 
-/** `forced`: charged although the store had lost the hold. */
+/** `forced`: charged although Redis had lost the hold. */
 export const RECORD_FLAGS = ['estimated', 'clamped', 'overrun', 'late', 'expired', 'forced'] as const
 export type RecordFlag = (typeof RECORD_FLAGS)[number]
 
-/** Uses of one tool that ran at the provider, and what they cost together. */
+/** Uses of one tool that ran at the provider, and their total cost. */
 export type ToolCharge = { name: string; uses: number; cost: Nano }
 
 /** The cost of all uses together. */
@@ -51,7 +51,7 @@ export function toolsCost(tools: readonly ToolCharge[]): Nano {
 export const COUNT_GAPS = ['input_over', 'input_under', 'output_over', 'output_under', 'clamped'] as const
 export type CountGap = (typeof COUNT_GAPS)[number]
 
-/** Both counts where they differ; the local ones are guesses, made of the text alone. */
+/** Both counts if they differ; the local ones are estimated from the text. */
 export type DifferingCounts = {
   gaps: CountGap[]
   providerInput: number
@@ -62,18 +62,18 @@ export type DifferingCounts = {
 
 /** Labels as the caller sent them; undefined if not sent. */
 export type RequestLabels = {
-  /** `name=value`, in order, each name once. */
+  /** `name=value`, sorted, each name once. */
   tags?: string[]
   /** The app's title, or its origin. */
   app?: string
-  /** A keyed hash of whom the body names as the end user. */
+  /** A keyed hash of the end user named in the body. */
   endUser?: string
 }
 
 /** The gateway's part of a usage record. The ledger and its scripts store it as opaque text. */
 export type RequestFacts = {
   requestId: string
-  /** The catalogue model that answered, and the model or tier that was asked for. */
+  /** The catalogue model that answered, and the requested model or tier. */
   model: string
   requestedModel: string
   provider: string
@@ -88,68 +88,66 @@ export type RequestFacts = {
   /** Missing where no tool was charged. */
   tools?: ToolCharge[]
   stream: boolean
-  /** HTTP status the client got; 499 where it went away first. */
+  /** HTTP status sent to the client; 499 if it disconnected first. */
   status: number
   attempts: number
-  /** Why this model answered; missing where none had yet. */
+  /** Why this model was chosen; undefined if none was. */
   routeReason?: string
   startedAtMs: number
-  /** SHA-256 of the request's idempotency key, in hexadecimal; missing where it has none. */
+  /** SHA-256 of the request's idempotency key, in hexadecimal; undefined without one. */
   idempotencyKey?: string | undefined
-  /** The labels that the account sorts its usage by; undefined if the caller sent none. */
+  /** The labels for grouping the account's usage; undefined if the caller sent none. */
   labels?: RequestLabels | undefined
   /** Milliseconds from arrival to the first content and to the end; null if there was none. */
   firstTokenMs: number | null
   durationMs: number
-  /** The id that the client's answer has; missing where that is made of the request's own, or not known. */
+  /** The id of the client's answer; undefined if derived from the request's id, or unknown. */
   answerId?: string | undefined
-  /** Why the answer ended; missing where nothing has said so. */
+  /** Why the answer ended; undefined if unknown. */
   finish?: FinishKind | undefined
   /** The following five are for operators only. The provider's cost; undefined if unknown. */
   providerCost?: Nano
-  /** Calls for the same request that another outran, and what they may cost as far as it is known: a part of `providerCost`. */
+  /** Calls for the same request that lost against a faster one, and their known cost, which is part of `providerCost`. */
   outrun?: { calls: number; cost: Nano }
   counts?: DifferingCounts
-  /** The provider counted tokens in a class that has no price here. */
+  /** The provider counted tokens in a class without a price here. */
   hasUnpricedUsage?: true
-  /** The provider reported cache writes as one sum; they count in the class that the request asked for. */
+  /** The provider reported cache writes as one sum; they count in the requested class. */
   isReclassified?: true
 }
 
 const ENVELOPE_WORDS = 8
 const RECORD_KINDS = ['settle', 'expire', 'late'] as const
-/** The last millisecond of the year 9999: no clock says more, and neither dates nor the history's months hold more. */
+/** The last millisecond of the year 9999, the maximum for dates and for the months in Postgres. */
 export const LATEST_MS = 253_402_300_799_999
 
-/**
- * One entry of a shard's stream: the envelope, which is all but the facts, and the facts. In the stream they are one text.
- */
+/** One entry of a shard's stream: the facts, and all else as the envelope. In the stream they are one text. */
 export type UsageRecord = {
-  /** The hold id; a late correction's is the hold id + `:late`. Unique for ever: the history's dedupe key. */
+  /** The hold id; for a late correction the hold id + `:late`. Unique, so that Postgres can ignore duplicates. */
   recordId: string
   holdId: string
   accountId: string
   keyId: string
   kind: (typeof RECORD_KINDS)[number]
-  /** The amount that this record adds to the account's charges; for a late correction the difference, which may be negative. */
+  /** The amount added to the account's charges; for a late correction the difference, which may be negative. */
   cost: Nano
   /** The reserved amount. */
   held: Nano
   seq: number
-  /** The store's clock when it happened, milliseconds since 1970. */
+  /** When it happened by the time in Redis, in milliseconds since 1970. */
   atMs: number
   flags: RecordFlag[]
-  /** The member who acted: whose key it was when the hold was made, or who used a key of no member. Left out if there is none. */
+  /** The acting member: the owner of the key when the hold was made, or the user of a key without an owner. Undefined if there is none. */
   memberId?: string | undefined
   facts: RequestFacts
 }
 
-/** A record without the facts: all that money needs. */
+/** A record without the facts: everything about money. */
 export type RecordEnvelope = Omit<UsageRecord, 'facts'>
 
 /**
- * Reads a stream entry. `fields` are its names and values in turn. Returns undefined if anything in it is not as the
- * scripts and the gateway write it: such an entry must never reach the history's books.
+ * Parses a stream entry. `fields` alternates names and values. Returns undefined if anything is invalid: such an entry must never be
+ * charged in Postgres.
  */
 export function parseUsageRecord(fields: readonly string[]): UsageRecord | undefined {
   const words = envelopeWords(fields)
@@ -158,12 +156,12 @@ export function parseUsageRecord(fields: readonly string[]): UsageRecord | undef
   return facts ? Object.assign(envelope, { facts }) : undefined
 }
 
-/** Reads a stream entry but for its facts, so that the money of an entry with broken facts can still be counted. */
+/** Parses a stream entry without its facts, so that its money still counts if the facts are broken. */
 export function parseRecordEnvelope(fields: readonly string[]): RecordEnvelope | undefined {
   return envelopeOf(envelopeWords(fields))
 }
 
-/** The envelope's words; none if the entry has no text of ours. Behind them stand the facts. */
+/** The fields of the envelope, which come before the facts; none if the entry isn't ours. */
 function envelopeWords([name, text = '']: readonly string[]): string[] {
   const words = name === 'r' ? text.split(' ', ENVELOPE_WORDS) : []
   return words.length === ENVELOPE_WORDS ? words : []
@@ -184,12 +182,12 @@ function envelopeOf(words: readonly string[]): RecordEnvelope | undefined {
   return { recordId, holdId, ...payer, kind, cost: nano(cost), held: nano(held), seq, atMs, flags }
 }
 
-/** Reads facts, or undefined if any field is missing or of the wrong type. */
+/** Parses facts. Undefined if any field is missing or has the wrong type. */
 function parseFacts(text: string, envelope: RecordEnvelope): RequestFacts | undefined {
   const value = readFacts(text, envelope.holdId)
   if (!value || !areFacts(value)) return undefined
   if (value.rule !== 'hangup_input' && value.rule !== 'hangup_free') return value as unknown as RequestFacts
-  // Facts are written before the store decides whether it is free.
+  // Facts are written before the script decides whether the disconnect is free.
   const isFree = envelope.kind === 'settle' && envelope.cost === 0
   return { ...value, rule: isFree ? 'hangup_free' : 'hangup_input' } as unknown as RequestFacts
 }
@@ -226,8 +224,8 @@ export function areFacts(value: JsonObject): boolean {
 }
 
 /**
- * Writes the facts of a hold as the scripts store them. A number that JSON cannot hold, or tokens that
- * cannot be counted, are a bug of the caller, and end here before they make a record that the history refuses.
+ * Writes the facts of a hold for the scripts. Asserts that numbers are valid in JSON and tokens are countable, since Postgres would refuse
+ * the record.
  */
 export function factsText(facts: RequestFacts, holdId: string): string {
   const { status, attempts, startedAtMs, durationMs, firstTokenMs, usage } = facts

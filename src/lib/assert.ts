@@ -1,16 +1,16 @@
-/** Assertions stay on in production: a gateway that handles money stops rather than runs wrong. */
+/** Assertions stay on in production: a gateway that handles money should rather stop than continue wrongly. */
 
-/** A broken assumption of our own code: a bug, never the caller's fault. */
+/** A broken assumption in our own code: a bug, never the caller's fault. */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError'
 }
 
-/** Throws an {@link AssertionError} with `message` unless `condition` holds. */
+/** Throws an {@link AssertionError} with `message` if `condition` is false. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionError(message)
 }
 
-/** Marks a branch that the type system proves unreachable; throws if it is reached all the same. */
+/** Marks a branch that types prove unreachable; throws if reached anyway. */
 export function assertNever(value: never): never {
   throw new AssertionError(`unreachable: ${JSON.stringify(value)}`)
 }

@@ -1,26 +1,26 @@
-/** Gathers what many callers ask within one turn of the event loop into one question, for a source where many cost as one. */
+/** Combines lookups of many callers in one tick into one query. */
 
 type BatchOptions<V> = {
-  /** Answers at most `maxKeys` keys at once; a key that is not in the answer has none. Must settle by itself. */
+  /** Looks up at most `maxKeys` keys; missing keys have no value. Needs its own time limit. */
   answer(keys: readonly string[]): Promise<ReadonlyMap<string, V>>
   maxKeys: number
-  /** Questions on their way at once; what is asked meanwhile is gathered for the next. */
+  /** Maximum concurrent queries; later lookups wait for the next. */
   maxQuestions: number
-  /** Keys that may wait, so that no flood fills the memory: from then on asking fails at once. */
+  /** Maximum waiting keys; further lookups fail at once, so that memory is bounded. */
   maxWaiting: number
 }
 
-/** The answer for one key, from a question that was put after the call. Rejects as the question does. */
+/** The value of one key, from a query made after the call. Rejects if the query fails. */
 type AskInBatch<V> = (key: string) => Promise<V | undefined>
 
-/** Creates a batch. First come, first served; a key that is asked for twice before its question is put is asked once. */
+/** Creates a batch. First come, first served; duplicate keys of one query are sent once. */
 export function createBatch<V>(options: BatchOptions<V>): AskInBatch<V> {
   const { answer, maxKeys, maxQuestions, maxWaiting } = options
   const waiting = new Map<string, PromiseWithResolvers<V | undefined>>()
   let questions = 0
   let isScheduled = false
 
-  /** At the end of the turn, when all that one event has set in motion has asked. */
+  /** At the end of the tick, when all its lookups are known. */
   function schedule(): void {
     if (isScheduled || questions >= maxQuestions || waiting.size === 0) return
     isScheduled = true

@@ -1,4 +1,4 @@
-/** A map that forgets what was not used for longest once it is full: a memory that no stranger can fill without end. */
+/** A map that drops the least recently used entry when full, so that its memory is bounded. */
 
 export interface BoundedMap<K, V> {
   /** The value of `key`, which counts as a use. */
@@ -7,16 +7,15 @@ export interface BoundedMap<K, V> {
 }
 
 /**
- * Holds at most `capacity` entries (a positive integer), among them the half of so many that were used last. Both operations cost the
- * same at any size.
+ * Keeps at most `capacity` entries (a positive integer), always including the most recently used half. Both operations take constant time.
  */
 export function createBoundedMap<K, V>(capacity: number): BoundedMap<K, V> {
-  // A Map iterates in the order of insertion, so its first key is the one that was not used for longest.
+  // A Map iterates in the order of insertion, so its first key is the least recently used.
   const entries = new Map<K, V>()
   return {
     get(key) {
       const value = entries.get(key)
-      // With much room left no entry is dropped soon, so the order is not updated.
+      // At most half full, no entry is dropped soon, so the order isn't updated.
       if (value === undefined || entries.size * 2 <= capacity) return value
       entries.delete(key)
       entries.set(key, value)

@@ -1,4 +1,4 @@
-/** What people call the browser that a User-Agent header is of. */
+/** Names the browser and system of a User-Agent header. */
 
 const BROWSERS: readonly [pattern: RegExp, name: string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
@@ -18,7 +18,7 @@ const SYSTEMS: readonly [pattern: RegExp, name: string][] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** `Firefox on Linux` of a User-Agent header; of a program that is no browser the beginning of what it says. */
+/** For example `Firefox on Linux`; for other programs the beginning of the header. */
 export function browserName(userAgent: string): string {
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1]
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1]

@@ -1,6 +1,6 @@
-/** Time as a dependency, so that everything that waits or expires can be driven by a test, and days in UTC. */
+/** Time as a dependency, so that tests can control everything that waits or expires, and days in UTC. */
 
-/** A source of time. `now` is wall-clock milliseconds since 1970; `monotonic` is milliseconds that never run backwards. */
+/** A source of time. `now` is in milliseconds since 1970; `monotonic` is in milliseconds that never go back. */
 export interface Clock {
   now(): number
   monotonic(): number
@@ -12,12 +12,12 @@ export const systemClock: Clock = { now: () => Date.now(), monotonic: () => perf
 export const MS_PER_HOUR = 3_600_000
 export const MS_PER_DAY = 86_400_000
 
-/** The day of a moment in UTC, as yyyy-mm-dd. */
+/** The UTC day of a time, as yyyy-mm-dd. */
 export function utcDayOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10)
 }
 
-/** The first millisecond of the moment's day in UTC. */
+/** The first millisecond of the UTC day. */
 export function startOfUtcDay(atMs: number): number {
   return Math.floor(atMs / MS_PER_DAY) * MS_PER_DAY
 }

@@ -1,4 +1,4 @@
-/** The countries of ISO 3166-1, by their two letters. */
+/** The countries of ISO 3166-1 by their two-letter codes. */
 
 const CODES =
   'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI ' +
@@ -8,10 +8,10 @@ const CODES =
   'PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK ' +
   'TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
 
-/** All of them, in the order of the alphabet. */
+/** All of them in alphabetical order. */
 export const COUNTRIES: readonly string[] = CODES.split(' ')
 
-/** Whether these are the two capital letters of a country. */
+/** Whether `code` is a country's two capital letters. */
 export function isCountry(code: string): boolean {
   return COUNTRIES.includes(code)
 }

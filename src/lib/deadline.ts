@@ -1,16 +1,16 @@
 /**
- * Waits with a time limit, so that a hanging server cannot make its callers hang. Time in which this process stood still does
- * not count: the reply may be unread in a socket, or the request unsent.
+ * Waits with a time limit, so that a hanging server cannot block its callers. Time in which this process was blocked doesn't count: the
+ * reply may be unread in a socket, or the request unsent.
  */
 
-/** What a {@link Watch} answers instead of a value once its signal has fired. */
+/** The result of a {@link Watch} after its signal has fired. */
 export const UNWANTED: unique symbol = Symbol('unwanted')
 
-/** Several waits in a row, for as long as their result is wanted. */
+/** Several waits in sequence that one signal cancels. */
 interface Watch {
-  /** Settles as `work` does, or resolves to {@link UNWANTED} once the signal has fired. What fails after that fails unheard. */
+  /** Settles like `work`, or resolves to {@link UNWANTED} once the signal has fired. Later failures are ignored. */
   orUnwanted<T>(work: PromiseLike<T>): Promise<T | typeof UNWANTED>
-  /** To be called however the waiting ends. */
+  /** Always call it at the end. */
   clear(): void
 }
 
@@ -26,15 +26,12 @@ export function watchFor(signal: AbortSignal): Watch {
   }
 }
 
-/** A span is counted in this many slices: however long the event loop stands still, it costs one of them. */
+/** The time is divided into this many slices. A block of the event loop counts as one slice at most. */
 const SLICES = 5
-/** A timer that is later than this tells that the loop stood still. */
+/** A timer later than this means that the event loop was blocked. */
 const STALL_MS = 20
 
-/**
- * Calls `ring` after `timeoutMs` of a turning event loop; time in which it stood still just before counts little. `onTimer` is told each timer
- * that it waits by.
- */
+/** Calls `ring` after `timeoutMs`, hardly counting time in which the event loop was blocked. `onTimer` gets each timer used. */
 export function startAlarm(timeoutMs: number, ring: () => void, onTimer?: (timer: Timer) => void): () => void {
   const sliceMs = Math.ceil(timeoutMs / SLICES)
   let leftMs = timeoutMs
@@ -58,16 +55,15 @@ export function startAlarm(timeoutMs: number, ring: () => void, onTimer?: (timer
 }
 
 /**
- * Settles as `work` does, or after `timeoutMs` as `onLate` does: what lateness means, a value or an error, is its caller's
- * to say. Work that loses runs on, and the outcome of it is not looked at: work that can be cancelled is better
- * cancelled by `onLate`. Leaves no timer behind.
+ * Settles like `work`, or after `timeoutMs` like `onLate`. Late work continues and its result is ignored, so `onLate` should cancel it if
+ * possible. Leaves no timer behind.
  */
 export function withDeadline<T, L>(
   work: PromiseLike<T>,
   timeoutMs: number,
   onLate: () => L | PromiseLike<L>,
 ): Promise<T | L> {
-  // Written out instead of a race of promises: paid requests wait like this several times each.
+  // Faster than a race of promises, since each paid request waits several times.
   return new Promise<T | L>((resolve, reject) => {
     const clear = startAlarm(timeoutMs, () => {
       try {

@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { assert } from './assert'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** The largest multiple of 62 that a byte can hold; bytes from here on are thrown away so that every character is equally likely. */
+/** The largest multiple of 62 in a byte; larger bytes are discarded so that every character is equally likely. */
 const UNBIASED_LIMIT = 248
 
 /** `length` characters of 0-9A-Za-z from the system's secure random source, unbiased (5.95 bits each). */
@@ -17,12 +17,12 @@ export function randomBase62(length: number): string {
   return text
 }
 
-/** `prefix` + `_` + 22 random base62 characters (131 bits), e.g. `acct_…`. */
+/** `prefix` + `_` + 22 random base62 characters (131 bits), for example `acct_…`. */
 export function randomId(prefix: string): string {
   return `${prefix}_${randomBase62(22)}`
 }
 
-/** A non-negative integer below 62^length, as base62 padded with zeros to `length` characters. Asserts that it fits. */
+/** A non-negative integer in base62, padded with zeros to `length` characters. Asserts that it fits. */
 export function toBase62(value: number, length: number): string {
   assert(Number.isSafeInteger(value) && value >= 0, `no base62 for ${value}`)
   let text = ''

@@ -5,12 +5,12 @@ import { type JsonObject, type JsonValue, parseJson } from './json'
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Replaces the string at `path`, of which `current` was parsed, by `value`; `text` itself where it holds none. Linear. */
+/** Replaces the string `current` at `path` by `value`; returns `text` itself if there is none. Linear. */
 export function replaceStringInJson(text: string, path: readonly string[], current: string, value: string): string {
   const fresh = JSON.stringify(value)
   const name = JSON.stringify(path[path.length - 1] ?? '')
   const at = text.indexOf(name)
-  // A name that stands once is surely the one that the parse found: inside a string it would have escaped quotes.
+  // A name that occurs once is the one that was parsed: inside a string its quotes would be escaped.
   if (at !== -1 && text.lastIndexOf(name) === at && !maySpellNamesInEscapes(text)) {
     const old = JSON.stringify(current)
     for (const separator of [':', ': ']) {
@@ -24,8 +24,8 @@ export function replaceStringInJson(text: string, path: readonly string[], curre
 }
 
 /**
- * `text`, which is `before` as JSON, as that of `after`, where the two differ in texts and in fields that are added; undefined if there
- * is more to it. Fields that are the same value are the same. Each name has to stand once in `text`.
+ * Changes `text` (`before` as JSON) into the JSON of `after`, if they differ only in strings and added fields; undefined otherwise.
+ * Unchanged fields are the same objects. Each name must occur once in `text`.
  */
 export function copyJson(text: string, before: JsonObject, after: JsonObject): string | undefined {
   let copy = text
@@ -41,10 +41,10 @@ export function copyJson(text: string, before: JsonObject, after: JsonObject): s
   return added === '' ? copy : `${copy.slice(0, end)}${added}${copy.slice(end)}`
 }
 
-/** What is to stand at `path`; undefined removes it. `text` is the value as JSON, where known. */
+/** The new value at `path`; undefined removes it. `text` is the value as JSON, if known. */
 export type JsonEdit = { path: readonly (string | number)[]; value: JsonValue | undefined; text?: string }
 
-/** Returns `text` with the edits made; missing names are added at the end. Linear for each level of the paths. */
+/** Returns `text` with the edits; missing names are added at the end. Linear per level of the paths. */
 export function editJson(text: string, edits: readonly JsonEdit[], depth = 0): string {
   const start = skipSpace(text, 0)
   const isObject = text[start] === '{'
@@ -74,7 +74,7 @@ export function editJson(text: string, edits: readonly JsonEdit[], depth = 0): s
   return text.slice(0, start + 1) + members.join(',') + text.slice(end)
 }
 
-/** Undefined if the value is to go. */
+/** Undefined if the value is removed. */
 function editValue(text: string, edits: readonly JsonEdit[], depth: number): string | undefined {
   if (edits.length === 0) return text
   const whole = edits.findLast(({ path }) => path.length === depth)
@@ -82,12 +82,12 @@ function editValue(text: string, edits: readonly JsonEdit[], depth: number): str
   return whole.value === undefined ? undefined : (whole.text ?? JSON.stringify(whole.value))
 }
 
-/** Whether nothing more comes: also where the text, against its promise, just ends. */
+/** Also true at the end of a truncated text. */
 function isClosing(text: string, index: number): boolean {
   return index >= text.length || text[index] === '}' || text[index] === ']'
 }
 
-/** An escaped letter may be part of a name, which no search for the name would then find. */
+/** Whether a field name may contain an escaped letter, so that searching for the name would miss it. */
 function maySpellNamesInEscapes(text: string): boolean {
   return text.includes('\\') && text.includes('\\u00') && /\\u00[4-7]/.test(text)
 }

@@ -1,4 +1,4 @@
-/** Reads JSON that a person wrote: syntax errors name line and column, and repeated names are errors too. */
+/** Reads JSON that a person wrote: syntax errors have line and column, and repeated names are errors too. */
 import { type JsonObject, type JsonValue, parseJson } from './json'
 
 type JsonTextResult =
@@ -37,7 +37,7 @@ class SyntaxFault extends Error {
 function readDocument(source: string): JsonValue {
   let at = 0
 
-  /** The token that `pattern` finds here, or undefined; moves past it and the space after it. */
+  /** The token that matches `pattern` here, if any; skips it and the space after it. */
   function take(pattern: RegExp): string | undefined {
     pattern.lastIndex = at
     const token = pattern.exec(source)?.[0]

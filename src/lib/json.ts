@@ -1,22 +1,22 @@
-/** JSON values as types, and reading them without trusting their shape or depth. */
+/** Types for JSON values, and functions to read unknown values safely. */
 import { inspectJson, type JsonBounds } from '@/lib/json-source/scan'
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
 export type JsonObject = { [key: string]: JsonValue | undefined }
 
-/** What JSON has for values as they are written, which the compiler's own typings lack. */
+/** JSON's functions for raw texts, which the compiler's typings lack. */
 export const rawJson = JSON as typeof JSON & {
   /** An object that stringify writes as `text`. */
   rawJSON(text: string): JsonObject
   isRawJSON(value: unknown): boolean
 }
 
-/** Whether `value` is a JSON object: not null, not an array, not a number as it was written (json-source/as-written.ts). */
+/** Whether `value` is a JSON object: not null, not an array, not a raw number (json-source/as-written.ts). */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !rawJson.isRawJSON(value)
 }
 
-/** How many fields the objects of `value` have, at all depths. */
+/** The number of object fields in `value`, at all depths. */
 export function countFields(value: JsonValue | undefined): number {
   if (typeof value !== 'object' || value === null) return 0
   const inside = Array.isArray(value) ? value : Object.values(value)
@@ -25,23 +25,23 @@ export function countFields(value: JsonValue | undefined): number {
   return fields
 }
 
-/** `value` where it is a text, else undefined. */
+/** `value` if it is a string, otherwise undefined. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** The largest JSON that is parsed: deep values take seconds to serialise, millions of values seconds to parse. */
+/** Limits for parsing any JSON: deep values take seconds to serialise, millions of values seconds to parse. */
 export const PARSED_BOUNDS: JsonBounds = { depth: 1000, values: 4_000_000 }
 
-/** What is parsed at most of a text inside a caller's body: as many values and names as of the body itself. */
+/** Limits for parsing a text inside a caller's body: as many values and names as in the body itself. */
 export const TEXT_BOUNDS = { depth: 1000, values: 100_000, names: 10_000 } as const satisfies JsonBounds
 
-/** Parses `text`, or returns undefined if it is not JSON or holds more than {@link PARSED_BOUNDS}. */
+/** Parses `text`. Undefined if it isn't JSON or exceeds {@link PARSED_BOUNDS}. */
 export function parseJson(text: string): JsonValue | undefined {
   return exceedsBounds(text, PARSED_BOUNDS) ? undefined : parseWithinBounds(text)
 }
 
-/** The same for a text that is known to hold no more. */
+/** Parses a text that is known to be within the limits. */
 export function parseWithinBounds(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue
@@ -50,14 +50,14 @@ export function parseWithinBounds(text: string): JsonValue | undefined {
   }
 }
 
-/** Whether `text`, if it is JSON, holds more than `bounds`. Costs nothing for a text that is too short for that. */
+/** Whether JSON in `text` exceeds `bounds`. Free for texts that are too short for that. */
 function exceedsBounds(text: string, bounds: JsonBounds): boolean {
-  // Each level takes two brackets, each value a character and what parts it from the next.
+  // Each level takes two brackets, each value a character and a separator.
   if (text.length <= 2 * Math.min(bounds.depth, bounds.values)) return false
   return inspectJson(text, bounds).breach !== undefined
 }
 
-/** The object with each text in it, names of fields aside, as `change` has it. */
+/** A copy of `object` with `change` applied to each string except field names. */
 export function mapTexts(object: JsonObject, change: (text: string) => string): JsonObject {
   const mapped = (value: JsonValue): JsonValue => {
     if (typeof value === 'string') return change(value)

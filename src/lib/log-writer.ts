@@ -1,30 +1,30 @@
-/** Gets log lines out of the process in batches: never blocks the event loop, never dies of a closed pipe, bounded in memory. */
+/** Writes log lines in batches, without blocking the event loop, dying of a closed pipe, or using unbounded memory. */
 import { write, writeSync } from 'node:fs'
 
 export interface LogWriter {
   write(line: string): void
-  /** Resolves when everything written so far has left the process or been given up. */
+  /** Resolves when everything so far has been written or dropped. */
   flush(): Promise<void>
-  /** Writes what is left before the process exits. */
+  /** Writes the rest before the process exits. */
   flushSync(): void
 }
 
 const STDOUT = 1
-/** A write costs as much as a hundred lines do, so a line waits this long for others to leave with … */
+/** A write costs as much as a hundred lines, so a line waits this long for others … */
 const LINGER_MS = 50
 /** … unless this many characters are waiting. */
 const BATCH_CHARS = 64 * 1024
 /** While the reader stalls, lines beyond this many characters are dropped and counted. */
 const MAX_QUEUED_CHARS = 8 * 1024 * 1024
 const RETRY_MS = 10
-/** How often a process that exits tries again where the reader stalls … */
+/** Retries at exit while the reader stalls … */
 const MAX_EXIT_RETRIES = 20
-/** … and a write that has been under way for this long tells that it does. */
+/** … which is assumed if a write has taken this long. */
 const STALLED_MS = 1_000
-/** How long a process that exits gives a write that is under way in another thread, whose end cannot be asked for. */
+/** How long an exit waits for a write in another thread, whose end can't be detected. */
 const IN_FLIGHT_MS = 250
 
-/** Creates a writer to a file descriptor, standard output unless told otherwise. */
+/** Creates a writer to a file descriptor, by default standard output. */
 export function createLogWriter(descriptor = STDOUT): LogWriter {
   let queued: string[] = []
   let queuedChars = 0
@@ -34,7 +34,7 @@ export function createLogWriter(descriptor = STDOUT): LogWriter {
   let isInFlight = false
   let sentAt = 0
   let isBroken = false
-  /** What a batch under way has left to write. */
+  /** The rest of the batch being written. */
   let rest: Uint8Array | undefined
   const waiting: (() => void)[] = []
 
@@ -51,7 +51,7 @@ export function createLogWriter(descriptor = STDOUT): LogWriter {
     return queuedChars >= BATCH_CHARS || (waiting.length > 0 && queued.length > 0)
   }
 
-  /** Writes now, and goes on for as long as a full batch, or a caller, is waiting. */
+  /** Writes now, and continues while a full batch or a caller is waiting. */
   function pump(): void {
     clearTimeout(timer)
     timer = undefined
@@ -96,7 +96,7 @@ export function createLogWriter(descriptor = STDOUT): LogWriter {
       if (isBroken || isStalled) return
       clearTimeout(timer)
       timer = undefined
-      // A batch under way is with another thread, which the end of the process would cut off.
+      // The batch is written by another thread, which would stop with the process.
       if (isInFlight) Bun.sleepSync(IN_FLIGHT_MS)
       const left = isInFlight || !rest ? [takeBatch()] : [rest, takeBatch()]
       if (!isInFlight) rest = undefined
@@ -105,12 +105,12 @@ export function createLogWriter(descriptor = STDOUT): LogWriter {
   }
 }
 
-/** Has the process write what is left when it exits or crashes. Only a signal without a handler takes the last lines along. */
+/** Writes the rest when the process exits or crashes. Only a signal without a handler loses the last lines. */
 export function flushOnExit(writer: LogWriter): void {
   process.on('exit', writer.flushSync)
 }
 
-/** Whether all of it could be written: a reader that stalls is waited for, but not for long. */
+/** Whether everything was written. Waits for a stalled reader, but not for long. */
 function writeAllSync(descriptor: number, bytes: Uint8Array): boolean {
   let retries = 0
   for (let at = 0; at < bytes.length; ) {

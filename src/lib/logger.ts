@@ -1,4 +1,4 @@
-/** Logging: one JSON line per event, with every secret taken out before it is written. */
+/** Logging: one JSON line per event, with all secrets removed. */
 import { createBoundedMap } from './bounded-map'
 import { messageOf, stackOf } from './error-text'
 import { createRedactor, REDACTED, type Redact } from './redact'
@@ -7,21 +7,20 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 export type LogFields = Record<string, unknown>
 
-/** `event` is a stable snake_case name such as `request_finished`; everything that varies goes into `fields`. */
+/** `event` is a stable snake_case name such as `request_finished`; everything variable goes into `fields`. */
 export interface Logger {
   debug(event: string, fields?: LogFields): void
   info(event: string, fields?: LogFields): void
   warn(event: string, fields?: LogFields): void
   error(event: string, fields?: LogFields): void
-  /** A cheap `info` event: `own` holds only texts of ours and is written as it is; `foreign` has secrets taken out. */
+  /** A cheap `info` event: `own` has only our own texts and is written as is; secrets are removed from `foreign`. */
   infoOwn(event: string, own: OwnFields, foreign: Record<string, string>): void
 }
 
-/** Plain data whose every text is an id, a name or a word of ours. */
+/** Plain data whose texts are all ids or our own names. */
 export type OwnFields = { readonly [name: string]: OwnValue } & {
   [name in 'time' | 'level' | 'service' | 'event']?: never
 }
-/** A value of such a field. */
 export type OwnValue =
   | string
   | number
@@ -33,11 +32,11 @@ export type OwnValue =
 
 export type LoggerOptions = {
   level: LogLevel
-  /** Takes one line including its line feed. Must neither throw nor block. */
+  /** Writes one line including its line feed. Must neither throw nor block. */
   write(line: string): void
-  /** Named in every line. */
+  /** Part of every line. */
   service: string
-  /** Defaults to the known shapes of keys; pass one that also knows this process's secrets. */
+  /** By default removes texts that look like keys; pass one that also knows this process's secrets. */
   redact?: Redact
   /** Milliseconds since 1970. */
   now?(): number
@@ -45,15 +44,15 @@ export type LoggerOptions = {
 
 const MAX_STRING_CHARS = 8192
 const MAX_DEPTH = 6
-/** Values in one line, at all depths together. */
+/** Maximum values in one line, at all depths together. */
 const MAX_VALUES = 500
-/** Texts whose redaction is remembered, and how long they may be. */
+/** Maximum number and length of texts whose redaction is cached. */
 const MAX_REMEMBERED = 256
 const MAX_REMEMBERED_CHARS = 128
-/** Fields whose value is a secret whatever it looks like. */
+/** Fields that always have a secret value. */
 const SECRET_FIELD = /^(authorization|cookie|set-cookie|password|secret|api[-_]?key|x-.*api-key|access[-_]?token)$/i
 
-/** Creates the root logger. A call below `level` costs one comparison. Stacks of errors are written at level debug only. */
+/** Creates the root logger. A call below `level` costs one comparison. Error stacks are written only at level debug. */
 export function createLogger(options: LoggerOptions): Logger {
   const redact = options.redact ?? createRedactor()
   const now = options.now ?? Date.now
@@ -89,7 +88,7 @@ export function createLogger(options: LoggerOptions): Logger {
   }
 }
 
-/** Moments as text; many lines are of the same millisecond. */
+/** Formats times, and caches the latest since many lines have the same millisecond. */
 function createTimeText(): (atMs: number) => string {
   let lastMs = Number.NaN
   let text = ''
@@ -101,7 +100,7 @@ function createTimeText(): (atMs: number) => string {
   }
 }
 
-/** Remembers the outcome of short texts, since most requests name the same few models and reasons. */
+/** Caches the results of short texts, since most requests use the same few models and reasons. */
 function rememberCleaned(clean: Redact): Redact {
   const known = createBoundedMap<string, string>(MAX_REMEMBERED)
   return (text) => {
@@ -118,7 +117,7 @@ function shorten(text: string): string {
   return text.length > MAX_STRING_CHARS ? `${text.slice(0, MAX_STRING_CHARS)}… [${text.length} characters]` : text
 }
 
-/** Fields as plain JSON data. Logging never fails a request: fields that throw when they are read are said to do so. */
+/** Converts fields to plain JSON data. Logging must never fail a request, so errors while reading fields are logged instead. */
 function cleanFields(read: () => LogFields, redact: Redact, withStack: boolean): LogFields {
   try {
     return createCleaner(redact, withStack)(read(), 0) as LogFields

@@ -1,21 +1,21 @@
-/** Money as integers: nano-USD for amounts, pico-USD per token for prices. USD as a decimal exists only at the edges. */
+/** Money as integers: nano-USD for amounts, pico-USD per token for prices. Decimal USD exists only in input and output. */
 import { assert } from './assert'
 
 declare const nanoBrand: unique symbol
 declare const picoBrand: unique symbol
 
-/** An amount in nano-USD (10⁻⁹ USD): an integer whose magnitude is at most {@link MAX_NANO}. */
+/** An amount in nano-USD (10⁻⁹ USD): an integer of at most ±{@link MAX_NANO}. */
 export type Nano = number & { readonly [nanoBrand]: true }
 /** A price in pico-USD (10⁻¹² USD) per token: a non-negative integer of at most {@link MAX_PICO_PER_TOKEN}. */
 export type Pico = number & { readonly [picoBrand]: true }
 
 export const NANO_PER_USD = 1_000_000_000
-/** The most one account or one request may be worth: 9,000,000 USD, which stays below 2⁵³ nano-USD. */
+/** The maximum for one account or one request: 9,000,000 USD, which is below 2⁵³ nano-USD. */
 export const MAX_NANO = 9_000_000 * NANO_PER_USD
-/** The dearest price a catalogue may name: 1 USD per token. */
+/** The maximum price in a catalogue: 1 USD per token. */
 export const MAX_PICO_PER_TOKEN = 1_000_000_000_000
 const PICO_PER_NANO = 1000n
-/** pico-USD per token that are 1 USD per 1,000,000 tokens. */
+/** 1 USD per 1,000,000 tokens in pico-USD per token. */
 const PICO_PER_TOKEN_IN_USD_PER_1M = 1_000_000
 const DECIMAL_USD = /^(-?)(\d{1,8})(?:\.(\d{1,9}))?$/
 
@@ -23,12 +23,12 @@ export const ZERO_NANO = 0 as Nano
 
 /** Brands an integer as nano-USD. Asserts that it is an integer within ±{@link MAX_NANO}. */
 export function nano(value: number): Nano {
-  // Asked before the assertion: its message would be put together each time.
+  // Checked before the assertion, so that its message isn't built each time.
   if (!Number.isSafeInteger(value) || Math.abs(value) > MAX_NANO) assert(false, `amount out of range: ${value}`)
   return value as Nano
 }
 
-/** Reads a decimal USD text such as `10.5` exactly; undefined beyond nine decimals or the range. */
+/** Parses decimal USD such as `10.5` exactly; undefined beyond nine decimals or the range. */
 export function parseUsd(text: string): Nano | undefined {
   const match = DECIMAL_USD.exec(text)
   if (!match) return undefined
@@ -38,12 +38,12 @@ export function parseUsd(text: string): Nano | undefined {
   return nano(match[1] === '-' && magnitude > 0 ? -magnitude : magnitude)
 }
 
-/** The amount as a JSON number of USD, for the edges only. */
+/** The amount in USD as a JSON number, only for output. */
 export function nanoToUsd(amount: Nano): number {
   return amount / NANO_PER_USD
 }
 
-/** The amount as exact decimal text with nine decimals at most and no trailing zeros, e.g. `10.5`. */
+/** The amount as exact decimal text with up to nine decimals and no trailing zeros, for example `10.5`. */
 export function formatUsd(amount: Nano): string {
   const magnitude = Math.abs(amount)
   const whole = Math.floor(magnitude / NANO_PER_USD)
@@ -53,16 +53,16 @@ export function formatUsd(amount: Nano): string {
   return `${amount < 0 ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`
 }
 
-/** USD per 1,000,000 tokens in pico-USD per token; undefined where negative, not finite, too fine or out of range. */
+/** USD per 1,000,000 tokens in pico-USD per token; undefined if negative, not finite, too precise or out of range. */
 export function priceToPico(usdPer1mTokens: number): Pico | undefined {
-  // Adding zero turns minus zero, which JSON can say, into zero.
+  // Adding zero turns minus zero, which JSON allows, into zero.
   const pico = Math.round(usdPer1mTokens * 1_000_000) + 0
   if (!Number.isFinite(usdPer1mTokens) || pico < 0 || pico > MAX_PICO_PER_TOKEN) return undefined
   if (Math.abs(pico / 1_000_000 - usdPer1mTokens) > Math.abs(usdPer1mTokens) * 1e-12) return undefined
   return pico as Pico
 }
 
-/** The price as exact decimal text of USD per 1,000,000 tokens, e.g. `0.25`. */
+/** The price in USD per 1,000,000 tokens as exact decimal text, for example `0.25`. */
 export function formatPrice(price: Pico): string {
   const fraction = String(price % PICO_PER_TOKEN_IN_USD_PER_1M)
     .padStart(6, '0')
@@ -70,7 +70,7 @@ export function formatPrice(price: Pico): string {
   return `${Math.floor(price / PICO_PER_TOKEN_IN_USD_PER_1M)}${fraction ? `.${fraction}` : ''}`
 }
 
-/** The price as exact decimal text of USD per token, e.g. `0.00000025`. */
+/** The price in USD per token as exact decimal text, for example `0.00000025`. */
 export function formatTokenPrice(price: Pico): string {
   const digits = String(price).padStart(13, '0')
   const fraction = digits.slice(-12).replace(/0+$/, '')
@@ -78,9 +78,9 @@ export function formatTokenPrice(price: Pico): string {
 }
 
 /**
- * ⌈Σ tokensᵢ × priceᵢ / 1000⌉ nano-USD: the one place where tokens become money, rounded up once per request.
- * Each of `counts` has its price. Asserts that every count is a non-negative integer. Amounts above {@link MAX_NANO} saturate there, so that an
- * absurd request is too dear for every account instead of wrapping around.
+ * ⌈Σ tokensᵢ × priceᵢ / 1000⌉ nano-USD: the only place that converts tokens to money, rounded up once per request. Each count has its
+ * price. Asserts that every count is a non-negative integer. Results are at most {@link MAX_NANO}, so that an absurd request is too
+ * expensive for every account instead of overflowing.
  */
 export function costNano(counts: readonly number[], prices: readonly Pico[]): Nano {
   let exact = 0

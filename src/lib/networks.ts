@@ -1,17 +1,17 @@
-/** Networks of internet addresses as people write them (CIDR): read strictly, and asked whether an address lies in them. */
+/** Parses networks of internet addresses (CIDR) strictly, and checks whether addresses are in them. */
 import { BlockList, isIP } from 'node:net'
 
 const IPV4_BITS = 32
 const IPV6_BITS = 128
 const BYTE = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const IPV4 = new RegExp(`^${BYTE}(?:\\.${BYTE}){3}$`)
-/** No zone, and nothing of IPv4 at its end: that is written as IPv4. */
+/** Without a zone, and without IPv4 notation at the end. */
 const IPV6 = /^[0-9a-f:]{2,39}$/i
 const PREFIX = /^(?:0|[1-9]\d{0,2})$/
 
 /**
- * Reads an address, or a network with the length of its prefix, and gives the one way of writing it. Undefined for anything else: short
- * and octal forms that some programs take for an address, and addresses with bits beyond their prefix, are none.
+ * Normalises an address or a network with a prefix length. Undefined for anything else, also for short and octal forms that some programs
+ * accept, and for addresses with bits beyond the prefix.
  */
 export function parseNetwork(text: string): string | undefined {
   const [address = '', prefix, ...rest] = text.split('/')
@@ -26,7 +26,7 @@ export function parseNetwork(text: string): string | undefined {
   return `${isV4 ? address : shortest(address)}/${length}`
 }
 
-/** As every browser writes it. */
+/** The shortest form, as in browsers. */
 function shortest(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1)
 }
@@ -43,10 +43,10 @@ function bitsOf(parts: readonly number[], width: number): bigint {
   return parts.reduce((bits, part) => (bits << BigInt(width)) | BigInt(part), 0n)
 }
 
-/** Whether an address lies in one of the networks. An IPv4 address is the same in either notation; what is no address lies in none. */
+/** Whether an address is in one of the networks. IPv4 addresses match in both notations; invalid addresses never match. */
 export type Networks = (address: string) => boolean
 
-/** Networks as {@link parseNetwork} gives them. */
+/** Takes networks from {@link parseNetwork}. */
 export function createNetworks(networks: readonly string[]): Networks {
   const list = new BlockList()
   for (const network of networks) {

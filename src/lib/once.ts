@@ -1,6 +1,6 @@
-/** Work that is done at first need and kept from then on, such as a library that is built or a secret that is read. */
+/** Runs work at its first use and keeps the result, such as a loaded library or a secret. */
 
-/** Remembers what `make` gave, but not that it failed: then the next call tries again. Calls at the same time share one try. */
+/** Caches the result of `make`, but not a failure: the next call retries. Concurrent calls share one run. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {

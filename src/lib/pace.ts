@@ -1,12 +1,12 @@
-/** Work in the background that leaves most of the time to others: a rest after each piece, by how long the piece took. */
+/** Slows background work down: it pauses after each piece, depending on the piece's duration. */
 
-/** To be awaited after each piece of work. */
+/** Await it after each piece of work. */
 export type Pace = () => Promise<void>
 
-/** One piece may take this long in all; what took longer was probably waiting itself. */
+/** The maximum duration that counts for one piece; a longer piece was probably waiting itself. */
 const MAX_PIECE_MS = 100
 
-/** Creates the pace of one job: it rests so long that its pieces take about `share` (0 to 1) of the time. */
+/** Creates the pace of one job. Its pieces take about `share` (0 to 1) of the time. */
 export function createPace(share: number): Pace {
   let restedAtMs = performance.now()
   return async () => {

@@ -1,13 +1,13 @@
-/** Takes secrets out of text that is about to be logged or shown: the configured ones by value, all others by their shape. */
+/** Removes secrets from text to be logged or shown: configured ones by value, all others by their form. */
 
 export type Redact = (text: string) => string
 
 export const REDACTED = '[redacted]'
 
-/** A configured secret shorter than this is not searched for: it would blank out ordinary words. */
+/** Shorter configured secrets are not searched for, since they may be part of ordinary words. */
 export const MIN_SECRET_CHARS = 8
 
-/** Secrets. Each pattern matches only what must go, so that the surrounding text stays readable. */
+/** Secrets. Each pattern matches only the secret, so that the text around it stays readable. */
 const SECRET_SHAPES = [
   '\\bsvc-(?:mgmt-)?[A-Za-z0-9]{12,}',
   '\\bsk-[A-Za-z0-9_-]{8,}',
@@ -21,13 +21,13 @@ const SECRET_SHAPES = [
   '(?<=[A-Za-z][A-Za-z0-9+.-]{1,20}://)[^/\\s:@]*:[^/\\s@]+(?=@)',
 ]
 
-/** What is of use in our own log and no caller's business: ids of keys, organisations, projects and requests, and addresses. */
+/** Useful in our log but internal: ids of keys, organisations, projects and requests, and addresses. */
 const INTERNAL_SHAPES = [
   '\\b(?:sk|pk|rk|svc|key|org|proj|req)[-_][A-Za-z0-9_-]{8,}',
   '(?<=\\bBearer\\s{1,8})\\S+',
   '\\b[a-z][a-z0-9+.-]*://\\S+',
 ]
-/** Shapes of names for our accounts at a provider. */
+/** Names of our accounts at a provider. */
 const ACCOUNT_SHAPES = [
   '\\barn:[a-z-]+:[^\\s"\'`,;)]+',
   '\\b(?:AKIA|ASIA|AROA|AIDA)[A-Z2-7]{12,}\\b',
@@ -47,7 +47,7 @@ export function createRedactor(secrets: Iterable<string> = []): Redact {
   return (text) => text.replace(pattern, REDACTED)
 }
 
-/** A redactor that can be taught further secrets, such as keys that come into use later. It forgets none. */
+/** Creates a redactor that can learn more secrets, such as keys added later. It forgets none. */
 export function createLearningRedactor(secrets: Iterable<string>): {
   redact: Redact
   learn(more: Iterable<string>): void
@@ -63,12 +63,12 @@ export function createLearningRedactor(secrets: Iterable<string>): {
   }
 }
 
-/** Foreign text, fit for a caller: without the exact `secrets`, of whatever length, and without anything internal. */
+/** Makes foreign text safe for callers: removes the exact `secrets` of any length, and everything internal. */
 export function redactForCallers(text: string, secrets: Iterable<string>): string {
   return withoutValues(text, secrets).replace(NOT_FOR_CALLERS, REDACTED)
 }
 
-/** A provider's words for callers of its own format, who read more in them than people do: without what is ours, and else as they are. */
+/** Removes only our own secrets from a provider's text, for callers that use the provider's format and may parse the text. */
 export function redactOurs(text: string, secrets: Iterable<string>): string {
   return withoutValues(text, secrets).replace(OURS, REDACTED)
 }
@@ -79,7 +79,7 @@ function withoutValues(text: string, secrets: Iterable<string>): string {
     .reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)
 }
 
-/** A secret that holds another goes first, or else its rest would stay. */
+/** Replaces longer secrets first, in case one contains another. */
 function longestFirst(secrets: Iterable<string>): string[] {
   return [...new Set(secrets)].sort((left, right) => right.length - left.length)
 }

@@ -1,15 +1,15 @@
 /**
- * Reads the address of a Redis that Sentinels watch over, as several other clients write it:
+ * Parses the address of a Redis with Sentinels, in the form used by several clients:
  * `redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/database][?sentinel_username=…&sentinel_password=…]`.
  */
 
 /** The parts of such an address. The default port is 26379, the default database 0. */
 type SentinelAddress = {
   sentinels: { host: string; port: number }[]
-  /** The name by which the Sentinels know the primary. */
+  /** The primary's name in the Sentinels. */
   name: string
   database: number
-  /** Whether servers and Sentinels are spoken to over TLS (`rediss+sentinel://`). */
+  /** Whether servers and Sentinels use TLS (`rediss+sentinel://`). */
   isTls: boolean
   username?: string
   password?: string
@@ -23,12 +23,12 @@ const HOST = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/i
 const DEFAULT_PORT = 26_379
 const OPTIONS = new Set(['sentinel_username', 'sentinel_password'])
 
-/** Whether `url` is meant as such an address, right or wrong. */
+/** Whether `url` has this scheme, valid or not. */
 export function isSentinelUrl(url: string): boolean {
   return SCHEME.test(url)
 }
 
-/** Reads it; undefined if it is malformed, or has an unknown option. */
+/** Parses the address. Undefined if malformed, or with an unknown option. */
 export function parseSentinelUrl(url: string): SentinelAddress | undefined {
   const match = WHOLE.exec(url)
   if (!match) return undefined
@@ -50,7 +50,7 @@ export function parseSentinelUrl(url: string): SentinelAddress | undefined {
       ...textIn('sentinelPassword', options.get('sentinel_password')),
     }
   } catch {
-    // A percent sign that escapes nothing.
+    // An invalid percent escape.
     return undefined
   }
 }

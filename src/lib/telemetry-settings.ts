@@ -1,12 +1,12 @@
-/** Settings for the export by OpenTelemetry: signals, addresses and amounts. */
+/** Settings for the export by OpenTelemetry: signals, addresses and limits. */
 
 /** The address and limits for one kind of data. */
 export type ExportSettings = {
   url: string
   protocol: (typeof PROTOCOLS)[number]
-  /** Sent with every export; may hold secrets. */
+  /** Sent with every export; may contain secrets. */
   headers: Record<string, string>
-  /** Milliseconds for one export, its repeats included. */
+  /** Milliseconds for one export, including retries. */
   timeoutMs: number
   isCompressed: boolean
 }
@@ -15,26 +15,26 @@ export type TraceSettings = {
   sampler: (typeof SAMPLERS)[number]
   /** 0 to 1; only for samplers by ratio. */
   ratio: number
-  /** Characters of one attribute; undefined: as long as it is. */
+  /** Maximum characters of one attribute; undefined: no limit. */
   maxAttributeChars: number | undefined
-  /** Spans that wait for an export and that one export takes; milliseconds. */
+  /** The maximum number of spans that wait and of spans per export; times in milliseconds. */
   batch: { delayMs: number; timeoutMs: number; maxQueue: number; maxBatch: number }
 }
 
 export type TelemetrySettings = {
-  /** Undefined: the product's own name of the service. */
+  /** Undefined: the product's default service name. */
   serviceName: string | undefined
-  /** Further attributes of the process, by the names of the conventions. */
+  /** More attributes of the process, by their OpenTelemetry names. */
   resource: Record<string, string>
   /** Undefined: no spans are made. */
   traces: (ExportSettings & TraceSettings) | undefined
-  /** Undefined: no metrics are exported. Milliseconds between exports, and for one. */
+  /** Undefined: no metrics are exported. The interval and time limit of exports are in milliseconds. */
   metrics: (ExportSettings & { intervalMs: number; exportTimeoutMs: number }) | undefined
-  /** Whether what was said is written into spans. */
+  /** Whether prompts and answers are written into spans. */
   capturesContent: boolean
   /** Whether a caller's trace is continued. */
   continuesTraces: boolean
-  /** The trace headers for providers: none, the id, or the caller's `tracestate` as well. */
+  /** The trace headers for providers: none, the id, or also the caller's `tracestate`. */
   toProviders: (typeof TO_PROVIDERS)[number]
 }
 

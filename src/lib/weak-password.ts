@@ -1,6 +1,6 @@
-/** Which passwords are the first guesses of everybody who guesses. No rule asks for signs or digits, which only make passwords alike. */
+/** Detects passwords that everyone guesses first. There are no rules for symbols or digits, which only make passwords similar. */
 
-/** The commonest passwords of eight characters and more, in lower case, as leaks show them year after year. */
+/** The most common passwords of at least eight characters in lower case, from leaks. */
 export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
   `password password1 password12 password123 password1234 passw0rd p@ssw0rd p@ssword pa55word passwort motdepasse
   contraseña senha123 123456789 1234567890 12345678910 0123456789 123123123 1q2w3e4r 1q2w3e4r5t 1qaz2wsx 1qazxsw2 q1w2e3r4
@@ -19,14 +19,14 @@ export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
   99999999 11111111 00000000 22222222 33333333 44444444 qqww1122 q1w2e3r4t5y6 correcthorsebatterystaple`.split(/\s+/),
 )
 
-/** Whether a password is among the commonest, repeats itself, or is one of `known` (the person's address and name). */
+/** Whether a password is very common, repetitive, or one of `known` (the person's address and name). */
 export function isWeakPassword(password: string, known: readonly string[]): boolean {
   const plain = password.toLowerCase()
   const words = known.flatMap((text) => [text, text.split('@')[0] ?? '']).map((word) => word.toLowerCase())
   return COMMON_PASSWORDS.has(plain) || isMonotonous(plain) || words.includes(plain)
 }
 
-/** Whether a text is one piece of up to four characters again and again, or one run such as 12345678. */
+/** Whether a text repeats up to four characters, or is a sequence such as 12345678. */
 function isMonotonous(text: string): boolean {
   if (/^(.{1,4})\1+$/su.test(text)) return true
   const codes = [...text].map((character) => character.codePointAt(0) ?? 0)

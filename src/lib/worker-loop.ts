@@ -1,43 +1,42 @@
-/** A background worker: one round of work after another, never two at once, with pauses that a stop cuts short. */
+/** A background worker: one round of work after another, never concurrently, with pauses that a stop ends. */
 import { withDeadline } from './deadline'
 
-/** What runs in the background until it is stopped. */
+/** Work that runs in the background until stopped. */
 export interface BackgroundWorker {
-  /** Begins with the first round. A second call does nothing. */
+  /** Starts with the first round. A second call does nothing. */
   start(): void
-  /** Ends the pause, or waits for the round under way, and for the last one. For ever: a worker that was stopped does not start again. */
+  /** Ends the pause, or waits for the running round, and for the last one. A stopped worker never starts again. */
   stop(): Promise<void>
 }
 
-/** What {@link createWorkerLoop} makes. */
 export interface WorkerLoop extends BackgroundWorker {
-  /** There is work: a pause under way ends within `milliseconds`, or sooner if it was to. Without effect during a round. */
+  /** There is work: ends a pause within `milliseconds`. No effect during a round. */
   hurry(milliseconds: number): void
-  /** Whether a stop has been asked for, for rounds that would say or do more than is wanted then. */
+  /** Whether the worker is stopping, so that a round can end early. */
   isStopping(): boolean
 }
 
 export type WorkerLoopOptions = {
-  /** One round. Returns the milliseconds until the next: 0, at once, where it has left work undone. */
+  /** One round. Returns the milliseconds until the next; 0 if there is more work. */
   round(): Promise<number>
-  /** Told of every round that failed, with the number of failures in a row. Returns the milliseconds until the next; never throws. */
+  /** Called for every failed round, with the number of failures in a row. Returns the milliseconds until the next; never throws. */
   onFailure(error: unknown, failures: number): number | Promise<number>
-  /** What a stop still has done, once, after the round under way and within its time. Its failure is reported like a round's. */
+  /** Called once by a stop, after the running round and within the time limit. Failures are reported like a round's. */
   lastRound?(): Promise<void>
   /** Milliseconds before the first round. Default 0. */
   firstPauseMs?: number
-  /** The longest that a stop waits for its rounds; what takes longer is abandoned. Default: as long as it takes. */
+  /** Maximum wait of a stop for its rounds. Default: unlimited. */
   stopTimeoutMs?: number
 }
 
-/** Creates a worker that is not running yet. It outlives whatever a round throws. */
+/** Creates a stopped worker. It survives all errors of rounds. */
 export function createWorkerLoop(options: WorkerLoopOptions): WorkerLoop {
   const { round, onFailure, lastRound, firstPauseMs = 0, stopTimeoutMs } = options
   let loop: Promise<void> | undefined
   let isStopping = false
   let paused: { end: () => void; timer: Timer; untilMs: number } | undefined
 
-  /** No race with a promise that lasts as long as the process: it would remember every round there ever was. */
+  /** Not a race with a promise that lives as long as the process, as that would remember every round. */
   async function pause(milliseconds: number): Promise<void> {
     const { promise, resolve: end } = Promise.withResolvers<void>()
     paused = { end, timer: setTimeout(end, milliseconds), untilMs: performance.now() + milliseconds }
@@ -88,7 +87,7 @@ export function createWorkerLoop(options: WorkerLoopOptions): WorkerLoop {
   }
 }
 
-/** `milliseconds`, longer or shorter by up to half of `share`, so that workers don't all look at once. */
+/** `milliseconds`, randomly changed by up to half of `share`, so that workers don't run at the same time. */
 export function jittered(milliseconds: number, share: number): number {
   return milliseconds * (1 - share / 2 + Math.random() * share)
 }

@@ -1,19 +1,19 @@
 /**
- * Everything that customers share, and how much of it one of them may have. Code that hands a resource out takes its numbers from here;
- * the table of docs/SECURITY.md is this list, and a test compares both.
+ * Everything that customers share, and the limit for each of them. Code that grants a resource takes its limits from here; the table of
+ * docs/SECURITY.md is this list, and a test compares both.
  */
 
 /** One thing that is shared. A missing number does not apply, or is named in `beyond`. */
 export type SharedResource = {
-  /** As people read it. */
+  /** Its name in the documentation. */
   resource: string
   /** What the numbers count. */
   unit: string
-  /** The most that one account has, by all of its keys together. */
+  /** The maximum for one account with all its keys. */
   perAccount?: number
-  /** The most that all have together, in one process. */
+  /** The maximum for all together in one process. */
   perProcess?: number
-  /** The most that all have together, in the whole installation. */
+  /** The maximum for all together in the whole installation. */
   perStore?: number
   /** What a caller gets beyond the limit. */
   beyond: string
@@ -21,7 +21,7 @@ export type SharedResource = {
 
 const MIB = 1024 * 1024
 
-/** By a short name. A resource that is shared has a row here, or no limit was decided on. */
+/** By a short name. Every shared resource must have an entry here. */
 export const SHARED = {
   freeAnswers: {
     resource: 'Free answers: token counts, `/v1/route`, `/v1/usage`, `/v1/feedback`, stored responses',

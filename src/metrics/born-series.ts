@@ -1,4 +1,4 @@
-/** Series that exist before their first event, at zero, so that alerts see the first rise; they follow the catalogue. */
+/** Series that start at zero before their first event, so that alerts see the first increase. They depend on the catalogue. */
 import type { Catalog, Model } from '@/catalog/types'
 import { type ErrorKind, GatewayError, STATUS_OF_KIND } from '@/chat/error'
 import { FORMATS } from '@/formats/index'
@@ -6,12 +6,12 @@ import { ENDINGS, type Ending } from '@/ledger/charge'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { FAULT_CLASSES } from '@/routing/failover/fault-class'
 
-/** Requests that named no model, those that named none of ours, and the provider of a request that never got to one. */
+/** For requests without a model, with an unknown model, and without a provider. */
 export const NO_MODEL = 'none'
 export const UNKNOWN_MODEL = 'unknown'
 export const NO_PROVIDER = 'none'
 
-/** Beyond so many lanes, or pairs of models, series appear with their first event: a catalogue of thousands must not drown its scrapes. */
+/** Beyond this many lanes or pairs of models, series start with their first event, so that huge catalogues don't make scrapes too large. */
 const MAX_LANES = 1_000
 const MAX_PAIRS = 300
 
@@ -39,12 +39,12 @@ export function bornTargets(catalog: Catalog): Omit<LaneNames, 'format'>[] {
   return targets.slice(0, MAX_LANES)
 }
 
-/** The providers that models are sold from. */
+/** The providers that offer models. */
 export function bornProviders(catalog: Catalog): Set<string> {
   return new Set([...catalog.models.values()].flatMap((model) => [...providersOf(model)]))
 }
 
-/** Models between which the catalogue lets requests go on, from the one given up. */
+/** Pairs of models that the catalogue allows for fallbacks, from the abandoned one. */
 export function bornFallbacks({ models, tiers }: Catalog): [from: string, to: string][] {
   const next = new Map<string, Set<string>>()
   const add = (from: string, to: string) => {
@@ -56,10 +56,10 @@ export function bornFallbacks({ models, tiers }: Catalog): [from: string, to: st
   return [...next].flatMap(([from, all]) => [...all].map((to): [string, string] => [from, to])).slice(0, MAX_PAIRS)
 }
 
-/** For which faults requests go on to another model: all that don't lie in the request itself. */
+/** The errors that cause a fallback: all except those of the request itself. */
 export const FALLBACK_REASONS = FAULT_CLASSES.filter((fault) => fault !== 'request')
 
-/** What a request of such a lane can end in. */
+/** The possible endings of requests in such a lane. */
 export function bornEndings({ format, provider }: LaneNames): readonly (readonly [status: number, ending: Ending])[] {
   return provider === NO_PROVIDER ? (refusals.get(format) ?? []) : ANSWERED
 }
@@ -69,7 +69,7 @@ const ANSWERED = ENDINGS.filter((ending) => ending !== 'refused').map((ending) =
   return [isGone ? CLIENT_CLOSED_STATUS : 200, ending] as const
 })
 
-/** A 405 never comes from these endpoints. */
+/** These endpoints never return a 405. */
 const KINDS = (Object.keys(STATUS_OF_KIND) as ErrorKind[]).filter((kind) => kind !== 'method_not_allowed')
 
 /** The statuses of each format's refusals. */

@@ -1,4 +1,4 @@
-/** Credentials of providers that expire: until when each is valid, and the outcome of the times that one was asked for. */
+/** Metrics of expiring provider credentials: their expiry, and the results of fetching them. */
 import type { Registry } from 'prom-client'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { CredentialStatus } from '@/dialects/credentials/authorizer'

@@ -1,4 +1,4 @@
-/** How an answer ended, as one event: made once, and given to all that count, log or trace answers. */
+/** How an answer ended, as one event for everything that counts, logs or traces answers. */
 import type { FormatName } from '@/chat/format-name'
 import type { FinishKind } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
@@ -8,39 +8,39 @@ import type { Logger } from '@/lib/logger'
 import type { Nano } from '@/lib/money'
 import { type RequestLine, writeLine } from './request-line'
 
-/** One answer that has ended and is settled. `model` and `provider` are names of the catalogue. */
+/** A settled answer. `model` and `provider` are names of the catalogue. */
 export type EndedAnswer = {
-  /** What its request has left in the log so far. */
+  /** The log line of its request so far. */
   line: RequestLine
-  /** Calls of providers that it took. */
+  /** The number of calls to providers. */
   attempts: number
   routeReason: string
   format: FormatName
   model: string
   provider: string
-  /** What the client got; 499 where it went away. */
+  /** The client's status; 499 if it disconnected. */
   status: number
   ending: Ending
   charge: Charge
-  /** What the provider asks of us for it, also where it is free to the caller; undefined if that is not known. */
+  /** What the provider charges us, even if free to the caller; undefined if unknown. */
   providerCost?: Nano | undefined
-  /** The provider's counts and ours, where they are far apart. */
+  /** The provider's counts and ours, if they differ a lot. */
   counts?: DifferingCounts | undefined
-  /** What the provider counted in classes that have no price here. */
+  /** Classes without a price that the provider counted. */
   unknownUsage?: readonly string[] | undefined
-  /** The provider's last word on usage, where it said one. */
+  /** The provider's last reported usage, if any. */
   usage: Usage | null
   finish: FinishKind | undefined
-  /** The provider's word for it, where no table knows the word. */
+  /** The provider's finish reason, if unknown. */
   unlistedFinish?: string | undefined
-  /** The provider's own id of the answer and name of the model; empty if it gave none. */
+  /** The provider's id of the answer and name of the model; empty if not sent. */
   answeredAs: { id: string; model: string }
   /** Milliseconds from arrival to the first content and to the end. */
   firstTokenMs: number | null
   durationMs: number
 }
 
-/** Tells metrics, the log and, where there are any, traces. */
+/** Passes the event to metrics, the log and, if enabled, traces. */
 export function tellEnded(
   metrics: { answered(answer: EndedAnswer): void },
   logger: Logger,
@@ -53,7 +53,7 @@ export function tellEnded(
   }
 }
 
-/** Writes the line of an answer, and one before it for what the provider said that nobody here knows: usage, or why it ended. */
+/** Writes the line of an answer, and a warning before it for unknown usage or finish reasons. */
 function logEnded(logger: Pick<Logger, 'infoOwn' | 'warn' | 'error'>, answer: EndedAnswer): void {
   const { line, model, provider, ending, status, attempts, charge, providerCost, counts } = answer
   const { unknownUsage: classes, unlistedFinish: word, firstTokenMs, durationMs, routeReason } = answer

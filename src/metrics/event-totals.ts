@@ -1,4 +1,4 @@
-/** Sums of single events: what providers send that they should not, repeated requests, stored responses, deposits. */
+/** Counters of single events: unexpected data from providers, repeated requests, stored responses, deposits. */
 import type { Registry } from 'prom-client'
 import { MAIL_OUTCOMES, type MailOutcome } from '@/accounts/mails/worker'
 import { REPAIRS, type Repair } from '@/formats/repairs'
@@ -7,7 +7,7 @@ import { STORED_RESPONSE_EVENTS, type StoredResponseEvent } from '@/stored-respo
 import { IDEMPOTENCY_OUTCOMES, type IdempotencyOutcome, type Metrics, THROWN_AWAY_CAUSES } from './metrics'
 import { expose, type Sample } from './series'
 
-/** Adds them. */
+/** Adds the counters. */
 export function createEventTotals(registry: Registry) {
   const unknownUsage = pairCounter(registry, ['provider'], {
     name: 'svc_unknown_usage_total',
@@ -49,7 +49,7 @@ export function createEventTotals(registry: Registry) {
   for (const outcome of IDEMPOTENCY_OUTCOMES) idempotent.add(0, outcome)
   for (const event of STORED_RESPONSE_EVENTS) storedResponses.add(0, event)
   return {
-    /** From now on all that these providers of models can send is there, at zero where they have not. */
+    /** Adds all series of these model providers, starting at zero. */
     open(providers: Iterable<string>): void {
       for (const provider of providers) {
         unknownUsage.add(0, provider)
@@ -72,7 +72,7 @@ export function createEventTotals(registry: Registry) {
     storedResponse: (event: StoredResponseEvent) => storedResponses.add(1, event),
     mail: (outcome: MailOutcome) => mails.add(1, outcome),
     deposit: (provider: string, outcome: string) => deposits.add(1, provider, outcome),
-    /** All that the events of this provider of deposits can come to. */
+    /** Adds all possible outcomes of events from this provider of deposits. */
     takesDeposits(provider: string, outcomes: readonly string[]): void {
       for (const outcome of outcomes) deposits.add(0, provider, outcome)
     },
@@ -81,7 +81,7 @@ export function createEventTotals(registry: Registry) {
 
 type PairCounter = { add(count: number, first: string, second?: string): void }
 
-/** A counter by one label or two. */
+/** A counter with one or two labels. */
 function pairCounter(
   registry: Registry,
   [firstLabel, secondLabel]: readonly [string, string?],

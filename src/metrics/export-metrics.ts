@@ -1,12 +1,12 @@
-/** How much of what this process tells others by OpenTelemetry has arrived, and how much was lost and why. */
+/** How much of the OpenTelemetry data arrived, and how much was lost and why. */
 import type { Registry } from 'prom-client'
 import { expose, labelled } from './series'
 
 export type ExportSignal = 'traces' | 'metrics'
-/** `queue_full` more came than is exported; `export_failed` the collector did not take it. */
+/** `queue_full`: the queue was full; `export_failed`: the collector did not accept it. */
 export type LossReason = 'queue_full' | 'export_failed'
 
-/** Spans, and exports of metrics, since the start. */
+/** Counts of spans and of metric exports since the start. */
 export type ExportCounts = {
   exported: Record<ExportSignal, number>
   lost: Record<ExportSignal, Record<LossReason, number>>

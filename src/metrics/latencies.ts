@@ -1,4 +1,4 @@
-/** How long answers take, in all and up to their first content, and how much of that is ours. */
+/** How long answers take in total and up to the first content, and how much of that the gateway causes. */
 import type { Registry } from 'prom-client'
 import type { LaneNames } from './born-series'
 import type { EndedAnswer } from './ended-answer'
@@ -6,7 +6,7 @@ import { type Distribution, exposeHistogram } from './series'
 import { entryOf } from './traffic-totals'
 
 type Latencies = {
-  /** From now on these are there, without an observation where nothing has happened. */
+  /** Adds these series, even without observations. */
   open(targets: readonly Omit<LaneNames, 'format'>[]): void
   answered(request: Pick<EndedAnswer, 'model' | 'provider' | 'durationMs' | 'firstTokenMs'>): void
   overhead(milliseconds: number): void
@@ -14,13 +14,13 @@ type Latencies = {
 
 type TargetSeries = { firstToken: Distribution; duration: Distribution }
 
-/** In seconds; an idle gateway adds less than one millisecond, a drowning one up to a second. */
+/** In seconds. An idle gateway adds less than one millisecond, an overloaded one up to a second. */
 const OVERHEAD_BOUNDS = [
   0.0001, 0.00025, 0.0005, 0.00075, 0.001, 0.0015, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1,
 ]
 const LATENCY_BOUNDS = [0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600]
 
-/** Adds them. */
+/** Adds the histograms. */
 export function createLatencies(registry: Registry): Latencies {
   const overhead = exposeHistogram(registry, {
     name: 'svc_overhead_seconds',

@@ -1,37 +1,37 @@
 /**
- * The metrics of several processes as one gateway’s: a counter is the sum of all rises ever seen, also of ended processes; of gauges, own
- * work adds up, shared state does not.
+ * Combines the metrics of several processes: a counter is the sum of all increases, also of ended processes; gauges of own work are added,
+ * those of shared state are not.
  */
 import AggregatorRegistry from 'prom-client/lib/cluster.js'
 import Counter from 'prom-client/lib/counter.js'
 import Gauge from 'prom-client/lib/gauge.js'
 import Registry from 'prom-client/lib/registry.js'
 
-/** A metric as the library writes it down. Of a histogram, `metricName` says which of its series a value is of. */
+/** A metric in the library's form. For a histogram, `metricName` names the series of a value. */
 type Metric = { name: string; help: string; type: string; aggregator: string; values: Value[] }
 type Value = { value: number; labels: Record<string, string | number>; metricName?: string }
 type Total = Omit<Metric, 'values'> & { values: Map<string, Value> }
 
 const GAUGE = 'gauge'
 
-/** One life of one process. */
+/** One run of one process. */
 interface MergedProcess {
-  /** Takes the newest that the process says. Its counters may come when it has ended already. */
+  /** Takes the latest values. Counters may even arrive after the process has ended. */
   update(snapshot: string): void
-  /** It has ended: its gauges are of the past, what it has counted is not. */
+  /** The process has ended: its gauges are removed, its counters kept. */
   end(): void
 }
 
 interface MergedMetrics {
-  /** A process has started, the first of its `name` or in place of one that has ended. */
+  /** A process was started, the first of its `name` or as a replacement. */
   start(name: string): MergedProcess
-  /** A process was started in place of one that had died. */
+  /** A process was started to replace a dead one. */
   restarted(): void
-  /** All metrics as text. `up` says of each process whether it has answered. */
+  /** All metrics as text. `up` has whether each process has answered. */
   exposition(up: ReadonlyMap<string, boolean>): Promise<string>
 }
 
-/** Creates what holds nothing yet. */
+/** Creates empty merged metrics. */
 export function createMergedMetrics(): MergedMetrics {
   const totals = new Map<string, Total>()
   const gauges = new Map<MergedProcess, Metric[]>()
@@ -103,7 +103,7 @@ function ownMetrics() {
   }
 }
 
-/** The gauge as the process `name` gives it to be put together with those of the others. */
+/** The gauge of the process `name`, prepared for merging. */
 function ruled(metric: Metric, name: string): Metric {
   const rule = gaugeRule(metric.name)
   if (rule !== 'each') return { ...metric, aggregator: rule }
@@ -118,10 +118,10 @@ function keyOf(name: string, { metricName = name, labels }: Value): string {
   return JSON.stringify([metricName, ...Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1))])
 }
 
-/** `each`: of every process for itself, distinguished by the label `process`. */
+/** `each`: one series per process, with the label `process`. */
 type GaugeRule = 'sum' | 'max' | 'min' | 'each'
 
-/** The rule of every gauge. Of shared state the worst that any process sees, so that an alert is not lost in a mean. */
+/** The rule of every gauge. For shared state it is the worst value of any process, so that no alert is averaged away. */
 export const GAUGE_RULES: Readonly<Record<string, GaugeRule>> = {
   svc_open_streams: 'sum',
   svc_open_holds: 'sum',
@@ -159,7 +159,7 @@ export const GAUGE_RULES: Readonly<Record<string, GaugeRule>> = {
   process_max_fds: 'each',
 }
 
-/** The rule of the gauge `name`. One without a rule is shown of each process: nothing is lost, and nothing added up wrongly. */
+/** The rule of the gauge `name`. One without a rule is shown per process, so that nothing is lost or added wrongly. */
 function gaugeRule(name: string): GaugeRule {
   return GAUGE_RULES[name] ?? 'each'
 }

@@ -1,4 +1,4 @@
-/** The interface of the gateway's metrics; passed in, so that two gateways in one process stay apart. */
+/** The interface of the gateway's metrics. It is passed in, so that several gateways in one process stay separate. */
 import type { FormatName } from '@/chat/format-name'
 import type { Repair } from '@/formats/repairs'
 import type { RecordFlag } from '@/ledger/usage-record'
@@ -13,25 +13,25 @@ export type DriftReport = { atMs: number; durationMs: number; accounts: number; 
 export const IDEMPOTENCY_OUTCOMES = ['first', 'replayed', 'in_use', 'reused', 'lost', 'full'] as const
 export type IdempotencyOutcome = (typeof IDEMPOTENCY_OUTCOMES)[number]
 
-/** Why a call that was started came to nothing, and not by its provider's fault. */
+/** Why a started call was cancelled, if not because of its provider. */
 export const THROWN_AWAY_CAUSES = ['hang_up', 'outrun'] as const
 type ThrownAwayCause = (typeof THROWN_AWAY_CAUSES)[number]
 
-/** No method throws, keeps a reference to what it is given, or waits for anything. */
+/** No method throws, waits, or keeps a reference to its arguments. */
 export interface Metrics {
   answered(answer: EndedAnswer): void
-  /** No answer began. `model` is what was asked for, in the client's own words; undefined if that was not read. */
+  /** No answer began. `model` is the client's text; undefined if it wasn't read. */
   refused(format: FormatName, model: string | undefined, status: number): void
-  /** A call was thrown away: its client left, or another was faster. `cost` may be unknown. */
+  /** A call was cancelled: its client disconnected, or another call was faster. `cost` may be unknown. */
   thrownAway(provider: string, cause: ThrownAwayCause, cost: Nano | undefined): void
-  /** An answer of the provider broke the published shape of its format at `repair`, and was corrected. */
+  /** A provider's answer violated its format at `repair`, and was corrected. */
   repaired(provider: string, repair: Repair): void
   /** Milliseconds of an answer that were not spent waiting for the upstream. */
   overhead(milliseconds: number): void
   routed(event: RoutingEvent): void
   /** A request had an idempotency key. */
   idempotent(outcome: IdempotencyOutcome): void
-  /** The ledger added a flag of its own to `count` usage records. */
+  /** The ledger added a flag to `count` usage records. */
   flagged(flag: RecordFlag, count: number): void
   /** A settlement or release was sent and not acknowledged. */
   settlementFailed(): void

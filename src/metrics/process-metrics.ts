@@ -1,4 +1,4 @@
-/** The process's own metrics, under the usual names; the library's own set speaks of V8. */
+/** The process's own metrics, under the usual names; the library's default set is for V8. */
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Registry } from 'prom-client'
 import Histogram from 'prom-client/lib/histogram.js'
@@ -6,23 +6,23 @@ import { expose, labelled, reading } from './series'
 import { lastWorkMs, longestWorkSince, onNextWork } from './work-log'
 
 const LAG_SAMPLE_MS = 100
-/** After so long without a new request the lag is sampled this seldom: what wakes an idle process is most of what it costs. */
+/** After this time without a new request, the lag is sampled less often, since wake-ups are most of an idle process's cost. */
 const QUIET_AFTER_MS = 10_000
 const QUIET_SAMPLE_MS = 1_000
-/** A stall this long is a fault, and reported. */
+/** A longer stall is reported as a fault. */
 const STALL_MS = 200
 const LAG_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const MICROSECONDS_PER_SECOND = 1e6
 
-/** Told that the event loop stood still after taking up `url`, if any. Returns the name of its route. */
+/** Called when the event loop was blocked, with the current request's `url`, if any. Returns its route. */
 type OnStall = (url: string | undefined, milliseconds: number) => string
 
-/** A stall, and every name that `onStall` may return. */
+/** The callback for stalls, and all routes that it may return. */
 export type StallWatch = { onStall: OnStall; routes(): readonly string[] }
 
 const UNWATCHED: StallWatch = { onStall: () => 'unknown', routes: () => [] }
 
-/** Adds processor time, memory, open files, start time and the lag of the event loop. Returns how to stop sampling that. */
+/** Adds processor time, memory, open files, start time and the lag of the event loop. Returns a function that stops sampling the lag. */
 export function exposeProcess(registry: Registry, stalls: StallWatch = UNWATCHED): () => void {
   const startSeconds = Math.round((Date.now() - process.uptime() * 1000) / 1000)
   expose(
@@ -74,7 +74,7 @@ function sampleLag(registry: Registry, { onStall, routes }: StallWatch): () => v
     }
     const isQuiet = nowMs - lastWorkMs() > QUIET_AFTER_MS
     pauseFor(isQuiet ? QUIET_SAMPLE_MS : LAG_SAMPLE_MS)
-    // The first request after a quiet time: from then on each stall counts.
+    // The first request after a quiet time, so every stall counts again.
     if (isQuiet) onNextWork(() => pauseFor(LAG_SAMPLE_MS))
   }
 
@@ -83,7 +83,7 @@ function sampleLag(registry: Registry, { onStall, routes }: StallWatch): () => v
     pauseMs = milliseconds
     clearTimeout(timer)
     timer = setTimeout(sample, pauseMs)
-    // Watching a process is no reason to keep it alive.
+    // The timer doesn't keep the process alive.
     timer.unref()
   }
 

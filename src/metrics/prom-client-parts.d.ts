@@ -1,4 +1,4 @@
-/** Types of the parts of prom-client that are loaded one by one: its index brings a push gateway, an HTTP client and OpenTelemetry along. */
+/** Types of single parts of prom-client: its index would also load a push gateway, an HTTP client and OpenTelemetry. */
 declare module 'prom-client/lib/registry.js' {
   import { Registry } from 'prom-client'
   export = Registry

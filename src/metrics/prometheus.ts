@@ -1,4 +1,4 @@
-/** The metrics of one process for Prometheus. Labels are names of the catalogue and fixed words, so series are bounded. */
+/** The metrics of one process for Prometheus. Labels are catalogue names and constants, so the number of series is bounded. */
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import Registry from 'prom-client/lib/registry.js'
 import type { MailOutcome } from '@/accounts/mails/worker'
@@ -23,31 +23,31 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** Metrics that can be read. */
 export interface PrometheusMetrics extends Metrics {
-  /** From now on the gauges read their values from `sources` at each scrape. */
+  /** Makes the gauges read `sources` at each scrape. */
   watch(sources: StateSources): void
-  /** So many connections were ended, being too many. */
+  /** Connections were closed because there were too many. */
   connectionsEnded(count: number): void
-  /** The outcome of an event of a provider of deposits. Both are words of ours. */
+  /** An event of a provider of deposits. Both arguments are constants. */
   depositEvent(provider: string, outcome: string): void
-  /** The outcome of a try to send a mail. */
+  /** The outcome of trying to send a mail. */
   mail(outcome: MailOutcome): void
-  /** That provider is there, and `outcomes` are all that its events can come to. */
+  /** Adds the series of a provider of deposits with its possible `outcomes`. */
   takesDeposits(provider: string, outcomes: readonly string[]): void
   storedResponse(event: StoredResponseEvent): void
-  /** How calls of the stores went. */
+  /** Metrics of calls to Redis and Postgres. */
   readonly stores: Pick<StoreMetrics, 'called' | 'timed' | 'queried'>
-  /** What this process has counted of its providers since it started. */
+  /** This process's counts for its providers. */
   readonly routing: RoutingTotals
   readonly contentType: string
-  /** All metrics as text, with no secret in it. */
+  /** All metrics as text, without secrets. */
   exposition(): Promise<string>
-  /** The same for a `merged-metrics.ts`, which puts several processes together; faster. */
+  /** The metrics for `merged-metrics.ts`, which combines several processes; faster. */
   snapshot(): Promise<string>
-  /** The same as data, without the label `process`. */
+  /** Like {@link snapshot}, but as data without the label `process`. */
   series(): Promise<MetricObjectWithValues<MetricValue<string>>[]>
-  /** From now on it is said as well the outcome of exports. */
+  /** Adds the outcomes of exports. */
   watchExports(counts: ExportCounts): void
-  /** Ends the sampling of the event loop; what was counted can still be read. */
+  /** Stops sampling the event loop; the metrics can still be read. */
   stop(): void
 }
 
@@ -56,7 +56,7 @@ type PrometheusOptions = {
   stalls?: StallWatch
 }
 
-/** Creates the metrics of one process, in a registry of their own. */
+/** Creates the metrics of one process, in their own registry. */
 export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions): PrometheusMetrics {
   const registry = new Registry()
   const stopSampling = exposeProcess(registry, stalls)
@@ -73,7 +73,7 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
   const stores = createStoreMetrics(registry)
   let named: Catalog | undefined
 
-  /** Opens what the catalogue names. What it no longer names goes on being shown, as counters have to. */
+  /** Adds the series of the catalogue. Removed names stay, as counters must. */
   function nameSeries(): void {
     if (named === catalog.current) return
     named = catalog.current
@@ -133,7 +133,7 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
       const families: string[] = []
       for (const { name } of registry.getMetricsAsArray()) {
         families.push(await registry.getSingleMetricAsString(name))
-        // Thousands of series take some milliseconds to write: requests go first.
+        // Writing thousands of series takes some milliseconds, so requests go first.
         await nextTurn()
       }
       return `${families.join('\n\n')}\n`
@@ -162,7 +162,7 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
   }
 }
 
-/** The ids of each provider's keys, of those that have any. */
+/** The key ids of each provider that has keys. */
 function keysOfProviders(catalog: Catalog): Map<string, string[]> {
   const targets = [...catalog.models.values()].flatMap((model) => model.targets)
   const keyed = targets.filter(({ provider }) => provider.keys.length > 0)

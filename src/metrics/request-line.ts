@@ -1,34 +1,34 @@
-/** The one line that a request leaves in the log, filled on its way and written once. */
+/** The log line of a request, filled during the request and written once. */
 import type { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { Payer } from '@/ledger/outcomes'
 import type { Logger, OwnValue } from '@/lib/logger'
 
-/** The name of the line: an answer, vectors, a count of tokens, or a route. */
+/** The kind of line: an answer, embeddings, a token count, or a route. */
 type LineEvent = 'chat' | 'embedding' | 'count' | 'route'
 
 export type RequestLine = {
   readonly event: LineEvent
   readonly requestId: string
   format: FormatName
-  /** The path of the endpoint in its first spelling. */
+  /** The path of the endpoint in its main spelling. */
   readonly route: string
   readonly arrivedMonotonicMs: number
-  /** The client's hang-up. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
-  /** Undefined until it is known, and for good where the key is none. */
+  /** Undefined until known; stays so for an invalid key. */
   payer: Payer | undefined
-  /** In the caller's words. */
+  /** The caller's text. */
   requestedModel: string | undefined
   stream: boolean | undefined
-  /** The last call of a provider that was started for it, and how many there were by then. */
+  /** The last call to a provider, and the number of calls so far. */
   attempt: { model: string; provider: string; attempts: number } | undefined
-  /** Why an answer that had begun broke off. */
+  /** Why a started answer failed. */
   fault: GatewayError | undefined
   isWritten: boolean
 }
 
-/** A caller's name of a model may be any text: this much of it is written. */
+/** A caller's model name may be any text, so it is cut to this length. */
 const MAX_MODEL_CHARS = 128
 
 /** Opens the line of a request that has just arrived. */
@@ -46,7 +46,7 @@ export function openLine(
   }
 }
 
-/** Writes the line, unless it is written: adds to `own`, which is of our making, and to `foreign`, which is not, what the line has. */
+/** Writes the line once, with its own values added to `own` (our texts) and `foreign` (others). */
 export function writeLine(
   logger: Pick<Logger, 'infoOwn'>,
   line: RequestLine,

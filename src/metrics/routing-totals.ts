@@ -1,4 +1,4 @@
-/** Plain sums of what routing reports, likewise turned into metrics only when they are scraped. */
+/** Counts routing events as plain sums, which become metrics only at a scrape. */
 import { FAULT_CLASSES } from '@/routing/failover/fault-class'
 import type { RoutingEvent } from '@/routing/failover/routing-events'
 import { FALLBACK_REASONS } from './born-series'
@@ -7,20 +7,20 @@ import { entryOf } from './traffic-totals'
 type AttemptTotal = { count: number; milliseconds: number }
 
 export type RoutingTotals = {
-  /** From now on all that can happen to these providers, and between these models, is there, at zero where it has not. */
+  /** Adds all series of these providers and pairs of models, starting at zero. */
   open(providers: Iterable<string>, fallbacks: readonly (readonly [from: string, to: string])[]): void
   note(event: RoutingEvent): void
-  /** By provider, then by outcome: `answered` or a class of fault. */
+  /** By provider, then by outcome: `answered` or a class of error. */
   readonly attempts: ReadonlyMap<string, ReadonlyMap<string, AttemptTotal>>
-  /** By the model given up, then by the model that came next, then by reason. */
+  /** By the abandoned model, then by the next model, then by reason. */
   readonly fallbacks: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, number>>>
-  /** Events of each kind, by provider: of `hedge` by the one that was silent. */
+  /** Events of each kind by provider; `hedge` counts for the slow one. */
   readonly sums: Readonly<Record<'broken' | 'retry' | 'hedge' | 'shed' | 'key-out', ReadonlyMap<string, number>>>
-  /** By the state that a circuit changed to. */
+  /** By the new state of a circuit. */
   readonly circuitChanges: ReadonlyMap<string, number>
 }
 
-/** Creates totals of nothing. */
+/** Creates empty totals. */
 export function createRoutingTotals(): RoutingTotals {
   const attempts = new Map<string, Map<string, AttemptTotal>>()
   const fallbacks: Fallbacks = new Map()

@@ -1,17 +1,17 @@
-/** Counters, gauges and histograms kept as plain numbers; the library's own look labels up at every call. */
+/** Counters, gauges and histograms as plain numbers; the library's own look labels up at every call. */
 import type { Metric, Registry } from 'prom-client'
 
 type Labels = Record<string, string | number>
-/** One series and its value now. */
+/** One series and its current value. */
 export type Sample = [labels: Labels, value: number]
 
 type Family = { name: string; help: string }
 type LibraryValue = { labels: Labels; value: number; metricName?: string }
 
-/** Series that are read at each scrape. No series may come twice. */
+/** Series that are read at each scrape. Each series may occur only once. */
 type ReadFamily = Family & { samples(): Iterable<Sample> }
 
-/** Adds families: one whose name ends in `_total` only ever grows, and is a counter, any other is a gauge. */
+/** Adds families: with a name ending in `_total` as counters, which must only increase, others as gauges. */
 export function expose(registry: Registry, ...families: ReadFamily[]): void {
   for (const { name, help, samples } of families) {
     const type = name.endsWith('_total') ? 'counter' : 'gauge'
@@ -39,12 +39,12 @@ export type Distribution = { readonly counts: Float64Array; sum: number }
 
 /** A histogram: `bounds` are the upper bounds of its buckets in seconds, ascending. */
 interface HistogramSeries {
-  /** The series with these labels, made where there is none yet; to be kept where it is observed often. */
+  /** The series with these labels, created if missing. Keep the result for frequent use. */
   series(labels: Labels): Distribution
   observe(series: Distribution, seconds: number): void
 }
 
-/** Adds a histogram. A series is shown from the moment it is first asked for. */
+/** Adds a histogram. A series is shown once it was first requested. */
 export function exposeHistogram(
   registry: Registry,
   { name, help, bounds }: Family & { bounds: readonly number[] },
@@ -84,7 +84,7 @@ function valuesOf(name: string, bounds: readonly number[], labels: Labels, { cou
   return values
 }
 
-/** What the library requires of a metric. */
+/** Adds the fields that the library requires of a metric. */
 function register(registry: Registry, type: string, family: Family, values: () => LibraryValue[]): void {
   const get = async () => ({ ...family, type, values: values(), aggregator: 'sum' })
   registry.registerMetric({ ...family, type, get, reset: () => undefined } as unknown as Metric)

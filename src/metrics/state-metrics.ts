@@ -1,4 +1,4 @@
-/** The present state as metrics, read only when they are scraped. */
+/** Metrics of the current state, read only at a scrape. */
 import type { Registry } from 'prom-client'
 import type { CatalogState } from '@/catalog/reload/participant'
 import type { RoutingStatus } from '@/routing/failover/routing-events'
@@ -7,7 +7,7 @@ import type { DriftReport } from './metrics'
 import { expose, labelled, reading } from './series'
 import type { ConnectionSources } from './store-metrics'
 
-/** Where the gauges look. */
+/** The sources of the gauges. */
 export type StateSources = {
   openStreams(): number
   openHolds(): number
@@ -30,7 +30,7 @@ type Watched = StateSources & {
   providerKeys(): ReadonlyMap<string, readonly string[]>
 }
 
-/** How dashboards draw a circuit: the higher, the worse. */
+/** The level of a circuit in dashboards: higher is worse. */
 const CIRCUIT_LEVEL = { closed: 0, 'half-open': 1, open: 2 } as const
 
 /** Adds gauges over `watched`. Once per registry. */

@@ -1,4 +1,4 @@
-/** How the stores answer: latencies and failures of Redis by operation and of Postgres by pool, and what their connections do now. */
+/** Metrics of Redis calls by operation and Postgres queries by pool: latencies, failures, and connections. */
 import type { Registry } from 'prom-client'
 import type { PoolState } from '@/db/client'
 import { type RedisLoad, STORE_OPERATIONS } from '@/ledger/store-calls'
@@ -11,19 +11,19 @@ const OTHER_OPERATIONS = ['idempotency'] as const
 const POOLS = ['gateway', 'dashboard', 'flusher'] as const
 export type PoolName = (typeof POOLS)[number]
 
-/** Where the gauges of the connections look. A pool is undefined while there is none. */
+/** The sources of the connection gauges. A pool is undefined while it doesn't exist. */
 export type ConnectionSources = {
   redis: Readonly<Record<string, () => RedisLoad>>
   pools: Readonly<Record<PoolName, () => PoolReading | undefined>>
 }
 
-/** A pool now; `closedCount` is since the process began. */
+/** A pool's current state; `closedCount` is since the start of the process. */
 export type PoolReading = PoolState & { maxConnections: number; closedCount: number }
 
 export type StoreMetrics = {
   /** A call of Redis has ended. */
   called(operation: string, milliseconds: number, isAnswered: boolean): void
-  /** Runs `work`, which is one such call. */
+  /** Runs `work`, and counts it as a call. */
   timed<T>(operation: (typeof OTHER_OPERATIONS)[number], work: () => Promise<T>): Promise<T>
   /** A statement of Postgres has ended. */
   queried(pool: PoolName, milliseconds: number, isAnswered: boolean): void
@@ -32,7 +32,7 @@ export type StoreMetrics = {
 
 const BOUNDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-/** Adds them, every series from the start. */
+/** Adds all series from the start. */
 export function createStoreMetrics(registry: Registry): StoreMetrics {
   const operations = [...STORE_OPERATIONS, ...OTHER_OPERATIONS]
   const called = exposeCalls(registry, 'operation', operations, {

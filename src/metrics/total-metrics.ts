@@ -54,7 +54,7 @@ export function exposeTraffic(registry: Registry, totals: TrafficTotals): void {
   )
 }
 
-/** Adds what providers ask of us for the same traffic, and answers that they and we count differently. */
+/** Adds the providers' charges for the same traffic, and answers with differing counts. */
 export function exposeProviderBills(registry: Registry, totals: TrafficTotals): void {
   const usdOf = (value: 'providerCostNano' | 'uncostedNano') =>
     function* (): Generator<Sample> {
@@ -87,7 +87,7 @@ export function exposeProviderBills(registry: Registry, totals: TrafficTotals): 
   })
 }
 
-/** The lanes of requests that got to a provider. */
+/** The lanes of requests that reached a provider. */
 function* answering(totals: TrafficTotals) {
   for (const lane of totals.lanes()) if (lane.provider !== NO_PROVIDER) yield lane
 }
@@ -96,7 +96,7 @@ function names({ format, model, provider }: { format: string; model: string; pro
   return { format, model, provider }
 }
 
-/** Adds attempts, fallbacks and what providers did to us. */
+/** Adds attempts, fallbacks and provider failures. */
 export function exposeRouting(registry: Registry, totals: RoutingTotals): void {
   const attempts = (value: 'count' | 'milliseconds', factor: number) =>
     function* (): Generator<Sample> {

@@ -1,4 +1,4 @@
-/** Plain sums of the traffic, which allocate nothing once a lane is known and become metrics when read. */
+/** Plain sums of the traffic, which allocate no memory for a known lane and become metrics when read. */
 import type { Usage } from '@/chat/usage'
 import type { Ending } from '@/ledger/charge'
 import {
@@ -12,30 +12,30 @@ import {
 import { bornEndings, type LaneNames, NO_PROVIDER } from './born-series'
 import type { EndedAnswer } from './ended-answer'
 
-/** The sums of one (client format, model, provider), all names of ours. */
+/** The sums of one (client format, model, provider) with catalogue names. */
 type Lane = {
   format: string
   model: string
   provider: string
-  /** Requests by HTTP status and ending: those that can be named before they happen, and those that have happened. */
+  /** Requests by HTTP status and ending, including those that may still happen. */
   requests: Map<number, Partial<Record<Ending, number>>>
   tokens: Usage
   costNano: number
-  /** What the provider asks of us, as far as that is known, and how much of `costNano` was charged where it is not. */
+  /** The provider's known charge, and the part of `costNano` for which it is unknown. */
   providerCostNano: number
   uncostedNano: number
   gaps: Record<CountGap, number>
-  /** Complete answers of which more was stated than charged. */
+  /** Complete answers with more stated tokens than charged. */
   soldShort: number
 }
 
 type ChargeRule = BillingRule | 'free'
 
 export interface TrafficTotals {
-  /** From now on these lanes are there, at zero where nothing has happened. */
+  /** Adds these lanes, starting at zero. */
   open(lanes: readonly LaneNames[]): void
   answered(request: EndedAnswer): void
-  /** `model` is already bounded to names of the catalogue. */
+  /** `model` must be a catalogue name. */
   refused(format: string, model: string, status: number): void
   flagged(flag: RecordFlag, count: number): void
   lanes(): Iterable<Lane>
@@ -43,7 +43,7 @@ export interface TrafficTotals {
   readonly flags: Readonly<Record<RecordFlag, number>>
 }
 
-/** Creates totals of nothing. */
+/** Creates empty totals. */
 export function createTrafficTotals(): TrafficTotals {
   const byFormat = new Map<string, Map<string, Map<string, Lane>>>()
   const all: Lane[] = []
@@ -130,7 +130,7 @@ function addUsage(sum: Usage, usage: Usage): void {
   sum.reasoning += usage.reasoning
 }
 
-/** The entry of `key`, made where there is none yet. */
+/** The entry of `key`, created if missing. */
 export function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key)
   if (known !== undefined) return known

@@ -1,13 +1,13 @@
-/** What the event loop took up last, so that a standstill can be explained afterwards. */
+/** Remembers the latest work of the event loop, so that a stall can be explained afterwards. */
 
-/** As many requests as may begin in one tenth of a second and matter. */
+/** As many requests as may begin in a tenth of a second. */
 const SIZE = 256
 const names: string[] = Array(SIZE).fill('')
 const timesMs = new Float64Array(SIZE)
 let next = 0
 let awaiting: (() => void) | undefined
 
-/** Notes that the loop takes up work for the request at `url` now. Costs some nanoseconds, and forgets all but the latest. */
+/** Notes that work begins for the request at `url`. Costs some nanoseconds, and keeps only the latest. */
 export function noteWork(url: string): void {
   awaiting?.()
   names[next] = url
@@ -15,7 +15,7 @@ export function noteWork(url: string): void {
   next = (next + 1) % SIZE
 }
 
-/** Calls `listener` once, when work is noted next; it replaces an earlier listener. */
+/** Calls `listener` once when work is noted next; replaces an earlier listener. */
 export function onNextWork(listener: () => void): void {
   awaiting = () => {
     awaiting = undefined
@@ -23,12 +23,12 @@ export function onNextWork(listener: () => void): void {
   }
 }
 
-/** When work was noted last, by `performance.now()`; 0 if none was. */
+/** When work was last noted, by `performance.now()`; 0 if never. */
 export function lastWorkMs(): number {
   return timesMs[(next - 1 + SIZE) % SIZE] ?? 0
 }
 
-/** The work noted since `fromMs` before the longest pause; undefined if none was noted. */
+/** The work since `fromMs` that was followed by the longest pause; undefined if there was none. */
 export function longestWorkSince(fromMs: number): string | undefined {
   let longest: string | undefined
   let longestMs = 0

@@ -1,4 +1,4 @@
-/** Explains a plan as data: what would be tried, why, what it would cost at most and about, without spending anything. */
+/** Explains a plan as data: the models, the reasons, and the maximum and estimated cost, without spending anything. */
 import type { RoutePreferences, Sort } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import { formatPrice, type Nano, nanoToUsd, type Pico } from '@/lib/money'
@@ -14,7 +14,7 @@ import { routeReason } from './route-reason'
 export type RouteExplanation = {
   requested: string
   reason: string
-  /** What the request would hold: the most it can cost at any model of the plan, in USD. */
+  /** The maximum cost at any model of the plan, in USD, which would be held. */
   hold_usd: number
   estimated_input_tokens: number
   targets: {
@@ -30,15 +30,15 @@ export type RouteExplanation = {
   tier: TierExplanation | null
 }
 
-/** What the caller wishes, as it is understood; prices in USD per 1,000,000 tokens. */
+/** The caller's preferences as understood; prices are in USD per 1,000,000 tokens. */
 type PreferencesExplanation = {
   quality: number | null
-  /** False if no candidate that can serve has it; null if it decides nothing. */
+  /** False if no suitable candidate has it; null if it decides nothing. */
   quality_reached: boolean | null
   max_price: { input: number | null; output: number | null }
   providers: { order: readonly string[]; only: readonly string[]; ignore: readonly string[] }
   sort: Sort | null
-  /** Targets that `providers` rules out, of the models that are tried all the same. */
+  /** Targets excluded by `providers`, of models that are still tried. */
   ruled_out_targets: { model: string; provider: string }[]
 }
 
@@ -49,21 +49,21 @@ type TierExplanation = {
   difficulty: number
   class: 'easy' | 'hard'
   sticky: boolean
-  /** The model that the conversation has been talking to, and whether it is kept or why not. */
+  /** The conversation's previous model, and whether it is kept or why not. */
   session: { model: string; outcome: SessionOutcome } | null
-  /** What made the request look hard (above 0) or easy, the weightiest first. */
+  /** What made the request seem hard (above 0) or easy, the largest effect first. */
   because: { because: string; effect: number }[]
   features: Record<string, number | boolean>
   ranking: { model: string; score: number; penalties: Record<string, number>; estimated_cost_usd: number }[]
 }
 
-/** Output tokens to reckon with where neither a tier's choice nor the caller's limit says more. */
+/** Output tokens to assume if neither a tier's choice nor the caller's limit says more. */
 const USUAL_OUTPUT_TOKENS = 500
 
-/** The credit that would be held for a request, if these models and targets may answer it. */
+/** The credit to hold for a request that these models and targets may answer. */
 export type HoldOf = (answering: Pick<Plan, 'models' | 'targets'>) => Nano
 
-/** Explains `plan`, which was made for `request`. Throws what `holdOf` throws. */
+/** Explains `plan`, which was made for `request`. Throws errors of `holdOf`. */
 export function explainPlan(plan: Plan, request: ChatRequest, holdOf: HoldOf, view: RouteView): RouteExplanation {
   const { inputTokens, outputTokens } = plan.requirements
   const output = Math.min(outputTokens ?? USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS) * request.choices

@@ -1,10 +1,10 @@
-/** Says in one line why this model answered: for `x-svc-route-reason`, the usage record and the log. */
+/** Describes in one line why this model answered: for `x-svc-route-reason`, the usage record and the log. */
 
 import type { AttemptNote } from '@/routing/failover/failover-state'
 import { difficultyClass, type TierChoice } from '@/routing/plan/choose'
 import type { Plan } from '@/routing/plan/plan'
 
-/** One line of printable ASCII. The first word is one of requested, chosen, session, passed-over and fallback. */
+/** One line of printable ASCII. It begins with requested, chosen, session, passed-over or fallback. */
 export function routeReason(plan: Plan, answeredBy: string, trail: readonly AttemptNote[]): string {
   const first = plan.models[0]
   const failed = trail.findLast((note) => note.model !== answeredBy)
@@ -16,7 +16,7 @@ export function routeReason(plan: Plan, answeredBy: string, trail: readonly Atte
   return clean(`passed-over; ${plan.requested} ${passedOver?.unmet.map((item) => item.detail).join(', ') ?? ''}`)
 }
 
-/** The attempts that failed, for a header: `svc/alpha@provider1=503, svc/beta@provider2=first-byte-timeout`. */
+/** The failed attempts for a header: `svc/alpha@provider1=503, svc/beta@provider2=first-byte-timeout`. */
 export function describeTrail(trail: readonly AttemptNote[]): string {
   return clean(trail.map(({ model, provider, reason }) => `${model}@${provider}=${reason}`).join(', '))
 }

@@ -1,6 +1,6 @@
 /**
- * The one thing of routing that the rest of the gateway holds: makes plans, leads requests through them, and keeps what it
- * learns on the way in step with the other gateways.
+ * The interface of routing for the rest of the gateway: makes plans, runs requests through them, and shares what it learns with the other
+ * gateways.
  */
 import { findSold } from '@/catalog/aliases'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
@@ -35,29 +35,29 @@ import { createStickiness, type SessionKeeper, type Stickiness } from '@/routing
 import { explainPlan, type HoldOf, type RouteExplanation } from './explain'
 
 export interface Router {
-  /** The conversation that a request to a tier belongs to; `name` is what the caller calls it. Undefined for other requests. */
+  /** The conversation of a request to a tier; `name` is the caller's. Undefined for other requests. */
   sessionOf(request: ChatRequest, accountId: string, name: string | undefined): Session | undefined
-  /** The conversation that any request belongs to, in words that stay the same over its turns. */
+  /** A permanent id of any request's conversation. */
   conversationOf(request: ChatRequest, accountId: string, name: string | undefined): string | undefined
   /**
-   * Plans a request. Throws what `buildPlan` throws, and `overloaded` where every provider of the plan would turn it away.
-   * Only a request to a tier has a session, and may wait for the shared store, briefly; all others are planned at once.
+   * Plans a request. Throws errors of `buildPlan`, and `overloaded` if every provider of the plan would refuse it. Only a request to a tier
+   * has a session, and may briefly wait for Redis; all others are planned at once.
    */
   plan(request: ChatRequest, origin: Origin): Soon<Plan>
-  /** Plans a request for embeddings. Throws what `buildEmbeddingPlan` throws, and `overloaded` as above. */
+  /** Plans a request for embeddings. Throws errors of `buildEmbeddingPlan`, and `overloaded` as above. */
   planEmbedding(request: EmbeddingRequest, permitted: Permitted): EmbeddingPlan
-  /** The plan as data, for callers who want to see their routing. */
+  /** The plan as data, for callers who ask how they are routed. */
   explain(plan: Plan, request: ChatRequest, holdOf: HoldOf): RouteExplanation
-  /** Starts a planned request on its way. */
+  /** Starts a planned request. */
   begin(plan: Plan, context: RequestContext): Failover
-  /** The model of the plan that has begun to answer: the conversation stays with it. */
+  /** The model that has begun to answer, which the conversation keeps. */
   remember(plan: Plan, modelId: string, session: Session | undefined): void
   status(): RoutingStatus
-  /** Usual milliseconds until an answer of `target` begins, or undefined while unknown. */
+  /** Usual milliseconds until an answer of `target` begins; undefined if unknown. */
   latencyMs(target: Target, stream: boolean): number | undefined
-  /** Plans are made of `next` from now on. What was learnt of upstreams that it has too is kept. */
+  /** Uses `next` for plans from now on. Keeps the health data of remaining upstreams. */
   renew(next: Catalog, before: Catalog): void
-  /** Begins to exchange health with the other gateways. */
+  /** Starts sharing health with the other gateways. */
   start(): void
   stop(): Promise<void>
 }
@@ -73,10 +73,10 @@ type RouterOptions = {
   onEvent?: RoutingListener
 }
 
-/** A note of an open circuit outlives it by this much, the time of a probe. */
+/** A note of an open circuit outlives it by the time of a probe. */
 const PROBE_MS = 10_000
 const TICK_MS = 1_000
-/** How often the latencies of each target are published, where there are new ones. */
+/** The interval for publishing new latencies. */
 const TELL_MS = 10_000
 
 /** Creates the router of one process. */
@@ -196,7 +196,7 @@ function viewOf({ breaker, keys, latency, throughput }: RoutingParts): RouteView
   }
 }
 
-/** A model that stood in for a stronger one, which had no answer this time, does not take the conversation over. */
+/** A model that replaced a stronger one for lack of an answer doesn't take the conversation over. */
 function keepModel(stickiness: Stickiness, session: Session, choice: TierChoice, modelId: string): void {
   if (!choice.models.some(({ id }) => id === modelId)) return
   const before = choice.session?.modelId
@@ -204,7 +204,7 @@ function keepModel(stickiness: Stickiness, session: Session, choice: TierChoice,
   stickiness.remember(session, kept, (held) => outranks(choice, held, kept))
 }
 
-/** Overload is refused before credit is touched: a refusal must cost next to nothing. */
+/** Overload is refused before credit is held, so that a refusal costs almost nothing. */
 function refuseIfOverloaded(parts: RoutingParts, plan: Plan): void {
   for (const { target } of plan.targets) if (!parts.limiter.isOverloaded(target.provider)) return
   const provider = plan.targets[0]?.target.provider.name ?? ''
@@ -232,7 +232,7 @@ function adoptNotes(parts: RoutingParts, notes: readonly HealthNote[]): void {
   parts.breaker.closeAdoptedExcept(open)
 }
 
-/** A gateway that has just started need not learn anew what each target's silence means. */
+/** Shares latencies, so that a new gateway knows what each target's silence means. */
 function tellLatencies({ latency }: RoutingParts, exchange: HealthExchange): void {
   for (const { id, stream, slowestMs } of latency.takeNews()) {
     exchange.publish(`${stream ? 'stream' : 'whole'}:${id}`, Math.ceil(slowestMs), FORGOTTEN_AFTER_MS)

@@ -1,4 +1,4 @@
-/** How long each account's answers are kept: as the account has chosen, and never longer than the operator keeps any. */
+/** How long each account's answers are kept: as chosen by the account, up to the operator's limit. */
 import { eq } from 'drizzle-orm'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
@@ -6,20 +6,20 @@ import { accounts } from '@/db/schema'
 import { createBoundedMap } from '@/lib/bounded-map'
 
 interface Allowance {
-  /** Hours; 0 = nothing is stored. Rejects if that was never known here and can't be asked. */
+  /** Hours; 0 = nothing is stored. Rejects if unknown here and Postgres can't be asked. */
   hoursOf(accountId: string): Promise<number>
-  /** The account has chosen something else. */
+  /** Call it after the account's choice has changed. */
   changed(accountId: string): void
 }
 
-/** So long after an account has chosen another gateway may still heed what it chose before. */
+/** Seconds until other gateways must apply a new choice. */
 const ALLOWANCE_SECONDS = 15
 const MAX_ACCOUNTS = 10_000
 const TIMEOUT_MS = 2_000
 
 type Known = { hours: number; untilMs: number }
 
-/** Creates the memory of one process. `maxHours` is the operator's. */
+/** Creates the cache of one process. `maxHours` is the operator's limit. */
 export function createAllowance(database: Database, maxHours: number, monotonicMs: () => number): Allowance {
   const known = createBoundedMap<string, Known>(MAX_ACCOUNTS)
 

@@ -1,4 +1,4 @@
-/** What a request builds on: the chain behind `previous_response_id`, and named items, of the caller's account only. */
+/** Reads what a request builds on: the chain of `previous_response_id`, and named items, only of the caller's account. */
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
@@ -21,14 +21,14 @@ import {
 
 type ConversationDeps = { database: Database; copies: Pick<Copies, 'find' | 'findOwner'> }
 
-/** How long the history may take, for all that one request builds on. */
+/** Time limit of Postgres for everything that one request builds on. */
 const TIMEOUT_MS = 5_000
-/** Answers that are read together where items of many are named. */
+/** Answers that are read together if items of many are named. */
 const READ_AT_ONCE = 8
-/** Parsing as much takes a few milliseconds. */
+/** Takes a few milliseconds to parse. */
 const MAX_PARSED_AT_ONCE = 256 * 1024
 
-/** One answer of the account. Throws `overloaded` without the history. */
+/** One answer of the account. Throws `overloaded` without Postgres. */
 export async function findStored(
   { database, copies }: ConversationDeps,
   accountId: string,
@@ -43,15 +43,15 @@ export async function findStored(
 type Chain = {
   /** The newest first. */
   links: StoredResponse[]
-  /** Of the first one that is not there. */
+  /** The first missing answer. */
   missingId: string | undefined
   sum: ChainSum
 }
 
-/** Told how much is to be read, as soon as that is known and before it is; may refuse it. */
+/** Called with the size as soon as it is known and before reading; may throw to refuse it. */
 export type BeforeReading = (sum: StoredSum) => Promise<void> | undefined
 
-/** The answers behind `id`. Throws `invalid_request` before reading too many, and what `beforeReading` throws. */
+/** The answers behind `id`. Throws `invalid_request` before reading too many, and errors of `beforeReading`. */
 export async function readChain(
   deps: ConversationDeps,
   accountId: string,
@@ -109,7 +109,7 @@ function sumOf(links: readonly Measured[], before: ChainSum = { links: 0, bytes:
   return sum
 }
 
-/** All that was said in a chain, oldest first. Others have their turn while much is parsed. */
+/** All items of a chain, oldest first. Lets other work run while parsing a lot. */
 export async function itemsOf(links: readonly StoredResponse[]): Promise<JsonObject[]> {
   const items: JsonObject[] = []
   for (const link of links.toReversed()) {
@@ -121,9 +121,9 @@ export async function itemsOf(links: readonly StoredResponse[]): Promise<JsonObj
 
 type Resolved = {
   items: JsonValue[]
-  /** What they add to the request. */
+  /** The size that they add to the request. */
   bytes: number
-  /** Whether reasoning was named that is gone: the conversation goes on without. */
+  /** Whether referenced reasoning is missing and was omitted. */
   isShortened: boolean
 }
 
@@ -135,7 +135,7 @@ type ReferenceTerms = {
   beforeReading: BeforeReading
 }
 
-/** `items` with references replaced. Throws `not_found` for what is gone, `invalid_request` for too much. */
+/** Replaces references in `items`. Throws `not_found` for missing items, `invalid_request` for too many. */
 export async function resolveReferences(
   deps: ConversationDeps,
   accountId: string,
@@ -164,7 +164,7 @@ export async function resolveReferences(
   return { items: resolved, bytes, isShortened }
 }
 
-/** The sum of all named items, each as often as it is named. Throws if it is too large. */
+/** The size of all referenced items, each as often as it is named. Throws if too large. */
 function checkSum(chain: ChainSum, ids: readonly string[], sizeOf: (id: string) => ItemSize): ItemSize {
   const sum = { bytes: 0, values: 0 }
   for (const id of ids) {
@@ -203,7 +203,7 @@ async function findItems(
   return items
 }
 
-/** Nearly always what is named is of the answer, and the input need not be read. */
+/** Referenced items are nearly always in the answer, so the input is rarely read. */
 function takeItems(stored: StoredResponse, wanted: Set<string>, items: Map<string, FoundItem>): void {
   for (const itemsOfOne of [outputItems, inputItems]) {
     if (wanted.size === 0) return
@@ -229,7 +229,7 @@ async function findOwnersOf({ database, copies }: ConversationDeps, accountId: s
   return new Map([...rows, ...owners])
 }
 
-/** What the history answers in time. Throws `overloaded` where it does not. */
+/** Applies the time limit to a read from Postgres. Throws `overloaded` if it fails or is too late. */
 export async function fromHistory<T>(reading: Promise<T>): Promise<T> {
   try {
     return await withDatabaseDeadline(reading, TIMEOUT_MS)
@@ -248,7 +248,7 @@ function chainTooLarge(): GatewayError {
   return new GatewayError('invalid_request', message, { param: 'previous_response_id', code: 'chain_too_large' })
 }
 
-/** Ids are whatever a client sends. */
+/** Ids may be any text. */
 const MAX_SHOWN_CHARS = 128
 
 function unknownItem(id: string, index: number): GatewayError {
@@ -258,7 +258,7 @@ function unknownItem(id: string, index: number): GatewayError {
   return new GatewayError('not_found', message, { param: `input[${index}].id`, code: 'item_not_found' })
 }
 
-/** What the caller builds on is not there, or is another account's. OpenAI blames the request: 400, unlike for an id in the path. */
+/** The answer is missing or of another account. As with OpenAI, the error is a 400, unlike for an id in the path. */
 export function unknownPrevious(id: string): GatewayError {
   const message = `Previous response with id '${id.slice(0, MAX_SHOWN_CHARS)}' not found.`
   return new GatewayError('invalid_request', message, {
@@ -267,7 +267,7 @@ export function unknownPrevious(id: string): GatewayError {
   })
 }
 
-/** The same of an answer that is asked for by its id. */
+/** The error for an id in the path. */
 export function unknownResponse(id: string): GatewayError {
   return new GatewayError('not_found', `Response with id '${id.slice(0, MAX_SHOWN_CHARS)}' not found.`)
 }

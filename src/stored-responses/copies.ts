@@ -1,4 +1,4 @@
-/** Copies of the newest small answers in Redis, where any gateway finds them at once; bounded, and dispensable. */
+/** Copies of the newest small answers in Redis, so that any gateway finds them at once; bounded and optional. */
 
 import { isJsonObject, parseJson } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
@@ -6,50 +6,50 @@ import { SHARED } from '@/limits/shared-resources'
 import { STORED_ID } from './limits'
 import type { NewResponse, StoredResponse } from './stored-items'
 
-/** The commands that are needed of the store. */
+/** The required Redis commands. */
 export type CopyStore = {
   set(name: string, value: string, ttlSeconds: number): Promise<unknown>
   get(name: string): Promise<string | null>
   delete(name: string): Promise<unknown>
-  /** Whether its memory is wanted for the ledger. Without I/O. */
+  /** Whether the ledger needs the memory. Without I/O. */
   isCrowded(): boolean
 }
 
 /** The answer that has an item. */
 export type ItemOwner = {
   id: string
-  /** Of all of the answer. */
+  /** Size of the whole answer. */
   bytes: number
-  /** Of the item alone. */
+  /** Size of only the item. */
   itemBytes: number
 }
 
-/** What is known of an answer here: a copy, that it was deleted, or nothing. */
+/** A copy, the information that it was deleted, or nothing. */
 type Copied = StoredResponse | 'deleted' | undefined
 
 export interface Copies {
-  /** Whether there is room for it. To be asked right before {@link put}. */
+  /** Whether there is room for it. Call it right before {@link put}. */
   hasRoom(stored: StoredResponse): boolean
-  /** Whether it is there now. Never rejects. */
+  /** Returns whether the copy now exists. Never rejects. */
   put(stored: NewResponse): Promise<boolean>
   find(accountId: string, id: string): Promise<Copied>
-  /** The answer that has an item, and what both are to read; undefined if that is not known here. */
+  /** The answer that has an item, with both sizes; undefined if not in the copies. */
   findOwner(accountId: string, itemId: string): Promise<ItemOwner | undefined>
-  /** Notes that an answer is deleted, for those who find it elsewhere. Rejects if that can't be noted. */
+  /** Notes that an answer is deleted, in case it is found elsewhere. Rejects on failure. */
   bury(accountId: string, id: string): Promise<void>
-  /** Notes that all that an account has by now is deleted. Likewise. */
+  /** Notes that all of an account's answers so far are deleted. Rejects on failure. */
   buryAll(accountId: string, nowMs: number): Promise<void>
-  /** Whether an answer was deleted, one way or the other. Rejects if that is unknown. */
+  /** Whether an answer was deleted, alone or with all. Rejects if that is unknown. */
   isBuried(stored: StoredResponse): Promise<boolean>
 }
 
-/** How long copies last, and the notes that something was deleted: long enough for the history to have caught up. */
+/** Lifetime of copies and of notes about deletions: longer than Postgres needs to catch up. */
 export const COPY_SECONDS = 600
 const MAX_COPY_BYTES = 64 * 1024
-/** Of all copies that one process has made in the last {@link COPY_SECONDS}, and of an account's among them. */
+/** Limits for the copies of one process in the last {@link COPY_SECONDS}, and for each account's part. */
 const { perProcess: MAX_COPIES_BYTES, perAccount: MAX_ACCOUNT_BYTES } = SHARED.storedCopies
 const WINDOW_MS = COPY_SECONDS * 1000
-/** A deleted answer's copy. */
+/** The copy of a deleted answer. */
 const DELETED = ''
 
 /** Creates the copies of one process. */
@@ -85,7 +85,7 @@ export function createCopies(store: CopyStore, nowMs: () => number, logger: Logg
         return true
       } catch (error) {
         logger.debug('stored_response_not_copied', { error })
-        // The copy may exist all the same, and an answer that is not stored must not be found.
+        // The copy may still exist, and an answer that is not stored must not be found.
         store.delete(copyName(accountId, id)).catch(() => undefined)
         return false
       }
@@ -115,17 +115,17 @@ export function createCopies(store: CopyStore, nowMs: () => number, logger: Logg
   }
 }
 
-/** Those that a later request may name. */
+/** Items with ids that a later request may name. */
 function namedItems<Item extends { id: string }>(items: readonly Item[]): Item[] {
   return items.filter(({ id }) => STORED_ID.test(id))
 }
 
-/** Ids have no colon, so no id can be taken for another name. */
+/** Ids have no colon, so no id can equal another kind of name. */
 const copyName = (accountId: string, id: string): string => `resp:${accountId}:${id}`
 const itemName = (accountId: string, itemId: string): string => `resp:${accountId}:item:${itemId}`
 const allName = (accountId: string): string => `resp:${accountId}:all:deleted`
 
-/** The two texts as they are, behind a line that says where the first one ends. */
+/** The two texts unchanged, after a line with the length of the first. */
 function writeCopy({ input, answer, ...rest }: StoredResponse): string {
   return `${JSON.stringify({ ...rest, inputChars: input.length })}\n${input}${answer}`
 }

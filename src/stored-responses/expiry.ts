@@ -1,4 +1,4 @@
-/** The background worker that deletes stored answers whose time is over. Every gateway runs one; they leave each other's rows alone. */
+/** The background worker that deletes expired stored answers. Every gateway runs one; they skip each other's rows. */
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
@@ -12,7 +12,7 @@ const ROUND_SIZE = 500
 const ROUND_TIMEOUT_MS = 8_000
 const STOP_TIMEOUT_MS = 2_000
 
-/** Looks every `intervalMs`, and again at once while there is more. Its stop takes two seconds at most. */
+/** Checks every `intervalMs`, and again at once while there are more. Stopping takes two seconds at most. */
 export function createExpiryWorker(database: Database, logger: Logger, intervalMs = INTERVAL_MS): BackgroundWorker {
   return createWorkerLoop({
     async round() {

@@ -1,4 +1,4 @@
-/** Reads the whole answer from the last text that the caller gets: the JSON body, or the final event of a stream. */
+/** Reads the whole answer from the caller's last bytes: the JSON body, or the final event of a stream. */
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson } from '@/lib/json-splice'
@@ -12,11 +12,11 @@ export type FinalAnswer = {
   output: JsonObject[]
   /** The provider's count of the whole prompt; null if unknown. */
   inputTokens: number | null
-  /** The same last words, but that the answer says it is not stored. */
+  /** The last bytes again, but with `store: false` in the answer. */
   unstored(): string
 }
 
-/** Ends that a later request may build on; not that of a failed answer. */
+/** Statuses that a later request may build on, so not those of failed answers. */
 const STATUSES: ReadonlySet<unknown> = new Set(['completed', 'incomplete'])
 
 /** The answer in `lastWords`; undefined if there is none that could be stored. */

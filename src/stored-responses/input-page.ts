@@ -1,4 +1,4 @@
-/** A page of a stored request's input, including what it built on; reads no more than the page shows. */
+/** A page of a stored request's input, including what it built on. Reads only what the page shows. */
 import { invalidRequest } from '@/chat/error'
 import type { Database } from '@/db/client'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
@@ -11,28 +11,28 @@ import { inputItems, outputItems, type StoredResponse } from './stored-items'
 
 type PageDeps = { database: Database; copies: Pick<Copies, 'find'> }
 
-/** A page: the number of items, after the item of this id. */
+/** A page: its maximum number of items, and the id before the first of them. */
 export type PageRequest = { order: 'asc' | 'desc'; limit: number; after: string | null }
 
 /** The items of a page. A page of large items is shorter. */
 export type InputPage = { items: JsonObject[]; hasMore: boolean; bytes: number }
 
-/** A page ends with the item that makes it longer. */
+/** A page ends with the item that exceeds this. */
 const MAX_PAGE_BYTES = 1024 * 1024
-/** How often it is read again because an answer was deleted just then. */
+/** Maximum retries after an answer was deleted meanwhile. */
 const MAX_TRIES = 10
 
-/** One answer of the conversation: what is in memory, else how many items it has in the history. */
+/** One answer of the conversation: its items in memory, or their number in Postgres. */
 type Part = {
   id: string
-  /** What is in memory. */
+  /** Undefined if not in memory. */
   input: JsonObject[] | undefined
   output?: JsonObject[]
   inputItems: number
   outputItems: number
 }
 
-/** Reads a page. Throws `not_found` without the answer, `invalid_request` without the item that it is to begin after. */
+/** Reads a page. Throws `not_found` without the answer, `invalid_request` if the item before the page is missing. */
 export async function readInputPage(
   deps: PageDeps,
   accountId: string,
@@ -46,7 +46,7 @@ export async function readInputPage(
   throw unknownResponse(id)
 }
 
-/** Undefined if one of the answers was deleted meanwhile: the conversation begins after it now. */
+/** Undefined if one of the answers was deleted meanwhile, so the conversation now begins after it. */
 async function readPage(
   deps: PageDeps,
   accountId: string,
@@ -54,7 +54,7 @@ async function readPage(
   { order, limit, after }: PageRequest,
 ): Promise<InputPage | undefined> {
   const parts = await findParts(deps, accountId, id)
-  // Of the answer itself only the input.
+  // Only the input of the answer itself.
   const newest = parts.at(-1)
   if (!newest) throw unknownResponse(id)
   newest.outputItems = 0
@@ -82,7 +82,7 @@ async function readPage(
   return { items, hasMore: isMore(), bytes }
 }
 
-/** The answers of the conversation, oldest first. What the history does not have yet is among the copies, which are small. */
+/** The answers of the conversation, oldest first. Those missing in Postgres are among the copies, which are small. */
 async function findParts({ database, copies }: PageDeps, accountId: string, id: string): Promise<Part[]> {
   const parts: Part[] = []
   let next: string | null = id
@@ -105,10 +105,10 @@ function inMemory(stored: StoredResponse): Part {
   return { id: stored.id, input, output, inputItems: input.length, outputItems: output.length }
 }
 
-/** Neighbours of one answer, on one side of it: items `first` to `last`, from 0. */
+/** Consecutive items of one side of an answer: `first` to `last`, from 0. */
 type Run = { part: Part; side: 'input' | 'output'; first: number; last: number }
 
-/** The run that begins at place `at` of the list and has as many items as are `wanted`, backwards where that is negative. */
+/** The run that begins at index `at` of the list with up to `wanted` items, backwards if negative. */
 function runAt(parts: readonly Part[], at: number, wanted: number): Run {
   let index = at
   for (const part of parts) {
@@ -142,7 +142,7 @@ async function readRun(
   return output.slice(first, last + 1)
 }
 
-/** At which places of the list the item stands. */
+/** The item's indexes in the list. */
 async function placesOf({ database }: PageDeps, accountId: string, parts: readonly Part[], itemId: string) {
   const stored = parts.filter(({ input }) => !input).map(({ id }) => id)
   const known = STORED_ID.test(itemId) ? await fromHistory(findPlaces(database, accountId, itemId, stored)) : []

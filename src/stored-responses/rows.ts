@@ -1,4 +1,4 @@
-/** Stored answers in Postgres: written in batches, read and deleted by account and id, with a running total for each account. */
+/** Stored answers in Postgres: written in batches, read and deleted by account and id, with a total for each account. */
 import { and, desc, eq, gt, inArray, sql } from 'drizzle-orm'
 import type { Fragment, Sql } from 'postgres'
 import type { Database, Transaction } from '@/db/client'
@@ -8,10 +8,10 @@ import type { ItemOwner } from './copies'
 import { MAX_CHAIN_LINKS, STORED_ID } from './limits'
 import type { NewResponse, StoredResponse } from './stored-items'
 
-/** What an account has stored. */
+/** An account's stored answers. */
 export type StoredTotal = { kept: number; bytes: number }
 
-/** Writes what is missing, unless its account now stores nothing. Returns those refused for that. */
+/** Inserts missing rows, unless the account no longer stores anything. Returns the rows refused for that reason. */
 export function insertRows({ db }: Database, rows: readonly NewResponse[]): Promise<NewResponse[]> {
   return db.transaction(async (transaction) => {
     const unwilling = await unwillingAmong(transaction, rows)
@@ -52,17 +52,17 @@ async function insertWilling(transaction: Transaction, rows: readonly NewRespons
   await addToTotals(transaction, fresh)
 }
 
-/** Postgres takes 65,535 parameters at once. */
+/** Postgres allows 65,535 parameters per statement. */
 const ITEMS_AT_ONCE = 10_000
 
-/** An id that comes twice in one answer is where it comes first. */
+/** An id that occurs twice in one answer refers to its first item. */
 function itemRows({ accountId, id: responseId, items }: NewResponse) {
   const placed = items.map(({ id, bytes }, place) => ({ accountId, itemId: id, responseId, bytes, place }))
   const first = new Map(placed.toReversed().map((item) => [item.itemId, item]))
   return [...first.values()].filter(({ itemId }) => STORED_ID.test(itemId))
 }
 
-/** In one order, so that two gateways don't wait for each other in a circle. */
+/** Always in the same order, so that two gateways can't deadlock. */
 async function addToTotals(transaction: Transaction, fresh: readonly { accountId: string; bytes: number }[]) {
   const sums = new Map<string, StoredTotal>()
   for (const { accountId, bytes } of fresh) {
@@ -77,7 +77,7 @@ async function addToTotals(transaction: Transaction, fresh: readonly { accountId
   await transaction.insert(storedResponseTotals).values(rows).onConflictDoUpdate({ target: accountId, set })
 }
 
-/** One answer of the account that has not expired; undefined for one of another account. */
+/** One unexpired answer of the account; undefined for other accounts' answers. */
 export async function findRow({ db }: Database, accountId: string, id: string): Promise<StoredResponse | undefined> {
   const [row] = await db
     .select()
@@ -92,7 +92,7 @@ export async function findRow({ db }: Database, accountId: string, id: string): 
   return row && toStored(row)
 }
 
-/** What is known of one answer of a chain without reading it. */
+/** The size of one answer of a chain, without its content. */
 export type Link = {
   id: string
   parentId: string | null
@@ -104,8 +104,8 @@ export type Link = {
 }
 
 /**
- * `id` and its stored predecessors, newest first: at most one more than a request may continue. `LIMIT` makes Postgres look up
- * each link by its id: for a small table without statistics it read all of the account's rows.
+ * `id` and its stored predecessors, newest first: at most one more than a request may continue. `LIMIT` makes Postgres look up each link by
+ * its id; for a small table without statistics it would read all of the account's rows.
  */
 export async function measureChain({ sql }: Database, accountId: string, id: string): Promise<Link[]> {
   const measures = sql`bytes, json_values, tokens, input_items, output_items, parent_id`
@@ -122,7 +122,7 @@ export async function measureChain({ sql }: Database, accountId: string, id: str
       output_items AS "outputItems" FROM chain ORDER BY depth`
 }
 
-/** These answers in this order, up to the first that is not there. */
+/** These answers in this order, up to the first missing one. */
 export async function findRows({ db }: Database, accountId: string, ids: readonly string[]): Promise<StoredResponse[]> {
   if (ids.length === 0) return []
   const rows = await db
@@ -143,7 +143,7 @@ export async function readInput({ sql }: Database, accountId: string, id: string
   return rows.map(({ text }) => text)
 }
 
-/** The answers among these that have an item, with its place in each. */
+/** Which of these answers have an item, with its index in each. */
 export async function findPlaces({ db }: Database, accountId: string, itemId: string, ids: readonly string[]) {
   const { responseId, place } = storedResponseItems
   return await db
@@ -178,11 +178,11 @@ export async function findOwners(
     )
     .where(and(eq(storedResponseItems.accountId, accountId), inArray(storedResponseItems.itemId, [...itemIds])))
     .orderBy(desc(storedResponses.createdAt))
-  // The first of each stays: Map would keep the last.
+  // Reversed, since Map keeps the last of equal ids.
   return new Map(rows.toReversed().map(({ itemId, ...owner }) => [itemId, owner]))
 }
 
-/** What the account has stored. */
+/** The account's total. */
 export async function readTotal({ db }: Database, accountId: string): Promise<StoredTotal> {
   const [row] = await db
     .select({ kept: storedResponseTotals.kept, bytes: storedResponseTotals.bytes })
@@ -191,12 +191,12 @@ export async function readTotal({ db }: Database, accountId: string): Promise<St
   return row ?? { kept: 0, bytes: 0 }
 }
 
-/** Deletes one answer of the account; whether it was there. */
+/** Deletes one answer of the account. Returns whether it existed. */
 export async function deleteRow({ sql }: Database, accountId: string, id: string): Promise<boolean> {
   return (await deleteWhere(sql, sql`account_id = ${accountId} AND id = ${id}`)).length > 0
 }
 
-/** Deletes an answer whose account chose meanwhile that nothing be stored. Returns whether it did. */
+/** Deletes an answer if its account has chosen meanwhile to store nothing. Returns whether it did. */
 export async function deleteUnwanted({ sql }: Database, { accountId, id }: StoredResponse): Promise<boolean> {
   const isUnwanted = sql`EXISTS (SELECT FROM accounts WHERE accounts.id = ${accountId} AND stored_response_hours = 0)`
   return (await deleteWhere(sql, sql`account_id = ${accountId} AND id = ${id} AND ${isUnwanted}`)).length > 0
@@ -207,7 +207,7 @@ export function deleteRowsOf({ sql }: Database, accountId: string): Promise<Dele
   return deleteWhere(sql, sql`account_id = ${accountId}`)
 }
 
-/** Deletes up to `count` answers whose time is over; returns how many there were. */
+/** Deletes up to `count` expired answers, and returns their number. */
 export async function deleteExpired({ sql }: Database, count: number): Promise<number> {
   const due = sql`SELECT account_id, id FROM stored_responses WHERE expires_at <= now()
     ORDER BY expires_at LIMIT ${count} FOR UPDATE SKIP LOCKED`
@@ -223,7 +223,7 @@ export async function deleteBeyond({ sql }: Database, accountId: string, limits:
   return (await deleteWhere(sql, sql`account_id = ${accountId} AND id IN (${beyond})`)).length
 }
 
-/** Makes an account's answers expire sooner, where they were to be kept for longer than `hours`. */
+/** Limits the lifetime of an account's answers to `hours`. */
 export async function shortenLives({ sql }: Database, accountId: string, hours: number): Promise<void> {
   await sql`UPDATE stored_responses SET expires_at = created_at + ${hours} * interval '1 hour'
     WHERE account_id = ${accountId} AND expires_at > created_at + ${hours} * interval '1 hour'`
@@ -231,7 +231,7 @@ export async function shortenLives({ sql }: Database, accountId: string, hours: 
 
 type DeletedRow = { id: string; createdMs: number }
 
-/** Row and total in one statement: they can't come apart. */
+/** Changes row and total in one statement, so that they stay consistent. */
 async function deleteWhere(sql: Sql, condition: Fragment): Promise<DeletedRow[]> {
   return await sql<DeletedRow[]>`
     WITH gone AS (DELETE FROM stored_responses WHERE ${condition} RETURNING account_id, id, bytes, created_at),

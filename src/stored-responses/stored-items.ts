@@ -1,4 +1,4 @@
-/** One stored answer with the input of its own request, and the items that both are made of. */
+/** One stored answer with the input of its own request, and the items of both. */
 
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
@@ -12,7 +12,7 @@ export type StoredResponse = {
   keyId: string
   /** The answer that the request built on. */
   parentId: string | null
-  /** As the caller named it. */
+  /** The caller's model name. */
   model: string
   createdMs: number
   expiresMs: number
@@ -20,30 +20,30 @@ export type StoredResponse = {
   input: string
   /** The answer as it was sent, as a JSON object. */
   answer: string
-  /** Of both texts. */
+  /** Size of both texts. */
   bytes: number
-  /** In both texts. */
+  /** Number in both texts. */
   jsonValues: number
-  /** That its provider counted of the whole prompt; null if it counted none. */
+  /** The provider's count for the whole prompt; null if unknown. */
   tokens: number | null
-  /** What it builds on; known of fresh ones. */
+  /** What it builds on; only for new ones. */
   before?: ChainSum
 }
 
 /** The size of a chain of answers. */
 export type ChainSum = { links: number; bytes: number; values: number }
 
-/** What is to be read before a request can go on: bytes, and the tokens that providers counted when they read it last. */
+/** The earlier answers to read for a request: bytes, and the tokens that providers counted. */
 export type StoredSum = { bytes: number; tokens: number }
 
-/** One that is about to be stored, with its items: those of its input, then those of the answer. */
+/** An answer to store, with its items: those of the input, then those of the answer. */
 export type NewResponse = StoredResponse & {
   items: readonly { id: string; bytes: number }[]
   inputItems: number
   outputItems: number
 }
 
-/** How many values a text of JSON holds. */
+/** The number of values in a JSON text. */
 export function countValues(text: string): number {
   return inspectJson(text, { depth: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY }).values
 }
@@ -59,7 +59,7 @@ export function outputItems(stored: Pick<StoredResponse, 'answer'>): JsonObject[
   return isJsonObject(answer) ? objectsOf(answer.output) : []
 }
 
-/** Numbers keep their digits, however often a conversation goes on. */
+/** Numbers keep their digits, however often a conversation continues. */
 function readBack(text: string): JsonValue | undefined {
   const value = parseJson(text)
   rememberNumbers(value, text)
@@ -70,7 +70,7 @@ function objectsOf(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
-/** The request's own input as items; undefined if it is nothing that could be one, which is for the format to refuse. */
+/** The request's own input as items; undefined if invalid, which the format will refuse. */
 export function ownItems(input: JsonValue | undefined): JsonValue[] | undefined {
   if (input === undefined || input === null) return []
   if (typeof input === 'string') {
@@ -79,17 +79,17 @@ export function ownItems(input: JsonValue | undefined): JsonValue[] | undefined 
   return Array.isArray(input) ? input : undefined
 }
 
-/** The id of another item that `item` only names; undefined if it is one itself. Its type may be left out. */
+/** The id that `item` refers to; undefined if it is an item itself. Its type may be missing. */
 export function referenceOf(item: JsonValue): string | undefined {
   if (!isJsonObject(item) || typeof item.id !== 'string') return undefined
   if (item.type === 'item_reference') return item.id
   return (item.type === undefined || item.type === null) && item.role === undefined ? item.id : undefined
 }
 
-/** The prefix of reasoning ids. A conversation can go on without reasoning; without other items it has a hole. */
+/** Whether an id is one of reasoning, which a conversation can miss, unlike other items. */
 export const isReasoningId = (id: string): boolean => id.startsWith('rs_')
 
-/** What the ids of items begin with, by their types. */
+/** The id prefixes by item type. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
@@ -101,7 +101,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
 }
 const OTHER_PREFIX = 'item'
 
-/** The items as they are stored: each with a type, and an id by which it can be named. */
+/** The items as stored: each with a type and an id. */
 export function withIds(items: readonly JsonValue[]): JsonObject[] {
   return items.filter(isJsonObject).map((item) => {
     const type = typeof item.type === 'string' ? item.type : 'message'
@@ -111,7 +111,7 @@ export function withIds(items: readonly JsonValue[]): JsonObject[] {
   })
 }
 
-/** An item as a list shows it: a message's content in parts, whatever short form its request had, and its status. */
+/** An item as in a list: with the full form of a message's content, and its status. */
 export function asListed(item: JsonObject): JsonObject {
   const { type, role, content } = item
   if (type !== 'message') return item

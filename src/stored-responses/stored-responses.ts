@@ -1,9 +1,8 @@
 /**
- * Answers that callers build on by their ids: what a request builds on is read before it is decoded, and its answer is stored
- * before its caller sees the end of it, so that the next request finds it at once.
- *
- * The answer goes into a copy in the store and from there into Postgres in the background; if it is large or there is no room
- * for a copy, into Postgres at once. Everything belongs to an account, which decides how long it is kept.
+ * Stored answers that callers build on by id: earlier answers are read before a request is decoded, and its answer is stored before its
+ * caller sees the end, so that the next request finds it at once. The answer goes into a copy in Redis and from there into Postgres in the
+ * background; a large one, or one without room for a copy, goes into Postgres at once. Each belongs to an account, which decides how long
+ * it is kept.
  */
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Database } from '@/db/client'
@@ -41,13 +40,13 @@ import {
 } from './stored-items'
 import { createWriter } from './writer'
 
-/** Whose request it is, as much of it as was read so far. */
+/** The request's data so far. */
 type Arrived = {
   accountId: string
   keyId: string
   body: JsonObject
   bytes: number
-  /** The items to store, maybe none. */
+  /** The items to store, if any. */
   keptItems(items: readonly JsonObject[]): JsonObject[] | undefined
   beforeReading: BeforeReading
 }
@@ -56,32 +55,32 @@ type Arrived = {
 export type Resumed = {
   /** The body with the earlier conversation before its own input, as if the caller had sent all of it. */
   body: JsonObject
-  /** The fields of the answer about all this. */
+  /** The answer's fields about storing. */
   echo: JsonObject
-  /** Of the body. */
+  /** Size of the body. */
   bytes: number
-  /** What it named and is gone, in words for a header. */
+  /** Missing items that were omitted, as text for a header. */
   leftOut: readonly string[]
-  /** Stores the answer with its last words, unless it was cut; returns what the caller gets. Never rejects. */
+  /** Stores the answer with its last bytes, unless cut; returns what the caller gets. Never rejects. */
   keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
 }
 
 export interface StoredResponses extends BackgroundWorker {
-  /** Reads what a request builds on. Throws a GatewayError where that is not there. */
+  /** Reads what a request builds on. Throws a GatewayError if it is missing. */
   resume(arrived: Arrived): Promise<Resumed>
   /** The answer as it was sent. Throws `not_found`, also for one of another account. */
   find(accountId: string, id: string): Promise<string>
-  /** A page of the input of the answer's request, what it built on before its own. Likewise. */
+  /** A page of the input of the answer's request, after the earlier conversation. Throws `not_found` too. */
   findInput(accountId: string, id: string, page: PageRequest): Promise<InputPage>
-  /** Deletes an answer and its request's own input. Likewise. Returns the ids of the calls that it made. */
+  /** Deletes an answer and its request's own input. Throws `not_found` too. Returns the ids of its tool calls. */
   delete(accountId: string, id: string): Promise<string[]>
-  /** How long the account's answers are kept in hours, 0 = not at all, and what it has. `maxHours` is the operator's. */
+  /** How long the account's answers are kept in hours (0 = not at all), and its total. `maxHours` is the operator's limit. */
   standing(accountId: string): Promise<StoredTotal & { hours: number; maxHours: number }>
-  /** The account has chosen to keep its answers for so long (null = as long as possible): heeds it for those that are there, too. */
+  /** Applies the account's new choice (null = as long as possible), also to existing answers. */
   keepFor(accountId: string, hours: number | null): Promise<void>
 }
 
-/** What happens to stored responses. */
+/** Events of stored responses. */
 export const STORED_RESPONSE_EVENTS = ['stored', 'not_stored', 'continued', 'read', 'missing', 'deleted'] as const
 export type StoredResponseEvent = (typeof STORED_RESPONSE_EVENTS)[number]
 
@@ -90,9 +89,9 @@ type Options = {
   copies: CopyStore
   clock: Clock
   logger: Logger
-  /** How long answers are kept at most; 0 = nothing is stored. */
+  /** Maximum lifetime of answers; 0 = nothing is stored. */
   maxHours: number
-  /** What all answers of one account may take. */
+  /** Maximum size of all answers of one account. */
   maxBytes: number
   onEvent?: (event: StoredResponseEvent) => void
 }
@@ -107,7 +106,7 @@ const NOTHING: Chain = { links: [], sum: { links: 0, bytes: 0, values: 0 } }
 const MS_PER_HOUR = 3_600_000
 const NOT_STORED: JsonObject = { store: false }
 
-/** Creates the stored answers as one process sees them. A stop writes what is not in Postgres yet. */
+/** Creates the stored answers of one process. A stop writes the rest to Postgres. */
 export function createStoredResponses(options: Options): StoredResponses {
   const { database, clock, logger, maxHours, onEvent = () => undefined } = options
   const copies = createCopies(options.copies, clock.now, logger)
@@ -149,7 +148,7 @@ export function createStoredResponses(options: Options): StoredResponses {
   async function existing(accountId: string, id: string): Promise<StoredResponse> {
     const hours = await allowance.hoursOf(accountId)
     const stored = hours === 0 ? undefined : await findStored(deps, accountId, id)
-    // The history goes by its own clock, which may be behind.
+    // Postgres uses its own clock, which may be behind.
     if (!stored || stored.expiresMs <= clock.now()) {
       onEvent('missing')
       throw unknownResponse(id)
@@ -163,7 +162,7 @@ export function createStoredResponses(options: Options): StoredResponses {
       const own = ownItems(body.input)
       const previous = body.previous_response_id ?? undefined
       const isPlain = previous === undefined && !own?.some((item) => referenceOf(item) !== undefined)
-      // What is wrong with it is for its format to say.
+      // The format will report what is invalid.
       if (!own || (isPlain && body.store === false))
         return { body, echo: NOT_STORED, bytes, leftOut: [], keep: undefined }
       const hours = await hoursOrNone(allowance.hoursOf(accountId), isPlain)
@@ -239,7 +238,7 @@ export function createStoredResponses(options: Options): StoredResponses {
   }
 }
 
-/** The row of an answer whose request's `own` items are kept. */
+/** The row of an answer with its request's `own` items. */
 function newResponse(
   { accountId, keyId, body }: Arrived,
   own: readonly JsonObject[],
@@ -279,7 +278,7 @@ const sizeOf = (item: JsonObject) => ({
   bytes: Buffer.byteLength(JSON.stringify(asWritten(item))),
 })
 
-/** If the account's choice can't be read, an answer without predecessors is given all the same, and not stored. */
+/** If the account's choice can't be read, an answer without predecessors is sent but not stored. */
 async function hoursOrNone(asking: Promise<number>, isPlain: boolean): Promise<number> {
   try {
     return await asking

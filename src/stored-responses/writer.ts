@@ -1,4 +1,4 @@
-/** Carries stored answers into Postgres in batches from a queue bounded in bytes. A stop writes what is left. */
+/** Writes stored answers to Postgres in batches from a queue bounded in bytes. A stop writes the rest. */
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import { databaseFailure, describeFailure } from '@/db/failure'
@@ -12,16 +12,16 @@ import type { NewResponse } from './stored-items'
 interface Writer extends BackgroundWorker {
   /** Whether the queue has room for it. */
   hasRoom(stored: NewResponse): boolean
-  /** Takes it into the queue. */
+  /** Adds it to the queue. */
   push(stored: NewResponse): void
-  /** Writes one at once; whether it is there now. Never rejects. */
+  /** Writes one at once; returns whether it is stored. Never rejects. */
   writeNow(stored: NewResponse): Promise<boolean>
 }
 
 type WriterDeps = {
   database: Database
   copies: Pick<Copies, 'isBuried' | 'bury'>
-  /** What an account may have; beyond it its oldest answers go. */
+  /** The limits of an account; beyond them its oldest answers are deleted. */
   limits: StoredTotal
   logger: Logger
 }
@@ -29,7 +29,7 @@ type WriterDeps = {
 const MAX_QUEUE_BYTES = 64 * 1024 * 1024
 const BATCH_ROWS = 100
 const BATCH_BYTES = 8 * 1024 * 1024
-/** How long answers gather before they are written. */
+/** Time to collect answers before a write. */
 const LINGER_MS = 50
 const IDLE_MS = 60_000
 const RETRY_MS = 1_000
@@ -39,7 +39,7 @@ const WRITE_TIMEOUT_MS = 8_000
 const WRITE_NOW_TIMEOUT_MS = 2_000
 const { perProcess: MAX_WRITES_NOW, perAccount: MAX_ACCOUNT_WRITES } = SHARED.storedWrites
 const STOP_TIMEOUT_MS = 5_000
-/** The share that stays after a cut: the oldest answers are deleted now and then, not for every new one. */
+/** The share to keep, so that the oldest answers are deleted rarely instead of for every new one. */
 const SHARE_LEFT = 0.9
 
 /** Creates the writer of one process. */
@@ -66,7 +66,7 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
     for (const accountId of new Set(wanted.map((row) => row.accountId))) await keepWithin(accountId)
   }
 
-  /** Deletes a row whose answer was deleted while only its copy existed. Returns whether that was so. */
+  /** Deletes a row whose answer was deleted while only its copy existed. Returns whether it did. */
   async function dropBuried(row: NewResponse): Promise<boolean> {
     if (!(await copies.isBuried(row))) return false
     await copies.bury(row.accountId, row.id)
@@ -74,7 +74,7 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
     return true
   }
 
-  /** Whether it is there and stays. Only the history is asked: the copies, where deletions are noted, may be what is away. */
+  /** Whether it is stored and remains. Asks only Postgres, since Redis, with the notes of deletions, may be unavailable. */
   async function insertWanted(stored: NewResponse): Promise<boolean> {
     const refused = await insertRows(database, [stored])
     return refused.length === 0 && !(await deleteUnwanted(database, stored))
@@ -88,7 +88,7 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
     logger.info('stored_responses_beyond_limit', { accountId, deleted })
   }
 
-  /** The oldest of the queue, which keeps them until they are written. */
+  /** The oldest of the queue, which stay there until written. */
   function nextBatch(): NewResponse[] {
     const batch: NewResponse[] = []
     let bytes = 0
@@ -158,7 +158,7 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
         return isThere
       } catch (error) {
         logger.warn('stored_response_unwritten', { reason: describeFailure(error) })
-        // Its caller gets `store: false`: should it be written after all, it is deleted again.
+        // The caller gets `store: false`, so a late write is deleted again.
         void writing.then(() => deleteRow(database, stored.accountId, stored.id)).catch(() => undefined)
         return false
       } finally {

@@ -39,7 +39,7 @@ import type { EndedAnswer } from '@/metrics/ended-answer'
 import { type AttemptFault, classify } from '@/routing/failover/fault-class'
 import type { AttemptStart } from './tracing'
 
-/** Providers that the conventions have a name for, by the end of their host's name. Any other goes by the catalogue's. */
+/** The conventions' names of providers, by the end of the host name. Others keep the catalogue's name. */
 const WELL_KNOWN_HOSTS: readonly (readonly [string, string])[] = [
   ['api.openai.com', 'openai'],
   ['api.anthropic.com', 'anthropic'],
@@ -69,7 +69,7 @@ const FINISH_REASONS: Readonly<Record<FinishKind, string>> = {
 
 const MAX_NAME_CHARS = 256
 
-/** What is known of a provider for good, looked up once. */
+/** Constant attributes of a provider, cached. */
 const placesOfProviders = new WeakMap<Provider, Attributes>()
 
 /** The target's attributes, also for the metrics of the call. */
@@ -129,7 +129,7 @@ function chatAttributes(request: ChatRequest): Attributes {
   }
 }
 
-/** The attributes of the result. Charged counts go before the provider's, as the conventions ask for billed tokens. */
+/** The attributes of the result. Charged counts override the provider's, as the conventions ask for billed tokens. */
 export function answerAttributes(answer: EndedAnswer): Attributes {
   const { charge, finish, answeredAs, ending, providerCost } = answer
   return {
@@ -144,12 +144,12 @@ export function answerAttributes(answer: EndedAnswer): Attributes {
   }
 }
 
-/** Names are as long as a provider makes them. */
+/** Providers may send names of any length. */
 function nameOf(text: string): string | undefined {
   return text.slice(0, MAX_NAME_CHARS) || undefined
 }
 
-/** The tokens of an answer; undefined where unknown. */
+/** The tokens of an answer; undefined if unknown. */
 export function usageOf({ charge, usage }: Pick<EndedAnswer, 'charge' | 'usage'>): Usage | undefined {
   return charge.kind === 'charge' ? charge.usage : (usage ?? undefined)
 }
@@ -165,12 +165,12 @@ function usageAttributes(usage: Usage | undefined): Attributes {
   }
 }
 
-/** The word of the conventions. */
+/** The name in the conventions. */
 export function finishReason(kind: FinishKind): string {
   return FINISH_REASONS[kind]
 }
 
-/** The fault in our own words: a provider's text may quote the request. Undefined stands for a fault of ours. */
+/** The error without the provider's text, which may quote the request. Undefined means an error of ours. */
 export function faultAttributes(fault: AttemptFault | undefined): Attributes & { [ATTR_ERROR_TYPE]: string } {
   if (!fault) return { [ATTR_ERROR_TYPE]: 'internal' }
   const faultClass = { 'svc.attempt.fault_class': classify(fault) }

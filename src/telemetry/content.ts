@@ -1,6 +1,6 @@
 /**
- * The content of requests and answers in a span, by the GenAI conventions: only if an operator has switched it on, and limited
- * in size. Keys and headers are no part of it.
+ * The content of requests and answers in a span, by the GenAI conventions: only if an operator enabled it, and limited in size. It has no
+ * keys and headers.
  */
 import type { Attributes } from '@opentelemetry/api'
 import {
@@ -18,16 +18,16 @@ import { type JsonValue, parseJson } from '@/lib/json'
 import { finishReason } from './attempt-attributes'
 import type { AnswerListener } from './tracing'
 
-/** Characters of one text, and of one attribute; UTF-16 units of JSON. */
+/** Maximum length of one text and one attribute, in UTF-16 units of JSON. */
 const MAX_TEXT_CHARS = 4_096
 const MAX_ATTRIBUTE_CHARS = 65_536
-/** Characters of an answer that are read along; what comes after is not in the span. */
+/** Maximum characters collected from an answer; the rest is not in the span. */
 const MAX_ANSWER_CHARS = 65_536
 
 type Part = { type: string; [name: string]: JsonValue | undefined }
 type Message = { role: string; parts: Part[]; finish_reason?: string }
 
-/** The content of a request. For a long conversation the newest messages are kept. */
+/** The content of a request. A long conversation is cut to its newest messages. */
 export function inputContent({ system, turns, tools, sampling }: ChatRequest): Attributes {
   const messages = turns.map(({ role, content }) => ({ role: roleOf(role, content), parts: content.map(partOf) }))
   const definitions = tools.map(({ name, description, parameters }) => ({
@@ -44,12 +44,12 @@ export function inputContent({ system, turns, tools, sampling }: ChatRequest): A
   }
 }
 
-/** Results of tools have a role of their own in the conventions, and stand in a turn of the user's here. */
+/** The conventions have a separate role for tool results, which are in a user's turn here. */
 function roleOf(role: string, content: readonly ContentBlock[]): string {
   return content.length > 0 && content.every(({ type }) => type === 'tool-result') ? 'tool' : role
 }
 
-/** Collects an answer, whole or piece by piece. */
+/** Collects an answer, whole or in pieces. */
 export function createAnswerContent(): AnswerListener & { attributes(): Attributes } {
   const folder = createFolder()
   let room = MAX_ANSWER_CHARS
@@ -82,7 +82,7 @@ function outputText({ choices }: ChatResponse): string | undefined {
   return newestAsText(messages)
 }
 
-/** JSON of as many entries as fit, the last ones first. */
+/** JSON of as many entries as fit, preferring the last. */
 function newestAsText(entries: readonly (Message | Part)[]): string {
   const texts: string[] = []
   let room = MAX_ATTRIBUTE_CHARS
@@ -119,7 +119,7 @@ function partOf(block: ContentBlock): Part {
   }
 }
 
-/** Pictures, sounds and files are named and not carried along: one of them would fill the span. */
+/** Images, audio and files are only named, since one of them would fill the span. */
 function mediaPart(modality: string, source: MediaSource): Part {
   switch (source.type) {
     case 'base64':
@@ -131,7 +131,7 @@ function mediaPart(modality: string, source: MediaSource): Part {
   }
 }
 
-/** As an object where they are one, which the conventions ask for. */
+/** As an object if possible, as the conventions require. */
 function argumentsOf(text: string): JsonValue {
   return text.length > MAX_TEXT_CHARS ? cut(text) : (parseJson(text) ?? text)
 }

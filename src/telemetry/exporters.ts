@@ -1,7 +1,4 @@
-/**
- * The official exporters, with limited queues and counted losses: a slow, dead or refusing collector costs spans and nothing
- * else.
- */
+/** The official exporters, with bounded queues and counted losses: a slow, dead or refusing collector only costs spans. */
 
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
 import { OTLPMetricExporter as JsonMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
@@ -16,7 +13,7 @@ import type { Logger } from '@/lib/logger'
 import type { ExportSettings, TelemetrySettings } from '@/lib/telemetry-settings'
 import type { ExportCounts, ExportSignal, LossReason } from '@/metrics/export-metrics'
 
-/** Sends spans in batches. A span that finds the queue full is dropped and counted. */
+/** Sends spans in batches. If the queue is full, a span is dropped and counted. */
 export function createSpanProcessor(
   settings: NonNullable<TelemetrySettings['traces']>,
   losses: ExportLosses,
@@ -59,12 +56,12 @@ const SAMPLED = 1
 
 function createTraceExporter(settings: NonNullable<TelemetrySettings['traces']>): SpanExporter {
   const { maxQueue, maxBatch } = settings.batch
-  // One batch follows the other, but for the last flush, which sends all that wait at once.
+  // Sends batches one after another, except the last flush, which sends all waiting ones at once.
   const options = { ...exporterOptions(settings), concurrencyLimit: Math.ceil(maxQueue / maxBatch) + 1 }
   return settings.protocol === 'http/json' ? new JsonTraceExporter(options) : new ProtoTraceExporter(options)
 }
 
-/** Sends metrics. Sums are for the process's whole life, so that what one export loses the next one has. */
+/** Sends metrics. Sums cover the whole life of the process, so that the next export has what a failed one lost. */
 export function createMetricExporter(settings: ExportSettings, losses: ExportLosses): PushMetricExporter {
   const options = exporterOptions(settings)
   const exporter =
@@ -83,7 +80,7 @@ export function createMetricExporter(settings: ExportSettings, losses: ExportLos
   }
 }
 
-/** All that the exporters would look up in the environment themselves is said here. */
+/** Sets everything that the exporters would otherwise read from the environment. */
 function exporterOptions({ url, headers, timeoutMs, isCompressed }: ExportSettings) {
   return {
     url,
@@ -98,7 +95,7 @@ function countExport(losses: ExportLosses, signal: 'traces' | 'metrics', count: 
   else losses.dropped(signal, 'export_failed', count, result.error)
 }
 
-/** Told by the exporters. */
+/** Called by the exporters. */
 export interface ExportLosses {
   exported(signal: ExportSignal, count: number): void
   dropped(signal: ExportSignal, reason: LossReason, count: number, error?: unknown): void
@@ -107,7 +104,7 @@ export interface ExportLosses {
 
 const QUIET_MS = 60_000
 
-/** Counts from nothing. */
+/** Creates counts of zero. */
 export function createExportLosses(logger: Logger, clock: Pick<Clock, 'monotonic'>): ExportLosses {
   const counts: ExportCounts = {
     exported: { traces: 0, metrics: 0 },
@@ -137,7 +134,7 @@ export function createExportLosses(logger: Logger, clock: Pick<Clock, 'monotonic
   }
 }
 
-/** A collector's own words stay out of the log: it may repeat what it was sent. */
+/** The collector's text is not logged, since it may repeat the exported data. */
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const code = 'code' in error ? error.code : undefined

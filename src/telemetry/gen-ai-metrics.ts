@@ -1,4 +1,4 @@
-/** The metrics of the GenAI conventions, with the buckets that these recommend: of calls to providers, and of what clients got. */
+/** Metrics of the GenAI conventions with the recommended buckets: of calls to providers, and of clients' answers. */
 import type { Attributes, Meter } from '@opentelemetry/api'
 import { ATTR_ERROR_TYPE } from '@opentelemetry/semantic-conventions'
 import {
@@ -24,15 +24,15 @@ const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 41
 const FIRST_TOKENS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const PER_TOKEN = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5]
 
-/** `target` names the operation, the provider and its model. */
+/** `target` has the operation, the provider and its model. */
 export interface GenAiMetrics {
-  /** A call to a provider is over; of one that went wrong, `errorType` says how. Times are milliseconds. */
+  /** A call to a provider has ended; `errorType` is set if it failed. Times are milliseconds. */
   called(target: Attributes, call: { durationMs: number; firstChunkMs: number | undefined; errorType?: string }): void
-  /** An answer is over: what it used, and what its client got. */
+  /** An answer has ended: its usage, and what its client got. */
   answered(target: Attributes, facts: EndedAnswer, errorType: string | undefined): void
 }
 
-/** Makes the instruments. */
+/** Creates the instruments. */
 export function createGenAiMetrics(meter: Meter): GenAiMetrics {
   function seconds(name: string, description: string, explicitBucketBoundaries: number[]) {
     return meter.createHistogram(name, { unit: 's', description, advice: { explicitBucketBoundaries } })
@@ -69,7 +69,7 @@ export function createGenAiMetrics(meter: Meter): GenAiMetrics {
   }
 }
 
-/** Clients know the model by its public name, and the server is this one. */
+/** For clients, the model has its public name, and the server is this one. */
 function soldAs(target: Attributes, model: string): Attributes {
   return {
     [ATTR_GEN_AI_OPERATION_NAME]: target[ATTR_GEN_AI_OPERATION_NAME],

@@ -1,4 +1,4 @@
-/** Hands the metrics that Prometheus reads on to OpenTelemetry, with the names and labels they have there: nothing is counted twice. */
+/** Exports the Prometheus metrics by OpenTelemetry under the same names and labels, so that nothing is counted twice. */
 import { type HrTime, ValueType } from '@opentelemetry/api'
 import { millisToHrTime } from '@opentelemetry/core'
 import type { Resource } from '@opentelemetry/resources'
@@ -12,18 +12,18 @@ import {
 } from '@opentelemetry/sdk-metrics'
 import { entryOf } from '@/metrics/traffic-totals'
 
-/** One metric with all that it counts; of a histogram each bucket, its sum and its count, distinguished by `metricName`. */
+/** One metric with all its values; for a histogram each bucket, its sum and its count, by `metricName`. */
 export type Series = {
   name: string
   help: string
-  /** Compared with the words of prom-client's own types, which are numbers to the compiler. */
+  /** Compared with the type names of prom-client, which the compiler sees as numbers. */
   type: unknown
   values: readonly { value: number; labels: Readonly<Partial<Record<string, string | number>>>; metricName?: string }[]
 }
 
 type Scope = { name: string; version: string }
 
-/** Reads `series` for each export. Everything in it has been counted since now. */
+/** Reads `series` for each export. Counting starts now. */
 export function createRegistryProducer(
   resource: Resource,
   scope: Scope,
@@ -61,7 +61,7 @@ function unitOf(name: string): string {
   return /_bytes(_total)?$/.test(name) ? 'By' : ''
 }
 
-/** Prometheus' buckets count all that is below their bound, OpenTelemetry's what lies between two. */
+/** Prometheus' buckets count everything below their bound, OpenTelemetry's what lies between two. */
 function histogramPoints(name: string, values: Series['values'], times: Times): DataPoint<Histogram>[] {
   const points = new Map<string, DataPoint<Histogram> & { below: number }>()
   for (const { value, labels, metricName } of values) {

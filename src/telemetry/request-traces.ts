@@ -1,4 +1,4 @@
-/** Makes spans and metrics of what the gateway tells: one span for a request, under it one for each step and each call. */
+/** Makes spans and metrics of the gateway's events: one span for a request, with one for each step and each call. */
 import {
   type Attributes,
   type Context,
@@ -30,7 +30,7 @@ type RequestTracesOptions = {
   capturesContent: boolean
 }
 
-/** One call under way. */
+/** One running call. */
 type AttemptTrace = {
   span: Span
   target: Attributes
@@ -47,25 +47,25 @@ type RequestTrace = {
   context: Context
   requestId: string | undefined
   attempts: Map<number, AttemptTrace>
-  /** Steps under way. */
+  /** The number of running steps. */
   openSteps: number
-  /** Whether the head of the answer is on its way, and whether there is nothing more to come. */
+  /** Whether the answer's headers were sent, and whether everything has ended. */
   hasResponded: boolean
   isOver: boolean
 }
 
-/** More requests than one process has at once; what is forgotten beyond that was never told to have ended. */
+/** More than one process's concurrent requests; others were never reported as ended. */
 const MAX_REQUESTS = 100_000
-/** Errors that are ours, or our providers', and not the caller's. */
+/** Errors of ours or of providers, not of the caller. */
 const OUR_FAULTS: ReadonlySet<ErrorKind> = new Set(['internal', 'upstream_failed', 'overloaded', 'timeout'])
 
-/** Creates what the gateway tells its way. */
+/** Creates the receiver of the gateway's events. */
 export function createRequestTraces(options: RequestTracesOptions): Tracing {
   const { tracer, context } = options
   const byRequest = new WeakMap<Request, RequestTrace>()
   const byId = createBoundedMap<string, RequestTrace | undefined>(MAX_REQUESTS)
 
-  /** All that is timed is over, so the request is. */
+  /** Ends the request's span once all its parts have ended. */
   function endIfOver(request: RequestTrace): void {
     const { requestId, attempts, openSteps, hasResponded, isOver, span } = request
     if (!hasResponded || !isOver || openSteps > 0 || attempts.size > 0) return
@@ -96,7 +96,7 @@ export function createRequestTraces(options: RequestTracesOptions): Tracing {
       failed(fault) {
         if (!request.attempts.has(number)) return
         tellFault(attempt, faultAttributes(fault))
-        // An answer that had begun is settled all the same.
+        // A started answer will still be settled.
         if (!attempt.hasBegun) endAttempt(request, number)
       },
       outrun() {
@@ -236,7 +236,7 @@ function tellStep(span: Span, name: string, facts: StepFacts): void {
   }
 }
 
-/** What of an answer is looked for by request. */
+/** The attributes of an answer for searching requests. */
 function requestSummary({ model, durationMs, firstTokenMs }: EndedAnswer, attributes: Attributes): Attributes {
   return {
     'svc.model': model,

@@ -1,4 +1,4 @@
-/** The attributes of the span of one HTTP request, by the HTTP conventions, without the caller's words. */
+/** The attributes of a span for one HTTP request, by the HTTP conventions, without texts of the caller. */
 import { type Attributes, type Span, SpanStatusCode } from '@opentelemetry/api'
 import {
   ATTR_ERROR_TYPE,
@@ -12,7 +12,7 @@ import {
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const OTHER_METHOD = '_OTHER'
 
-/** The span's name and what is known from the start. */
+/** The span's name and its initial attributes. */
 export function describeRequest(request: Request, route: string | undefined): { name: string; attributes: Attributes } {
   const isKnown = METHODS.has(request.method)
   const shown = isKnown ? request.method : 'HTTP'
@@ -22,13 +22,13 @@ export function describeRequest(request: Request, route: string | undefined): { 
       [ATTR_HTTP_REQUEST_METHOD]: isKnown ? request.method : OTHER_METHOD,
       [ATTR_URL_SCHEME]: request.url.startsWith('https:') ? 'https' : 'http',
       [ATTR_HTTP_ROUTE]: route,
-      // What a caller writes where a route leaves room, or to no route of ours, may be anything, a key among it.
+      // A caller may write anything into a route's parameters or an unknown path, even a key.
       [ATTR_URL_PATH]: route,
     },
   }
 }
 
-/** Only what is our own fault is an error of the server's. */
+/** Only our own failures are errors of the server span. */
 export function tellStatus(span: Span, status: number): void {
   span.setAttribute(ATTR_HTTP_RESPONSE_STATUS_CODE, status)
   if (status < 500) return

@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry for one process: loaded only where something is to be exported. Nothing is registered globally, so that no library
- * makes spans of its own, with what they would hold.
+ * Starts OpenTelemetry for one process: loaded only if something is exported. Nothing is registered globally, so that no library creates
+ * spans with unknown content.
  */
 
 import { type Tracer, trace } from '@opentelemetry/api'
@@ -30,11 +30,11 @@ import type { Tracing } from './tracing'
 
 export interface Telemetry {
   readonly tracing: Tracing
-  /** Writes the id of a request's trace beside that of the request. */
+  /** Adds the trace id to log lines with a request id. */
   readonly logger: Logger
-  /** From now on these metrics are exported as well, and say the outcome of exports. */
+  /** Exports these metrics too, and adds the outcome of exports to them. */
   include(metrics: Included): void
-  /** Exports what there is, for at most so long. Never rejects. */
+  /** Exports the rest within this time. Never rejects. */
   stop(timeoutMs: number): Promise<void>
 }
 
@@ -82,7 +82,7 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
   }
 }
 
-/** Makes no spans, and hands on what a caller's trace says. */
+/** Makes no spans, but forwards the caller's trace. */
 function noTracer(): Tracer {
   return trace.getTracerProvider().getTracer(SCOPE)
 }
@@ -125,7 +125,7 @@ function samplerOf({ sampler, ratio }: TraceSettings): Sampler {
   return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
 }
 
-/** Processes with the same settings are distinguished, whatever name an operator gave to all of them. */
+/** Makes processes with the same settings distinguishable, even if an operator gave all the same name. */
 function resourceOf({ settings, service, isOneOfSeveral }: TelemetryOptions): Resource {
   const { serviceName, resource } = settings
   const given = resource[ATTR_SERVICE_INSTANCE_ID]
@@ -142,7 +142,7 @@ function resourceOf({ settings, service, isOneOfSeveral }: TelemetryOptions): Re
   )
 }
 
-/** The logger with that. */
+/** The logger with trace ids. */
 function tracedLogger(logger: Logger, tracing: Pick<Tracing, 'traceIdOf'>): Logger {
   function traceIdOf(fields: Readonly<Record<string, unknown>> | undefined): string | undefined {
     return typeof fields?.requestId === 'string' ? tracing.traceIdOf(fields.requestId) : undefined

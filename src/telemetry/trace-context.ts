@@ -1,10 +1,10 @@
-/** W3C trace context, read from callers and written for providers. Baggage is neither read nor written. */
+/** W3C trace context: reads it from callers and writes it for providers, without baggage. */
 import { type Context, ROOT_CONTEXT, type Span, trace } from '@opentelemetry/api'
 import { TRACE_STATE_HEADER, W3CTraceContextPropagator } from '@opentelemetry/core'
 import type { TelemetrySettings } from '@/lib/telemetry-settings'
 
 export interface TraceContext {
-  /** What a caller's headers say; nothing if they are malformed, or where tracing is off. */
+  /** The context in a caller's headers; empty if malformed or tracing is off. */
   of(request: Request): Context
   /** The headers for a provider; undefined if it gets none. */
   for(span: Span): Record<string, string> | undefined
@@ -20,7 +20,7 @@ const SETTER = {
   },
 }
 
-/** Reads and writes as the settings say. */
+/** Follows the settings. */
 export function createTraceContext(
   settings: Pick<TelemetrySettings, 'traces' | 'continuesTraces' | 'toProviders'>,
 ): TraceContext {

@@ -1,10 +1,10 @@
-/** A provider's answer once its status is known: its body with the call's limits, read whole, in pieces, or through a pipe. */
+/** A provider's answer after its status: reads the body within the call's limits, whole, in pieces, or through a pipe. */
 import { Pipe, type PipeEnd, type PipeSink } from '@/lib/streams/pipe'
 import type { CallDeadline } from './call-deadline'
 import { requestIdIn, type UpstreamFailure } from './failure'
 import { type SentHeaders, withoutSent } from './sent-secrets'
 
-/** Where the bytes of an answer go; see {@link PipeSink}. */
+/** Receives the bytes of an answer; see {@link PipeSink}. */
 export type UpstreamSink = Omit<PipeSink<Uint8Array>, 'received' | 'flush'> & {
   flush(failure: UpstreamFailure | undefined): Promise<void> | undefined
 }
@@ -18,7 +18,7 @@ export type UpstreamBody = { kind: 'body'; bytes: Uint8Array } | { kind: 'failed
 
 type Failed = { kind: 'failed'; failure: UpstreamFailure }
 
-/** Up to this announced length a body is read natively in one go, at a fraction of a reader's cost. */
+/** A body with at most this announced length is read natively at once, which is much cheaper than a reader. */
 const MAX_NATIVE_READ_BYTES = 1024 * 1024
 
 /** An answer that has begun with a success status. */
@@ -40,7 +40,7 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     this.isEventStream = (response.headers.get('content-type') ?? '').includes('text/event-stream')
   }
 
-  /** Reads the next bytes; `done` at the end. Never rejects: what goes wrong is a failure value. */
+  /** Reads the next bytes; `done` at the end. Never rejects: errors are failure values. */
   async read(): Promise<UpstreamChunk> {
     await this.piped
     const bytes = this.pipe?.unread()
@@ -61,8 +61,7 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
   }
 
   /**
-   * Sends the rest to `sink`, at the pace at which its output is read, and at the end the error if it broke. Once nobody reads,
-   * {@link read} has the rest.
+   * Sends the rest to `sink`, as fast as its output is read, and finally the error, if any. If reading stops, {@link read} has the rest.
    */
   pipeThrough(sink: UpstreamSink): ReadableStream<Uint8Array> {
     this.reader?.releaseLock()
@@ -76,7 +75,7 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     return pipe.readable
   }
 
-  // What the pipe calls.
+  // Called by the pipe.
 
   start(end: PipeEnd): Promise<void> | undefined {
     return this.sink?.start(end)
@@ -102,12 +101,12 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     this.sink?.cancel()
   }
 
-  /** Reads the whole rest, at most `maxBytes`; more than that is a failure. Never rejects. */
+  /** Reads the whole rest, at most `maxBytes`; more is a failure. Never rejects. */
   readAll(maxBytes: number): Promise<UpstreamBody> {
     if (announcedBytes(this.response.headers) > Math.min(maxBytes, MAX_NATIVE_READ_BYTES)) {
       return readPieces(this, maxBytes)
     }
-    // The whole body counts as one wait: so small a one has no business taking longer than the idle limit.
+    // The whole body counts as one wait, since such a small one shouldn't take longer than the idle limit.
     this.deadline.received()
     this.deadline.waits()
     return this.response.bytes().then(
@@ -119,22 +118,22 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     )
   }
 
-  /** Whether anything of the body has come. */
+  /** Whether any part of the body has arrived. */
   hasSent(): boolean {
     return this.hasBytes
   }
 
-  /** `failure` of this answer, with what its provider calls the request, and without what the call showed it. */
+  /** Adds the provider's request id to `failure`, and removes the secrets of the call. */
   named(failure: UpstreamFailure): UpstreamFailure {
     return { ...withoutSent(failure, this.sent), ...requestIdIn(this.response.headers) }
   }
 
-  /** From now on the client's going away does not end the call: its reader decides. */
+  /** From now on a disconnect of the client does not end the call; its reader decides. */
   outliveClient(): void {
     this.deadline.outliveClient()
   }
 
-  /** Called when the call has taken as long as it may in all, also while nobody reads. */
+  /** Called at the call's total time limit, even while nothing is read. */
   onOvertime(listener: (failure: UpstreamFailure) => void): void {
     this.deadline.onOvertime(listener)
   }
@@ -162,7 +161,7 @@ export type UpstreamAnswer = Pick<OpenAnswer, Exclude<keyof OpenAnswer, keyof Pi
 
 const DONE = { kind: 'done' } as const
 
-/** How long a body will be; a compressed one, which was not asked for, may unfold to any length. */
+/** The length of a body; unlimited for a compressed one, although compression wasn't requested. */
 function announcedBytes(headers: Headers): number {
   const length = headers.get('content-length')
   return length === null || headers.has('content-encoding') ? Number.POSITIVE_INFINITY : Number(length)
@@ -183,7 +182,7 @@ async function readPieces(answer: UpstreamAnswer, maxBytes: number): Promise<Ups
   return { kind: 'body', bytes: Buffer.concat(pieces) }
 }
 
-/** The name or code of an error, which never holds an address or a key, unlike its message. */
+/** The name or code of an error, which never contains an address or a key, unlike its message. */
 export function errorName(error: unknown): string {
   if (error instanceof Error) return 'code' in error && typeof error.code === 'string' ? error.code : error.name
   return 'unknown error'

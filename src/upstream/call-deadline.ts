@@ -1,4 +1,4 @@
-/** What ends one call to a provider: its time limits, its client's leaving, or its caller. */
+/** Ends one call to a provider: at its time limits, when its client disconnects, or by its caller. */
 import type { Timeouts } from '@/catalog/types'
 import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 import type { TimeoutPhase, UpstreamFailure } from './failure'
@@ -6,10 +6,10 @@ import type { TimeoutPhase, UpstreamFailure } from './failure'
 /** Gives access to the deadline of a started call, so that it can be ended from outside. */
 export type CallHandle = { deadline: Pick<CallDeadline, 'end'> | undefined }
 
-/** Lets calls go on without their clients. */
+/** Lets calls continue without their clients. */
 export type WithoutClient = { leave(end: () => void): void }
 
-/** The limits over one call: until the first byte, between bytes, and over everything. To connect has a watch of its own (`reach.ts`). */
+/** The time limits of one call: until the first byte, between bytes, and in total. Connecting has its own limit (`reach.ts`). */
 export class CallDeadline implements Timed {
   dueAtMs: number
   private readonly controller = new AbortController()
@@ -18,7 +18,7 @@ export class CallDeadline implements Timed {
   private hasBegun = false
   private tellOvertime: ((failure: UpstreamFailure) => void) | undefined
 
-  /** Runs from now on. When the client goes away, `readingOn` gets the way to end the call, and the call goes on. */
+  /** Starts now. When the client disconnects, `readingOn` gets a function to end the call, and the call continues. */
   constructor(
     private readonly limits: Timeouts,
     private readonly client: AbortSignal,
@@ -35,12 +35,12 @@ export class CallDeadline implements Timed {
     return this.controller.signal
   }
 
-  /** The next bytes are awaited: from now on silence counts against the provider. */
+  /** Starts waiting for bytes: from now on silence counts against the provider. */
   waits(): void {
     if (this.hasBegun) this.dueAtMs = Math.min(this.totalAtMs, dueIn(this.limits.idleMs))
   }
 
-  /** They came. While nobody waits (a slow client holds us back) silence counts against no target. */
+  /** Bytes arrived. While nothing is awaited (because of a slow client), silence doesn't count. */
   received(): void {
     this.hasBegun = true
     this.dueAtMs = this.totalAtMs
@@ -55,13 +55,13 @@ export class CallDeadline implements Timed {
     }
   }
 
-  /** The client has gone. */
+  /** The client has disconnected. */
   handleEvent(): void {
     if (this.readingOn) this.readingOn.leave(() => this.abort())
     else this.abort()
   }
 
-  /** Which limit ended the call; undefined if none did. */
+  /** The limit that ended the call; undefined if none did. */
   failure(): UpstreamFailure | undefined {
     return this.phase && { kind: 'timeout', phase: this.phase }
   }
@@ -71,7 +71,7 @@ export class CallDeadline implements Timed {
     this.client.removeEventListener('abort', this)
   }
 
-  /** Called when all the time is over, also while nobody reads. */
+  /** Called at the total time limit, even while nothing is read. */
   onOvertime(listener: (failure: UpstreamFailure) => void): void {
     this.tellOvertime = listener
   }
@@ -80,13 +80,13 @@ export class CallDeadline implements Timed {
     this.controller.abort()
   }
 
-  /** Ends the call: as one that is no longer wanted, or as having run out of one of its limits. */
+  /** Ends the call: as no longer wanted, or because of a time limit. */
   end(phase?: TimeoutPhase): void {
     if (phase) this.fire(phase)
     else this.abort()
   }
 
-  /** The call is over. */
+  /** The call has ended. */
   clear(): void {
     this.outliveClient()
     unwatch(this)

@@ -1,4 +1,4 @@
-/** One HTTP call to a provider: sends, waits for the answer's headers, and hands out the body with its timeouts attached. */
+/** One HTTP call to a provider: sends it, waits for the answer's headers, and returns the body with its timeouts. */
 
 import type { ProviderKey, Target } from '@/catalog/types'
 import type { CountsInDoubt, Dialect } from '@/dialects/dialect'
@@ -19,16 +19,16 @@ export type UpstreamCall = {
   key: ProviderKey
   format: Format
   stream: boolean
-  /** Where it is called, if not where conversations are. */
+  /** The URL, if not the one for conversations. */
   url?: string
   bodyText: string
-  /** Aborts the call: the client's, unless the provider's policy is to read on without one. */
+  /** Aborts the call: the client's signal, unless the provider's policy is to read on without a client. */
   signal: AbortSignal
-  /** Told the way to end the call, instead of ending it, when the client goes away. */
+  /** Gets a function to end the call when the client disconnects, instead of ending it. */
   readingOn?: WithoutClient | undefined
-  /** Sent beside the provider's own, which go before them. */
+  /** Sent in addition to the provider's own, which override them. */
   traceHeaders?: Record<string, string> | undefined
-  /** Protocol headers of the caller, sent only to a provider that speaks the caller's format. */
+  /** Protocol headers of the caller, sent only to a provider with the caller's format. */
   protocol?: Record<string, string> | undefined
   handle?: CallHandle
   /** See `readAnswer` of a dialect. */
@@ -66,7 +66,7 @@ async function send(call: UpstreamCall, url: string, headers: Headers | Record<s
       method: 'POST',
       headers,
       body: call.bodyText,
-      // A redirect would carry our key to whatever address the answer names.
+      // A redirect would send our key to any address in the answer.
       redirect: 'error',
       signal: deadline.signal,
       // Bun's own five-minute limit would cut long answers; the deadline above is the limit.
@@ -118,10 +118,10 @@ function refusal(response: Response, body: Uint8Array, format: Format, dialect: 
   }
 }
 
-/** Statuses that judge the request. */
+/** Statuses about the request's content. */
 const JUDGING: ReadonlySet<number> = new Set([400, 413, 422])
 
-/** The error object of an answer, where it has one with words. If it is alone in a list, the list is how it was framed. */
+/** The error object of an answer, if it has one with a message. A list with a single error is only framing. */
 function ownError(json: JsonValue | undefined): JsonObject | undefined {
   const outer = Array.isArray(json) ? json[0] : json
   const error = isJsonObject(outer) ? outer.error : undefined
@@ -139,7 +139,7 @@ export async function readBounded(response: Response, limit: number): Promise<Ui
       if (size >= limit) break
     }
   } catch {
-    // What arrived before the break is all there is to say about the error.
+    // The bytes before the failure are all that is known about the error.
   }
   return Buffer.concat(chunks)
 }

@@ -1,26 +1,26 @@
-/** The address and the headers of one call to a provider. What differs between providers is their dialects' to say. */
+/** The URL and headers of a call to a provider. Dialects define the differences between providers. */
 import type { Provider, ProviderKey, Target } from '@/catalog/types'
 import { assert } from '@/lib/assert'
 
-/** The address of one call for a conversation. */
+/** The URL of one call for a conversation. */
 export function endpointUrl({ provider, model }: Target, stream: boolean): string {
   const { baseUrl, apiVersion, dialect } = provider
   return dialect.url({ baseUrl, apiVersion, model, stream })
 }
 
-/** The address of one call for embeddings. */
+/** The URL of one call for embeddings. */
 export function embeddingsUrl({ provider, model }: Target): string {
   const { baseUrl, apiVersion, dialect } = provider
   assert(dialect.embeddingsUrl, `no embeddings at ${provider.name}`)
   return dialect.embeddingsUrl({ baseUrl, apiVersion, model })
 }
 
-/** Those of calls that ask for nothing of their own, by the key that they are made with. */
+/** The headers of calls without own protocol headers, by key. */
 const usual = new WeakMap<ProviderKey, UsualHeaders>()
 
 type UsualHeaders = Pick<Provider, 'headers' | 'dialect'> & { whole: Headers; stream: Headers }
 
-/** The same headers as {@link requestHeaders} for a call without a protocol of its own, made once for each key. Not to be changed. */
+/** Like {@link requestHeaders} for a call without protocol headers, cached for each key. Must not be changed. */
 export function usualHeaders(provider: Provider, key: ProviderKey, stream: boolean): Headers {
   let made = usual.get(key)
   // A key may be of another catalogue than the provider that a request was planned with.
@@ -38,8 +38,8 @@ function makeUsual(provider: Provider, key: ProviderKey): UsualHeaders {
 }
 
 /**
- * All headers that a provider gets. Built from nothing, so that no header of the caller can slip through; `protocol` is what the
- * caller's format has let through of them. `identity` because a compressed stream arrives in lumps and a compressed body can be a bomb.
+ * All headers for a provider. Built from nothing, so that no other header of the caller is sent; `protocol` has the allowed ones of the
+ * caller's format. `identity`, because a compressed stream arrives in large pieces and a compressed body can be a bomb.
  */
 export function requestHeaders(
   { dialect, headers }: Provider,

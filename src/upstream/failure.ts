@@ -1,4 +1,4 @@
-/** Faults of a provider, by their remedy, and the caller's error. */
+/** Errors of providers, classified for failover, and the resulting errors for callers. */
 import type { Provider } from '@/catalog/types'
 import { type ErrorKind, GatewayError } from '@/chat/error'
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
@@ -6,9 +6,9 @@ import { mapTexts } from '@/lib/json'
 import { MIN_SECRET_CHARS, redactForCallers, redactOurs } from '@/lib/redact'
 
 /**
- * `unreachable` no connection, or it broke before the answer's headers; `isUnheard` where nothing at the address took one; `timeout` by phase; `refused` the provider answered
- * with an error, at a time of its own where that matters; `malformed` a 200 that is no answer of its format; `broken` the answer stopped in the middle.
- * `requestId`: what the provider called the request, where it said so.
+ * `unreachable` no connection, or it failed before the answer's headers; `isUnheard` if the address accepted none; `timeout` by phase;
+ * `refused` the provider answered with an error, with the time if it matters; `malformed` a 200 that is invalid in its format; `broken` the
+ * answer stopped in the middle. `requestId`: the provider's id of the request, if sent.
  */
 export type UpstreamFailure = (
   | { kind: 'unreachable'; detail: string; isUnheard?: true }
@@ -18,12 +18,12 @@ export type UpstreamFailure = (
   | { kind: 'broken'; detail: string }
 ) & { requestId?: string }
 
-/** Which of a provider's timeouts ended a call; `silence` is routing's own, while another target might answer. */
+/** Which of a provider's timeouts ended a call; `silence` is set by routing, if another target might answer. */
 export type TimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total' | 'silence'
 
 /**
- * The failure for the caller. A caller of the provider's own format (`isOwn`) gets the provider's text about its request. A
- * refusal of *our* credentials is never the caller's fault, whatever its status.
+ * The error for the caller. A caller with the provider's format (`isOwn`) gets the provider's text about its request. A refusal of *our*
+ * credentials is never the caller's fault, whatever its status.
  */
 export function toGatewayError(failure: UpstreamFailure, provider: Provider, isOwn: boolean): GatewayError {
   const known = {
@@ -42,7 +42,7 @@ export function toGatewayError(failure: UpstreamFailure, provider: Provider, isO
   }
 }
 
-/** One line for the log: says everything but secrets. */
+/** One line for the log with everything except secrets. */
 export function describeFailure(failure: UpstreamFailure, provider: Provider): string {
   switch (failure.kind) {
     case 'timeout':
@@ -61,8 +61,8 @@ export function describeFailure(failure: UpstreamFailure, provider: Provider): s
 const MAX_MESSAGE_CHARS = 600
 
 /**
- * A provider's words, fit for a caller: our configured secrets, anything shaped like a key, an organisation id or an address
- * are cut out, and the length is bounded.
+ * A provider's text, made safe for a caller: without our configured secrets and anything that looks like a key, an organisation id or an
+ * address, and with a bounded length.
  */
 function scrub(message: string, provider: Provider): string {
   const text = redactForCallers(message.slice(0, 4 * MAX_MESSAGE_CHARS), secretsOf(provider))
@@ -74,7 +74,7 @@ function secretsOf({ keys, headers, dialect }: Provider): string[] {
   return [...keys.map((key) => key.secret), ...fixed, ...(dialect.secrets ?? [])]
 }
 
-/** Why a provider refused the request itself, by what that is to a caller. */
+/** The caller's kind of error for each reason. */
 const JUDGEMENTS: ReadonlyMap<ProviderErrorReason, ErrorKind> = new Map([
   ['context-too-long', 'context_length_exceeded'],
   ['too-large', 'too_large'],
@@ -84,7 +84,7 @@ const JUDGEMENTS: ReadonlyMap<ProviderErrorReason, ErrorKind> = new Map([
   ['request', 'invalid_request'],
 ])
 
-/** A refusal of the request in the provider's very words, by which clients of its format recover; undefined if it is none, or has none. */
+/** A provider's refusal in its exact text, which clients of its format parse; undefined for other errors. */
 function inOwnWords(
   { reason, status, message, own }: ProviderError,
   provider: Provider,
@@ -113,7 +113,7 @@ function fromProviderError(error: ProviderError, provider: Provider, known: Know
   const words = () => scrub(error.message, provider)
   switch (error.reason) {
     case 'context-too-long': {
-      // Clients shorten a conversation by themselves on this error; some recognise it by these words.
+      // Clients shorten a conversation by themselves on this error; some recognise this text.
       const message = `The prompt is too long for the model: ${words() || 'no figures given'}`
       const ownWords = 'The prompt is too long for the model.'
       return new GatewayError('context_length_exceeded', message, { ...known, param: 'messages', ownWords })
@@ -155,11 +155,11 @@ function fromProviderError(error: ProviderError, provider: Provider, known: Know
 
 const DEFAULT_RETRY_AFTER_SECONDS = 1
 
-/** The names that providers, and the clouds before them, give to their own id of a request. */
+/** Names of the header with the request id at providers and clouds. */
 const ID_HEADERS = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id']
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 
-/** What a provider's answer calls the request; nothing if it doesn't say, or in no word. */
+/** The provider's id of the request, if it sent a valid one. */
 export function requestIdIn(headers: Headers): { requestId?: string } {
   for (const name of ID_HEADERS) {
     const requestId = headers.get(name)
@@ -168,12 +168,12 @@ export function requestIdIn(headers: Headers): { requestId?: string } {
   return {}
 }
 
-/** No wish to be left alone is taken for longer. */
+/** The maximum `retry-after` that is respected. */
 const MAX_RETRY_AFTER_SECONDS = 3600
-/** Less than this part of a limit is nothing: hardly a request fits into it. */
+/** Less than this share of a limit counts as nothing, since hardly a request fits into it. */
 const LEAST_PART_LEFT = 0.01
 
-/** The names that providers of any format give to a limit, to the rest of it and to when it is whole again. */
+/** The header names for a limit, its remaining part and its reset, of all formats. */
 const NAMES = [
   ...['requests', 'tokens'].map((what) => namesOf('x-ratelimit', `-${what}`)),
   ...['requests', 'tokens', 'input-tokens', 'output-tokens'].map((what) => namesOf(`anthropic-ratelimit-${what}`)),
@@ -217,7 +217,7 @@ function retryAfter(headers: Headers): number | undefined {
   return /^\d+(\.\d+)?$/.test(text) ? bounded(Number(text)) : untilDate(text)
 }
 
-/** `6m0s`, `1.2s` and `120ms`, or a date; a bare number may be seconds, milliseconds or a date, so it says nothing. */
+/** `6m0s`, `1.2s` and `120ms`, or a date; a bare number may be seconds, milliseconds or a date, so it is ignored. */
 function resetOf(text: string | null): number | undefined {
   if (text === null || /^[\d.]*$/.test(text)) return undefined
   const match = /^(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$/.exec(text)

@@ -1,7 +1,7 @@
 /**
- * Tests whether a provider's address answers at all while a call stays silent. The HTTP client does not report its connection,
- * and a call may wait minutes for its first byte. So a call to an address without recent news is accompanied by a bare TCP
- * connection. It is accepted within the connect timeout, or shows that packets vanish.
+ * Tests whether a provider's address is reachable while a call is silent. The HTTP client doesn't report its connection, and a call may
+ * wait minutes for its first byte. So a call to an address without recent contact gets a parallel TCP connection. Unless that is accepted
+ * within the connect timeout, packets are probably lost.
  */
 import { connect } from 'node:net'
 import { withDeadline } from '@/lib/deadline'
@@ -9,26 +9,26 @@ import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 
 interface ReachTest {
   /**
-   * Ends the call once, `connectMs` milliseconds from now at the earliest, where nothing takes connections at the
-   * address of `baseUrl`. A refused connection or an unknown name is left to the call itself, which fails at once.
+   * Ends the call once, after `connectMs` milliseconds or later, if no connection to the address of `baseUrl` is accepted. A refused
+   * connection or an unknown name is left to the call itself, which fails at once.
    */
   watch(baseUrl: string, connectMs: number, call: { end(phase: 'connect'): void }): ReachWatch
 }
 
 type ReachWatch = {
-  /** The call was answered: the address is known to be reachable for a while. */
+  /** The call was answered, so the address counts as reachable for a while. */
   answered(): void
-  /** The caller no longer waits. Says so where the address has taken no connection, neither lately nor since the call began. */
+  /** The caller no longer waits. Returns whether the address has accepted no connection recently. */
   stop(): { isUnheard: true } | undefined
 }
 
 type Address = { host: string; port: number; heardAtMs: number; probe: Promise<boolean> | undefined }
 
-/** For this long after an answer an address counts as reachable, and calls to it start without a connection beside them. */
+/** For this time after an answer, calls to the address start without a parallel connection. */
 const FRESH_MS = 5_000
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
-/** One for all calls of a process. `monotonic` is a clock in milliseconds. */
+/** One for all calls of a process. `monotonic` returns milliseconds. */
 export function createReachTest(monotonic: () => number): ReachTest {
   const addresses = new Map<string, Address>()
 

@@ -1,4 +1,4 @@
-/** Calls that are authorized one by one: what authorizes them is put on last, and once more where the provider refuses it. */
+/** Calls that are authorized one by one: the credential is added last, and once more if the provider refuses it. */
 import { type Authorizer, CredentialError, type OutgoingCall } from '@/dialects/credentials/authorizer'
 import type { CallHandle } from './call-deadline'
 import type { TimeoutPhase, UpstreamFailure } from './failure'
@@ -10,8 +10,8 @@ type Waiting = { signal: AbortSignal; handle?: CallHandle }
 const CREDENTIALS_STATUSES: ReadonlySet<number> = new Set([401, 403])
 
 /**
- * Sends `call` as `authorizer` has it. A credential that can't be had is a failure before anything was sent. One that is refused is
- * replaced once: nothing was done for it, and nothing is owed.
+ * Sends `call` with a credential from `authorizer`. A missing credential is a failure before anything was sent. A refused one is replaced
+ * once, since the provider did and charged nothing.
  */
 export async function sendAuthorized<Answer extends { kind: 'answer' }>(
   authorizer: Authorizer,
@@ -23,7 +23,7 @@ export async function sendAuthorized<Answer extends { kind: 'answer' }>(
   return first.isReplaced ? (await sendOnce(authorizer, call, waiting, send)).result : first.result
 }
 
-/** `isReplaced`: it was refused, and the next one is authorized otherwise. */
+/** `isReplaced`: a refusal has replaced the credential, so the call can be sent again. */
 async function sendOnce<Answer extends { kind: 'answer' }>(
   authorizer: Authorizer,
   call: OutgoingCall,
@@ -51,7 +51,7 @@ function isReplaced(
   })
 }
 
-/** Waits for the credential as long as the call is awaited. */
+/** Waits for the credential as long as the call is wanted. */
 async function authorize(
   authorizer: Authorizer,
   call: OutgoingCall,
@@ -73,7 +73,7 @@ async function authorize(
   } catch (error) {
     if (!(error instanceof CredentialError)) throw error
     if (phase !== undefined) return { kind: 'failed', failure: { kind: 'timeout', phase } }
-    // Whatever the provider does meanwhile, it was sent nothing.
+    // Nothing was sent to the provider.
     return { kind: 'failed', failure: { kind: 'unreachable', detail: error.message, isUnheard: true } }
   }
 }

@@ -1,4 +1,4 @@
-/** Takes out of a provider's words whatever this very call has shown it: providers quote what they refuse. */
+/** Removes the secrets of a call from the provider's text, since providers quote what they refuse. */
 import { mapTexts } from '@/lib/json'
 import { MIN_SECRET_CHARS, REDACTED } from '@/lib/redact'
 import type { UpstreamFailure } from './failure'
@@ -6,7 +6,7 @@ import type { UpstreamFailure } from './failure'
 /** The headers of one call. */
 export type SentHeaders = Headers | Readonly<Record<string, string>>
 
-/** Headers that say nothing of who calls. */
+/** Headers without secrets. */
 const PUBLIC = new Set([
   ...['accept', 'accept-encoding', 'anthropic-beta', 'anthropic-version', 'content-length', 'content-type', 'host'],
   ...['traceparent', 'tracestate', 'user-agent', 'x-amz-content-sha256', 'x-amz-date'],
@@ -14,7 +14,7 @@ const PUBLIC = new Set([
 /** Secret parts of header values: the text after a scheme, the id of a key, a signature. */
 const PARTS = /^\w+ (\S+)$|\bCredential=([^/,\s]+)|\bSignature=(\w+)/g
 
-/** The failure without what the call's headers say of who called, in its words and in the provider's own error. */
+/** The failure with the secrets of the call's headers removed from its text and the provider's error. */
 export function withoutSent(failure: UpstreamFailure, headers: SentHeaders): UpstreamFailure {
   if (failure.kind === 'timeout') return failure
   const secrets = secretsIn(headers)
@@ -25,7 +25,7 @@ export function withoutSent(failure: UpstreamFailure, headers: SentHeaders): Ups
   return { ...failure, error }
 }
 
-/** Longest first: one that holds another would leave its rest. Encoded as well, as in an address. */
+/** The longest first, in case one contains another. Also URL-encoded. */
 function secretsIn(headers: SentHeaders): string[] {
   const found = new Set<string>()
   for (const [name, value] of headers instanceof Headers ? headers.entries() : Object.entries(headers)) {

@@ -1,4 +1,4 @@
-/** An answer that its provider's dialect says in its own way, read as one of the format. */
+/** An answer in a provider's own dialect, translated to its format. */
 import type { AnswerReading } from '@/dialects/dialect'
 import { parseAsWritten } from '@/lib/json-source/as-written'
 import type { UpstreamAnswer } from './answer'
@@ -7,7 +7,7 @@ import type { UpstreamFailure } from './failure'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Everything but the bytes is the `answer`'s own. */
+/** Everything except the bytes comes from `answer`. */
 export class TranslatedAnswer implements UpstreamAnswer {
   readonly kind = 'answer'
   readonly isEventStream: boolean
@@ -46,7 +46,7 @@ export class TranslatedAnswer implements UpstreamAnswer {
   async readAll(maxBytes: number): ReturnType<UpstreamAnswer['readAll']> {
     const body = await this.answer.readAll(maxBytes)
     if (body.kind === 'failed' || this.reading.kind === 'stream') return body
-    // What is only relayed keeps its numbers digit by digit.
+    // Numbers that are only relayed keep their digits.
     const json = parseAsWritten(decoder.decode(body.bytes))
     const translated = json === undefined ? undefined : this.reading.read(json)
     if (translated) return { kind: 'body', bytes: encoder.encode(JSON.stringify(translated)) }

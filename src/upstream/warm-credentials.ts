@@ -5,8 +5,8 @@ import type { Catalog } from '@/catalog/types'
 import type { Logger } from '@/lib/logger'
 
 /**
- * Begins to get the credentials of the providers that are sold from, now and after each reload. A source that fails delays no request, and what
- * the catalogue has in place of one is logged.
+ * Starts fetching the credentials of all used providers, now and after each reload. A failing source delays no request; the catalogue's
+ * warnings are logged.
  */
 export function warmCredentials(catalog: LiveCatalog, logger: Logger): void {
   const warm = ({ providers, warnings = [] }: Catalog) => {

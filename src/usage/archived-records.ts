@@ -1,16 +1,16 @@
-/** Keeps records of archived months from being booked once more. */
+/** Prevents booking records of archived months again. */
 import type { TransactionSql } from 'postgres'
 import { textArray } from '@/db/array-literal'
 import { ARCHIVE_MIN_AGE_DAYS } from '@/db/usage-archive'
 import type { UsageRecord } from '@/ledger/usage-record'
 
-/** A day less than the youngest month that may be archived, whatever the clocks of gateway, ledger and history say. */
+/** A day less than the minimum age of archived months, in case the clocks of gateway, ledger and Postgres differ. */
 const OLD_MS = (ARCHIVE_MIN_AGE_DAYS - 1) * 86_400_000
 
 /**
- * `records` without those of an archived month, and without late charges of holds that such a month has as settled. Looks only
- * for old or late records. If a month's records were dropped, the history refuses any of its records
- * (`usage_records_not_archived`): they become dead letters for a person.
+ * `records` without those of an archived month, and without late charges of holds settled in such a month. Queries only for old or late
+ * records. If a month's records were dropped, Postgres refuses any of its records (`usage_records_not_archived`): they become dead letters
+ * for a person.
  */
 export async function withoutArchived(
   transaction: TransactionSql,

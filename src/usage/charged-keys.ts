@@ -1,18 +1,18 @@
-/** Which idempotency keys were charged, as the books have it: what a store that has lost its last seconds no longer knows. */
+/** Which idempotency keys were charged according to Postgres, in case Redis has lost its last seconds. */
 import type { Sql, TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import { toMoment } from '@/db/usage-columns'
 import type { UsageRecord } from '@/ledger/usage-record'
 
-/** How long a charged key is found. Rows that are older go as new ones come. */
+/** How long a charged key is found. Older rows are deleted when new ones come. */
 const KEEP = '24 hours'
-/** So many old rows go at most with each batch that has a new one: more than come on the whole. */
+/** Maximum old rows deleted with each batch with a new one: more than are added on average. */
 const MAX_DROPPED = 5_000
 
 /** A request that was charged under an idempotency key, and the API key that sent it. */
 export type ChargedRequest = { requestId: string; keyId: string }
 
-/** Notes which keys `records` charge, in their transaction. Asks nothing if none of them has a key. */
+/** Stores which keys `records` charge, in their transaction. No query if none of them has a key. */
 export async function noteChargedKeys(transaction: TransactionSql, records: readonly UsageRecord[]): Promise<void> {
   const named = records.filter(({ cost, facts }) => cost > 0 && facts.idempotencyKey !== undefined)
   if (named.length === 0) return
@@ -38,7 +38,7 @@ export async function noteChargedKeys(transaction: TransactionSql, records: read
       ORDER BY charged_at LIMIT ${MAX_DROPPED} FOR UPDATE SKIP LOCKED)`
 }
 
-/** The request charged under a key (by its SHA-256) in the last 24 hours, if it is booked; undefined if none. */
+/** The request charged under a key (by its SHA-256) in the last 24 hours, if booked; undefined if none. */
 export async function findChargedRequest(
   sql: Sql,
   accountId: string,

@@ -1,4 +1,4 @@
-/** The usage records in which a provider's counts and our own are far apart, for an operator to reconcile with the provider. */
+/** Usage records with very different counts of the provider and us, for an operator to discuss with the provider. */
 import type { Database } from '@/db/client'
 import { type Page, type PageRequest, page, textLike } from '@/db/paging'
 import type { ChargeBasis } from '@/ledger/charge-basis'
@@ -10,11 +10,11 @@ type CountGapSearch = PageRequest & {
   /** The whole id. */
   accountId?: string
   provider?: string
-  /** Not before this moment. */
+  /** The earliest time. */
   from?: Date
 }
 
-/** One record; the local counts are guesses, made of the text alone. */
+/** One record; the local counts are estimated from the text. */
 type GapRecord = {
   requestId: string
   accountId: string
@@ -27,10 +27,10 @@ type GapRecord = {
   providerOutput: number
   localInput: number
   localOutput: number
-  /** Why the charge is, or is not, the price of what the provider counted. */
+  /** Why the charge is, or is not, the price of the provider's counts. */
   basis: ChargeBasis
   cost: Nano
-  /** What the provider asks of us; null if that is not known. */
+  /** What the provider charges us; null if unknown. */
   providerCost: Nano | null
 }
 
@@ -42,13 +42,13 @@ type GapRow = Omit<GapRecord, 'gaps' | 'cost' | 'providerCost'> & {
   providerCost: number | null
 }
 
-/** Checks of a place: a moment as Postgres writes it, and an id. */
+/** Validates a cursor: a time as in Postgres, and an id. */
 const PLACE = [
   textLike(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?\+00$/),
   textLike(/^[\w:-]{1,100}$/),
 ] satisfies [unknown, unknown]
 
-/** One page, the newest first. Throws `invalid_request` for a cursor that no page has handed out. */
+/** One page, newest first. Throws `invalid_request` for an invalid cursor. */
 export async function searchCountGaps({ sql }: Database, search: CountGapSearch): Promise<Page<GapRecord>> {
   const { gap, accountId, provider, from } = search
   return await page(search, {

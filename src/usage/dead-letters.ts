@@ -1,4 +1,4 @@
-/** Stream entries that can't become usage records: stored with the reason, so that a person can mend the books. */
+/** Stores invalid stream entries with the reason, so that a person can correct the books. */
 import type { Sql } from 'postgres'
 import { ZERO_USAGE } from '@/chat/usage'
 import { databaseFailure } from '@/db/failure'
@@ -6,7 +6,7 @@ import { parseRecordEnvelope, type RequestFacts, type UsageRecord } from '@/ledg
 import type { Suspect } from './store-entries'
 import { writeUsageBatch } from './write-batch'
 
-/** Puts one entry aside for ever; its money is booked where only the facts are unreadable (returns true). Idempotent. */
+/** Stores an entry permanently; books its money if only the facts are unreadable (returns true). Idempotent. */
 export async function buryEntry(sql: Sql, suspect: Suspect): Promise<boolean> {
   const { entry, reason } = suspect
   const envelope = suspect.record ?? parseRecordEnvelope(entry.fields)
@@ -30,7 +30,7 @@ async function book(sql: Sql, record: UsageRecord): Promise<boolean> {
   }
 }
 
-/** Stands where the facts can't be read; what there was of them is in the dead letter. */
+/** Replaces unreadable facts; their text is in the dead letter. */
 const PLACEHOLDER: RequestFacts = {
   requestId: 'unknown',
   model: 'unknown',

@@ -1,4 +1,4 @@
-/** What customers say of their answers: the last word for each request, counted for the tier and the model that answered it. */
+/** Customers' ratings of their answers: the last one per request, counted for the tier and the model that answered. */
 import { lt, ne, sql } from 'drizzle-orm'
 import { GatewayError } from '@/chat/error'
 import type { Database } from '@/db/client'
@@ -10,18 +10,21 @@ import type { SightOf } from './reports'
 type RatedRequest = { accountId: string; keyId: string; requestId: string; rating: Rating }
 
 export interface Feedback {
-  /** Notes the rating of a paid request of the last {@link FEEDBACK_DAYS} days that the key's member sees, else `unknown`. Throws `overloaded`. */
+  /**
+   * Stores the rating of a paid request of the last {@link FEEDBACK_DAYS} days that the key's member may see, else `unknown`. Throws
+   * `overloaded`.
+   */
   rate(rated: RatedRequest): Promise<'rated' | 'unknown'>
 }
 
-/** How long an answer can be rated, and its rating be changed. */
+/** How long an answer can be rated, and its rating changed. */
 export const FEEDBACK_DAYS = 30
 const TIMEOUT_MS = 3_000
 const REQUEST_ID = /^req_[0-9a-f]{32}$/
 
 type AnsweredRow = { day: string; tier: string; model: string }
 
-/** Feedback that is kept in `database`, for what a key sees. */
+/** Ratings stored in `database`, limited to requests that a key may see. */
 export function createFeedback(database: Database, sightOf: SightOf): Feedback {
   return {
     async rate(rated) {
@@ -38,7 +41,7 @@ export function createFeedback(database: Database, sightOf: SightOf): Feedback {
   }
 }
 
-/** Deletes ratings that cannot be changed any more. */
+/** Deletes ratings that can no longer be changed. */
 export async function forgetOldFeedback({ db }: Database): Promise<void> {
   await db.delete(feedback).where(lt(feedback.ratedAt, sql`now() - ${FEEDBACK_DAYS} * interval '1 day'`))
 }
@@ -49,7 +52,7 @@ async function rate(
   { keyId, ...rated }: RatedRequest,
 ): Promise<'rated' | 'unknown'> {
   const { madeBy = null } = await sightOf({ ...rated, keyId })
-  // A record's id is that of its request: no index of the request's own column is needed.
+  // A record has the id of its request, so no separate index is needed.
   const [row] = await database.sql<AnsweredRow[]>`
     SELECT (settled_at AT TIME ZONE 'UTC')::date::text AS day, requested_model AS tier, model FROM usage_records
     WHERE event_id = ${rated.requestId} AND account_id = ${rated.accountId}

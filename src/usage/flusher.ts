@@ -1,4 +1,4 @@
-/** Carries usage records from the ledger's streams into the history: at least once by delivery, exactly once by effect. */
+/** Moves usage records from the ledger's streams to Postgres: delivered at least once, booked exactly once. */
 import { Cluster } from 'ioredis'
 import type { Database } from '@/db/client'
 import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
@@ -18,34 +18,34 @@ import { writeUsageBatch } from './write-batch'
 
 export type FlusherOptions = {
   redis: RedisClient
-  /** Opens a pool that is the flusher's own: it closes it when the server hangs, and opens another. */
+  /** Opens the flusher's own pool; it closes it when the server hangs, and opens another. */
   connect: () => Database
   logger: Logger
-  /** Records per transaction, about; so many of this process's own don't wait for others. */
+  /** Approximate records per transaction; with this many of its own, the process doesn't wait for others. */
   batchSize?: number
-  /** Entries that a worker took and did not acknowledge for this long are taken over. */
+  /** Entries that a worker read but did not acknowledge for this long are taken over. */
   claimIdleMs?: number
-  /** How often an entry that can't be stored is taken before it becomes a dead letter. */
+  /** Maximum attempts to store an entry before it becomes a dead letter. */
   maxDeliveries?: number
-  /** How long records gather at most before they are read, in milliseconds: the larger a batch, the cheaper each of its records. */
+  /** Maximum milliseconds to collect records before reading: larger batches are cheaper per record. */
   lingerMs?: number
-  /** How often all streams are looked at, for what other gateways left; default 1,000 ms, and 5,000 on a cluster or while nothing comes. */
+  /** Interval of checking all streams for records of other gateways; default 1,000 ms, and 5,000 on a cluster or while idle. */
   sweepMs?: number
-  /** A transaction without an answer for this long counts as failed, and its connection as hung. */
+  /** After this time without an answer a transaction has failed, and its connection hangs. */
   transactionTimeoutMs?: number
   stopTimeoutMs?: number
-  /** Told of every acknowledgement that the store was sent. */
+  /** Called for every acknowledgement sent to Redis. */
   onCall?: StoreCallListener
-  /** For fault tests: runs after the commit and before the acknowledgement. What it throws counts as a failed batch. */
+  /** For fault tests: runs after the commit and before the acknowledgement. An error counts as a failed batch. */
   afterCommit?: (records: readonly UsageRecord[]) => Promise<void>
 }
 
 export type FlusherStatus = {
-  /** Entries that had not been acknowledged at the last count: at most about a second ago, or ten while nothing comes. */
+  /** Unacknowledged entries at the last count: about a second ago at most, or ten while idle. */
   lagRecords: number
-  /** How long the oldest of them has been waiting, as far as this flusher can tell; 0 if it knows of none. */
+  /** The known age of the oldest of them; 0 if none is known. */
   lagSeconds: number
-  /** What went wrong last, or undefined if all is well again. Holds no data. */
+  /** The last error; undefined if all is well again. Contains no data. */
   lastError: string | undefined
   healthy: boolean
   /** Since the start of this flusher. */
@@ -53,9 +53,9 @@ export type FlusherStatus = {
   deadLetters: number
 }
 
-/** Its stop carries what this process has appended, up to `stopTimeoutMs`; the rest is delivered again. */
+/** A stop writes this process's records, up to `stopTimeoutMs`; the rest is delivered again. */
 export interface Flusher extends BackgroundWorker {
-  /** A record was appended in this shard: it is carried within `lingerMs` and a transaction. To be called at every one. */
+  /** Call it for every record appended to this shard: it is written within `lingerMs` and a transaction. */
   expect(shard: number): void
   status(): FlusherStatus
 }
@@ -80,12 +80,12 @@ const SWEEP_JITTER = 0.25
 const MIN_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 5_000
 const COUNT_INTERVAL_MS = 1_000
-/** While nothing comes, nothing is left over and nothing has failed. */
+/** While nothing arrives, is left over or has failed. */
 const QUIET_COUNT_INTERVAL_MS = 10_000
-/** A failure is shown for at least this long: a shard that is down is asked only now and then. */
+/** An error is shown for at least this long, since an unavailable shard is tried only sometimes. */
 const TROUBLE_MS = 2_500
 const CLAIM_PER_SHARD = 200
-/** The most failing entries that are counted; beyond it the oldest count starts anew. */
+/** Maximum failing entries to count; beyond it the oldest count is lost. */
 const MAX_SUSPECTS = 10_000
 
 /** One worker: reads a batch, writes it in one transaction, acknowledges it. A failed batch is kept and retried. */
@@ -110,7 +110,7 @@ class RecordFlusher implements Flusher {
   private failuresInARow = 0
   private nextSweepAt = 0
   private inHand: StreamEntry[] = []
-  /** How often this worker was handed what it could not store. */
+  /** How often this worker got each entry that it could not store. */
   private readonly deliveries = createBoundedMap<string, number>(MAX_SUSPECTS)
   /** Records that this process has appended since its last read. */
   private appended = 0
@@ -161,14 +161,14 @@ class RecordFlusher implements Flusher {
     if (this.failuresInARow > 0) this.logger.info('flusher_recovered', { failures: this.failuresInARow })
     this.failuresInARow = 0
     if (performance.now() > this.troubleUntil) this.state.lastError = undefined
-    // A stream with more than its share of a batch may fall behind for ever where it has to wait for the next one.
+    // A stream with more than its share of a batch would fall behind if it had to wait.
     if (this.streams.hasMore() || this.appended >= this.settings.batchSize) return 0
     return this.streams.hasExpected()
       ? this.settings.lingerMs
       : Math.max(this.settings.lingerMs, this.nextSweepAt - performance.now())
   }
 
-  /** All that gathers still. A round that finds nothing has been to every stream that answers. */
+  /** Writes all collected records. Done when no reachable stream has any. */
   private async lastRound(): Promise<void> {
     while (!this.isAbandoned && (this.inHand.length > 0 || this.streams.hasExpected()))
       if ((await this.handleBatch()) === 0) return
@@ -184,7 +184,7 @@ class RecordFlusher implements Flusher {
     return entries.length
   }
 
-  /** What fails here fails before anything was read, so that a dead database keeps the entries in their streams. */
+  /** Fails before anything was read, so that entries stay in their streams while the database is unavailable. */
   private async upkeep(): Promise<void> {
     const now = performance.now()
     if (now >= this.countedAt + (this.isQuiet() ? QUIET_COUNT_INTERVAL_MS : COUNT_INTERVAL_MS)) {
@@ -246,7 +246,7 @@ class RecordFlusher implements Flusher {
     if (failure !== undefined) this.noteFailure(failure)
   }
 
-  /** An entry that no worker can store is put aside after some deliveries: a newer worker may understand what this one doesn't. */
+  /** An entry that can't be stored becomes a dead letter only after several deliveries, since a newer worker may understand it. */
   private async handleSuspect(suspect: Suspect): Promise<void> {
     const { entry, record, reason } = suspect
     const deliveries = (this.deliveries.get(nameOf(entry)) ?? 0) + 1

@@ -1,4 +1,4 @@
-/** One request of an account in full, by its id or by its answer's: what it was charged, or why it failed. */
+/** One request of an account in full, by its id or its answer's: its charge, or why it failed. */
 import type { FormatName } from '@/chat/format-name'
 import type { FinishKind } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
@@ -8,7 +8,7 @@ import type { BillingRule, RecordFlag, ToolCharge, UsageRecord } from '@/ledger/
 import { type Nano, nano } from '@/lib/money'
 import type { Asker, SightOf } from './reports'
 
-/** A charged request; of one that was corrected later the last record, with the cost of both. */
+/** A charged request; a corrected one has its last record with the total cost. */
 type Generation = {
   requestId: string
   answerId: string | null
@@ -34,7 +34,7 @@ type Generation = {
   durationMs: number
 }
 
-/** A request that was not answered, and cost nothing. */
+/** A request that failed and cost nothing. */
 type FailedGeneration = {
   requestId: string
   keyId: string
@@ -51,23 +51,23 @@ export type FoundGeneration =
   | { kind: 'failed'; failure: FailedGeneration }
 
 export interface Generations {
-  /** What the asker sees by this id; undefined if there is no such thing. A charge is found as soon as it is settled. */
+  /** The request with this id that the asker may see; undefined if there is none. A charge is found as soon as it is settled. */
   find(asker: Asker, id: string): Promise<FoundGeneration | undefined>
 }
 
-/** One record of it. */
+/** One of its records. */
 type Part = Generation & { recordId: string }
 
-/** Whose requests are looked through: all of the account's, or this person's. */
+/** The visible requests: all of the account's, or this person's. */
 type Scope = { accountId: string; madeBy?: string | undefined }
 
-/** As many of the account's records as the ledger looks through: those of the last second or so. */
+/** As many of the account's records as the ledger searches: those of about the last second. */
 const MAX_UNSYNCED = 2_000
 
-/** Ids of answers that are made of a request's, in the word of their format. */
+/** Ids of answers derived from a request's id, with their format's prefix. */
 const MADE_ID = /^[a-z]+_(?=[0-9a-f]{32}$)/
 
-/** Reads from the ledger what the history may not have yet, and the rest from the history. */
+/** Reads recent requests from the ledger, and the rest from Postgres. */
 export function createGenerations(
   database: Database,
   ledger: Pick<Ledger, 'latestRecords'>,
@@ -77,7 +77,7 @@ export function createGenerations(
     async find({ accountId, keyId }, id) {
       const { madeBy } = keyId === undefined ? {} : await sightOfKey({ accountId, keyId })
       const scope = { accountId, madeBy }
-      // What leaves the ledger's stream is in the history already: read in this order, nothing is missed.
+      // Records leave the stream only when they are in Postgres, so in this order nothing is missed.
       const unsynced = (await ledger.latestRecords(accountId, MAX_UNSYNCED)).filter(
         ({ memberId }) => madeBy === undefined || (madeBy !== '' && memberId === madeBy),
       )
@@ -126,7 +126,7 @@ async function requestOfAnswer({ sql }: Database, { accountId }: Scope, id: stri
 
 type Row = Omit<Part, 'usage' | 'tools'> & Usage & { tools: ToolCharge[] | null }
 
-/** A request's id is that of its record, which the primary key finds in every month. Oldest first. */
+/** A record has the id of its request, so that the primary key finds it in every month. Oldest first. */
 async function readParts({ sql }: Database, { accountId, madeBy }: Scope, requestId: string): Promise<Part[]> {
   const ofTheirs = madeBy === undefined ? sql`` : sql`AND member_id = nullif(${madeBy}, '')`
   const rows = await sql<Row[]>`

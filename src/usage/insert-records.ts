@@ -1,26 +1,22 @@
-/** The statements that write usage records by the thousand: by INSERT if some may exist, or by COPY if none does. */
+/** Writes usage records by the thousand: by INSERT if some may exist, or by COPY if none does. */
 import type { TransactionSql } from 'postgres'
 import { textArray } from '@/db/array-literal'
 import { usageColumns } from '@/db/schema'
 import type { Cell } from '@/db/usage-columns'
 import { LATEST_MS, type UsageRecord } from '@/ledger/usage-record'
 
-/** How far apart in time two settlements of one record can be: a ledger restored from a backup may settle it once more. */
+/** The maximum time between two settlements of one record: a ledger restored from a backup may settle it again. */
 const REPEAT_WINDOW = '7 days'
 
-/** What is written of a record, in the order of {@link usageColumns}. */
+/** The written columns, in the order of {@link usageColumns}. */
 const NAMES = usageColumns.map(({ name }) => name).join(', ')
 const TYPED = usageColumns.map(({ name, type }) => `${name}::${type}`).join(', ')
 
 /**
- * Inserts one row per record, in the order given, and returns those that were not there yet. No two records may share an id.
- * The server names the new ones only where some were not: nearly always all are.
- *
- * The primary key alone would let the same record in again with another time; the look-up of the days around the batch
- * refuses that. It is one index scan for all ids, which the partitions of other months take no part in.
- *
- * A late charge is the difference to what its hold was charged at its expiry. If the hold was settled instead, by a store
- * that has forgotten it since, there is nothing to correct.
+ * Inserts one row per record in the given order, and returns the new ones. No two records may share an id. The ids of new ones are returned
+ * by Postgres only if some were not new, which is rare. The primary key alone would allow the same record with another time; the lookup in
+ * the days around the batch prevents that, with one index scan that skips other months' partitions. A late charge is the difference to its
+ * hold's charge at expiry. If the hold was settled instead, by a Redis that has forgotten it since, there is nothing to correct.
  */
 export async function insertRecords(
   transaction: TransactionSql,
@@ -46,7 +42,7 @@ export async function insertRecords(
   return records.filter((record) => fresh.has(record.recordId))
 }
 
-/** The `records` that exist already, at any time: one index scan over the days around the batch. */
+/** The `records` that already exist with any time: one index scan over the days around the batch. */
 function repeatsOf(transaction: TransactionSql, records: readonly UsageRecord[]) {
   const moments = records.map((record) => record.atMs)
   return transaction`SELECT r.event_id FROM usage_records r
@@ -76,7 +72,7 @@ export async function copyRecords(transaction: TransactionSql, records: readonly
   return true
 }
 
-/** Late charges are compared with what they correct; a moment that no date can hold is for the other statement to judge. */
+/** Late charges depend on the corrected record; the other statement handles invalid dates. */
 function isOrdinary({ kind, atMs }: UsageRecord): boolean {
   return kind !== 'late' && atMs >= 0 && atMs <= LATEST_MS
 }
@@ -92,7 +88,7 @@ function copied(cell: Cell): string | number | boolean {
 const NEEDS_ESCAPE = /[\\\t\n\r\0]/
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r', '\0': '' }
 
-/** As COPY reads text. NUL characters, which Postgres can't store in text, are left out. */
+/** As text for COPY. NUL characters, which Postgres can't store in text, are removed. */
 function escaped(text: string): string {
   return NEEDS_ESCAPE.test(text) ? text.replace(/[\\\t\n\r\0]/g, (sign) => ESCAPES[sign] ?? '') : text
 }

@@ -1,27 +1,27 @@
-/** The rest of what customers were charged once providers are paid: by model and by day, for operators. */
+/** The difference between customers' charges and providers' costs, by model and by day, for operators. */
 import type { Database } from '@/db/client'
 
-/** Amounts are exact decimal texts of USD: sums over all accounts may be beyond what one account can hold. */
+/** Amounts are exact decimal USD, since sums over all accounts may exceed the limit of one account. */
 type Margin = {
   requests: number
   charged: string
-  /** What providers ask of us, as far as it is known; null if it is known of nothing. */
+  /** The known part of the providers' charges; null if none is known. */
   cost: string | null
   /** Charges with known cost, less that cost; null if unknown. */
   margin: string | null
-  /** What was charged where the cost is not known: it is in no margin. */
+  /** Charges with unknown cost, which are in no margin. */
   uncosted: string
-  /** Calls that were started and abandoned, and what they may cost, as far as it is known: a part of `cost` where that is. */
+  /** Calls that were started and abandoned, and their known cost, which is part of `cost`. */
   thrownAwayCalls: number
   thrownAway: string
 }
 
 type MarginReport = {
-  /** The first day that is summed, yyyy-mm-dd, UTC. */
+  /** The first day, yyyy-mm-dd in UTC. */
   from: string
   total: Margin
   models: (Margin & { model: string })[]
-  /** The newest day first, and on each the models in the order of their names. */
+  /** The newest day first, and on each the models by name. */
   days: (Margin & { day: string; model: string })[]
 }
 
@@ -37,10 +37,10 @@ const NOTHING: Margin = {
   thrownAway: '0',
 }
 const MS_PER_DAY = 86_400_000
-/** A report of more days is a matter for the database itself. */
+/** Longer reports should query the database directly. */
 export const MAX_MARGIN_DAYS = 366
 
-/** Sums the last `days` days (UTC) up to that of `nowMs`. A day shows what has reached the history, seconds after it happened. */
+/** Sums the last `days` UTC days up to that of `nowMs`. Includes what has reached Postgres, which takes seconds. */
 export async function readMargins({ sql }: Database, days: number, nowMs: number): Promise<MarginReport> {
   const from = new Date(nowMs - (days - 1) * MS_PER_DAY).toISOString().slice(0, 10)
   const rows = await sql<MarginRow[]>`

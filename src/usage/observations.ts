@@ -1,9 +1,9 @@
-/** How models answered for tiers, as the history keeps it: daily sums that only grow, and what they come to over some days. */
+/** How models answered for tiers, as daily sums in Postgres, and reports of them over several days. */
 import { sql } from 'drizzle-orm'
 import type { Database } from '@/db/client'
 import { tierObservations } from '@/db/observation-schema'
 
-/** The counters, all from 0 on. `answers` are all ended ones; the next five say how some of them ended. */
+/** The counters, from 0. `answers` counts all ended ones; the next five are parts of it. */
 export const COUNTERS = [
   'answers',
   'cutByLength',
@@ -19,13 +19,13 @@ export const COUNTERS = [
 
 export type Counts = Record<(typeof COUNTERS)[number], number>
 
-/** `tier` is the name that was asked for. */
+/** `tier` is the requested name. */
 type Observed = { tier: string; model: string } & Counts
 
-/** One row of the sums; `day` is UTC, yyyy-mm-dd. */
+/** One row of the sums; `day` is in UTC, yyyy-mm-dd. */
 export type DayObserved = { day: string } & Observed
 
-/** Nothing counted yet. */
+/** All counters at 0. */
 export function noCounts(): Counts {
   return {
     answers: 0,
@@ -41,12 +41,12 @@ export function noCounts(): Counts {
   }
 }
 
-/** The day of a moment, as the sums name it. */
+/** The UTC day of a time, yyyy-mm-dd. */
 export function dayOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10)
 }
 
-/** Adds to the sums, in one statement. Rows are taken in one order, so that two gateways don't wait for each other in a circle. */
+/** Adds to the sums in one statement. Rows are locked in a fixed order, so that two gateways can't deadlock. */
 export async function addObservations(db: Pick<Database['db'], 'insert'>, rows: readonly DayObserved[]): Promise<void> {
   if (rows.length === 0) return
   const ordered = rows.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
@@ -69,7 +69,7 @@ function placeOf({ day, tier, model }: DayObserved): string {
 
 const MS_PER_DAY = 86_400_000
 
-/** The sums of the last `days` days (UTC) up to that of `nowMs`, in the order of the names. */
+/** The sums of the last `days` UTC days up to that of `nowMs`, sorted by name. */
 export async function readObservations(database: Database, days: number, nowMs: number): Promise<Observed[]> {
   const from = dayOf(nowMs - (days - 1) * MS_PER_DAY)
   return await database.sql<Observed[]>`

@@ -1,18 +1,18 @@
-/** Keeps the partitions of the usage records (months) and of the failed requests (days) ahead of time. */
+/** Creates the partitions of the usage records (months) and of the failed requests (days) in advance. */
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 import { BRIEF_LOCK_MS } from '@/db/brief-locks'
 import { databaseFailure, describeFailure } from '@/db/failure'
 import type { Logger } from '@/lib/logger'
 
-/** The month that ended may still get late records; two months ahead survive a worker that is down for weeks. */
+/** Last month may still get late records; two months in advance are enough if a worker fails for weeks. */
 const MONTHS_BEHIND = 1
 const MONTHS_AHEAD = 2
 const CHECK_INTERVAL_MS = 3_600_000
 const RETRY_INTERVAL_MS = 60_000
-/** The code of Postgres if the role may not create tables. */
+/** Postgres' code for a role that may not create tables. */
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-/** Returns after how many milliseconds to look again. */
+/** Returns the milliseconds until the next check. */
 type Keep = (sql: Sql, logger: Logger) => Promise<number>
 
 /** From last month to two months ahead. */
@@ -23,15 +23,15 @@ export const ensurePartitions: Keep = (sql, logger) =>
       ${MONTHS_BEHIND + 1 + MONTHS_AHEAD}) AS made`
   })
 
-/** From yesterday to the day after tomorrow; drops those of more than thirty days ago, with all that is in them. */
+/** From yesterday to the day after tomorrow; drops those older than thirty days with their content. */
 export const keepFailurePartitions: Keep = (sql, logger) =>
   keep(sql, logger, 'failure', (transaction) => {
     return transaction`SELECT keep_failure_partitions((now() AT TIME ZONE 'UTC')::date) AS made`
   })
 
 /**
- * A role that may not make tables is only warned about, and so is a dump that reads them: waiting for its end would block all later
- * reads and writes. Rows then go into the default partition and move once their own is made.
+ * Missing rights only cause a warning, as does a running dump: waiting for it would block all later reads and writes. Rows then go into the
+ * default partition and are moved later.
  */
 async function keep(
   sql: Sql,

@@ -1,29 +1,28 @@
 /**
- * The age of the oldest usage record that waits for the history, as one flusher knows it: from expected and held records, and
- * from an occasional look at streams that no gateway reads. A look costs a command for each stream with records, so an idle
- * store is not asked.
+ * The age of the oldest usage record waiting for Postgres, as one flusher knows it: from its own records, and from an occasional check of
+ * streams that no gateway reads. A check costs a command for each stream with records, so an idle Redis is not checked.
  */
 import { appendedMs, type StreamEntry } from '@/ledger/records/record-streams'
 
 interface RecordLag {
   /** A record was appended and not read yet. */
   expected(): void
-  /** A read begins: what was expected is in it, unless it fails. Returns the function to call at its end. */
+  /** A read begins that will return all expected records, unless it fails. Returns the function to call at its end. */
   reading(): (entries: readonly StreamEntry[] | undefined, isMoreLeft: boolean) => void
-  /** What was read is in the history, or has been put aside. */
+  /** The records read are now in Postgres or dead letters. */
   carried(): void
-  /** Looks at streams with records, where that is due. `oldestMs` tells when the oldest one was appended. */
+  /** Checks streams with records if due. `oldestMs` returns when the oldest one was appended. */
   look(streams: readonly string[], oldestMs: (streams: readonly string[]) => Promise<number | undefined>): Promise<void>
-  /** The age of the oldest record now, in seconds; 0 if none is known to wait. */
+  /** The current age of the oldest known record in seconds; 0 if none waits. */
   seconds(): number
 }
 
-/** Younger ones are being carried by a worker. */
+/** Younger ones are being handled by a worker. */
 const ABANDONED_MS = 5_000
-/** How often is looked while nothing was found; as often as the caller counts while something was. */
+/** The interval of checks while nothing was found; otherwise the caller's interval. */
 const LOOK_INTERVAL_MS = 10_000
 
-/** Creates the lag of one flusher. Ages are reckoned between the store's clock and `now`, that of this machine. */
+/** Creates the lag of one flusher. Ages compare the time in Redis with `now` on this machine. */
 export function createRecordLag(now: () => number = Date.now): RecordLag {
   let expectedMs: number | undefined
   let heldMs: number | undefined

@@ -1,4 +1,4 @@
-/** What an account may know about its money and its latest requests, correct to the last settled request. */
+/** An account's money and latest requests, correct to the last settled request. */
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import { archivedBeforeMs } from '@/db/usage-archive'
@@ -9,17 +9,17 @@ import type { ToolCharge } from '@/ledger/usage-record'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, nanoToUsd } from '@/lib/money'
 
-/** The body of `GET /v1/usage`. Amounts are USD; those of the account are null if the key's member doesn't see its balance. */
+/** The body of `GET /v1/usage`. Amounts are USD; those of the account are null if the key's member may not see its balance. */
 type UsageSummary = {
-  /** Available and held together. Below zero where a request cost more than was left. */
+  /** Available and held credit together. Negative if a request cost more than was left. */
   credits_remaining: number | null
   credits_used: number | null
   /** Calendar month in UTC. */
   usage_this_month: number | null
   customer: { name: string; credits: number | null }
-  /** At most 50, newest first: the account's, or, a second behind, those of the keys that the member sees. */
+  /** At most 50, newest first: the account's, or, a second behind, those of the keys that the member may see. */
   recentUsage: UsageEntry[]
-  /** The list is shorter than it could be because requests before this moment are archived; ISO 8601, UTC. */
+  /** Set if the list is incomplete because requests before this time are archived; ISO 8601, UTC. */
   archivedBefore?: string
 }
 
@@ -28,7 +28,7 @@ type UsageEntry = {
   inputTokens: number
   outputTokens: number
   credits: number
-  /** Uses of tools that ran at the provider, by name; left out if there were none. */
+  /** Uses of tools that ran at the provider, by name; undefined if there were none. */
   toolUses?: Record<string, number>
   /** ISO 8601, UTC. */
   createdAt: string
@@ -36,35 +36,37 @@ type UsageEntry = {
 
 type AskingKey = Pick<Payer, 'accountId' | 'keyId'>
 
-/** A key of the account, or (without `keyId`) a caller who sees all of it. */
+/** A key of the account, or (without `keyId`) a caller who sees everything. */
 export type Asker = Pick<Payer, 'accountId'> & { keyId?: string }
 
-/** The figures of its account that a key may read. `madeBy`: only the usage of this person's keys; undefined: all. */
+/** The account's data that a key may see. `madeBy`: only the usage of this person's keys; undefined: all. */
 type KeySight = { seesBalance: boolean; madeBy?: string }
 
-/** Says it, by the history. */
+/** Reads it from Postgres. */
 export type SightOf = (key: AskingKey) => Promise<KeySight>
 
-/** The sight of an unknown key: no figure, and no request. */
+/** An unknown key may see no amounts and no requests. */
 const SEES_NOTHING: KeySight = { seesBalance: false, madeBy: '' }
 
 export interface Reports {
   /**
-   * The usage that the key may read, or undefined if there is no such account. Throws `overloaded` if the ledger is
-   * unreachable. Without the history it uses the last known name and rights, and the list may be shorter.
+   * The usage that the key may see, or undefined if the account doesn't exist. Throws `overloaded` if the ledger is unreachable. Without
+   * Postgres it uses the last known name and rights, and the list may be shorter.
    */
   usageSummary(key: AskingKey): Promise<UsageSummary | undefined>
-  /** All credit that the account was given, and what was spent of it; `unseen` where the key may not tell. Throws likewise. */
+  /** The account's total credit, and how much was spent; `unseen` if the key may not see it. Throws `overloaded` too. */
   credits(asker: Asker): Promise<{ total: Nano; spent: Nano } | 'unseen'>
 }
 
 const RECENT_COUNT = 50
-/** The summary is worth having without the history, so it doesn't wait long for it. */
+/** The summary is useful without Postgres, so it doesn't wait for it for long. */
 const HISTORY_TIMEOUT_MS = 1_000
-/** After the history failed, it is left alone for this long. */
+/** How long Postgres is not asked after a failure. */
 const HISTORY_PAUSE_MS = 2_000
 
-/** Reports for accounts: money and latest usage records from `ledger`, older records and names from `database`; of these, what a key may tell. */
+/**
+ * Creates reports: money and latest usage records from `ledger`, older records and names from `database`, limited to what a key may see.
+ */
 export function createReports(database: Database, ledger: Ledger, sightOfKey: SightOf): Reports {
   const names = createNameCache()
   const sights = createBoundedMap<string, KeySight>(SIGHT_CACHE_SIZE)
@@ -88,14 +90,14 @@ export function createReports(database: Database, ledger: Ledger, sightOfKey: Si
     return found ?? known?.name ?? ''
   }
 
-  /** Asked for each time: a change of role holds at once. */
+  /** Not cached, so that a change of role applies at once. */
   async function sightOf(key: AskingKey): Promise<KeySight> {
     const found = await fromHistory(() => sightOfKey(key))
     if (found) sights.set(key.keyId, found)
     return found ?? sights.get(key.keyId) ?? SEES_NOTHING
   }
 
-  /** What leaves the ledger's stream is in the history already: read in this order, nothing is missed. */
+  /** Records leave the stream only when they are in Postgres, so in this order nothing is missed. */
   async function recentOf(accountId: string, { madeBy }: KeySight): Promise<Recent> {
     const recent = madeBy === undefined ? await ledger.recentRecords(accountId, RECENT_COUNT) : []
     const older = (await fromHistory(() => readRecent(database, accountId, madeBy))) ?? []
@@ -137,14 +139,14 @@ export function createReports(database: Database, ledger: Ledger, sightOfKey: Si
 
 type Recent = { records: RecentRecord[]; archivedBeforeMs: number | null }
 
-/** Only for an account that has something there: to all others nothing is missing. */
+/** Only for accounts with archived records. */
 async function readArchived({ sql }: Database, accountId: string): Promise<number | null> {
   const known = await sql`SELECT FROM usage_checkpoints JOIN archived_months USING (month)
     WHERE account_id = ${accountId} AND archived_at IS NOT NULL LIMIT 1`
   return known.length === 0 ? null : await archivedBeforeMs(sql)
 }
 
-/** Merges lists that overlap for a while: each record once, as the ledger has it, newest first. */
+/** Merges overlapping lists: each record once, as in the ledger, newest first. */
 function mergeRecords(fromLedger: readonly RecentRecord[], fromHistory: readonly RecentRecord[]): RecentRecord[] {
   const known = new Set(fromLedger.map((record) => record.recordId))
   const older = fromHistory.filter((record) => !known.has(record.recordId))
@@ -199,7 +201,7 @@ const NAME_CACHE_SIZE = 10_000
 const SIGHT_CACHE_SIZE = 10_000
 const NAME_FRESH_MS = 60_000
 
-/** Names rarely change: one is asked for again after a minute, and kept for the time in which the history is down. */
+/** Names rarely change, so they are cached for a minute, and longer while Postgres is unavailable. */
 function createNameCache() {
   const names = createBoundedMap<string, { name: string; freshUntil: number }>(NAME_CACHE_SIZE)
   return {

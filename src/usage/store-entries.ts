@@ -1,28 +1,28 @@
-/** From stream entries to records: parses, writes, and finds the one entry that spoils a batch by halving it. */
+/** Turns stream entries into records and writes them; finds an invalid entry by halving the batch. */
 import { databaseFailure, describeFailure } from '@/db/failure'
 import type { StreamEntry } from '@/ledger/records/record-streams'
 import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
 
-/** An entry that can't become a record, and why; `record` where it could at least be read. */
+/** An entry that can't be stored, and why; `record` is set if it could be parsed. */
 export type Suspect = { entry: StreamEntry; record: UsageRecord | undefined; reason: string }
 
 type StoreResult = {
-  /** Entries whose records are in the history now. */
+  /** Entries whose records are in Postgres now. */
   stored: StreamEntry[]
   suspects: Suspect[]
-  /** Records that were really new. */
+  /** The number of new records. */
   inserted: number
   /** The records of `stored`. */
   records: UsageRecord[]
 }
 
-/** Transactions that lose a race (deadlock, serialization) are repeated this often before the batch waits. */
+/** Maximum repeats of a transaction after a conflict (deadlock, serialization). */
 const MAX_CONFLICTS = 5
 
-/** Writes records in one transaction and returns how many were new. Has to answer or reject in bounded time. */
+/** Writes records in one transaction and returns how many were new. Must end in bounded time. */
 type WriteRecords = (records: readonly UsageRecord[]) => Promise<number>
 
-/** Stores `entries` by `write`. Throws if the database is at fault; then nothing or some of it was written. */
+/** Stores `entries` with `write`. Throws on a database failure; then nothing or a part was written. */
 export async function storeEntries(write: WriteRecords, entries: readonly StreamEntry[]): Promise<StoreResult> {
   const result: StoreResult = { stored: [], suspects: [], inserted: 0, records: [] }
   const readable: ReadableEntry[] = []

@@ -1,19 +1,19 @@
-/** What was used, for operators: requests, tokens and charges of some days, summed by day, model, account or key. */
+/** Usage for operators: requests, tokens and charges of some days by day, model, account or key. */
 import type { Database } from '@/db/client'
 
-/** What sums are by. */
+/** The groupings. */
 export const SUMMED_BY = ['day', 'model', 'account', 'key'] as const
 
 type UsageSumSearch = {
   by: (typeof SUMMED_BY)[number]
-  /** The days back from today, UTC. */
+  /** The number of days up to today, UTC. */
   days: number
   accountId?: string
   keyId?: string
   model?: string
 }
 
-/** `chargedUsd` is exact decimal text: sums over all accounts may be beyond what one account can hold. */
+/** `chargedUsd` is exact decimal text, since sums over all accounts may exceed the limit of one account. */
 type UsageSum = { requests: number; errors: number; inputTokens: number; outputTokens: number; chargedUsd: string }
 
 type SumRow = UsageSum & { place: string | null }
@@ -24,7 +24,7 @@ const NOTHING: UsageSum = { requests: 0, errors: 0, inputTokens: 0, outputTokens
 const MS_PER_DAY = 86_400_000
 const MAX_GROUPS = 1_000
 
-/** Sums up to the day of `nowMs`; at most 1,000 groups, the newest days or else the dearest first. */
+/** Sums up to the day of `nowMs`; at most 1,000 groups, the newest days or otherwise the highest charges first. */
 export async function sumUsage({ sql }: Database, search: UsageSumSearch, nowMs: number): Promise<UsageReport> {
   const { by, days, accountId, keyId, model } = search
   const from = new Date(nowMs - (days - 1) * MS_PER_DAY).toISOString().slice(0, 10)

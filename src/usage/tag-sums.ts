@@ -1,10 +1,10 @@
-/** Writes the daily sums by tags: at most so many combinations of an account and day have a row, and the rest one together. */
+/** Writes the daily sums by tags: up to a limit of combinations per account and day have a row, the rest share one. */
 import type { TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import { MAX_DAILY_TAGS } from '@/db/usage-sums/tag-sums'
 import type { TagTotal } from './totals'
 
-/** Adds `totals`. Two writers of the same account and day may together keep a few combinations more. */
+/** Adds `totals`. Concurrent writers for the same account and day may slightly exceed the limit. */
 export function moveTags(transaction: TransactionSql, totals: readonly TagTotal[]): Promise<unknown> {
   const numbers = (value: (total: TagTotal) => number) => plainArray(totals.map(value))
   const texts = (value: (total: TagTotal) => string) => textArray(totals.map(value))

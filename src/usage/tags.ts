@@ -1,10 +1,10 @@
-/** A tag of usage: a name and a value, told and stored as `name=value`. */
+/** A usage tag: a name and a value, sent and stored as `name=value`. */
 
-/** Of a request, and as many that are fixed on its key. */
+/** Maximum tags of a request, and separately of its key. */
 export const MAX_TAGS = 8
 const TAG = /^[a-z0-9_.-]{1,32}=[\x21-\x2b\x2d-\x7e]{1,64}$/
 
-/** `text` where it is a tag: no blank and no comma is in it. */
+/** Returns `text` if it is a valid tag, without spaces and commas. */
 export function readTag(text: string): string | undefined {
   return TAG.test(text) ? text : undefined
 }
@@ -14,7 +14,7 @@ export function tagName(tag: string): string {
   return tag.slice(0, tag.indexOf('='))
 }
 
-/** The tags of a request together with those fixed on its key, which win; in order, so that the same ones are the same text. */
+/** Merges the tags of a request with those of its key, which override them; sorted, so that equal sets have equal texts. */
 export function withFixedTags(fixed: readonly string[], said: readonly string[] = []): string[] {
   const names = new Set(fixed.map(tagName))
   return [...fixed, ...said.filter((tag) => !names.has(tagName(tag)))].toSorted()

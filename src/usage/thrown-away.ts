@@ -1,4 +1,4 @@
-/** Sums of the calls that were started and abandoned, for operators: what they may have cost is in the margins, and distinguished here. */
+/** Sums of calls that were started and abandoned, for operators: the margins include their cost, and here it is separate. */
 import type { TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import { providerCostOf } from '@/db/usage-columns'
@@ -7,7 +7,7 @@ import { utcDay } from './totals'
 
 type ThrownAway = { day: string; model: string; calls: number; cost: number }
 
-/** Adds what `records` say of such calls, in their transaction. Asks nothing if they say nothing of any. */
+/** Adds such calls of `records` in their transaction. No query if there are none. */
 export async function addThrownAway(transaction: TransactionSql, records: readonly UsageRecord[]): Promise<void> {
   const sums = new Map<string, ThrownAway>()
   for (const record of records) {
@@ -30,11 +30,11 @@ export async function addThrownAway(transaction: TransactionSql, records: readon
     ON CONFLICT (day, model) DO UPDATE SET calls = t.calls + excluded.calls, cost_nano = t.cost_nano + excluded.cost_nano`
 }
 
-/** The calls for one request that came to nothing, and what they may cost as far as that is known, in nano-USD. */
+/** The abandoned calls of one request, and their known cost in nano-USD. */
 function thrownAwayFor(record: UsageRecord): { calls: number; cost: number } {
   const { rule, outrun = { calls: 0, cost: 0 } } = record.facts
   if (record.kind === 'late') return { calls: 0, cost: 0 }
   if (rule !== 'hangup_free' && rule !== 'hangup_input') return outrun
-  // The cost of those that were outrun is a part of the record's.
+  // The cost of calls that lost against a faster one is part of the record's.
   return { calls: outrun.calls + 1, cost: Math.max(outrun.cost, providerCostOf(record) ?? 0) }
 }

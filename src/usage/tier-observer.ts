@@ -1,6 +1,6 @@
 /**
- * Counts how the models of tiers answer a share of the requests, so that an operator can judge a tier. Counters only, no texts.
- * They are written to the history every few seconds. A process that dies loses its unwritten counts; no bill depends on them.
+ * Counts how the models of tiers answer a share of the requests, so that an operator can judge a tier. Only counters, no texts. They are
+ * written to Postgres every few seconds. A crash loses unwritten counts, on which no bill depends.
  */
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
@@ -20,32 +20,32 @@ type Asked = {
   /** The requested tier, or a model, which is never observed. */
   tier: string
   model: string
-  /** A digest of the conversation's name, or of what its user said; undefined if there is neither. */
+  /** A digest of the conversation's name, or of its user's texts; undefined without both. */
   session: string | undefined
-  /** How many turns the request has. */
+  /** The number of turns in the request. */
   turns: number
-  /** When it came, by the monotonic clock. */
+  /** Its arrival by the monotonic clock. */
   arrivedMs: number
 }
 
 export interface TierObserver extends BackgroundWorker {
   /** Notes that a request has an answer. Returns the listener of its end; undefined for nearly every request. */
   answered(asked: Asked): ((end: AnswerEnd) => void) | undefined
-  /** Writes what was counted so far, after a writing that is under way. */
+  /** Writes the counts so far, after a running write. */
   flush(): Promise<void>
 }
 
 type ObserverDeps = {
-  /** What share of the requests for a tier is observed, from 0 to 1; 0 for anything that is no tier. */
+  /** The observed share of a tier's requests, from 0 to 1; 0 for other names. */
   shareOf(tier: string): number
   database: Database
   clock: Clock
   logger: Logger
 }
 
-/** Who asks again within this time, and has not gone on, was not content. */
+/** Asking the same again within this time counts as dissatisfaction. */
 export const RETRY_MS = 60_000
-/** Observed conversations that one process remembers. */
+/** Maximum observed conversations per process. */
 const MAX_SESSIONS = 10_000
 const FLUSH_MS = 10_000
 const JITTER = 0.5
@@ -53,10 +53,10 @@ const WRITE_TIMEOUT_MS = 5_000
 const STOP_TIMEOUT_MS = 2_000
 const FORGET_EVERY_MS = 3_600_000
 
-/** What was answered last in an observed conversation. */
+/** The last answer in an observed conversation. */
 type LastAnswer = { model: string; turns: number; endedMs: number; isRetried: boolean }
 
-/** Creates the observer of one process. A stop writes what is left, and takes four seconds at most. */
+/** Creates the observer of one process. A stop writes the rest, and takes four seconds at most. */
 export function createTierObserver({ shareOf, database, clock, logger }: ObserverDeps): TierObserver {
   const sessions = createBoundedMap<string, LastAnswer>(MAX_SESSIONS)
   let counted = new Map<string, DayObserved>()
@@ -67,7 +67,7 @@ export function createTierObserver({ shareOf, database, clock, logger }: Observe
     return take(counted, { ...row, ...noCounts() })
   }
 
-  /** Asking the same again; a conversation that went on has more turns than before. */
+  /** Detects the same request again; a conversation that went on has more turns. */
   function noteRetry({ tier, session, turns, arrivedMs }: Asked): void {
     const last = session === undefined ? undefined : sessions.get(session)
     if (!last || last.isRetried || turns > last.turns || arrivedMs - last.endedMs >= RETRY_MS) return
@@ -90,7 +90,7 @@ export function createTierObserver({ shareOf, database, clock, logger }: Observe
   const flush = inTurn(async () => {
     const rows = [...counted.values()]
     counted = new Map()
-    // A late write may still happen, and then counts twice: better than a worker that waits for ever.
+    // A late write may still happen and count twice, which is better than waiting without end.
     try {
       await withDatabaseDeadline(addObservations(database.db, rows), WRITE_TIMEOUT_MS)
     } catch (error) {
@@ -128,7 +128,7 @@ export function createTierObserver({ shareOf, database, clock, logger }: Observe
   }
 }
 
-/** Uses the id's own random bits: every process decides alike, and nobody can ask to be observed. */
+/** Uses the id's random bits, so that every process decides alike, and no caller can influence it. */
 function isObserved(requestId: string, share: number): boolean {
   return Number.parseInt(requestId.slice(-8), 16) < share * 0x1_0000_0000
 }

@@ -1,4 +1,4 @@
-/** What a batch of usage records adds to accounts, keys and days: computed once in memory, then written as one statement each. */
+/** The sums that a batch of usage records adds to accounts, keys and days, computed in memory and written as one statement each. */
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
 import { providerCostOf } from '@/db/usage-columns'
 import { isErrorStatus, type UsageRecord } from '@/ledger/usage-record'
@@ -8,7 +8,7 @@ import { type Nano, nano, ZERO_NANO } from '@/lib/money'
 export type AccountTotal = {
   accountId: string
   cost: Nano
-  /** The latest calendar month among the records, yyyymm UTC, and what they cost in that month alone. */
+  /** The latest calendar month of the records (yyyymm, UTC), and their cost in that month. */
   month: number
   monthCost: Nano
   /** The highest sequence number among the records. */
@@ -31,7 +31,7 @@ export type DayTotal = Usage & {
   durationMs: number
   firstTokenMs: number
   firstTokenCount: number
-  /** What providers ask of us, and the part of `cost` for which that is known; null if it is known of nothing. */
+  /** What providers charge us, and the part of `cost` for which that is known; null if nothing is known. */
   providerCost: number | null
   costed: number | null
 }
@@ -53,7 +53,7 @@ type UsageTotals = {
   tags: TagTotal[]
 }
 
-/** Sums `records`. Asserts that no sum leaves the range of an amount. */
+/** Sums `records`. Asserts that all sums are valid amounts. */
 export function totalsOf(records: readonly UsageRecord[]): UsageTotals {
   const accounts = new Map<string, AccountTotal>()
   const keys = new Map<string, KeyTotal>()
@@ -96,7 +96,7 @@ function addToKey(keys: Map<string, KeyTotal>, record: UsageRecord, month: numbe
   addMonthly(total, month, record.cost)
 }
 
-/** Only the latest month counts: what arrives late for a past month no longer matters to "this month". */
+/** Only the latest month counts, since late records of a past month don't matter for "this month". */
 function addMonthly(total: { month: number; monthCost: Nano }, month: number, cost: Nano): void {
   if (month > total.month) {
     total.month = month
@@ -128,7 +128,7 @@ function addToDay(days: Map<string, DayTotal>, record: UsageRecord, day: string)
     total.providerCost = (total.providerCost ?? 0) + providerCost
     total.costed = (total.costed ?? 0) + cost
   }
-  // A late correction moves money only: its request was counted when the hold expired.
+  // A late correction changes only the cost: its request was counted when the hold expired.
   if (record.kind === 'late') return
   total.requests += 1
   if (isErrorStatus(facts.status)) total.errors += 1
@@ -184,7 +184,10 @@ const MS_PER_DAY = 86_400_000
 const DAY_CACHE_SIZE = 64
 const dayCache = createBoundedMap<number, { day: string; month: number }>(DAY_CACHE_SIZE)
 
-/** The day (yyyy-mm-dd) and month (yyyymm) of a moment, UTC. Formatting a date costs more than the rest of the summing, and a batch spans one or two days. */
+/**
+ * The UTC day (yyyy-mm-dd) and month (yyyymm) of a time. Cached, since formatting a date costs more than all sums, and a batch has one or
+ * two days.
+ */
 export function utcDay(atMs: number): { day: string; month: number } {
   const index = Math.floor(atMs / MS_PER_DAY)
   const known = dayCache.get(index)

@@ -1,4 +1,4 @@
-/** The sums of an account's usage by any label: those of an account statement, sorted. */
+/** Sums of an account's usage by any labels, sorted. The totals are those of an account statement. */
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 import { invalidRequest } from '@/chat/error'
 import { textArray } from '@/db/array-literal'
@@ -8,7 +8,7 @@ import { ofPerson } from '@/db/usage-sums/own-requests'
 import { OTHER_TAGS, sumsByTags } from '@/db/usage-sums/tag-sums'
 import { utcDayOf } from '@/lib/clock'
 
-/** What sums may be by; `tag:NAME` is one tag's value, `tag` all tags of a request together. */
+/** The groupings; `tag:NAME` is one tag's value, `tag` all tags of a request together. */
 export const DIMENSIONS = ['day', 'member', 'key', 'model', 'tag', 'app', 'provider'] as const
 export type Dimension = (typeof DIMENSIONS)[number] | `tag:${string}`
 
@@ -16,17 +16,17 @@ export type ReportQuery = {
   /** Days, yyyy-mm-dd, UTC, both included. */
   from: string
   to: string
-  /** Each once. */
+  /** Without duplicates. */
   by: readonly Dimension[]
 }
 
 /** `madeBy`: only this person's requests. */
 type ReportSearch = ReportQuery & { accountId: string; madeBy?: string }
 
-/** `cost` is nano-USD, exact. */
+/** `cost` is exact nano-USD. */
 export type UsageSums = { requests: number; errors: number; inputTokens: number; outputTokens: number; cost: number }
 
-/** `places`: where it stands, in the order of `by`; null if nothing was said, or it is not known any more. */
+/** `places`: the group's values in the order of `by`; null if missing or no longer known. */
 type ReportRow = UsageSums & { places: (string | null)[] }
 
 export type UsageReport = {
@@ -34,15 +34,15 @@ export type UsageReport = {
   rows: ReportRow[]
   /** Names of keys and members, by id. */
   names: Record<string, string>
-  /** Not null where days before this moment are archived: of these only day, key and model are known. */
+  /** Set if days before this time are archived, for which only day, key and model are known. */
   archivedBeforeMs: number | null
 }
 
-/** Single records that one report reads: less than a second of work. */
+/** Maximum single records per report: less than a second of work. */
 const MAX_REPORTED = 400_000
 const MAX_GROUPS = 10_000
 
-/** One moment for all: what is booked meanwhile is in none of it. Throws `invalid_request` beyond 400,000 single records or 10,000 groups. */
+/** Reads everything in one snapshot. Throws `invalid_request` beyond 400,000 single records or 10,000 groups. */
 export function readUsageReport({ sql }: Pick<Database, 'sql'>, search: ReportSearch): Promise<UsageReport> {
   return sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', (transaction) => read(transaction, search))
 }
@@ -90,7 +90,7 @@ async function readTotal(sql: TransactionSql, search: ReportSearch): Promise<Usa
   return total ?? { requests: 0, errors: 0, inputTokens: 0, outputTokens: 0, cost: 0 }
 }
 
-/** The daily sums know how many there are, so that nothing is read in vain. */
+/** Uses the number in the daily sums, so that nothing is read in vain. */
 async function refuseTooMany(sql: TransactionSql, search: ReportSearch, from: string): Promise<void> {
   const { requests } = await readTotal(sql, { ...search, from })
   if (requests <= MAX_REPORTED) return
@@ -100,7 +100,7 @@ async function refuseTooMany(sql: TransactionSql, search: ReportSearch, from: st
   )
 }
 
-/** Whether the sums by tags say it; if some of a day's tags have none of their own, single records do, unless they are too many. */
+/** Whether the sums by tags are enough. If a day has combinations without own rows, single records are used, unless there are too many. */
 async function isOfTagSums(sql: TransactionSql, search: ReportSearch, from: string): Promise<boolean> {
   const { accountId, by, madeBy: person, to } = search
   const isKnown = by.every((one) => one === 'day' || one === 'model' || one.startsWith('tag'))
@@ -116,7 +116,7 @@ const SUMS = (
   coalesce(sum(input), 0)::bigint AS "inputTokens", coalesce(sum(output), 0)::bigint AS "outputTokens",
   coalesce(sum(cost), 0)::bigint AS cost`
 
-/** The daily sums; where records follow from `before` on, only the days before it. */
+/** The daily sums; only the days before `before` if records follow from there on. */
 function dayRows(sql: Reader, search: ReportSearch, before: string | undefined): Fragment {
   const known: Partial<Record<Dimension, Fragment>> = { day: sql`day::text`, key: sql`key_id`, model: sql`model` }
   const places = search.by.map((one, index) => sql`${known[one] ?? sql`NULL::text`} AS ${place(sql, index)},`)
@@ -128,7 +128,7 @@ function dayRows(sql: Reader, search: ReportSearch, before: string | undefined):
       ${madeBy(sql, search)}`
 }
 
-/** Record by record, from the day `from` on. A correction moves the cost, and is no request. */
+/** Single records from the day `from` on. A correction changes the cost, and counts as no request. */
 function recordRows(sql: Reader, search: ReportSearch, from: string): Fragment {
   const places = search.by.map((one, index) => sql`${placeOf(sql, one)} AS ${place(sql, index)},`)
   const counted = (value: Fragment) => sql`CASE WHEN kind = 'late' THEN 0 ELSE ${value} END`

@@ -1,4 +1,4 @@
-/** The tags that a usage record has of its key, as they are when the record is booked. */
+/** Adds the tags of its key to a usage record, as they are when the record is booked. */
 import type { TransactionSql } from 'postgres'
 import { textArray } from '@/db/array-literal'
 import type { UsageRecord } from '@/ledger/usage-record'
@@ -6,7 +6,7 @@ import { withFixedTags } from './tags'
 
 type KeyRow = { id: string; tags: string }
 
-/** `records` in their order; those of a key without tags are the same. */
+/** `records` in their order; those of a key without tags are unchanged. */
 export async function withKeyLabels(
   transaction: TransactionSql,
   records: readonly UsageRecord[],

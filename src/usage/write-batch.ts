@@ -1,4 +1,4 @@
-/** Writes usage records into the history: one transaction, in which totals move only for records that were really new. */
+/** Writes usage records to Postgres in one transaction, in which only new records change totals. */
 import type { Sql, TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import { databaseFailure } from '@/db/failure'
@@ -12,11 +12,10 @@ import { type AccountTotal, type DayTotal, type KeyTotal, type MemberTotal, tota
 import { withKeyLabels } from './with-key-labels'
 
 /**
- * Inserts `records` and moves the balances, monthly sums and daily sums by those that were not there yet.
- * Returns how many were. All or nothing; running it again with the same records changes nothing.
- * Rows are taken in the order of their ids in every table, so that two writers don't wait for each other in a circle. (The
- * order is that of the arrays, which are short enough to drive every plan; if one does differ, Postgres ends one writer
- * of the circle, which repeats its transaction.)
+ * Inserts `records` and updates the balances, monthly sums and daily sums for new ones. Returns their number. All or nothing; repeating it
+ * with the same records changes nothing. Rows are locked in the order of their ids in every table, so that two writers can't deadlock. (The
+ * order is that of the arrays, which are short enough to determine every plan; otherwise Postgres aborts one writer of a deadlock, which
+ * repeats its transaction.)
  */
 export async function writeUsageBatch(sql: Sql, records: readonly UsageRecord[]): Promise<number> {
   const batch = withoutRepeats(records)
@@ -24,7 +23,7 @@ export async function writeUsageBatch(sql: Sql, records: readonly UsageRecord[])
   try {
     return await writeOnce(sql, batch, 'copy')
   } catch (error) {
-    // COPY knows no exceptions: a row that another writer has brought meanwhile ends it. The statement says what is at fault.
+    // A row written concurrently makes COPY fail; INSERT then shows which row is invalid.
     if (databaseFailure(error) !== 'data') throw error
     return await writeOnce(sql, batch, 'insert')
   }
@@ -140,7 +139,7 @@ function moveMembers(transaction: TransactionSql, totals: readonly MemberTotal[]
       requests = d.requests + excluded.requests, cost_nano = d.cost_nano + excluded.cost_nano`
 }
 
-/** By the order of their ids' code units: any order will do, as long as every writer has the same. */
+/** By the code units of their ids: any order works, if every writer has the same. */
 function inOrder<T>(values: readonly T[], idOf: (value: T) => string): T[] {
   return values.toSorted((one, other) => (idOf(one) < idOf(other) ? -1 : 1))
 }

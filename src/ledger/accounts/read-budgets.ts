@@ -1,4 +1,4 @@
-/** The present state of an account's budgets, for pages and for `GET /v1/key`. */
+/** The current budgets of an account, for pages and `GET /v1/key`. */
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { budgetsName, keyName } from '@/ledger/store/names'
 import { integerOf, listOf } from '@/ledger/store/reply'
@@ -6,10 +6,10 @@ import { readBalance } from './balances'
 import type { LedgerDeps } from './deps'
 import { readBudgets as parseBudgets, type StoredBudget } from './stored-budgets'
 
-/** The current budgets of an account, or those that bind one of its keys, by field, at a moment of the store's clock. */
+/** The current budgets of an account or of one of its keys, by field, with the time in Redis. */
 export type BudgetsNow = { nowMs: number; entries: Map<string, StoredBudget> }
 
-/** Reads an account's budgets, once it is loaded. Undefined if there is no such account. */
+/** Loads the account first if needed. Undefined if it doesn't exist. */
 export async function readBudgets(deps: LedgerDeps, accountId: string, keyId = ''): Promise<BudgetsNow | undefined> {
   if ((await readBalance(deps, accountId)) === undefined) return undefined
   const names = [budgetsName(accountId), ...(keyId === '' ? [] : [keyName({ accountId, keyId })])]

@@ -1,4 +1,4 @@
-/** Builds accounts and keys in the store from the history: on first use, after the store came back, and on request. */
+/** Builds accounts and keys in Redis from Postgres: on first use, after a loss in Redis, and on request. */
 
 import { addressText } from '@/ledger/address-lists'
 import { allowedText } from '@/ledger/allowed'
@@ -27,35 +27,28 @@ import type { Logger } from '@/lib/logger'
 import { type AccountView, type StoredKey, type ViewDeps, viewAccounts } from './account-view'
 import { applyBudgets } from './budgets'
 
-/**
- * `load` skips loaded and confirmed accounts; `rebuild` always restores from the history; `correct` restores only loaded
- * accounts.
- */
+/** `load` skips loaded and confirmed accounts; `rebuild` always restores from Postgres; `correct` restores only loaded accounts. */
 export type RestoreMode = 'load' | 'rebuild' | 'correct'
 
 export type RestoreDeps = ViewDeps & { logger: Logger }
 
 export interface Restorer {
-  /** `unknown`: the history has no such account. Throws if the history can't be read. */
+  /** `unknown`: not in Postgres. Throws if Postgres can't be read. */
   account(accountId: string, mode: RestoreMode): Promise<'loaded' | 'unknown'>
   key(payer: Payer, mode: RestoreMode): Promise<'loaded' | 'unknown'>
-  /** Brings the account's budgets into line with the history, also where that has just changed. */
+  /** Updates the account's budgets from Postgres. */
   budgets(accountId: string): Promise<void>
-  /**
-   * Loads the account and the key of a request where the store, whose shard has this epoch, holds nothing of the account. `changed`:
-   * it does, or the epoch is another by now.
-   */
+  /** Loads the account and key of a request, if Redis lacks the account and the shard has this epoch. `changed`: otherwise. */
   payer(payer: Payer, epoch: string): Promise<'loaded' | 'unknown' | 'changed'>
 }
 
-/** How often figures may go stale while they are gathered, before the caller is refused with `retry-after`. */
+/** Tries to read consistent values, before the caller is refused with `retry-after`. */
 const MAX_ATTEMPTS = 20
 
 /**
- * Creates a restorer.
- * Balance = the history's balance − charges still in the stream − open holds. Open holds stay open, except those whose charge
- * the history already has. Records stay in the stream. So a rebuild never creates money: spendable credit was paid in and is
- * neither charged nor held.
+ * Creates a restorer. Balance = balance in Postgres − charges still in the stream − open holds. Open holds stay open, except those whose
+ * charge is already in Postgres. Records stay in the stream. So a rebuild never creates money: available credit was paid, and is neither
+ * charged nor held.
  */
 export function createRestorer(deps: RestoreDeps): Restorer {
   return {
@@ -93,9 +86,8 @@ async function restoreBudgets(deps: RestoreDeps, accountId: string): Promise<'lo
 }
 
 /**
- * Reads and writes an account and its key together at their first use, as after a loss of the store. The script detects newer
- * values in the store and keeps them. If charges from before the loss reach the history meanwhile, the shard's epoch changes
- * (src/ledger/records/acknowledge.ts).
+ * Reads and writes an account and its key together on first use, such as after a loss in Redis. The script detects newer values in Redis
+ * and keeps them. If charges from before the loss reach Postgres meanwhile, the shard's epoch changes (src/ledger/records/acknowledge.ts).
  */
 async function loadPayer(deps: ViewDeps, payer: Payer, epoch: string): Promise<'loaded' | 'unknown' | 'changed'> {
   const { runner, history } = deps
@@ -118,7 +110,7 @@ async function loadPayer(deps: ViewDeps, payer: Payer, epoch: string): Promise<'
   return wordOf(reply) as 'loaded' | 'changed'
 }
 
-/** Writes a view into the store. `changed`: the account has moved since, and another view is needed. */
+/** Writes a view into Redis. `changed`: the account has changed since, so another view is needed. */
 export async function applyView(
   deps: RestoreDeps,
   view: AccountView,
@@ -152,13 +144,13 @@ export async function applyView(
 
 type Figures = { balance: number; spent: number; month: number; spentMonth: number; seq: number }
 
-/** The balance that the account should have, with its holds. */
+/** The balance and holds that the account should have. */
 function figuresOf(view: AccountView, history: AccountSnapshot, mode: RestoreMode, logger: Logger): Figures {
   const { stored, accountId } = view
   const lastKnown = Math.max(history.seq, view.lastStreamSeq)
   if (stored && mode === 'load' && stored.seq > lastKnown) {
-    // Charges that the store made are neither in its stream nor in the history, so it is the history that lost something.
-    // Its figures would give that money back: only a person may decide that.
+    // Charges are neither in the stream nor in Postgres, so Postgres has lost data. Restoring would give the money back, which only a
+    // person may decide.
     logger.error('ledger_history_behind', { accountId, storeSeq: stored.seq, historySeq: history.seq })
     const held = view.openHolds.reduce((sum, hold) => sum + hold.amount, 0)
     const balance = stored.available + held
@@ -180,13 +172,13 @@ async function restoreKey(deps: ViewDeps, payer: Payer, mode: RestoreMode): Prom
   return applyKey(deps, view, key, mode)
 }
 
-/** Whether the history has taken charges of the account since the view: figures of its key that were read meanwhile may lack them. */
+/** Whether charges of the account reached Postgres after the view, so that values of its key may lack them. */
 async function hasMoved(deps: ViewDeps, view: AccountView): Promise<boolean> {
   const now = await deps.runner.guard(() => deps.history.account(view.accountId))
   return now?.seq !== view.history?.seq || now?.spent !== view.history?.spent
 }
 
-/** Writes a key into the store. `changed`: the key has moved since the view. */
+/** Writes a key into Redis. `changed`: the key has changed since the view. */
 async function applyKey(
   deps: ViewDeps,
   view: AccountView,
@@ -209,19 +201,19 @@ function baseOf(stored: StoredKey | undefined): (string | number)[] {
   return stored ? [stored.version, stored.month, stored.spentMonth] : ['absent', 0, 0]
 }
 
-/** A key's status and limits as the scripts take them: the empty string where it has none of its own. */
+/** A key's status and limits as script arguments; the empty string if not set. */
 export function keyStateArguments(key: Omit<KeySnapshot, 'spentThisMonth' | 'month'>): (string | number)[] {
   const limits = [key.requestsPerMinute, key.tokensPerMinute, key.concurrency, key.monthlyBudget, key.expiresAtMs]
   const uses = secretsText(key.secrets) + addressText(key.addresses) + allowedText(key)
   return [key.status, ...limits.map((limit) => limit ?? ''), uses, key.ownerId ?? '']
 }
 
-/** An account's limits as the scripts take them: the empty string where it has none of its own. */
+/** An account's limits as script arguments; the empty string if not set. */
 export function accountLimitArguments(limits: AccountLimits): (string | number)[] {
   return [limits.requestsPerMinute ?? '', limits.tokensPerMinute ?? '', limits.concurrency ?? '']
 }
 
-/** The latest calendar month that either knows of, and what was spent in it. */
+/** The latest known calendar month, and its charges. */
 function monthlySpend(
   month: number,
   spent: number,

@@ -1,23 +1,23 @@
-/** The budgets of an account as the store has them, and as its scripts return them. */
+/** The budgets of an account as stored in Redis and returned by scripts. */
 import { BUDGET_WINDOWS, type BudgetWindow } from '@/ledger/budgets'
 import { integerOf, listOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 
 type StoredWindow = { at: number; spent: number; limit: number | null; grantAt: number; grant: number }
 
-/** One scope's budget in the store. */
+/** The budget of one scope. */
 export type StoredBudget = { held: number; windows: Record<BudgetWindow, StoredWindow> }
 
-/** All budgets of an account in the store: entries by field, and the holds that they count, by id. */
+/** All budgets of an account: entries by field, and the counted holds by id. */
 export type StoredBudgets = {
   version: number
   entries: Map<string, StoredBudget>
   holds: Map<string, { keyId: string; memberId: string; amount: number }>
 }
 
-/** The number in an entry for "no limit". */
+/** The number for "no limit" in an entry. */
 export const UNLIMITED = -1
 
-/** Reads the fields and values as the scripts return them. Undefined if the account has no budgets. */
+/** Parses the fields and values of a script's reply. Undefined if the account has no budgets. */
 export function readBudgets(fields: readonly ReplyItem[]): StoredBudgets | undefined {
   if (fields.length === 0) return undefined
   const budgets: StoredBudgets = { version: 0, entries: new Map(), holds: new Map() }

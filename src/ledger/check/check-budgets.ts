@@ -1,10 +1,10 @@
-/** Checks an account's budgets: their held sums against its open holds, their spending against the history. */
+/** Checks an account's budgets: held amounts against its open holds, and charges against Postgres. */
 import type { AccountView } from '@/ledger/accounts/account-view'
 import { budgetField, spentOf } from '@/ledger/accounts/budgets'
 import { BUDGET_WINDOWS, windowNumbers } from '@/ledger/budgets'
 import { NO_KEY } from '@/ledger/store/names'
 
-/** The broken rules; empty if the account has no budgets. */
+/** The violations; empty if the account has no budgets. */
 export function brokenBudgets(view: AccountView): { kind: string; detail: string }[] {
   const { budgets, history } = view
   if (!budgets) return []

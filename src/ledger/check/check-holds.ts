@@ -1,4 +1,4 @@
-/** Checks that open holds and deadlines belong together: each hold has its deadline, each deadline its hold. */
+/** Checks that each open hold has its deadline, and each deadline its hold. */
 import type { ViewDeps } from '@/ledger/accounts/account-view'
 import { viewHold } from '@/ledger/holds/view-hold'
 import { sumOverShards } from '@/ledger/store/all-shards'
@@ -14,12 +14,12 @@ import {
 import type { Pace } from '@/lib/pace'
 import type { Violation } from './violation'
 
-/** A deadline may pass by this much before the sweepers count as dead. */
+/** Holds later than this mean that no sweeper is running. */
 const SWEEP_GRACE_MS = 60_000
-/** Commands sent together block all other clients while the store answers them. */
+/** Commands sent together block all other clients. */
 const BATCH_SIZE = 50
 
-/** Checks every hold of `holdNames` and every deadline. Returns what is broken, and how many holds are open. */
+/** Checks the given holds and all deadlines. Returns the violations and the number of open holds. */
 export async function checkHolds(
   deps: ViewDeps & { pace: Pace },
   holdNames: readonly string[],
@@ -48,7 +48,7 @@ export async function checkHolds(
   return { violations, openHolds }
 }
 
-/** How many open holds have a deadline before `beforeMs`, milliseconds since 1970. */
+/** Open holds with a deadline before `beforeMs` (milliseconds since 1970). */
 export function countHoldsBefore({ redis, runner }: Omit<ViewDeps, 'history'>, beforeMs: number): Promise<number> {
   return sumOverShards(runner, (shard) => redis.zcount(deadlinesName(shard), '-inf', `(${beforeMs}`))
 }

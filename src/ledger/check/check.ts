@@ -1,6 +1,6 @@
 /**
- * Proves that the money adds up: `admin ledger check`. Safe under traffic: one script reads everything that must agree at one
- * moment. A figure that keeps changing is read again, never guessed.
+ * Checks that all money adds up: `admin ledger check`. Safe under traffic: one script reads all values that must be consistent. A changing
+ * value is read again, never guessed.
  */
 
 import { type AccountView, viewAccounts } from '@/ledger/accounts/account-view'
@@ -24,12 +24,11 @@ type CheckOptions = {
   history: LedgerHistory
   logger: Logger
   /**
-   * Where accounts, keys and holds are searched. `everything`, the default: scans all names of the store, tombstones too.
-   * `accounts-and-keys`: scans without holds, and adds accounts that the shards' lists lack. `listed`: reads only those lists,
-   * so that tombstones cost nothing.
+   * Where to search for accounts, keys and holds. `everything` (default): all names in Redis, with tombstones. `accounts-and-keys`: all
+   * names except holds, and adds accounts that the shards' lists lack. `listed`: only those lists, so tombstones cost nothing.
    */
   search?: 'everything' | 'accounts-and-keys' | 'listed'
-  /** Rests between pieces of the work. Default: never. */
+  /** Pauses between parts of the work. Default: none. */
   pace?: Pace
 }
 
@@ -42,11 +41,11 @@ export type CheckReport = {
 }
 
 const BATCH_SIZE = 100
-/** How often accounts that move while they are looked at, or wait for a credit, are looked at again. */
+/** Maximum checks of an account that is changing or waits for a credit. */
 const MAX_ROUNDS = 20
 const ROUND_PAUSE_MS = 50
 
-/** Checks every account, key and hold in the store, and every account's money against the history. */
+/** Checks every account, key and hold in Redis, and every account's money against Postgres. */
 export async function checkLedger(options: CheckOptions): Promise<CheckReport> {
   const { redis, history, logger, search = 'everything', pace = noRest } = options
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))
@@ -73,7 +72,7 @@ export async function checkLedger(options: CheckOptions): Promise<CheckReport> {
   }
 }
 
-/** For an operator who waits. */
+/** For a waiting operator. */
 async function noRest(): Promise<void> {}
 
 type CheckDeps = RestoreDeps & { restorer: Restorer; pace: Pace }
@@ -117,10 +116,10 @@ async function checkAccounts(
     })
     if (isLast && waiting.length > 0) deps.logger.warn('ledger_check_incomplete', { accounts: waiting.length })
     if (isLast) break
-    // An unconfirmed account is compared with the history before its next use, so its difference is no violation.
+    // An unconfirmed account is compared with Postgres before its next use, so its difference is no violation.
     for (const [id, found] of unconfirmed) {
       if ((await deps.restorer.account(id, 'load')) !== 'unknown') continue
-      // The history doesn't know it, and no waiting mends that.
+      // Not in Postgres, so waiting doesn't help.
       violations.push(...found)
       waiting = waiting.filter((other) => other !== id)
     }
@@ -130,7 +129,7 @@ async function checkAccounts(
   return violations
 }
 
-/** A credit is in the history first, and in the store as soon as the outbox has brought it there. */
+/** Whether a credit is in Postgres, but the outbox hasn't brought it to Redis yet. */
 function isCreditOnItsWay({ history, creditedIds }: AccountView): boolean {
   return history?.creditedEntryIds.some((id) => !creditedIds.has(id)) ?? false
 }

@@ -1,4 +1,4 @@
-/** Brings every account in the store back into line with the history: `admin ledger rebuild`. Safe under traffic. */
+/** Restores every account in Redis from Postgres: `admin ledger rebuild`. Safe under traffic. */
 
 import { viewAccounts } from '@/ledger/accounts/account-view'
 import { applyView, createRestorer, type RestoreDeps, type Restorer } from '@/ledger/accounts/restore'
@@ -15,10 +15,9 @@ type RebuildReport = { accounts: number }
 const PAGE_SIZE = 2_000
 
 /**
- * Rebuilds all accounts that the history knows. First every account and key becomes unconfirmed, so that each is compared with
- * the history at its next use. Keys are rebuilt only in that way.
- * Open holds stay held, and records that have not reached the history stay charged. So spendable credit was paid in and is
- * neither charged nor held. Accounts that the history does not know stay unchanged; a check names them.
+ * Rebuilds all accounts in Postgres. First every account and key becomes unconfirmed, so that each is compared with Postgres at its next
+ * use; keys are only rebuilt this way. Open holds stay held, and records that have not reached Postgres stay charged. So available credit
+ * was paid, and is neither charged nor held. Accounts missing in Postgres stay unchanged; a check reports them.
  */
 export async function rebuildAll({ redis, history, logger }: RebuildOptions): Promise<RebuildReport> {
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))
@@ -35,7 +34,7 @@ export async function rebuildAll({ redis, history, logger }: RebuildOptions): Pr
   return { accounts }
 }
 
-/** All account ids that the history knows, in batches. */
+/** All account ids in Postgres, in batches. */
 export async function* pagesOfAccounts(history: LedgerHistory, pageSize = PAGE_SIZE): AsyncGenerator<string[]> {
   let after = ''
   for (;;) {
@@ -56,7 +55,7 @@ async function rebuildShard(
   const views = await viewAccounts(deps, shard, new Map(accountIds.map((id) => [id, []])))
   for (const accountId of accountIds) {
     const view = views.get(accountId)
-    // An account that changed meanwhile is restored by itself.
+    // Restores an account that changed meanwhile separately.
     const isDone = view && (await applyView(deps, view, 'rebuild')) !== 'changed'
     if (!isDone) await restorer.account(accountId, 'rebuild')
   }

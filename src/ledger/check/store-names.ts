@@ -1,4 +1,4 @@
-/** Finds the accounts, keys and holds that the store has, for a check. */
+/** Finds the accounts, keys and holds in Redis for a check. */
 import { Cluster } from 'ioredis'
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import { keyPrefixOf, type RedisClient } from '@/ledger/store/connection'
@@ -9,15 +9,15 @@ import type { Violation } from './violation'
 export type StoreNames = {
   /** Key ids by account id. */
   accounts: Map<string, Set<string>>
-  /** Names of holds, open ones and tombstones. */
+  /** Open holds and tombstones. */
   holds: string[]
-  /** Names in a shard where no script looks for them. */
+  /** Names in the wrong shard. */
   violations: Violation[]
 }
 
 const SCAN_COUNT = 250
 
-/** Reads what each shard lists as loaded: no tombstones, and no names that should not be there. */
+/** Reads the shards' lists of loaded accounts and keys, so without tombstones and misplaced names. */
 export async function listNames(redis: RedisClient, pace: Pace): Promise<StoreNames> {
   const names: StoreNames = { accounts: new Map(), holds: [], violations: [] }
   for (const shard of ALL_SHARDS) {
@@ -29,10 +29,10 @@ export async function listNames(redis: RedisClient, pace: Pace): Promise<StoreNa
   return names
 }
 
-/** Which names a search of the whole store returns. */
+/** The name pattern of each search. */
 const PATTERNS = { everything: LEDGER_PATTERN, 'accounts-and-keys': LEDGER_PATTERN.replace(/\*$/, '[ak]*') }
 
-/** Scans all masters. Finds every name that exists during the whole scan; may miss names that are created meanwhile. */
+/** Scans all masters. Finds every name that exists during the whole scan; may miss names created meanwhile. */
 export async function findNames(
   redis: RedisClient,
   pace: Pace,
@@ -68,7 +68,7 @@ export async function completeLists(redis: RedisClient, found: StoreNames, pace:
   }
 }
 
-/** Every page of a scan, which ends where its cursor is back at the start. */
+/** All pages of a scan, until its cursor is back at the start. */
 async function* pages(read: (cursor: string) => Promise<[string, string[]]>): AsyncGenerator<string[]> {
   let cursor = '0'
   do {

@@ -1,4 +1,4 @@
-/** Charges before a moment that have not reached the history, and holds of that time that have not ended. */
+/** Charges before a given time that haven't reached Postgres, and older holds that haven't ended. */
 import { streamedRecords } from '@/ledger/records/unsynced-records'
 import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
 import { SHARD_COUNT } from '@/ledger/store/names'
@@ -6,13 +6,13 @@ import { createScriptRunner } from '@/ledger/store/script-runner'
 import { countHoldsBefore } from './check-holds'
 
 type Unsettled = {
-  /** Usage records of that time that are in the streams. */
+  /** Usage records in the streams. */
   records: number
-  /** Open holds whose deadline passed in that time. */
+  /** Open holds with a passed deadline. */
   holds: number
 }
 
-/** Counts what is from before `beforeMs` (milliseconds since 1970). Throws if the store can't be reached. */
+/** Counts records and holds before `beforeMs` (milliseconds since 1970). Throws if Redis is unreachable. */
 export async function countUnsettledBefore(redis: RedisClient, beforeMs: number): Promise<Unsettled> {
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))
   const holds = await countHoldsBefore({ redis, runner }, beforeMs)

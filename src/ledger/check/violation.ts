@@ -1,4 +1,4 @@
 /** A broken invariant of the ledger. */
 
-/** `kind` is a stable snake_case word; `detail` is for people. Amounts are nano-USD. */
+/** `kind` is a stable snake_case name; `detail` is for people. Amounts are nano-USD. */
 export type Violation = { kind: string; accountId?: string; holdId?: string; detail: string }

@@ -1,4 +1,4 @@
-/** Ends the holds whose gateway never came back. */
+/** Ends the holds of gateways that died. */
 
 import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { ExpiredHold } from '@/ledger/outcomes'
@@ -24,7 +24,7 @@ import { resolveWithheld } from './withhold'
 
 const NEEDS_ACCOUNT = -2
 
-/** Expires what is due in all shards, at most `limitPerShard` each. Throws only where no shard could be reached. */
+/** Expires due holds in all shards, up to `limitPerShard` each. Throws only if no shard is reachable. */
 export async function expireDue(deps: LedgerDeps, limitPerShard: number): Promise<ExpiredHold[]> {
   const due = await Promise.all(shardGroups(deps.redis).map((shards) => dueHolds(deps, shards, limitPerShard)))
   const work = due.flat().filter(({ holds }) => holds instanceof Error || holds.length > 0)
@@ -37,7 +37,7 @@ export async function expireDue(deps: LedgerDeps, limitPerShard: number): Promis
 
 type DueShard = { shard: number; holds: HoldMember[] | Error }
 
-/** The due holds of these shards, in one call. If it fails, each shard is asked alone: one may have caused the failure. */
+/** The due holds of these shards, in one call. If it fails, each shard is asked alone, since one may have caused the failure. */
 async function dueHolds(deps: LedgerDeps, shards: readonly number[], limit: number): Promise<DueShard[]> {
   try {
     const names = shards.map((shard) => deadlinesName(shard))
@@ -67,13 +67,13 @@ async function expireShard(deps: LedgerDeps, shard: number, due: HoldMember[] | 
   })
 }
 
-/** The gateway that withheld this credit died, or waits for Postgres. Only the history knows whether the credit is gone for good. */
+/** The gateway that withheld this credit died, or waits for Postgres. Only Postgres knows whether the credit is gone permanently. */
 async function decideWithheld(deps: LedgerDeps, { accountId, holdId, amount }: HoldMember): Promise<void> {
   const fate = await resolveWithheld(deps, { accountId, entryId: holdId, amount: nano(amount) })
   deps.logger.warn('withheld_credit_expired', { accountId, entryId: holdId, fate })
 }
 
-/** Expires these holds of one shard as far as they are due. Returns for each its cost, or a negative number. */
+/** Expires the given holds of one shard if due. Returns each one's cost, or a negative number. */
 export async function expireHolds(deps: LedgerDeps, shard: number, holds: readonly HoldMember[]): Promise<number[]> {
   const names = holds.flatMap((hold) => [
     holdName(hold.accountId, hold.holdId),

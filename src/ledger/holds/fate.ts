@@ -1,4 +1,4 @@
-/** The fate of a request whose gateway may be dead, from its hold. Needed before the request is sent again. */
+/** How the request of a possibly dead gateway ended, from its hold. Needed before the request is sent again. */
 import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { HoldFate, Payer } from '@/ledger/outcomes'
 import { streamedRecords } from '@/ledger/records/unsynced-records'
@@ -8,13 +8,10 @@ import { viewHold } from './view-hold'
 
 type Hold = Payer & { holdId: string }
 
-/** The life of a tombstone, as in `src/ledger/scripts/preludes/holds.lua`. Its rest tells the time of the settlement. */
+/** Lifetime of a tombstone, as in `src/ledger/scripts/preludes/holds.lua`. The remaining time shows when it was settled. */
 const TOMBSTONE_MS = 600_000
 
-/**
- * The fate as the store remembers it. `unknown` if it remembers nothing, or if it may change: an expired free hold can be
- * charged late.
- */
+/** The result stored in Redis. `unknown` if missing or not final: an expired free hold can be charged late. */
 export async function fateOf({ runner }: LedgerDeps, { accountId, holdId }: Hold): Promise<HoldFate> {
   const { state, cost, leftMs } = await viewHold(runner, holdName(accountId, holdId))
   switch (state) {
@@ -33,9 +30,9 @@ export async function fateOf({ runner }: LedgerDeps, { accountId, holdId }: Hold
 }
 
 /**
- * The final fate of a hold that is no longer in use. Seals a hold that expired without a charge, and an unknown one. Then it
- * looks for the record in the stream and after that in the history, since a record leaves the stream only for the history. A
- * stuck gateway that reserves or charges the hold later finds it resolved.
+ * The final result of an unused hold. Seals a hold that is unknown or expired without a charge. Then looks for the record in the stream and
+ * afterwards in Postgres, since a record leaves the stream only for Postgres. A stuck gateway that reserves or charges the hold later finds
+ * it resolved.
  */
 export async function sealFate(deps: LedgerDeps, hold: Hold): Promise<HoldFate> {
   const fate = await fateOf(deps, hold)

@@ -1,4 +1,4 @@
-/** Keeps open holds alive, many in one call per shard. */
+/** Extends open holds, many in one call per shard. */
 
 import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { Renewal, RenewOutcome } from '@/ledger/outcomes'
@@ -7,15 +7,15 @@ import { checkedId, deadlinesName, holdName, shardOf } from '@/ledger/store/name
 import { amountText, integerText, listOf, MAX_TTL_MS, wordOf } from '@/ledger/store/reply'
 import { factsText } from '@/ledger/usage-record'
 
-/** Holds in one script: bounds how long it keeps the store busy. */
+/** Holds per script, so that it doesn't block Redis for long. */
 const BATCH_SIZE = 200
 
-/** The same holds with those of one shard side by side: cut into batches they need few scripts. */
+/** Groups the holds by shard, so that batches need few scripts. */
 export function shardByShard<Held extends { readonly accountId: string }>(holds: readonly Held[]): Held[] {
   return [...Map.groupBy(holds, ({ accountId }) => shardOf(accountId)).values()].flat()
 }
 
-/** Renews holds of any accounts; outcomes in the order of `renewals`. */
+/** Renews holds of any accounts; outcomes are in the order of `renewals`. */
 export async function renew(deps: LedgerDeps, renewals: readonly Renewal[]): Promise<RenewOutcome[]> {
   const outcomes: RenewOutcome[] = []
   const byShard = Map.groupBy(renewals.keys(), (index) => shardOf(renewals[index]?.accountId ?? ''))

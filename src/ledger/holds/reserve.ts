@@ -1,4 +1,4 @@
-/** Makes holds, and returns those that were not needed. */
+/** Creates holds, and releases those that were not needed. */
 import type { RateLimit } from '@/chat/rate-limits'
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/accounts/deps'
 import { allowsAddress } from '@/ledger/address-lists'
@@ -20,12 +20,12 @@ import {
 import { storeUnavailable } from '@/ledger/store/script-runner'
 import { type Nano, ZERO_NANO } from '@/lib/money'
 
-/** Holds credit for one request. One round trip, unless the account or the key has to be loaded first. */
+/** Holds credit for one request. One round trip, unless the account or the key must be loaded first. */
 export function reserve(deps: LedgerDeps, request: ReserveRequest): Promise<ReserveOutcome> {
   return attempt(deps, request, holdOf(namesOf(request), request.holdId))
 }
 
-/** Why a hold of so much and one token would be refused now; undefined if not. Holds nothing. */
+/** Why a hold of this amount and one token would be refused now, if so. Creates no hold. */
 export async function refusalOf(deps: LedgerDeps, payer: Payer, amount: Nano): Promise<Refusal | undefined> {
   const request = { ...payer, holdId: '', amount, inputCost: ZERO_NANO, tokens: 1, ttlMs: 1 }
   const outcome = await attempt(deps, request, namesOf(payer).holdPrefix)
@@ -84,14 +84,14 @@ function isAmong({ from }: ReserveRequest, addresses: string): boolean {
   return addresses === '' || (from !== undefined && allowsAddress(addresses, from.clientAddress))
 }
 
-/** The fifth and sixth of a reserve's arguments, where there are lists of addresses; else the sixth is left out. */
+/** Sets the fifth and, if there are address lists, the sixth of a reserve's arguments. */
 function putAddresses(args: string[], addresses: string): void {
   args[4] ??= '1'
   args.length = 5
   if (addresses !== '') args.push(addresses)
 }
 
-/** Returns a whole hold, and fences the id of one that is unknown. */
+/** Releases a whole hold, and blocks the id of an unknown one. */
 export async function release(deps: LedgerDeps, hold: Payer & { holdId: string }, how = ''): Promise<ReleaseOutcome> {
   const own = namesOf(hold)
   const names = [holdOf(own, hold.holdId), own.account, own.key, own.deadlines]
@@ -105,12 +105,12 @@ export async function release(deps: LedgerDeps, hold: Payer & { holdId: string }
   return wordOf(await deps.runner.run(SCRIPTS.releaseInBudgets, names, args)) as ReleaseOutcome
 }
 
-/** Fences a hold that expired for nothing, or is unknown, for as long as a gateway may still charge it. */
+/** Blocks a hold that expired without a charge or is unknown, as long as a gateway may still charge it. */
 export function seal(deps: LedgerDeps, hold: Payer & { holdId: string }): Promise<ReleaseOutcome> {
   return release(deps, hold, 'seal')
 }
 
-/** All of a reserve's numbers in one argument, which the script takes apart by one pattern. */
+/** All numbers of a reserve in one argument, which the script parses with one pattern. */
 function numbersOf({ amount, inputCost, tokens, ttlMs }: ReserveRequest, limits: DefaultLimits): string {
   const size = `${amountText(amount, 'amount')} ${integerText(inputCost, 'input cost', 0, amount)}`
   const rest = `${integerText(tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER)} ${integerText(ttlMs, 'time to live', 1, MAX_TTL_MS)}`
@@ -180,12 +180,12 @@ function overBudget(reply: ReplyItem[]): ReserveOutcome {
 
 const MINUTE_MS = 60_000
 
-/** A bucket that gains `limit` per minute until it is full, as limits.lua fills it. */
+/** The state of a bucket that gains `limit` per minute until full, as in limits.lua. */
 function limitLeft(limit: number, remaining: number): RateLimit {
   return { limit, remaining, resetMs: Math.ceil(((limit - remaining) * MINUTE_MS) / limit) }
 }
 
-/** The same where it will hold what was `wanted` in `retryAfterMs`. One in debt holds nothing, and takes longer to be full. */
+/** The state of a bucket that has `wanted` after `retryAfterMs`. With a negative level it is empty, and takes longer to fill. */
 function limitRefused(limit: number, wanted: number, retryAfterMs: number): RateLimit {
   const remaining = Math.max(Math.floor(wanted - (retryAfterMs * limit) / MINUTE_MS), 0)
   return { limit, remaining, resetMs: retryAfterMs + Math.ceil(((limit - wanted) * MINUTE_MS) / limit) }

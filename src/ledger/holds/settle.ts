@@ -1,4 +1,4 @@
-/** Charges what requests really cost, also where their holds had expired or were lost by the store. */
+/** Charges the real cost of requests, even if their holds had expired or were lost in Redis. */
 
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/accounts/deps'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
@@ -11,13 +11,13 @@ import { storeUnavailable } from '@/ledger/store/script-runner'
 import { factsText, RECORD_FLAGS, type RecordFlag, type UsageRecord } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
 
-/** Settles. With `force`, a hold that the store does not know is charged from what is available, unless it was before. */
+/** With `force`, a hold missing in Redis is charged from the available credit, unless already charged. */
 export async function settle(deps: LedgerDeps, settlement: Settlement, force: boolean): Promise<SettleOutcome> {
   const own = namesOf(settlement)
   const names = [holdOf(own, settlement.holdId), own.account, own.key, own.deadlines, own.records]
   const args = settleArguments(settlement, own.payer)
   const free = settlement.freePerHour === undefined ? [] : [String(settlement.freePerHour)]
-  /** The load of the account in which a lost or expired hold was found to be charged nowhere. */
+  /** The load of the account for which a lost or expired hold was found uncharged. */
   let searched = ''
   let script: Script = SCRIPTS.settle
   for (let load = 0; load < MAX_LOADS; load++) {
@@ -46,7 +46,7 @@ export async function settle(deps: LedgerDeps, settlement: Settlement, force: bo
   throw storeUnavailable(new Error('the account does not stay loaded'))
 }
 
-/** Whether the history has the settlement of a hold, as far as it can be asked. An account that is loaded is brought into line with it. */
+/** Whether Postgres has the settlement of a hold. Corrects a loaded account. */
 export async function isBooked(
   deps: LedgerDeps,
   { accountId, holdId }: Pick<Settlement, 'accountId' | 'holdId'>,
@@ -57,7 +57,7 @@ export async function isBooked(
   return true
 }
 
-/** The ids of those holds whose settlement is in the history, late ones included. */
+/** The ids of the holds whose settlement is in Postgres, late ones included. */
 export async function bookedHolds({ history }: Pick<LedgerDeps, 'history'>, holdIds: string[]): Promise<string[]> {
   const late = new Map(holdIds.map((holdId) => [lateRecordId(holdId), holdId]))
   const [settled, known] = await Promise.all([
@@ -67,7 +67,7 @@ export async function bookedHolds({ history }: Pick<LedgerDeps, 'history'>, hold
   return [...settled, ...known.flatMap((recordId) => late.get(recordId) ?? [])]
 }
 
-/** All but the last ones: which load of the account was searched for the charge, and how many like it are free. */
+/** All arguments except the last: the searched load of the account, and the number of free disconnects. */
 function settleArguments(settlement: Settlement, payer: string): string[] {
   const { holdId, cost, tokens, facts } = settlement
   const numbers = `${amountText(cost, 'cost')} ${integerText(tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER)}`
@@ -75,9 +75,9 @@ function settleArguments(settlement: Settlement, payer: string): string[] {
 }
 
 /**
- * Whether a hold that the store no longer knows was charged, although its tombstone is gone. Its record is then in the stream
- * or in the history; a record leaves the stream only for the history, so they are read in this order. If the history has it and
- * the account was loaded without it, the account is corrected. A charge at expiry is no full charge.
+ * Whether a hold without a tombstone was charged. Its record is then in the stream or in Postgres, and is looked for in this order, since
+ * it moves from the stream to Postgres. If it is in Postgres and the account was loaded without it, the account is corrected. A charge at
+ * expiry is no full charge.
  */
 async function isCharged(deps: LedgerDeps, settlement: Settlement, hasExpired: boolean): Promise<boolean> {
   const { accountId, keyId, holdId } = settlement
@@ -118,7 +118,7 @@ function readOutcome(reply: ReplyItem[], settlement: Settlement): SettleOutcome 
   return isLate ? { kind, expiredCost: amount, record } : { kind, overrun: record.cost > amount, record }
 }
 
-/** The requested cost, unless the hang-up was free. */
+/** The requested cost, unless the disconnect was free. */
 function chargedOf({ cost, freePerHour }: Settlement, reply: ReplyItem[]): Nano {
   return freePerHour === undefined ? cost : nanoOf(reply[5])
 }

@@ -1,4 +1,4 @@
-/** The worker that expires holds whose gateway died, shard by shard; any number may run. */
+/** The worker that expires holds of dead gateways, shard by shard; any number may run. */
 import type { Ledger } from '@/ledger/ledger'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
@@ -6,21 +6,21 @@ import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-
 type SweeperOptions = {
   ledger: Pick<Ledger, 'expireDue'>
   logger: Logger
-  /** Pause before the next look at all shards where one has found some, jittered by a quarter; otherwise five times as long. Default 1,000 ms. */
+  /** Pause after a sweep that found holds, with 25 % jitter; five times as long otherwise. Default 1,000 ms. */
   intervalMs?: number
   /** Default 100. */
   limitPerShard?: number
-  /** Told how many holds a sweep has expired, where there were any. */
+  /** Called with the number of expired holds if not 0. */
   onExpired?: (count: number) => void
 }
 
 const DEFAULT_INTERVAL_MS = 1_000
-/** Holds are past their deadlines where a gateway has died: rarely, and then many together. */
+/** Expired holds are rare, and then many come together. */
 const QUIET_FACTOR = 5
 const DEFAULT_LIMIT_PER_SHARD = 100
 const JITTER = 0.25
 
-/** Creates a sweeper that is not running yet. Its stop waits for a sweep under way. */
+/** Creates a stopped sweeper. Stopping it waits for a running sweep. */
 export function createSweeper(options: SweeperOptions): BackgroundWorker {
   const { ledger, logger, intervalMs = DEFAULT_INTERVAL_MS, limitPerShard = DEFAULT_LIMIT_PER_SHARD } = options
   const pauseMs = (found: number) => jittered(found > 0 ? intervalMs : intervalMs * QUIET_FACTOR, JITTER)

@@ -1,4 +1,4 @@
-/** Shows one hold as the store has it. */
+/** Shows one hold as stored in Redis. */
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { deadlinesName, parseName } from '@/ledger/store/names'
 import { integerOf, listOf, wordOf } from '@/ledger/store/reply'
@@ -7,20 +7,20 @@ import { assert } from '@/lib/assert'
 
 /** Amounts are nano-USD. */
 type StoredHold = {
-  /** The store's clock. */
+  /** The time in Redis. */
   nowMs: number
-  /** Empty if there is no such hold; so is `payer` then. */
+  /** Empty, like `payer`, if the hold doesn't exist. */
   state: string
   payer: string
   amount: number
   cost: number
-  /** Milliseconds until a resolved hold is forgotten; negative while it is open. */
+  /** Milliseconds until a resolved hold is deleted; negative while open. */
   leftMs: number
-  /** Milliseconds since 1970; empty if it has none. */
+  /** Milliseconds since 1970, or empty. */
   deadline: string
 }
 
-/** Shows the hold of this name; its deadline only where `member` names it among its shard's. */
+/** Reads the hold with this name; its deadline only if `member` is in the shard's deadlines. */
 export async function viewHold(runner: ScriptRunner, name: string, member = ''): Promise<StoredHold> {
   const parsed = parseName(name)
   assert(parsed?.kind === 'hold', 'no name of a hold')

@@ -1,4 +1,4 @@
-/** Withholds credit that the history is about to take back, so that no request spends it before the books say so. */
+/** Withholds credit that Postgres is about to take back, so that no request spends it before. */
 import { credit, loaded } from '@/ledger/accounts/balances'
 import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { Withheld, WithheldFate, Withholding, WithholdOutcome } from '@/ledger/outcomes'
@@ -18,7 +18,7 @@ import { assert } from '@/lib/assert'
 import { nano, ZERO_NANO } from '@/lib/money'
 import { release } from './reserve'
 
-/** Takes the amount out of what is available, where there is that much. */
+/** Takes the amount from the available credit, if there is enough. */
 export async function withhold(deps: LedgerDeps, withholding: Withholding): Promise<WithholdOutcome> {
   const { accountId, entryId, amount, ttlMs, allowNegative, keep = ZERO_NANO, debits } = withholding
   const shard = shardOf(accountId)
@@ -38,7 +38,7 @@ export async function withhold(deps: LedgerDeps, withholding: Withholding): Prom
   return { kind: kind as 'withheld' | 'insufficient', available: nanoOf(reply[1]) }
 }
 
-/** Ends a withheld amount by the history's entry, under its writer's lock. A late `withhold` finds the id used. */
+/** Ends a withheld amount by its entry in Postgres, while the account's row is locked. A late `withhold` finds the id used. */
 export async function resolveWithheld(
   deps: LedgerDeps,
   { accountId, entryId, amount }: Withheld,

@@ -1,4 +1,4 @@
-/** Takes usage records out of their streams once the history has them, all of one server by one script. */
+/** Removes usage records from their streams once they are in Postgres, with one script per server. */
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { shardGroups } from '@/ledger/store/all-shards'
 import type { RedisClient } from '@/ledger/store/connection'
@@ -10,16 +10,16 @@ import type { ScriptRunner } from '@/ledger/store/script-runner'
 type AcknowledgeDeps = {
   redis: RedisClient
   runner: ScriptRunner
-  /** Each shard's epoch before the first of its records in hand was read. */
+  /** Each shard's epoch before the first of its pending records was read. */
   epochs: Map<number, string | null>
 }
 
 type Entry = { shard: number; id: string }
 
-/** The most entries for one call of the script; a longer stream takes several calls. */
+/** Maximum entries per script call; a longer stream takes several calls. */
 const MAX_ENTRIES = 2_000
 
-/** Acknowledges and deletes. Returns what some shards failed with, if any did: their entries are delivered again. */
+/** Acknowledges and deletes entries. Returns the errors of failed shards, whose entries are delivered again. */
 export async function takeOut(deps: AcknowledgeDeps, entries: readonly Entry[]): Promise<unknown> {
   const idsOf = new Map<number, string[]>()
   for (const { shard, id } of entries) {
@@ -32,7 +32,7 @@ export async function takeOut(deps: AcknowledgeDeps, entries: readonly Entry[]):
   return results.find((result) => result.status === 'rejected')?.reason
 }
 
-/** Asks for all of `shards` in one go. If that fails, each is asked alone: one may spoil it for the others. */
+/** Handles all `shards` in one call. If it fails, each shard is handled alone, since one may have caused the failure. */
 async function takeOutOf(
   deps: AcknowledgeDeps,
   shards: readonly number[],
@@ -65,9 +65,8 @@ function listed(ids: readonly string[]): (string | number)[] {
 }
 
 /**
- * An entry that is no longer there was taken over by another worker, which was faster, or it was lost with the store's memory,
- * which changes the epoch. Then accounts may have been loaded before the history had its charge: a further epoch has
- * them compared once more.
+ * A missing entry was handled by another worker, or was lost in Redis, which changes the epoch. Then accounts may have been loaded before
+ * Postgres had the charge, so a new epoch makes them compared again.
  */
 async function doubt({ redis, epochs }: AcknowledgeDeps, shard: number, epoch: string): Promise<void> {
   if (epoch === (epochs.get(shard) ?? '')) return

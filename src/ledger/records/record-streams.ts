@@ -1,6 +1,6 @@
 /**
- * The way of usage records out of the ledger: its 64 streams, read as one consumer group by any number of workers, on one Redis
- * or on a cluster. A record leaves its stream when it is acknowledged, and never before.
+ * Reads usage records from the ledger's 64 streams as one consumer group with any number of workers, on one Redis or a cluster. A record
+ * leaves its stream only when acknowledged.
  */
 
 import { Cluster, ReplyError } from 'ioredis'
@@ -12,43 +12,42 @@ import { createScriptRunner } from '@/ledger/store/script-runner'
 import type { StoreCallListener } from '@/ledger/store-calls'
 import { takeOut } from './acknowledge'
 
-/** One entry of one shard's stream, which `stream` names; `fields` alternates names and values. */
+/** An entry of a shard's `stream`; `fields` alternates names and values. */
 export type StreamEntry = { shard: number; stream: string; id: string; fields: string[] }
 
 type ReadResult = {
   entries: StreamEntry[]
-  /** The error of the failed shards, if the other shards succeeded. A failed shard is skipped for a moment. */
+  /** The error of the failed shards, if others succeeded. A failed shard is skipped for a moment. */
   failure: unknown
 }
 
 export interface RecordStreams {
   /** A record was appended to this shard's stream: the next read looks there. */
   expect(shard: number): void
-  /** Whether a stream returned as many entries as asked for, so that more may wait. */
+  /** Whether a stream returned as many entries as requested, so that there may be more. */
   hasMore(): boolean
-  /** Whether a stream is known to hold, or may still hold, what no worker has taken. */
+  /** Whether a stream has, or may have, entries that no worker has read. */
   hasExpected(): boolean
   /**
-   * Reads about `limit` entries that no worker has read, from streams that expect some, or from `all` streams (entries of other
-   * gateways). A stream that returned as many as asked for stays expected. Throws if no stream can be read.
+   * Reads about `limit` unread entries from streams that expect some, or from `all` streams (entries of other gateways). A stream that
+   * returned as many as requested stays expected. Throws if no stream can be read.
    */
   readNew(limit: number, from: 'expected' | 'all'): Promise<ReadResult>
   /**
-   * Takes over entries that a worker read and did not acknowledge within `minIdleMs`. The first call notes how far workers have
-   * read in a stream; a later call takes the entries before that point.
+   * Takes over entries that a worker read but did not acknowledge within `minIdleMs`. The first call remembers how far workers have read in
+   * a stream; a later call takes the entries before that point.
    */
   takeAbandoned(minIdleMs: number, limitPerShard: number): Promise<ReadResult>
-  /** Acknowledges and deletes; entries of a shard that fails are delivered again. Returns what failed, if anything did. */
+  /** Acknowledges and deletes; entries of a failed shard are delivered again. Returns the errors, if any. */
   acknowledge(entries: readonly StreamEntry[]): Promise<unknown>
-  /** Entries in all streams that answer: not yet acknowledged; and the names of those streams that have some. */
+  /** Unacknowledged entries in all reachable streams, and the names of the streams that have some. */
   count(): Promise<{ records: number; streams: string[] }>
-  /** When the oldest entry of these streams was appended, milliseconds since 1970 by the store's clock; undefined if none has one. */
+  /** When the oldest entry of these streams was appended, in milliseconds since 1970 by the time in Redis; undefined without entries. */
   oldestMs(streams: readonly string[]): Promise<number | undefined>
 }
 
 /**
- * The least number of entries to read from one stream, and the most from a stream without expected ones: all might have some at
- * once.
+ * Minimum number of entries to read from one stream, and maximum from a stream without expected ones, since all might have some at once.
  */
 const LEAST_COUNT = 16
 const SHARD_RETRY_MS = 1_000
@@ -57,18 +56,18 @@ type Shard = {
   shard: number
   stream: string
   retryAtMs: number
-  /** The last entry that any worker had taken, and when that was seen, in ms of `performance.now()`. */
+  /** The last entry that any worker had read, and when that was seen, in ms of `performance.now()`. */
   taken?: { id: string; seenMs: number }
 }
 
-/** The streams in `redis`. No command blocks, so the connection may be shared. `onCall` is called for every acknowledgement. */
+/** Creates the streams in `redis`. No command blocks, so the connection may be shared. `onCall` is called for every acknowledgement. */
 export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListener): RecordStreams {
   const shards: Shard[] = ALL_SHARDS.map((shard) => ({ shard, stream: recordsName(shard), retryAtMs: 0 }))
   const expected = new Set<number>()
-  /** The streams that held something when they were counted last. */
+  /** The streams that had entries at the last count. */
   let filled = new Set<string>()
   let isMoreLeft = false
-  /** Each shard's epoch before the first of its records in hand was read. */
+  /** Each shard's epoch before the first of its pending records was read. */
   const epochs = new Map<number, string | null>()
   const acknowledgement = { redis, runner: createScriptRunner(redis, commandTimeoutOf(redis), onCall), epochs }
 
@@ -77,7 +76,7 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
     await Promise.all(unknown.map(async ({ shard }) => epochs.set(shard, await readEpoch(redis, shard))))
   }
 
-  /** Runs `command` on each shard; the client puts commands of one tick for one node on the wire together. */
+  /** Runs `command` for each shard; the client pipelines commands of one tick for the same node. */
   async function onShards(
     asked: readonly Shard[],
     command: (shard: Shard) => Promise<RawEntry[]>,
@@ -105,7 +104,7 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
     return result
   }
 
-  /** One server answers for all streams in one command. Undefined if a stream spoils it for the others. */
+  /** Reads all streams with one command on one server. Undefined if one stream makes it fail. */
   async function readTogether(asked: readonly Shard[], count: number): Promise<ReadResult | undefined> {
     const names = asked.map(({ stream }) => stream)
     const byName = new Map(asked.map((shard) => [shard.stream, shard]))
@@ -143,7 +142,7 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
       if (asked.length === 0) return { entries: [], failure: undefined }
       const share = Math.max(LEAST_COUNT, Math.ceil(limit / Math.max(1, expected.size)))
       const count = from === 'all' && expected.size === 0 ? LEAST_COUNT : share
-      // Removed before the read, so that a record that arrives during it is expected again.
+      // Removed before the read, so that a record that arrives meanwhile is expected again.
       for (const { shard } of asked) expected.delete(shard)
       const result = await read(asked, count).catch((error) => {
         for (const { shard } of asked) expected.add(shard)
@@ -187,21 +186,21 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
   }
 }
 
-/** The streams that hold entries, among those that answer: where one server has them all, and nothing waits, one command says so. */
+/** The reachable streams with entries. Uses one command if one server has all streams. */
 async function findFilled(redis: RedisClient): Promise<string[]> {
   const filled = shardGroups(redis).map(async (group) => {
     const names = group.map(recordsName)
     try {
       return await readFirst(redis, names)
     } catch {
-      // One that spoils it for the others.
+      // One stream can make it fail for all.
       return (await Promise.all(names.map((name) => readFirst(redis, [name]).catch(() => [])))).flat()
     }
   })
   return (await Promise.all(filled)).flat()
 }
 
-/** Which of these streams have a first entry. */
+/** Which of these streams have entries. */
 async function readFirst(redis: RedisClient, names: readonly string[]): Promise<string[]> {
   const starts = names.map(() => '0')
   const answer = (await redis.xread('COUNT', 1, 'STREAMS', ...names, ...starts)) ?? []
@@ -209,14 +208,14 @@ async function readFirst(redis: RedisClient, names: readonly string[]): Promise<
   return answer.map(([name]) => name.slice(prefixChars))
 }
 
-/** When an entry was appended, milliseconds since 1970 by the store's clock. */
+/** When an entry was appended, in milliseconds since 1970 by the time in Redis. */
 export function appendedMs(entryId: string): number {
   return Number(entryId.slice(0, entryId.indexOf('-')))
 }
 
 /**
- * Asks a cluster anew which node serves which shard. Its client follows a redirection of a single command only, while these
- * commands travel together with others.
+ * Refreshes a cluster's mapping of slots to nodes. The client follows redirections only for single commands, but these commands are
+ * pipelined.
  */
 function findNodes(redis: RedisClient): void {
   if (redis instanceof Cluster) redis.refreshSlotsCache()
@@ -228,12 +227,12 @@ function collect(result: ReadResult, { shard, stream }: Shard, entries: readonly
 
 const CONSUMER = 'flusher'
 
-/** An entry as the store gives it. */
+/** An entry in a reply of Redis. */
 type RawEntry = [id: string, fields: string[]]
 
 /**
- * Takes up to `count` new entries of each stream in one command; a stream with nothing new is left out. `NOACK`: the store keeps no
- * list of who has what, which costs 225 bytes of its append-only file an entry. An entry is in its stream until it is in the history.
+ * Reads up to `count` new entries of each stream in one command; streams without new entries are omitted. With `NOACK`, Redis keeps no list
+ * of pending entries, which would cost 225 bytes of its append-only file per entry. An entry stays in its stream until it is in Postgres.
  */
 async function readGroup(
   redis: RedisClient,
@@ -248,7 +247,7 @@ async function readGroup(
   return answer.map(([stream, entries]) => [stream.slice(prefixChars), entries])
 }
 
-/** The id of the last entry that the group's workers have taken of a stream; the least, where there is no group. */
+/** The id of the last entry that the group has read from a stream; the lowest id without a group. */
 async function lastTaken(redis: RedisClient, stream: string): Promise<string> {
   const groups = (await redis.xinfo('GROUPS', stream).catch((error) => {
     if (error instanceof ReplyError && error.message.includes('no such key')) return []
@@ -258,7 +257,7 @@ async function lastTaken(redis: RedisClient, stream: string): Promise<string> {
   return String(group?.[group.indexOf('last-delivered-id') + 1] ?? '0-0')
 }
 
-/** Runs `command`, and makes the group first where there is none yet: on a new store, or on one that came back empty. */
+/** Runs `command`, and creates the group first if missing: in a new or emptied Redis. */
 async function withGroup<T>(redis: RedisClient, streams: readonly string[], command: () => Promise<T>): Promise<T> {
   try {
     return await command()

@@ -1,4 +1,4 @@
-/** Usage records that the history has not acknowledged: they are still in the shards' streams. */
+/** Usage records in the shards' streams that haven't been acknowledged. */
 import { sumOverShards } from '@/ledger/store/all-shards'
 import type { RedisClient } from '@/ledger/store/connection'
 import { recordsName, shardOf } from '@/ledger/store/names'
@@ -7,10 +7,10 @@ import { parseRecordEnvelope, parseUsageRecord, type RecordEnvelope, type UsageR
 
 type StreamDeps = { redis: RedisClient; runner: ScriptRunner }
 
-/** A page is written out in one go, and all other calls of the store wait for it. */
+/** Redis handles no other call while it sends a page. */
 const PAGE_SIZE = 200
 
-/** Reads a shard's stream from end to end: every record that is not acknowledged by the history. */
+/** All unacknowledged records of a shard's stream. */
 export async function* streamedRecords({ redis, runner }: StreamDeps, shard: number): AsyncGenerator<RecordEnvelope> {
   let from = '-'
   for (;;) {
@@ -25,7 +25,7 @@ export async function* streamedRecords({ redis, runner }: StreamDeps, shard: num
   }
 }
 
-/** At most so many of a shard are looked through for one account's latest. */
+/** Maximum records of a shard to search for one account. */
 const MAX_LOOKED_THROUGH = 2_000
 
 /** The latest of an account's records in its shard's stream, newest first: at most `count` of the latest 2,000. */
@@ -49,7 +49,7 @@ export async function latestRecords(
   return found.slice(0, count)
 }
 
-/** How many there are, over all shards. */
+/** The number of unacknowledged records in all shards. */
 export function countUnsynced({ redis, runner }: StreamDeps): Promise<number> {
   return sumOverShards(runner, (shard) => redis.xlen(recordsName(shard)))
 }

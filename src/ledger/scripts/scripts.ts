@@ -1,4 +1,4 @@
-/** The ledger's scripts as the store runs them: each Lua file behind the preludes it needs, with the flags it declares. */
+/** The ledger's scripts as sent to Redis: each Lua file after its preludes, with its flags. */
 import { createHash } from 'node:crypto'
 import { inLocals, LAYOUT_TEXTS } from '@/ledger/layout'
 import acknowledgeText from './acknowledge.lua' with { type: 'text' }
@@ -38,8 +38,8 @@ import withholdText from './withhold.lua' with { type: 'text' }
 export type Script = { name: string; source: string; text: string; sha: string; trusts?: boolean }
 
 /**
- * Allowed scripts while the store is in trouble. `write`: not if it is out of memory, so no new requests. `write-always`: also
- * then, to resolve held money and book bought credit. `read`: also if writing is impossible (full disk, replica).
+ * When a script is allowed. `write`: not if Redis is out of memory, so no new requests. `write-always`: even then, to resolve held money
+ * and add bought credit. `read`: even if writing is impossible (full disk, replica).
  */
 type Access = 'read' | 'write' | 'write-always'
 const FLAGS: Record<Access, string> = { read: 'flags=no-writes', write: '', 'write-always': 'flags=allow-oom' }
@@ -50,7 +50,7 @@ const holds = [account, hold, limitsText, holdsText]
 const charges = [key, ...holds]
 const keyState = [key, limitsText, keyStateText]
 
-/** Paid requests have each of theirs twice: behind the text that knows budgets, for accounts that have some, and without it. */
+/** Paid requests have two versions of each script: for accounts with budgets, with the budget code, and without. */
 export const SCRIPTS = {
   reserveInBudgets: trusting(paid('reserve', 'write', [...reserves, budgetsText], reserveText)),
   reserve: trusting(paid('reserve', 'write', reserves, reserveText)),

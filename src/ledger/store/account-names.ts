@@ -1,4 +1,4 @@
-/** The names that the requests of one account touch, made and checked once for as long as the account is busy. */
+/** The names that the requests of one account use, cached while the account is busy. */
 import { createBoundedMap } from '@/lib/bounded-map'
 import {
   accountName,
@@ -14,7 +14,7 @@ import {
   shardOf,
 } from './names'
 
-/** The names that one payer's holds need to reserve, settle and release. */
+/** The names for reserving, settling and releasing one payer's holds. */
 type PayerNames = {
   accountId: string
   shard: number
@@ -24,19 +24,19 @@ type PayerNames = {
   deadlines: string
   records: string
   budgets: string
-  /** The member who acts, where the payer names one. */
+  /** The acting member, if any. */
   memberId: string | undefined
-  /** The payer in the scripts' form (`holderText`). */
+  /** The payer as script argument (`holderText`). */
   payer: string
   /** The prefix of a hold's name, before its id. */
   holdPrefix: string
 }
 
 const CAPACITY = 4_096
-/** By the key's id: a name made of both ids would need a new hash for each request. */
+/** By key id: a name made of both ids would need a new hash for each request. */
 const known = createBoundedMap<string, PayerNames>(CAPACITY)
 
-/** The names of a payer. */
+/** The names of a payer, from the cache if possible. */
 export function namesOf({ accountId, keyId, memberId }: Payer): PayerNames {
   const present = known.get(keyId)
   if (present?.accountId === accountId && present.memberId === memberId) return present

@@ -4,10 +4,9 @@ import type { RedisClient } from './connection'
 import { SHARD_COUNT } from './names'
 import type { ScriptRunner } from './script-runner'
 
-/** The numbers of all shards. */
 export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
 
-/** The shards that one command may ask about: all of them on one server, each by itself on a cluster. */
+/** The shards per command: all of them on one server, each alone on a cluster. */
 export function shardGroups(redis: RedisClient): readonly (readonly number[])[] {
   return redis instanceof Cluster ? ALL_SHARDS.map((shard) => [shard]) : [ALL_SHARDS]
 }

@@ -1,4 +1,4 @@
-/** Connects to the ledger's store: one Redis by TCP, TLS or unix socket, one that Sentinels watch over, or a Redis Cluster. */
+/** Connects to Redis: one server by TCP, TLS or unix socket, a Sentinel setup, or a cluster. */
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { assert } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
@@ -6,24 +6,24 @@ import type { Logger } from '@/lib/logger'
 import { isSentinelUrl, parseSentinelUrl } from '@/lib/sentinel-url'
 import { waitPatiently } from './patient-commands'
 
-/** A client of one server or of a cluster; both take the same commands. */
+/** A client of one server or of a cluster, with the same commands. */
 export type RedisClient = Redis | Cluster
 
 type ConnectionOptions = {
   logger: Logger
-  /** How long a command may wait for its reply while this process turns. Default 1,000 ms. */
+  /** Time limit for a command's reply while this process runs normally. Default 1,000 ms. */
   commandTimeoutMs?: number
   /** The prefix of all names in commands and scripts. Code that reads names from a reply or a scan removes it. */
   keyPrefix?: string
   /** Shown in CLIENT LIST. */
   name?: string
-  /** Whether commands of one turn travel together (default); off for a connection that blocks. */
+  /** Whether commands of one tick are pipelined (default); off for a blocking connection. */
   autoPipelining?: boolean
 }
 
-/** The store's error text for a missing right, in every version, also from a script. */
+/** Redis' error text for a missing permission, in every version, also from a script. */
 export const FORBIDDEN = /NOPERM|The user executing the script|ACL failure/
-/** The event that a client emits for {@link tellIfForbidden}. */
+/** The event of {@link tellIfForbidden}. */
 export const FORBIDDEN_EVENT = 'forbidden'
 
 const CLOSED = 'the connection to Redis was closed'
@@ -32,33 +32,32 @@ const CONNECT_TIMEOUT_MS = 2_000
 const FIRST_RETRY_MS = 50
 const MAX_RETRY_MS = 2_000
 /**
- * How often, and after which pause, the client looks for a moved slot or node. A moving slot may redirect it several times, and
- * each error counts, a missing script included. All tries stay within a command's time limit.
+ * Number and pause of retries for a moved slot or node. A moving slot may redirect several times, and each error counts, even a missing
+ * script. All retries stay within a command's time limit.
  */
 const CLUSTER_MAX_RETRIES = 8
 const CLUSTER_RETRY_MS = 50
-/** A client that is idle learns of a failover in this time; one that is not, at once. */
+/** An idle client detects a failover in this time; a busy one, at once. */
 const CLUSTER_REFRESH_MS = 5_000
 
 /**
- * Returns a client that is connecting, and reconnects by itself with growing, jittered pauses. `url` is `redis://`,
- * `rediss://`, `unix:///path` (with `?password=…`), a plain path, several comma-separated nodes of a cluster, or
- * `redis+sentinel://` with the Sentinels of the primary (lib/sentinel-url.ts).
- * Without a connection, commands fail at once instead of queueing. Commands in flight fail when it breaks: a paid request must
- * be refused quickly. Callers send again by id whatever must not be lost.
+ * Returns a client that connects, and reconnects by itself with growing, jittered pauses. `url` is `redis://`, `rediss://`, `unix:///path`
+ * (with `?password=…`), a plain path, several comma-separated nodes of a cluster, or `redis+sentinel://` with the Sentinels of the primary
+ * (lib/sentinel-url.ts). Without a connection, commands fail at once instead of queueing. A lost connection fails the commands in flight,
+ * so that paid requests are refused quickly. Callers resend by id what must not be lost.
  */
 export function connectRedis(url: string, options: ConnectionOptions): RedisClient {
   waitPatiently()
   const client = createClient(url, options)
-  // ioredis writes errors without a listener to the console. The status events say when to worry.
+  // ioredis writes errors without a listener to the console. The status events are logged as warnings.
   client.on('error', (error: Error) => options.logger.debug('redis_error', { error }))
-  // Emitted only for a loss, not for a close of our own.
+  // Emitted only for a lost connection, not for our own close.
   client.on('reconnecting', () => options.logger.warn('redis_disconnected'))
   client.on('ready', () => options.logger.info('redis_connected'))
   return client
 }
 
-/** Waits until `client` can take commands. Rejects after `timeoutMs`, or where the client was closed. */
+/** Waits until `client` can take commands. Rejects after `timeoutMs`, or if the client was closed. */
 export async function waitForRedis(client: RedisClient, timeoutMs: number): Promise<void> {
   if (client.status === 'ready') return
   if (client.status === 'end') throw new Error(CLOSED)
@@ -77,7 +76,7 @@ export async function waitForRedis(client: RedisClient, timeoutMs: number): Prom
   }
 }
 
-/** Tells those who listen that a command of `client` failed, where it did for a right that the user lacks. */
+/** Emits an event if a command of `client` failed because of a missing permission. */
 export function tellIfForbidden(client: RedisClient, error: unknown): void {
   if (error instanceof Error && FORBIDDEN.test(error.message)) client.emit(FORBIDDEN_EVENT)
 }
@@ -87,7 +86,7 @@ export function keyPrefixOf(client: RedisClient): string {
   return String(client.options.keyPrefix ?? '')
 }
 
-/** How long a command of `client` may wait for its reply, in milliseconds. */
+/** The time limit for a command's reply, in milliseconds. */
 export function commandTimeoutOf(client: RedisClient): number {
   const options = client instanceof Cluster ? client.options.redisOptions : client.options
   return options?.commandTimeout ?? DEFAULT_COMMAND_TIMEOUT_MS
@@ -109,7 +108,7 @@ function connectBySentinels(url: string, options: ConnectionOptions): Redis {
     db: database,
     role: 'master',
     sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
-    // A primary that was cut off from the others goes on answering, and forgets all that it took once it is back.
+    // A primary that was cut off from the others still answers, but later loses everything written meanwhile.
     failoverDetector: true,
     ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
   })
@@ -141,7 +140,7 @@ function connectCluster(urls: readonly string[], options: ConnectionOptions): Cl
     retryDelayOnFailover: CLUSTER_RETRY_MS,
     retryDelayOnClusterDown: CLUSTER_RETRY_MS,
     retryDelayOnTryAgain: CLUSTER_RETRY_MS,
-    // Two nodes may send to each other until both know that a slot has moved.
+    // Two nodes may redirect to each other until both know that a slot has moved.
     retryDelayOnMoved: CLUSTER_RETRY_MS,
     redisOptions: { ...serverOptions(options), ...credentials },
   }
@@ -151,7 +150,7 @@ function connectCluster(urls: readonly string[], options: ConnectionOptions): Cl
   )
 }
 
-/** Options for a server that is no node of a cluster. */
+/** Options for a server outside a cluster. */
 function aloneOptions(options: ConnectionOptions): RedisOptions {
   const { keyPrefix = '' } = options
   return { ...serverOptions(options), keyPrefix, enableOfflineQueue: false, retryStrategy: retryPause }
@@ -170,7 +169,7 @@ function serverOptions(options: ConnectionOptions): RedisOptions {
   }
 }
 
-/** Doubles from 50 ms to 2 s, and spreads every gateway's attempts over half of that. */
+/** Doubles from 50 ms to 2 s, with random jitter of up to half. */
 function retryPause(attempt: number): number {
   const pause = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10))
   return Math.round(pause * (0.5 + Math.random() / 2))

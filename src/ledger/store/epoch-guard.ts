@@ -1,4 +1,4 @@
-/** Notices a store that was emptied, restarted, restored or failed over; its accounts are compared anew. */
+/** Detects that Redis was emptied, restarted, restored or failed over, so that accounts are compared with Postgres again. */
 import { Cluster, type Redis } from 'ioredis'
 import { otherLayout } from '@/ledger/other-layout'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
@@ -13,15 +13,15 @@ import { listOf, wordOf } from './reply'
 import { type ScriptRunner, storeUnavailable } from './script-runner'
 
 export interface EpochGuard {
-  /** The connection on which the store behind `shard` was verified; undefined if that is to be done again. */
+  /** The connection on which `shard` was verified; undefined if it must be verified again. */
   verified(shard: number): Redis | undefined
-  /** The same, once it has been verified. */
+  /** Resolves to that connection, and verifies the shard first if needed. */
   ensure(shard: number): Promise<Redis>
-  /** Call it if the store lacks expected data: detects a store that was emptied while its connections stayed. */
+  /** Call it if expected data is missing: detects that Redis was emptied without a lost connection. */
   doubt(shard: number): Promise<void>
-  /** Calls `listener` whenever the store may be another than before, or may have lost its last seconds. */
+  /** Calls `listener` when Redis may have been replaced, or may have lost its last seconds. */
   onReturn(listener: () => void): void
-  /** The shard's epoch when it was verified last; undefined if it never was. */
+  /** The shard's last verified epoch; undefined without one. */
   known(shard: number): string | undefined
   /** When the latest epoch of all shards began, in ms since 1970; Infinity while a shard is not verified. */
   sinceMs(): number
@@ -29,22 +29,22 @@ export interface EpochGuard {
 
 const LEAST_VERSION = 7
 const MAX_ATTEMPTS = 3
-/** The least pause between two queries for the slots of a cluster that is partly down. */
+/** Minimum pause between two queries for the slots of a partly unavailable cluster. */
 const MIN_REFRESH_MS = 500
 
 /**
- * Creates the guard of one client. Whatever changes a shard's connection (a break, another node that serves it) makes the
- * next `ensure` verify it again. In a cluster, a shard that can't be reached keeps no other from its work.
+ * Creates the guard of one client. Every change of a shard's connection (a break, another node) makes the next `ensure` verify it again. In
+ * a cluster, an unreachable shard doesn't block the others.
  */
 export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logger: Logger): EpochGuard {
-  /** By shard. What is sent on another connection may reach another store. */
+  /** Verified connections, by shard. Another connection may lead to another server. */
   const verified = new Map<number, Redis>()
-  /** Under way now, by shard. Each is waited for by its own callers only. */
+  /** Running verifications by shard. Only callers for the same shard wait. */
   const verifications = new Map<number, Promise<void>>()
-  /** How often each shard's connection has changed: a verification that it changed under proves nothing. */
+  /** How often each shard's connection has changed: a change invalidates a running verification. */
   const changes = ALL_SHARDS.map(() => 0)
   const epochs = new Map<number, string>()
-  /** When they began, by shard. */
+  /** When the epochs began, by shard. */
   const beginnings = new Map<number, number>()
   const listeners: (() => void)[] = []
   let nextRefreshAt = 0
@@ -57,7 +57,7 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
   }
   watchConnections(redis, invalidate, tell)
 
-  /** Begins with every shard that needs it, since after a break all of them do. */
+  /** Verifies all unverified shards, since after a break all of them need it. */
   function verifyAll(): void {
     const before = [...changes]
     const shards = ALL_SHARDS.filter((shard) => !verified.has(shard) && !verifications.has(shard))
@@ -142,9 +142,8 @@ function watchConnections(redis: RedisClient, invalidate: (shard: number) => voi
 }
 
 /**
- * Compares the store's identity with the one recorded in each shard, and starts a new epoch where it changed. Shards that
- * can't be reached are left out; throws if that is all of them. Throws if the store has another layout, is too
- * old, or would evict money when its memory runs out.
+ * Compares the server's identity with the one stored in each shard, and starts a new epoch if it changed. Skips unreachable shards; throws
+ * if all are. Throws if Redis has another layout, is too old, or would evict money when its memory is full.
  */
 export async function verifyEpoch(redis: RedisClient, runner: ScriptRunner): Promise<void> {
   const work = ALL_SHARDS.map(createVerification(redis, runner))
@@ -158,8 +157,8 @@ export async function verifyEpoch(redis: RedisClient, runner: ScriptRunner): Pro
 type Verified = { connection: Redis; isNew: boolean; epoch: string }
 
 /**
- * Verifies shards, each by one connection: the server's identity and the shard's epoch come from the same store. All shards that
- * begin a new epoch get the same. Undefined if no node serves the shard.
+ * Verifies shards, each on one connection, so that the server's identity and the shard's epoch are from the same server. All shards with
+ * a new epoch get the same one. Undefined if no node serves the shard.
  */
 function createVerification(
   redis: RedisClient,
@@ -188,7 +187,7 @@ export async function startEpochs(redis: RedisClient, runner: ScriptRunner): Pro
   await runner.guard(() => Promise.all(ALL_SHARDS.map((shard) => startEpoch(redis, shard))))
 }
 
-/** One process's life and its line of replication: a restart, a promotion and a restored backup each change it. */
+/** The server's run and replication ids: a restart, a promotion and a restored backup each change them. */
 async function readIdentity(node: Redis, runner: ScriptRunner): Promise<string> {
   const info = await runner.guard(() => node.info('server', 'replication', 'memory'), 'identity')
   const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? ''

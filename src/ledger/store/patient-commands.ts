@@ -1,6 +1,6 @@
 /**
- * A command of ioredis gives up by a plain timer. After a stall of this process the timer fires before the waiting reply is
- * read. A healthy store would look silent, and every request would be refused. So own stalls are not counted.
+ * A command of ioredis times out by a plain timer. After this process was blocked, the timer fires before the waiting reply is read. A
+ * healthy Redis would seem unreachable, and every request would be refused. So blocked time isn't counted.
  */
 import { Command } from 'ioredis'
 import { startAlarm } from '@/lib/deadline'
@@ -18,7 +18,7 @@ function setPatientTimeout(this: Timed, timeoutMs: number): void {
   })
 }
 
-/** From now on the commands of all clients of this process wait so. */
+/** Applies to the later commands of all clients of this process. */
 export function waitPatiently(): void {
   Object.assign(Command.prototype, { setTimeout: setPatientTimeout })
 }

@@ -1,6 +1,6 @@
 /**
- * A direct way to run a script on one server. ioredis keeps the connection and parses replies. Scripts of one turn of the event
- * loop are written together, without ioredis' promises, timers and copies.
+ * A direct way to run a script on one server. ioredis keeps the connection and parses replies. Scripts of one tick are written together,
+ * without ioredis' promises, timers and copies.
  */
 import type { Redis } from 'ioredis'
 import type { Script } from '@/ledger/scripts/scripts'
@@ -9,16 +9,16 @@ import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 import { keyPrefixOf } from './connection'
 
 export interface ScriptLine {
-  /** Runs the script by its digest, or as `again` says. The listener handles a failure. */
+  /** Runs the script by its digest, or as `again` specifies. The listener handles a failure. */
   send(script: Script, names: readonly string[], args: readonly (string | number)[], again?: Again): Promise<unknown>
 }
 
-/** For a call that is sent once more: when it began, and whether the script's text travels with it. */
+/** For a repeated call: when it began, and whether to send the script's text. */
 type Again = { startedMs: number; withText: boolean }
 
 type LineListener = {
   onCall?: StoreCallListener | undefined
-  /** The store's own error, or a timeout. The returned value replaces the answer. */
+  /** An error of Redis, or a timeout. The returned value replaces the answer. */
   failed(call: ScriptCall, error: unknown): Promise<unknown>
 }
 
@@ -31,8 +31,8 @@ const NO_ARGUMENTS: string[] = []
 const NOT_OPEN = "the connection isn't writeable"
 
 /**
- * Creates the line of one connection. A command waits for its answer for `timeoutMs` at most, and is sent once, or not at all where
- * the connection is not open. `prefix` stands before all names.
+ * Creates the line of one connection. A command waits for its answer for `timeoutMs` at most, and is sent once, or never if the
+ * connection is not open. `prefix` is added to all names.
  */
 export function createScriptLine(
   redis: Redis,
@@ -53,7 +53,7 @@ export function createScriptLine(
   function flush(): void {
     const commands = queue
     queue = []
-    // A node of a cluster would keep them for a later connection.
+    // A cluster node would queue them for a later connection.
     if (redis.status !== 'ready') for (const command of commands) command.reject(new Error(NOT_OPEN))
     else for (const command of commands) redis.sendCommand(command as unknown as Command, sink)
     if (text !== '') redis.stream.write(text)
@@ -114,7 +114,7 @@ class ScriptCommand implements Timed {
     this.reject(new Error('no answer in time'))
   }
 
-  /** False if it has ended already: later events are ignored. */
+  /** False if already ended: later events are ignored. */
   private end(): boolean {
     unwatch(this)
     const isFirst = !this.isOver
@@ -123,7 +123,7 @@ class ScriptCommand implements Timed {
   }
 
   setReplyContext(): void {
-    // Replies are text, whatever the client is set to.
+    // Replies are always text, whatever the client's setting.
   }
 
   setTimeout(): void {}
@@ -135,12 +135,12 @@ class ScriptCommand implements Timed {
   }
 }
 
-/** EVAL with a script's text. */
+/** EVAL with the text of a script. */
 function textHead({ text }: Script): string {
   return `$4\r\nEVAL\r\n$${Buffer.byteLength(text)}\r\n${text}\r\n`
 }
 
-/** A command with its `head` as the store reads it: the number of words, then of each its length in bytes and itself. Names are ASCII. */
+/** A command with its `head` in the Redis protocol: the number of arguments, then each with its length in bytes. Names are ASCII. */
 function wordsOf(head: string, prefix: string, names: readonly string[], args: readonly (string | number)[]): string {
   const count = String(names.length)
   let words = `*${3 + names.length + args.length}\r\n${head}$${count.length}\r\n${count}\r\n`
@@ -150,7 +150,7 @@ function wordsOf(head: string, prefix: string, names: readonly string[], args: r
   return words
 }
 
-/** Text where strings arrive as bytes, as they do from an ioredis that lacks our patch. */
+/** Converts strings that arrive as bytes, as from an ioredis without our patch. */
 function textOf(reply: unknown): unknown {
   if (reply instanceof Buffer) return reply.toString()
   return Array.isArray(reply) ? reply.map(textOf) : reply

@@ -1,6 +1,6 @@
 /**
- * Sends the ledger's scripts by their digest, with the text only where the store does not know them. A script travels on the very
- * connection that was verified, or that the caller names. No client sends it again by itself: what is tried again is verified anew.
+ * Sends the ledger's scripts by their digest, and with the text if Redis doesn't know them. A script is sent only on a verified
+ * connection, or on the caller's. No client repeats it by itself, since every retry verifies the connection again.
  */
 import { Cluster, Command, type Redis } from 'ioredis'
 import { GatewayError } from '@/chat/error'
@@ -17,34 +17,33 @@ type Words = readonly (string | number)[]
 
 export interface ScriptRunner {
   /**
-   * Runs `script` and returns its reply. Throws a GatewayError of kind `overloaded` where the store does not answer, or
-   * answers that it cannot work now; then the script may or may not have run. Throws the store's own error where the
-   * script refused its arguments, which is a bug of ours.
+   * Runs `script` and returns its reply. Throws a GatewayError of kind `overloaded` if Redis doesn't answer or can't work now; then the
+   * script may or may not have run. Throws Redis' own error if the script refused its arguments, which is a bug of ours.
    */
   run(script: Script, names: readonly string[], args: Words): Promise<unknown>
-  /** Runs `script` once, on this connection, whatever it trusts. Throws the store's own errors: call it in `guard`. */
+  /** Runs `script` once on this connection, verified or not. Throws Redis' own errors: call it in `guard`. */
   runOn(connection: Redis, script: Script, names: readonly string[], args: Words): Promise<unknown>
-  /** The rules of `run` for any other work that may be repeated. A named operation is reported to the listener. */
+  /** Handles errors of other repeatable work like `run`. A named operation is reported to the listener. */
   guard<T>(work: () => Promise<T>, operation?: GuardedOperation): Promise<T>
 }
 
-/** Knows on which connection each shard's store was verified; of the epoch guard. */
+/** The part of the epoch guard that knows each shard's verified connection. */
 type Verifier = { verified(shard: number): Redis | undefined; ensure(shard: number): Promise<Redis> }
 
 const RETRY_AFTER_SECONDS = 1
-/** A cluster answers while it moves a slot, so it is worth waiting for, unlike a store that is silent. */
+/** Unlike an unreachable server, a cluster that moves a slot is worth waiting for. */
 const MOVE_PATIENCE_MS = 10_000
 const MOVE_RETRY_MS = 20
-/** Error texts for a slot that is moving: nothing was done, and another try finds the new node. */
+/** Error texts for a moving slot: nothing was done, and a retry finds the new node. */
 const MOVING = /\b(MOVED|ASK|TRYAGAIN) |^All (the )?keys in (a|the) pipeline/
-/** The reply to the digest of a script whose text the store does not have. */
+/** The reply to the digest of an unknown script. */
 const UNKNOWN = /^NOSCRIPT/
-/** Replies that mean a defect in a script or its arguments, not a store in trouble. */
+/** Replies that mean a bug in a script or its arguments, not an outage. */
 const DEFECT = /^(LEDGER|ERR|WRONGTYPE|CROSSSLOT) /
 
 /**
- * Creates a runner. `timeoutMs` bounds the wait for one answer; `onCall` is told of every script. Without a `verifier` scripts run on
- * whatever store is there.
+ * Creates a runner. `timeoutMs` limits the wait for one answer; `onCall` is called for every script. Without a `verifier` no connection
+ * is verified.
  */
 export function createScriptRunner(
   redis: RedisClient,
@@ -52,7 +51,7 @@ export function createScriptRunner(
   onCall?: StoreCallListener,
   verifier?: Verifier,
 ): ScriptRunner {
-  /** Scripts whose text is on its way. */
+  /** Scripts whose text is being sent. */
   const loading = new Map<string, Promise<unknown>>()
   const opening = new Map<Redis, Promise<void>>()
   const lines = new WeakMap<Redis, ScriptLine>()
@@ -99,7 +98,7 @@ export function createScriptRunner(
     }
   }
 
-  /** The line of a script, if its connection is known, and verified where the script needs that. */
+  /** The line for a script, if its connection is known and, if the script needs that, verified. */
   function lineNow(script: Script, names: readonly string[]): ScriptLine | undefined {
     const isTrusting = script.trusts && verifier
     if (onlyLine && !isTrusting) return onlyLine
@@ -110,7 +109,7 @@ export function createScriptRunner(
     return node?.status === 'ready' ? lineOf(node) : undefined
   }
 
-  /** The same, once the connection is known, verified and open. */
+  /** Waits for that line: for the connection, its verification and its opening. */
   async function findLine(script: Script, names: readonly string[]): Promise<ScriptLine> {
     const present = lineNow(script, names)
     if (present) return present
@@ -123,7 +122,7 @@ export function createScriptRunner(
     return lineOf(node)
   }
 
-  /** Waits until a node's connection is open. All who ask meanwhile share it. */
+  /** Waits until a node's connection is open. Concurrent callers share the wait. */
   function opened(node: Redis): Promise<void> {
     const earlier = opening.get(node)
     if (earlier) return earlier
@@ -140,7 +139,7 @@ export function createScriptRunner(
     return line.send(script, names, values)
   }
 
-  /** Sends once more what the store has refused without running it. Other errors are thrown. */
+  /** Repeats a call that Redis refused without running it. Throws other errors. */
   async function recover(call: ScriptCall, error: unknown): Promise<unknown> {
     const { script, names, values, startedMs } = call
     let line: ScriptLine
@@ -148,7 +147,7 @@ export function createScriptRunner(
     try {
       if (isMoving(error, startedMs)) await moved()
       else if (!matches(error, UNKNOWN)) throw error
-      // After a restart, every call in flight misses the script at once: one brings the text, the others wait for it.
+      // After a restart, all calls in flight miss the script at once: one sends the text, the others wait for it.
       else earlier = loading.get(script.sha)
       await earlier?.catch(() => undefined)
       line = await findLine(script, names)
@@ -188,7 +187,7 @@ export function createScriptRunner(
   }
 }
 
-/** The error that ends a request because the ledger cannot be reached: 503, and soon worth another try. */
+/** The error for an unreachable ledger: 503, worth retrying soon. */
 export function storeUnavailable(cause: unknown): GatewayError {
   return new GatewayError('overloaded', 'The service is temporarily unable to take requests. Try again.', {
     code: 'ledger_unavailable',
@@ -197,14 +196,14 @@ export function storeUnavailable(cause: unknown): GatewayError {
   })
 }
 
-/** Our own bugs keep their error; all others mean that the store is in trouble. */
+/** Our own bugs keep their error; all others mean an outage of Redis. */
 function failureOf(error: unknown): unknown {
   const isOurs = error instanceof GatewayError || error instanceof AssertionError
   const isDefect = matches(error, DEFECT) && !matches(error, FORBIDDEN)
   return isOurs || isDefect ? error : storeUnavailable(error)
 }
 
-/** Whether the store has done nothing, because the slot is on its way to another node, and it is worth asking again. */
+/** Whether nothing was done because the slot is moving to another node, so that a retry makes sense. */
 function isMoving(error: unknown, startedMs: number): boolean {
   return matches(error, MOVING) && performance.now() < startedMs + MOVE_PATIENCE_MS
 }

@@ -1,6 +1,6 @@
-/** Texts that become part of HTML. */
+/** Escapes texts for use in HTML. */
 
-/** `text` as HTML that shows it, also inside an attribute. */
+/** `text` as HTML, also valid inside an attribute. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

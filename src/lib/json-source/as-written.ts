@@ -1,9 +1,7 @@
 /**
- * Keeps numbers as they are written on their way from one JSON text into another: JSON.parse reads `1098765432109876543`, `1.0` and
- * `-0` as doubles, of which JSON.stringify makes `1098765432109876500`, `1` and `0`.
- *
- * Code that reads a number gets the double, as usual; code that relays a value takes it {@link asWritten}: there such numbers are
- * raw texts, which JSON.stringify writes as they are. Texts without such a number, nearly all, are looked through and no more.
+ * Preserves the spelling of numbers from one JSON text to another. JSON.parse reads `1098765432109876543`, `1.0` and `-0` as doubles, which
+ * JSON.stringify writes as `1098765432109876500`, `1` and `0`. Code that reads a number gets the double; code that relays a value calls
+ * {@link asWritten}, which has raw texts instead of such numbers. Most texts have no such number, and are only scanned.
  */
 import {
   isJsonObject,
@@ -19,21 +17,21 @@ import { endOfNumber, endOfString, inspectJson, isNumberStart } from './scan'
 
 type Container = JsonObject | JsonValue[]
 
-/** Of each array and object that holds such a number at any depth, the same with raw texts in place of these. */
+/** For each array and object with such a number at any depth, the copy with raw texts. */
 const written = new WeakMap<object, Container>()
 
-/** `value` to be relayed: as it was written, where that was remembered and differs, else itself. */
+/** The copy of `value` with raw texts if there is one, otherwise `value`. */
 export function asWritten<Value extends JsonValue | undefined>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value
   return (written.get(value) as Value | undefined) ?? value
 }
 
-/** A copy of `object` with `changes`, to be written as its parts are. */
+/** A copy of `object` with `changes` that keeps the spelling of all numbers. */
 export function withChanges(object: JsonObject, changes: JsonObject): JsonObject {
   return likeItsParts({ ...object, ...changes }, { ...asWritten(object), ...eachAsWritten(changes) })
 }
 
-/** One array of `items`, likewise. */
+/** An array of `items` that keeps the spelling of all numbers. */
 export function arrayOf(items: readonly JsonValue[]): JsonValue[] {
   return likeItsParts([...items], items.map(asWritten))
 }
@@ -48,18 +46,18 @@ function likeItsParts<Whole extends Container>(whole: Whole, twin: Whole): Whole
   return whole
 }
 
-/** Parses what is only relayed: as parseJson, but for numbers that would not be written as they are read. */
+/** Parses a value that is only relayed, and keeps the spelling of its numbers. */
 export function parseAsWritten(text: string): JsonValue | undefined {
   const { breach, losesNumbers } = inspectJson(text, PARSED_BOUNDS)
   const value = breach === undefined ? parseWithinBounds(text) : undefined
   if (!losesNumbers || value === undefined) return value
   if (typeof value === 'number') return rawJson.rawJSON(text.trim())
-  // It is not shared yet.
+  // The value isn't shared yet, so it can be changed.
   if (typeof value === 'object' && value !== null) walkOn(walkOf(value, text), text.length, itself)
   return value
 }
 
-/** The number that `value` is, also as it was written; undefined if it is none. */
+/** A number, also if `value` is a raw text; otherwise undefined. */
 export function numberOf(value: JsonValue | undefined): number | undefined {
   if (typeof value === 'number') return value
   return rawJson.isRawJSON(value) ? Number((value as JsonObject).rawJSON) : undefined
@@ -71,29 +69,29 @@ function losesNumbers(text: string): boolean {
 
 const NO_BOUNDS = { depth: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY }
 
-/** An array or object that the walk through the text is in. */
+/** An array or object around the current position. */
 type Place = {
   isArray: boolean
-  /** Which item of an array the walk is at; between which quotes the name of an object's field stands. */
+  /** The current index in an array, or the positions of the quotes around an object's current field name. */
   index: number
   nameStart: number
   nameEnd: number
   isNameNext: boolean
-  /** The parsed container; null if a later field of the same name replaced it, undefined until it is searched. */
+  /** The parsed container; null if a later field of the same name replaced it; undefined until looked up. */
   parsed: Container | null | undefined
-  /** The same as it is written, once it differs and is another. */
+  /** The copy with raw texts, if different. */
   twin: Container | undefined
 }
 
 /**
- * Remembers how `text` writes the numbers of `value`, which was parsed from it. {@link asWritten} then writes the same numbers,
- * digit by digit. Linear in the length. `isNeeded`: the text was searched already.
+ * Remembers the spelling of numbers in `text` for its parsed `value`, for {@link asWritten}. Linear in the length. `isNeeded`: the text was
+ * scanned already.
  */
 export function rememberNumbers(value: JsonValue | undefined, text: string, isNeeded = losesNumbers(text)): void {
   if (isNeeded && typeof value === 'object' && value !== null) walkOn(walkOf(value, text), text.length, twinAt)
 }
 
-/** The same of a text that has such numbers, with a turn for everything else after each {@link TURN_CHARS} of it. */
+/** Like {@link rememberNumbers}, but lets other work run after every {@link TURN_CHARS} characters. */
 export async function rememberNumbersInTurns(value: JsonValue, text: string): Promise<void> {
   if (typeof value !== 'object' || value === null) return
   const walk = walkOf(value, text)
@@ -103,20 +101,20 @@ export async function rememberNumbersInTurns(value: JsonValue, text: string): Pr
   }
 }
 
-/** So many characters are looked through in some twenty milliseconds, if all of them are numbers that have to be kept. */
+/** Takes about twenty milliseconds if all of it is such numbers. */
 export const TURN_CHARS = 128 * 1024
 
-/** Which array or object is given a number as it is written, where `parsed` was parsed at `depth`. */
+/** The array or object that gets the raw text, for `parsed` at `depth`. */
 type HolderAt = (walk: Walk, depth: number, parsed: Container) => Container
 
-/** The position of the walk, and its text. */
+/** A position in a text. */
 type Walk = { readonly root: Container; readonly text: string; readonly places: Place[]; depth: number; index: number }
 
 function walkOf(root: Container, text: string): Walk {
   return { root, text, places: [], depth: -1, index: 0 }
 }
 
-/** Goes on to the first token that begins at `until` or behind it. */
+/** Continues to the first token at or after `until`. */
 function walkOn(walk: Walk, until: number, holderAt: HolderAt): void {
   const { text, places } = walk
   const end = Math.min(until, text.length)
@@ -162,7 +160,7 @@ function walkOn(walk: Walk, until: number, holderAt: HolderAt): void {
   walk.index = index
 }
 
-/** Places are used again: a text has many arrays and objects, but few inside each other. */
+/** Reuses places, since a text has many arrays and objects, but little nesting. */
 function enter(places: Place[], depth: number, isArray: boolean): void {
   places[depth] ??= {
     isArray,
@@ -181,17 +179,17 @@ function enter(places: Place[], depth: number, isArray: boolean): void {
   place.twin = undefined
 }
 
-/** Keeps the number `token`, unless it is not what was parsed there. */
+/** Keeps the number `token`, unless something else was parsed there. */
 function keep(token: string, walk: Walk, holderAt: HolderAt): void {
   const container = parsedAt(walk, walk.depth)
   if (!container) return
   const key = keyAt(walk, walk.depth)
-  // What every object has under some name is no number.
+  // An inherited property isn't a number.
   if (!Object.is(numberOf((container as JsonObject)[key]), Number(token))) return
   setItem(holderAt(walk, walk.depth, container), key, rawJson.rawJSON(token))
 }
 
-/** What was parsed of the array or object at `depth`. */
+/** The parsed array or object at `depth`. */
 function parsedAt(walk: Walk, depth: number): Container | null {
   const place = walk.places[depth]
   if (!place) return null
@@ -207,7 +205,7 @@ function itself(_walk: Walk, _depth: number, parsed: Container): Container {
   return parsed
 }
 
-/** A copy of `parsed`, which the copies of all those around it hold in its place. */
+/** The copy of `parsed`, as part of the copies of all its parents. */
 function twinAt(walk: Walk, depth: number, parsed: Container): Container {
   const place = walk.places[depth]
   if (place?.twin) return place.twin
@@ -219,7 +217,7 @@ function twinAt(walk: Walk, depth: number, parsed: Container): Container {
   return copy
 }
 
-/** The index, or the name, at which the walk is in the array or object at `depth`. */
+/** The current index or name in the array or object at `depth`. */
 function keyAt({ places, text }: Walk, depth: number): string | number {
   const place = places[depth]
   if (!place) return ''
@@ -237,7 +235,7 @@ function itemOf(container: Container, key: string | number): JsonValue | undefin
   return Object.hasOwn(container, key) ? container[key] : undefined
 }
 
-/** Only for what the container has: JSON.parse makes an own field even of `__proto__`, to which one may assign. */
+/** Sets only an own property: JSON.parse makes one even for `__proto__`, so assigning it is safe. */
 function setItem(container: Container, key: string | number, value: JsonValue): void {
   ;(container as JsonObject)[key] = value
 }

@@ -1,6 +1,5 @@
 /**
- * The one long list of an answer: found without parsing, or read part by part in several turns of the event loop, so that no
- * request waits for megabytes.
+ * The one long list of an answer: found without parsing, or parsed in parts in several ticks, so that megabytes don't block other requests.
  */
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { OWN_TURN_BYTES, ownTurn } from '@/lib/wait/own-turn'
@@ -11,7 +10,7 @@ type UnreadList = { around: JsonObject; inside: Uint8Array }
 /** The results for each entry, and the rest of the answer. */
 type ListRead<Entry> = { entries: Entry[]; around: JsonObject }
 
-/** What is made of one entry; undefined if it is none. */
+/** The result for one entry; undefined if invalid. */
 type ReadEntry<Entry> = (entry: JsonObject) => Entry | undefined
 
 const PART_BYTES = 128 * 1024
@@ -26,8 +25,8 @@ const LAST_WHITE_SPACE = 0x20
 const decoder = new TextDecoder()
 
 /**
- * The presumed list at `field` of the object in `bytes`, up to the last bracket; its inside must still be checked. Undefined if
- * there is surely none.
+ * The presumed list at `field` of the object in `bytes`, up to the last bracket; its content is unchecked. Undefined if there is surely
+ * none.
  */
 export function findUnreadList(bytes: Uint8Array, field: string): UnreadList | undefined {
   const start = bytes.indexOf(OPENING)
@@ -41,7 +40,7 @@ export function findUnreadList(bytes: Uint8Array, field: string): UnreadList | u
   return { around, inside: bytes.subarray(start + 1, end) }
 }
 
-/** The objects in the list at `field` of the answer in `bytes`. Undefined if there is no such list, or anything else is in it. */
+/** The results for the list at `field` of the answer in `bytes`. Undefined if there is no such list, or it has invalid entries. */
 export async function readList<Entry>(
   bytes: Uint8Array,
   field: string,
@@ -56,8 +55,8 @@ export async function readList<Entry>(
 }
 
 /**
- * Parts that each are a list are one list together, wherever it was cut. Undefined if one of them is none: it was cut at a wrong
- * place, or it is no JSON.
+ * Parts that each are valid lists make a valid list together, wherever they were split. Undefined if a part is invalid: it was split at a
+ * wrong place, or isn't JSON.
  */
 async function readParts<Entry>(
   bytes: Uint8Array,
@@ -90,7 +89,7 @@ function readEntries<Entry>(list: readonly unknown[], read: ReadEntry<Entry>): E
   return entries
 }
 
-/** Where the first comma between two objects is from `from` on; the end of the list where there is none. */
+/** The position of the first comma between two objects after `from`, or the end of the list. */
 function endOfPart(inside: Uint8Array, from: number): number {
   for (
     let brace = inside.indexOf(CLOSING_BRACE, from);

@@ -1,16 +1,19 @@
-/** Looks through JSON text before it is parsed: how deep and how much it is, and whether a parse loses how its numbers are written. */
+/** Scans JSON text before it is parsed: its depth and size, and whether parsing loses the spelling of numbers. */
 
-/** How much one JSON text may hold, by what costs a parser most: a name as much as twenty values, an escape as a hundred characters. */
+/**
+ * Limits for one JSON text, by what is expensive to parse: a name costs as much as twenty values, an escape as much as a hundred
+ * characters.
+ */
 export type JsonBounds = { depth: number; values: number; names?: number; outside?: number; escapes?: number }
 
 type JsonFindings = {
-  /** Which bound the text exceeds, if any. Nothing is looked for behind that place. */
+  /** The limit that the text exceeds, if any. The scan stops there. */
   breach: keyof JsonBounds | undefined
-  /** How many values it holds, as far as it was looked through: at least one, and empty arrays count as more than they are. */
+  /** The number of values up to there: at least one, and empty arrays count as more. */
   values: number
-  /** How many fields of objects are among them. */
+  /** The number of object fields among them. */
   fields: number
-  /** Whether it holds a number that JSON.stringify writes otherwise once JSON.parse has read it. */
+  /** Whether JSON.stringify would write a number differently after JSON.parse. */
   losesNumbers: boolean
 }
 
@@ -30,12 +33,12 @@ const LOWER_E = 0x65
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** A double holds every number of no more digits. */
+/** A double represents every number with this many digits. */
 const SAFE_DIGITS = 15
 /** JavaScript writes numbers below 0.000001 with an exponent. */
 const SMALLEST_ZEROS = 6
 
-/** Measures `text` as JSON before JSON.parse, whose recursion 200,000 brackets would exhaust. Linear. */
+/** Measures JSON text before JSON.parse, whose recursion 200,000 brackets would exhaust. Linear. */
 export function inspectJson(
   text: string,
   { depth: maxDepth, values: maxValues, names: maxNames, outside: maxOutside, escapes: maxEscapes }: JsonBounds,
@@ -46,7 +49,7 @@ export function inspectJson(
   let losesNumbers = false
   if (maxEscapes !== undefined && text.length > 2 * maxEscapes && hasMoreEscapes(text, maxEscapes))
     return { breach: 'escapes', values, fields, losesNumbers }
-  // Each value takes a character, and another that parts it from the next: empty arrays are counted as more than they are.
+  // Each value takes a character, and another one separates it from the next; empty arrays count as more.
   const maxCount = text.length <= 2 * maxValues ? Number.POSITIVE_INFINITY : maxValues
   const most = maxOutside ?? text.length
   let stop = Math.min(text.length, most)
@@ -74,7 +77,7 @@ export function inspectJson(
   return { breach, values, fields, losesNumbers }
 }
 
-/** Whether there are more than `max` escaped characters. Only for long texts: in others there is no room for so many. */
+/** Whether there are more than `max` escaped characters. Only for texts that are long enough. */
 function hasMoreEscapes(text: string, max: number): boolean {
   let count = 0
   for (let index = text.indexOf('\\'); index !== -1; index = text.indexOf('\\', index + 2))
@@ -82,7 +85,7 @@ function hasMoreEscapes(text: string, max: number): boolean {
   return false
 }
 
-/** Whether more than `max` names of fields differ. Only for texts of more fields: most have the same few names again and again. */
+/** Whether there are more than `max` different field names. Only for texts with more fields: most repeat a few names. */
 function hasMoreNames(text: string, max: number): boolean {
   const names = new Set<string>()
   let from = 0
@@ -107,8 +110,8 @@ export function isNumberStart(code: number): boolean {
 }
 
 /**
- * The end of the number that begins at `start`. Negative if JavaScript would write it differently: whole numbers beyond its
- * precision, `-0`, `1.0`, `1e5`, and anything that is no number. Nothing from `stop` on is read.
+ * The end of the number at `start`. Negative if JavaScript would write it differently: whole numbers beyond its precision, `-0`, `1.0`,
+ * `1e5`, and anything that is no number. Reads nothing after `stop`.
  */
 export function endOfNumber(text: string, start: number, stop = text.length): number {
   const whole = text.charCodeAt(start) === MINUS ? start + 1 : start

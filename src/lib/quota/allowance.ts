@@ -1,24 +1,21 @@
-/**
- * A rate for each subject, by the minute or another span, counted in this process only: for work that is too cheap to count
- * elsewhere.
- */
+/** A rate limit per subject, per minute or another time, counted only in this process: for work that is too cheap to count elsewhere. */
 import { createBoundedMap } from '@/lib/bounded-map'
 
 interface Allowance {
-  /** Whether `subject` has used up what it may; counts nothing. Returns the milliseconds until one more is allowed, 0 for now. */
+  /** Milliseconds until `subject` may do one more, 0 for now. Counts nothing. */
   waitMs(subject: string): number
-  /** Counts `amount` (1) and returns the milliseconds that it came too early by, 0 where allowed. */
+  /** Counts `amount` (default 1) if allowed, and returns 0; otherwise the milliseconds to wait. */
   take(subject: string, amount?: number): number
-  /** Counts `amount` in any case: what was found out afterwards. */
+  /** Always counts `amount`, for costs known only afterwards. */
   charge(subject: string, amount: number): void
 }
 
-/** Subjects beyond this many are forgotten, the one that was not counted for longest first. */
+/** Beyond this many subjects, the least recently counted are forgotten. */
 const MAX_SUBJECTS = 50_000
 
-/** A span's worth at once, and from then on evenly. `perSpan` is asked anew each time; `now` gives milliseconds. */
+/** Allows `perSpan` at once, and then the same rate evenly. `perSpan` is called each time; `now` returns milliseconds. */
 export function createAllowance(perSpan: () => number, now: () => number, spanMs = 60_000): Allowance {
-  /** When each will have been quiet for long enough to have everything again. */
+  /** When each subject will have its full allowance again. */
   const fullAtMs = createBoundedMap<string, number>(MAX_SUBJECTS)
   const waitMs = (subject: string) => Math.max(0, (fullAtMs.get(subject) ?? 0) + spanMs / perSpan() - spanMs - now())
   const charge = (subject: string, amount: number) =>

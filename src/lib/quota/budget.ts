@@ -1,15 +1,15 @@
-/** A bounded resource: a share for each subject, a total for all, and a line in which the smallest user goes first. */
+/** A bounded resource with a limit per subject, a total limit, and a queue in which the smallest user goes first. */
 
-/** A part of the whole, until it is given back. */
+/** A part of the resource, until released. */
 export interface Lease {
-  /** Takes more at once, without waiting; whether there was as much. */
+  /** Takes more without waiting; returns whether there was enough. */
   grow(amount: number): boolean
-  /** Gives all of it back. Once is enough, and more does no harm. */
+  /** Releases the whole lease. Safe to call again. */
   release(): void
 }
 
 interface Budget {
-  /** A lease, at once or after waiting; undefined if the line is too long, or the time is over. */
+  /** A lease, at once or after waiting; undefined if the queue is full, or after the time limit. */
   take(subject: string, amount: number): Lease | undefined | Promise<Lease | undefined>
   /** A lease at once, or undefined. */
   takeNow(subject: string, amount: number): Lease | undefined
@@ -18,10 +18,10 @@ interface Budget {
 }
 
 type BudgetOptions = {
-  /** The limit of one subject. A subject that uses nothing gets any amount: otherwise it would never get it. */
+  /** The limit per subject. A subject that uses nothing gets any amount, as it would otherwise never get it. */
   perSubject: number
   total: number
-  /** How many may wait in all, and how many of them of one subject. */
+  /** The maximum number of waiting callers in total, and per subject. */
   maxWaiting: number
   maxWaitingEach: number
   waitMs: number
@@ -69,7 +69,7 @@ export function createBudget({ perSubject, total, maxWaiting, maxWaitingEach, wa
     }
   }
 
-  /** Lets in what fits, the smallest users first. A user that only the total keeps out is not overtaken by larger ones. */
+  /** Lets waiting callers in, the smallest users first. One that only waits for the total isn't overtaken by larger users. */
   function admit(): void {
     for (;;) {
       let next: Waiting | undefined
@@ -83,13 +83,13 @@ export function createBudget({ perSubject, total, maxWaiting, maxWaitingEach, wa
     }
   }
 
-  /** Whether it waits for what its own subject has, whatever others do. */
+  /** Whether the caller waits for its own subject's limit. */
   function isOwnFault({ subject, amount }: Waiting): boolean {
     const own = usedOf(subject)
     return own > 0 && own + amount > perSubject
   }
 
-  /** Whether a user with no more than `subject` waits, held back by the total alone. */
+  /** Whether someone with no more usage than `subject` waits only for the total. */
   function isOvertaking(subject: string): boolean {
     return line.some((waiting) => !isOwnFault(waiting) && usedOf(waiting.subject) <= usedOf(subject))
   }
@@ -109,7 +109,7 @@ export function createBudget({ perSubject, total, maxWaiting, maxWaitingEach, wa
     const timer = setTimeout(() => {
       line.splice(line.indexOf(waiting), 1)
       resolve(undefined)
-      // Who stood behind it may fit where it did not.
+      // Callers behind it may fit now.
       admit()
     }, waitMs)
     line.push(waiting)

@@ -1,13 +1,13 @@
-/** Which network addresses count as one, for limits by address. */
+/** Groups network addresses for limits by address. */
 
-/** One owner of IPv6 addresses has 2^64 of them: those count as one. An IPv4 address is the same in both notations. */
+/** An owner of IPv6 addresses has 2^64 of them, which count as one. An IPv4 address is the same in both notations. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped
   return address.includes(':') ? firstGroups(address, 4) : address
 }
 
-/** Who rents a line or a server often has 2^16 such networks, an IPv6 /48: its first three groups. Undefined for IPv4. */
+/** Customers of a provider often get 2^16 such networks, an IPv6 /48: its first three groups. Undefined for IPv4. */
 export function siteOf(address: string): string | undefined {
   return address.includes(':') && !address.includes('.') ? firstGroups(address, 3) : undefined
 }
@@ -16,7 +16,7 @@ function firstGroups(address: string, count: number): string {
   const [head = '', tail] = address.toLowerCase().split('::')
   const groups = head === '' ? [] : head.split(':')
   const last = tail === undefined || tail === '' ? [] : tail.split(':')
-  // What a proxy passes on may be no address at all: that counts as one of its own.
+  // A proxy may pass an invalid address, which counts as its own network.
   const missing = tail === undefined ? 0 : Math.max(0, 8 - groups.length - last.length)
   return [...groups, ...Array(missing).fill('0'), ...last]
     .slice(0, count)

@@ -1,31 +1,30 @@
-/** A TransformStream that can be written and ended from outside, says what was left unread, and ends one side alone. */
+/** A TransformStream that can be written and ended from outside, gives back unread chunks, and can end one side alone. */
 
-/** The outcome of the chunks. If something takes its time, nothing more is read meanwhile. */
+/** Handles the chunks. While a returned promise is pending, no more is read. */
 export type PipeSink<Chunk> = {
-  /** A chunk was read, which may be before it is its turn. */
+  /** A chunk was read, possibly while earlier ones are still handled. */
   received(): void
-  /** Before the first chunk. */
+  /** Called before the first chunk. */
   start(pipe: PipeEnd): Promise<void> | undefined
-  /** One chunk, in order. */
+  /** Handles one chunk, in order. */
   transform(chunk: Chunk): Promise<void> | undefined
-  /** The source has ended, or broke and says why; what is sent meanwhile is still read. */
+  /** The source has ended, or failed with this error; bytes sent meanwhile are still read. */
   flush(failure: unknown): Promise<void> | undefined
-  /** The reader has left. */
+  /** The reader cancelled. */
   cancel(): void
 }
 
-/** The reader's end, as the writer sees it. */
+/** The reader's end, for the writer. */
 export type PipeEnd = {
-  /** Nothing happens where the reader has left. */
+  /** No effect after the reader cancelled. */
   send(bytes: Uint8Array): void
-  /** Ends what is read, once all that was sent is read, and takes no more chunks. */
+  /** Ends the readable side after all sent bytes, and accepts no more chunks. */
   end(): void
 }
 
-/** Neither end closes the other: the reader gets an error of a broken source, and a source whose reader has left may be read on. */
+/** Neither end closes the other: the reader gets the source's error, and the source can be read on after the reader cancelled. */
 const BOTH_STAY = { preventAbort: true, preventCancel: true }
 
-/** A pipe into `sink`. */
 export class Pipe<Chunk> implements PipeEnd {
   readonly readable: ReadableStream<Uint8Array>
   private readonly writable: WritableStream<Chunk>
@@ -35,7 +34,7 @@ export class Pipe<Chunk> implements PipeEnd {
   private failure: unknown
 
   constructor(private readonly sink: PipeSink<Chunk>) {
-    // A strategy's size is asked of a chunk when it was read, and before it waits for its turn.
+    // The size function is called when a chunk was read, before it is handled.
     const size = (chunk?: Chunk) => {
       this.waiting = chunk
       sink.received()
@@ -53,7 +52,7 @@ export class Pipe<Chunk> implements PipeEnd {
     try {
       this.controller?.enqueue(bytes)
     } catch {
-      // The reader is gone, and its leaving on its way to the sink.
+      // The reader has cancelled, which the sink will learn soon.
     }
   }
 
@@ -62,29 +61,27 @@ export class Pipe<Chunk> implements PipeEnd {
     this.controller?.terminate()
   }
 
-  /**
-   * Lets chunks flow until `source` ends, breaks or is no longer read, and is then left unlocked and uncancelled. Never rejects.
-   */
+  /** Pipes until `source` ends, fails or is no longer read; leaves it unlocked and uncancelled. Never rejects. */
   flowFrom(source: ReadableStream<Chunk>): Promise<void> {
     return source.pipeTo(this.writable, BOTH_STAY).catch((error: unknown) => {
       if (this.isEnded) return undefined
-      // What was read before has its turn first.
+      // Earlier chunks are handled first.
       this.failure = error
       return this.close()
     })
   }
 
-  /** There is nothing to flow. */
+  /** Ends without a source. */
   close(): Promise<void> {
     return this.writable.close().catch(() => undefined)
   }
 
-  /** The chunk that had been read when the reader left, and not been transformed. */
+  /** The chunk that was read but not handled when the reader cancelled. */
   unread(): Chunk | undefined {
     return this.waiting
   }
 
-  // What the TransformStream calls.
+  // Called by the TransformStream.
 
   protected start(opened: TransformStreamDefaultController<Uint8Array>): Promise<void> | undefined {
     this.controller = opened

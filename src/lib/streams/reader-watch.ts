@@ -1,14 +1,14 @@
-/** Watches whether an answer that is made as fast as it is read is read at all: else whatever it holds would be held for ever. */
+/** Detects a client that stops reading an answer, which would otherwise keep its resources forever. */
 import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 
-/** How long a client may take nothing of what is there. */
+/** How long a client may read nothing of the available data. */
 const UNREAD_MS = 60_000
 
-/** Runs from its making until {@link stop}. */
+/** Runs from its creation until {@link stop}. */
 export class ReaderWatch implements Timed {
   dueAtMs: number
 
-  /** `onUnread` is called once, when nothing was taken for `limitMs`. */
+  /** `onUnread` is called once, after `limitMs` without a read. */
   constructor(
     private readonly onUnread: () => void,
     private readonly limitMs = UNREAD_MS,
@@ -22,7 +22,7 @@ export class ReaderWatch implements Timed {
     this.dueAtMs = Number.POSITIVE_INFINITY
   }
 
-  /** There is something for it to take. */
+  /** There is data to read. */
   given(): void {
     this.dueAtMs = dueIn(this.limitMs)
   }

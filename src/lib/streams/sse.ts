@@ -1,16 +1,16 @@
-/** Server-sent events: bytes to events and back, by the WHATWG rules, with every event's own text kept for pass-through. */
+/** Server-sent events: parses and writes them by the WHATWG rules, and keeps every event's own text for relaying. */
 
 /**
- * One block of an event stream. `data` is undefined without a data line (a comment, a bare event name). `raw` is the exact text
- * with its blank line, so relaying all `raw` relays the stream. A byte order mark at the start is dropped, since some clients
- * would lose the first event.
+ * One block of an event stream. `data` is undefined without a data line (a comment, a bare event name). `raw` is the exact text with its
+ * blank line, so all `raw` texts together are the stream. A byte order mark at the start is dropped, since some clients would lose the
+ * first event.
  */
 export type SseEvent = { event: string | undefined; data: string | undefined; raw: string }
 
-/** What an encoder wants to send: `event` is left out if the format has no event names. */
+/** An event to send; formats without event names omit `event`. */
 export type Frame = { event?: string; data: string }
 
-/** Thrown by {@link SseParser.push} when one event outgrows the parser's limit. */
+/** Thrown by {@link SseParser.push} if one event exceeds the parser's limit. */
 export class SseEventTooLargeError extends Error {
   override readonly name = 'SseEventTooLargeError'
 }
@@ -20,11 +20,11 @@ const LINE_FEED = 0x0a
 const SPACE = 0x20
 const STREAM = { stream: true }
 
-/** Parses one stream of events: LF, CR or CRLF, several data lines, comments. Linear; an event takes `maxEventChars` at most. */
+/** Parses one stream of events: LF, CR or CRLF, several data lines, comments. Linear; an event has `maxEventChars` at most. */
 export class SseParser {
   private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   private buffer = ''
-  // Places in the buffer: where the open block and its open line begin, and up to where line ends were looked for.
+  // Positions in the buffer: the start of the open block and of its open line, and how far line ends were searched.
   private blockStart = 0
   private lineStart = 0
   private scanned = 0
@@ -41,12 +41,12 @@ export class SseParser {
     return this.append(this.decode(bytes))
   }
 
-  /** {@link push} in two steps: the text of the next bytes, less what they hold of a character that goes on, ... */
+  /** {@link push} in two steps: decodes the next bytes, without an incomplete last character, ... */
   decode(bytes: Uint8Array): string {
     return this.decoder.decode(bytes, STREAM)
   }
 
-  /** ... and the blocks that it completes. A whole block at the start of the text may be left out between blocks. */
+  /** ... and returns the blocks completed by the text. Whole blocks at the start of the text may be omitted between blocks. */
   append(text: string): SseEvent[] {
     if (text === '') return []
     this.buffer += text
@@ -57,12 +57,12 @@ export class SseParser {
     return this.drain()
   }
 
-  /** Whether what was appended so far ends with a block, so that the next text begins with another. */
+  /** Whether the text so far ends with a complete block. */
   isBetweenBlocks(): boolean {
     return this.buffer === '' && !this.skipLineFeed && !this.atStreamStart
   }
 
-  /** Returns the last block if no blank line closed it, whatever it says, so that nothing is lost on the way through. */
+  /** Returns the last block if no blank line ended it, so that nothing is lost in a relay. */
   end(): SseEvent[] {
     const events = this.append(this.decoder.decode())
     if (this.lineStart < this.buffer.length) this.readLine(this.buffer.slice(this.lineStart))
@@ -124,13 +124,13 @@ export class SseParser {
   }
 }
 
-/** Writes one event with LF line ends; `data` may span lines. */
+/** Writes one event with LF line ends; `data` may have several lines. */
 export function formatSse(frame: Frame): string {
   const lines = frame.data.includes('\n') ? frame.data.replaceAll('\n', '\ndata: ') : frame.data
   return frame.event === undefined ? `data: ${lines}\n\n` : `event: ${frame.event}\ndata: ${lines}\n\n`
 }
 
-/** The index of `character` at or after `from`; Infinity where there is none. */
+/** The index of `character` at or after `from`; Infinity if not found. */
 function indexFrom(text: string, character: string, from: number): number {
   const index = text.indexOf(character, from)
   return index === -1 ? Number.POSITIVE_INFINITY : index

@@ -1,17 +1,17 @@
-/** One timer for all deadlines that are rarely reached, looked at twenty times a second while any is watched. */
+/** One timer for all deadlines that are rarely reached, checked twenty times a second while any is watched. */
 
-/** Something with a time of its own. */
+/** An object with a deadline. */
 export interface Timed {
-  /** By {@link coarseNowMs}; Infinity where nothing is due. */
+  /** In the time of {@link coarseNowMs}; Infinity for no deadline. */
   dueAtMs: number
-  /** Its time has come. Called again at the next look, unless it sets another time or is watched no more. */
+  /** Called at the deadline, and again at each check unless the deadline changes or the watch ends. */
   onDue(): void
 }
 
 const TICK_MS = 50
-/** A look that is later than this tells that the event loop stood still: that time counts against no target. */
+/** A later check means that the event loop was blocked, and the time doesn't count. */
 const STALL_MS = 20
-/** A timer that has not come for so long is started anew: a test's simulated time may have ended with it. */
+/** A timer overdue by this much is restarted: a test's simulated time may have ended with it. */
 const LOST_MS = 250
 
 const watched = new Set<Timed>()
@@ -19,17 +19,17 @@ let nowMs = 0
 let lookedAtMs = 0
 let ticking: Timer | undefined
 
-/** Milliseconds as of the latest look. Goes on only while something is watched, and while the event loop turns. */
+/** Milliseconds at the latest check. Advances only while something is watched and the event loop isn't blocked. */
 export function coarseNowMs(): number {
   return nowMs
 }
 
-/** When `milliseconds` from now are surely over; up to two looks later. */
+/** A time that is at least `milliseconds` from now, and up to two checks later. */
 export function dueIn(milliseconds: number): number {
   return nowMs + TICK_MS + milliseconds
 }
 
-/** Watches it until {@link unwatch}. */
+/** Watches `timed` until {@link unwatch}. */
 export function watch(timed: Timed): void {
   const atMs = performance.now()
   const isTicking = ticking !== undefined && Math.abs(atMs - lookedAtMs) < LOST_MS
@@ -41,7 +41,7 @@ export function watch(timed: Timed): void {
   ticking.unref()
 }
 
-/** Without effect where it is not watched. */
+/** No effect if it isn't watched. */
 export function unwatch(timed: Timed): void {
   watched.delete(timed)
 }

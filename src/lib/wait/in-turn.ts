@@ -1,6 +1,6 @@
-/** Work that is never done twice at the same time. */
+/** Prevents concurrent runs of the same work. */
 
-/** A function that runs `task`, each time once the time before has ended, however it ended. */
+/** Returns a function that runs `task` after the previous run has ended or failed. */
 export function inTurn(task: () => Promise<void>): () => Promise<void> {
   let last = Promise.resolve()
   return () => {

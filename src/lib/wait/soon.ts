@@ -1,9 +1,9 @@
-/** Values that are usually there at once, and promises now and then: a value is not awaited. */
+/** Values that are usually available at once, and sometimes as a promise, so that awaiting is rarely needed. */
 
-/** A value, or the promise of one. `soon instanceof Promise ? await soon : soon` takes no turn of the event loop where it is there. */
+/** A value or a promise. `soon instanceof Promise ? await soon : soon` needs no tick for a plain value. */
 export type Soon<T> = T | Promise<T>
 
-/** Goes on with the value: at once where it is there. */
+/** Continues with the value, at once if it is no promise. */
 export function whenThere<T, U>(soon: Soon<T>, next: (value: T) => Soon<U>): Soon<U> {
   return soon instanceof Promise ? soon.then(next) : next(soon)
 }

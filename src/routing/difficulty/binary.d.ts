@@ -1,4 +1,4 @@
-/** Lets TypeScript know that `import path from './x.bin' with { type: 'file' }` is where the file lies: bundlers take it along. */
+/** Types `import path from './x.bin' with { type: 'file' }` as the file's path; bundlers include the file. */
 declare module '*.bin' {
   const path: string
   export = path

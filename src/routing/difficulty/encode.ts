@@ -1,22 +1,22 @@
-/** Turns one prompt into what the scorer weighs: buckets of words and strengths of structure, as in training. */
+/** Encodes a prompt for the scorer, as in training: as buckets of words and structure signals. */
 import { BUCKETS, fingerprint } from './fingerprint'
 import { splitPrompt } from './instruction'
 import { readStructure, STRUCTURE, type Structure } from './structure'
 
-/** What a prompt looks like to the scorer. Overwritten by the next call of {@link encodePrompt}. */
+/** The scorer's input. Overwritten by the next call of {@link encodePrompt}. */
 type EncodedPrompt = {
   structure: Structure
   /** Distinct buckets: first those of the instruction, then those of the material. */
   buckets: Uint32Array
   instructionBuckets: number
   allBuckets: number
-  /** Characters of the material, with those that the sample left out. */
+  /** Characters of the material, including those outside the sample. */
   payloadChars: number
 }
 
-/** The material is read to here: it says what kind of work it is, not how hard. */
+/** Only this much of the material is read: it shows the kind of work, not its difficulty. */
 export const MAX_PAYLOAD_CHARS = 500
-/** As many as a sample of the greatest length can have. */
+/** As many as the longest sample can have. */
 const MAX_BUCKETS = 16_384
 
 const encoded: EncodedPrompt = {
@@ -26,11 +26,11 @@ const encoded: EncodedPrompt = {
   allBuckets: 0,
   payloadChars: 0,
 }
-/** In which call a bucket was met last: saves emptying a table for every prompt. */
+/** The last call that found each bucket, so that the table needn't be cleared for every prompt. */
 const metIn = new Uint32Array(BUCKETS)
 let call = 0
 
-/** Encodes `text`, a sample of a prompt that was `chars` long. */
+/** Encodes `text`, a sample of a prompt with `chars` characters. */
 export function encodePrompt(text: string, chars: number): EncodedPrompt {
   const parts = splitPrompt(text)
   encoded.payloadChars = parts.payload.length + Math.max(0, chars - text.length)

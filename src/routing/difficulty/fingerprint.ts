@@ -1,6 +1,6 @@
-/** Turns text into buckets: words, pairs, pieces, and signs where a script writes no gaps. What they mean is learned. */
+/** Turns text into buckets: words, pairs, parts of words, and characters in scripts without spaces. Their meaning is learned. */
 
-/** Buckets that all pieces of text share. */
+/** The number of buckets. */
 export const BUCKETS = 1 << 18
 const SHIFT = 14
 
@@ -14,11 +14,11 @@ const PAYLOAD = 0x5bd1e995
 const SEED = 0x811c9dc5
 const PRIME = 0x01000193
 
-/** The first words of an instruction say most about it. */
+/** The first words of an instruction are the most significant. */
 const OPENING_WORDS = 3
 const OPENING_IDEOGRAPHS = 6
 const PIECE_CHARS = 4
-/** Longer words are read to here. */
+/** Longer words are cut to this length. */
 const MAX_WORD_CHARS = 40
 const MAX_IDEOGRAPHS = 3
 
@@ -27,14 +27,14 @@ const MARK = 1
 const LETTER = 2
 const IDEOGRAPH = 3
 
-/** By UTF-16 code: its kind, and its replacement (capitals as small letters, digits all alike). */
+/** By UTF-16 code: its kind, and its replacement (lower case, and the same for all digits). */
 const KIND = Uint8Array.from({ length: 0x1_0000 }, (_, code) => kindOf(code))
 const FOLDED = Uint16Array.from({ length: 0x1_0000 }, (_, code) => foldedOf(code))
 
-/** Told of each bucket, as often as its piece occurs; from `start` to `end` is the word that it is a piece of. */
+/** Called with each bucket as often as its piece occurs; its word is from `start` to `end`. */
 type BucketTaker = (bucket: number, start: number, end: number) => void
 
-/** Tells `take` every bucket of `text`. Linear, and allocates nothing. Of the material (`isPayload`) only words are taken. */
+/** Calls `take` with every bucket of `text`. Linear, and allocates nothing. For the material (`isPayload`) only with words. */
 export function fingerprint(text: string, isPayload: boolean, take: BucketTaker): void {
   const salt = isPayload ? PAYLOAD : 0
   let previous = 0
@@ -69,7 +69,7 @@ export function fingerprint(text: string, isPayload: boolean, take: BucketTaker)
   }
 }
 
-/** Scripts that put no gaps between words (Chinese, Japanese, Thai, Lao, Burmese, Khmer), and Korean, whose words change at the end. */
+/** Scripts without spaces between words (Chinese, Japanese, Thai, Lao, Burmese, Khmer), and Korean, whose words change at the end. */
 export function isIdeograph(code: number): boolean {
   return (
     (code >= 0x3040 && code <= 0x30ff) ||
@@ -86,7 +86,7 @@ function takeWord(text: string, start: number, end: number, salt: number, take: 
   for (let index = start; index < end; index++) hash = Math.imul(hash ^ folded(text, index), PRIME)
   take(bucketOf(mix(hash, WORD ^ salt)), start, end)
   if (salt !== 0 || end - start <= PIECE_CHARS) return hash
-  // With the edges, so that a beginning differs from the same letters in the middle.
+  // Includes the edges, so that the beginning of a word differs from the same letters in the middle.
   for (let from = start - 1; from + PIECE_CHARS <= end + 1; from++) {
     let piece = SEED
     for (let index = from; index < from + PIECE_CHARS; index++) {
@@ -142,7 +142,7 @@ function kindOf(code: number): number {
 function foldedOf(code: number): number {
   if (code >= 48 && code <= 57) return 48
   if (code >= 65 && code <= 90) return code + 32
-  // The capitals of Latin-1, Greek and Cyrillic.
+  // Capitals of Latin-1, Greek and Cyrillic.
   const isCapital =
     (code >= 0xc0 && code <= 0xde) || (code >= 0x391 && code <= 0x3a9) || (code >= 0x410 && code <= 0x42f)
   return isCapital ? code + 32 : code

@@ -1,11 +1,11 @@
 /** Splits a prompt into its instruction and the material: in `Translate: "…"`, the quotation is not the task. */
 
-/** The two parts of one prompt. Either may be empty, and neither is longer than the text it was taken from. */
+/** The two parts of one prompt. Either may be empty, and neither is longer than its source. */
 export type PromptParts = { instruction: string; payload: string }
 
-/** A paragraph longer than this is taken for material, unless it is the only one. */
+/** A longer paragraph counts as material, unless it is the only one. */
 const MAX_INSTRUCTION_CHARS = 480
-/** An instruction that ends in a colon is short: `Fix the spelling:`, `Translate the following text into German:`. */
+/** An instruction before a colon is short: `Fix the spelling:`, `Translate the following text into German:`. */
 const MAX_LEAD_CHARS = 140
 /** Shorter quotations are names and words that the task is about. */
 const MIN_QUOTATION_CHARS = 24
@@ -17,7 +17,7 @@ const QUOTATION =
 const COLON = /[:：]/g
 const PARAGRAPHS = /\n\s*\n/
 
-/** Splits `text`. Linear in its length, which the caller has bounded. */
+/** Splits `text`. Linear in its length, which the caller must limit. */
 export function splitPrompt(text: string): PromptParts {
   const payload: string[] = []
   const take = (part: string) => {
@@ -31,7 +31,7 @@ export function splitPrompt(text: string): PromptParts {
   return { instruction: rest.trim(), payload: payload.join('\n') }
 }
 
-/** Of several paragraphs, the long ones are material; the first and the last may be the instruction, and so may short ones. */
+/** Of several paragraphs, the long ones are material; the first, the last and short ones may be the instruction. */
 function withoutMaterial(text: string, payload: string[]): string {
   if (text.length <= MAX_INSTRUCTION_CHARS) return text
   const paragraphs = text.split(PARAGRAPHS)
@@ -45,13 +45,13 @@ function withoutMaterial(text: string, payload: string[]): string {
   return kept.length > 0 ? kept.join('\n\n') : text
 }
 
-/** The text after the first colon is material if it stands alone and the words before it are an instruction. */
+/** The text after the first colon is material if it stands alone and the text before it is an instruction. */
 function beforeColon(text: string, payload: string[]): string {
   COLON.lastIndex = 0
   const found = COLON.exec(text)
   if (!found || found.index > MAX_LEAD_CHARS || found.index < 4) return text
   const after = text.slice(found.index + 1)
-  // Times, addresses and ratios have no gap behind their colon.
+  // Times, addresses and ratios have no space after the colon.
   const isGap = found[0] === '：' || /^\s/.test(after)
   if (!isGap || after.trim().length < MIN_AFTER_COLON_CHARS) return text
   payload.push(after)

@@ -1,10 +1,10 @@
-/** Takes from a long prompt the ends, where the instruction is: what is read costs the same for a kilobyte and for a megabyte. */
+/** Samples both ends of a long prompt, which contain the instruction, so that a megabyte costs no more than a kilobyte. */
 
-/** A text longer than both together is read at its ends. */
+/** Only the two ends of a longer text are read. */
 const HEAD_CHARS = 900
 const TAIL_CHARS = 900
 
-/** A bounded sample of one message's texts, and how long they are together. */
+/** A bounded sample of one message's texts, and their total length. */
 export function sampleTexts(texts: readonly string[]): { text: string; chars: number } {
   let chars = 0
   for (const text of texts) chars += text.length
@@ -18,6 +18,6 @@ export function sampleTexts(texts: readonly string[]): { text: string; chars: nu
   for (let index = texts.length - 1; index >= 0 && tail.length < TAIL_CHARS; index--) {
     tail = (texts[index] ?? '').slice(-(TAIL_CHARS - tail.length)) + tail
   }
-  // A paragraph of its own each, so that neither is taken for the end of the other.
+  // As separate paragraphs, so that they don't seem connected.
   return { text: `${head}\n\n${tail}`, chars }
 }

@@ -1,4 +1,4 @@
-/** Weighs a prompt's text with what training learned, and says which of its words and traits weighed most. */
+/** Scores a prompt's text with the trained weights, and finds the words and traits with the largest effect. */
 import { encodePrompt, MAX_PAYLOAD_CHARS } from './encode'
 import { fingerprint } from './fingerprint'
 import { splitPrompt } from './instruction'
@@ -7,14 +7,14 @@ import { loadWeights, type Weights } from './weights'
 
 /** The result from the text alone. */
 type TextScore = {
-  /** Before the logistic curve: 0 is as likely easy as hard. */
+  /** Before the logistic curve: at 0, easy and hard are equally likely. */
   sum: number
   code: number
   mathematics: number
   materialChars: number
 }
 
-/** One reason of a score, in words, and what it added (hard) or took off (easy). */
+/** One reason of a score, and its effect: positive for hard, negative for easy. */
 export type Contribution = { because: string; effect: number }
 
 const weights = loadWeights()
@@ -23,7 +23,7 @@ const FENCED = STRUCTURE.indexOf('material is code')
 const FORMULAS = STRUCTURE.indexOf('formulas')
 const TEX = STRUCTURE.indexOf('TeX')
 
-/** Scores `text`, a sample of a prompt that was `chars` long. */
+/** Scores `text`, a sample of a prompt with `chars` characters. */
 export function scoreText(text: string, chars: number): TextScore {
   const { structure, buckets, instructionBuckets, allBuckets, payloadChars } = encodePrompt(text, chars)
   let sum = weights.bias
@@ -46,7 +46,7 @@ function sumOfBuckets(buckets: Uint32Array, from: number, to: number): number {
   return (sum * weights.step) / Math.sqrt(to - from)
 }
 
-/** The `most` reasons that moved the score of `text` furthest. Slower than {@link scoreText}: for explanations. */
+/** The `most` reasons with the largest effect on the score. Slower than {@link scoreText}: for explanations. */
 export function explainText(text: string, chars: number, most: number): Contribution[] {
   const { structure, instructionBuckets, allBuckets } = encodePrompt(text, chars)
   const effects = new Map<string, number>()
@@ -64,7 +64,7 @@ export function explainText(text: string, chars: number, most: number): Contribu
     .slice(0, most)
 }
 
-/** A word's score includes its pieces, its place and the pair it ends. What occurs twice counts once, as in the score. */
+/** A word's score includes its parts, its position and the pair it ends. Repetitions count once, as in the score. */
 function addWords(
   { buckets, step, slope }: Weights,
   text: string,

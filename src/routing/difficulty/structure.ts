@@ -1,13 +1,13 @@
-/** Traits of a prompt's form, without its words: length, parts, and the share of material. */
+/** Traits of a prompt's form without its words: length, parts, and the share of material. */
 import { isIdeograph } from './fingerprint'
 import type { PromptParts } from './instruction'
 
 const INSTRUCTION_STEPS = 11
 const MATERIAL_STEPS = 9
-/** One such sign says about as much as a short word. */
+/** The length of a word that is about as significant as one ideograph. */
 const WORD_OF_IDEOGRAPH = 4
 
-/** The names of the signals, in the order in which {@link readStructure} writes them and the weights are kept. */
+/** The names of the signals, in the order of {@link readStructure} and of the weights. */
 export const STRUCTURE = [
   ...range('instruction length', INSTRUCTION_STEPS),
   ...range('material length', MATERIAL_STEPS),
@@ -63,7 +63,7 @@ const SENTENCE_END = /[.!?。！？؟।…](?=\s|$|[^\s\d.])/g
 const POINT = /(?:^|\n)\s*(?:[-*•]|\d{1,2}[.)、])\s*\S/g
 const CHOICE = /(?:^|[\n\s])\(?[A-DА-Г][.)．、]\s*\S/g
 
-/** Fills `into` from the parts of a prompt. `payloadChars` is the length of the material before it was cut to a sample. */
+/** Fills `into` from the parts of a prompt. `payloadChars` is the length of the whole material before sampling. */
 export function readStructure(parts: PromptParts, payloadChars: number, into: Structure): void {
   const { instruction, payload } = parts
   const both = `${instruction}\n${payload}`
@@ -109,7 +109,7 @@ function setShape(instruction: string, lines: number, set: Setter): void {
   set(occurrences(instruction, POINT) / 4)
 }
 
-/** A trait says something else in a short text than in a long one. */
+/** Combines traits with the length, as their meaning depends on it. */
 function setTogether(size: number, payloadChars: number, code: number, formulas: number, set: Setter): void {
   const short = size < 240 ? 1 - size / 240 : 0
   const long = Math.min(1, size / 1_200)
@@ -204,7 +204,7 @@ function isWordCode(code: number): boolean {
   )
 }
 
-/** One of `size` signals is 1, or two neighbours share it, so that no step is sharp. Returns where the next signal stands. */
+/** Sets one of `size` signals to 1, or splits it between two neighbours, so that changes are smooth. Returns the index after them. */
 function oneOf(into: Structure, at: number, size: number, value: number): number {
   const bounded = Math.min(size - 1, value)
   const low = Math.floor(bounded)

@@ -1,4 +1,7 @@
-/** Opens the file in which the trained weights of the router’s scorer stand, `weights.bin`: a header, a number for every signal of structure, and a byte for every bucket. */
+/**
+ * Reads `weights.bin`, the trained weights of the router's scorer: a header, a number for every structure signal, and a byte for every
+ * bucket.
+ */
 import { readFileSync } from 'node:fs'
 import { assert } from '@/lib/assert'
 import { BUCKETS } from './fingerprint'
@@ -7,20 +10,20 @@ import file from './weights.bin' with { type: 'file' }
 
 export type Weights = {
   bias: number
-  /** How steep the curve from the sum to the difficulty is. */
+  /** The slope of the curve from the sum to the difficulty. */
   slope: number
   structure: Float32Array
   buckets: Int8Array
-  /** What one step of a bucket's byte is worth. */
+  /** The value of one step of a bucket's byte. */
   step: number
 }
 
-/** Where training writes to. */
+/** Written by training. */
 export const WEIGHTS_FILE = file
 const MARK = 0x31_52_54_52
 const HEADER_BYTES = 24
 
-/** Reads the file that `bun run train:router` wrote. Fails where it was written for other signals than those of this program. */
+/** Reads the file written by `bun run train:router`. Throws if it was written for other signals than those of this program. */
 export function loadWeights(): Weights {
   const bytes = readFileSync(WEIGHTS_FILE)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,6 +1,6 @@
 /**
- * Lets a request through to a target, where breaker, keys and slots do: at once, after a wait for a slot, or as the last resort
- * against their advice, of which there is one at a time for each target, so that a rest stays a rest.
+ * Admits a request to a target, if its breaker, keys and slots allow it: at once, after waiting for a slot, or as a last resort against
+ * their advice. There is at most one last resort at a time per target, so that a pause remains a pause.
  */
 
 import type { Provider, ProviderKey } from '@/catalog/types'
@@ -13,16 +13,16 @@ import { type Entry, type FailoverState, isAtEnd } from './failover-state'
 import { classify } from './fault-class'
 import { issuePermit, type Permit } from './permit'
 
-/** A target that is tried against its breaker's advice may be silent for this long at most. */
+/** Maximum silence of a target that is tried against its breaker's advice. */
 export const LAST_RESORT_PATIENCE_MS = 60_000
-/** Silence that counts against a target: a stream should have begun, a whole answer be finished. */
+/** Silence after which a target counts as slow: before a stream's start, or a whole answer's end. */
 const SLOW_STREAM_MS = 30_000
 const SLOW_WHOLE_MS = 120_000
 
-/** The least `retry-after`, however soon another request's trial may be over. */
+/** The minimum `retry-after` while another request's trial is running. */
 const MIN_REST_MS = 1_000
 
-/** A permit for the entry if it is let through right now. */
+/** A permit for the entry if it is admitted right now. */
 export function tryEntry(failover: FailoverState, entry: Entry, sameKey: ProviderKey | undefined): Permit | undefined {
   const { provider } = entry.planned.target
   const { keys } = failover.parts
@@ -34,12 +34,12 @@ export function tryEntry(failover: FailoverState, entry: Entry, sameKey: Provide
   return key && release && open(failover, entry, key, release)
 }
 
-/** A key that was taken out of use since gets no further call. */
+/** The key as it is now; undefined if it was removed since. */
 function stillUsed(keys: KeyPool, provider: Provider, { id }: ProviderKey): ProviderKey | undefined {
   return keys.keysOf(provider).find((key) => key.id === id)
 }
 
-/** Waits for the first provider that is only busy. If none has room soon enough, says so and leaves them. */
+/** Waits for the first provider that is only busy. If none will have room soon, notes that and skips them. */
 export async function waitForSlot(failover: FailoverState, entries: readonly Entry[]): Promise<Permit | undefined> {
   const { breaker, keys, limiter } = failover.parts
   for (const entry of entries) {
@@ -56,8 +56,8 @@ export async function waitForSlot(failover: FailoverState, entries: readonly Ent
 }
 
 /**
- * Tries what breaker or keys advise against: a call that will probably fail is better than a refusal, but one is enough to find
- * out. Not within a time that the target asked for itself.
+ * Tries a target against the advice of breaker or keys: a call that will probably fail is better than a refusal, but one is enough to find
+ * out. Not during a pause that the target itself asked for.
  */
 export async function tryAnyway(failover: FailoverState, entries: readonly Entry[]): Promise<Permit | undefined> {
   const { limiter, trials } = failover.parts
@@ -87,7 +87,7 @@ function isBackedOff({ parts, accountId }: FailoverState, { planned }: Entry, ke
   return parts.backoffs.remainingMs(planned.target, key, accountId) > 0
 }
 
-/** The usable key with the shortest rest; if there is none, notes for how long. */
+/** The usable key with the shortest pause; if there is none, notes for how long. */
 function keyForTrial(failover: FailoverState, entry: Entry): ProviderKey | undefined {
   const { keys, backoffs } = failover.parts
   const { target } = entry.planned
@@ -101,7 +101,7 @@ function keyForTrial(failover: FailoverState, entry: Entry): ProviderKey | undef
   return keys.pickResting(target.provider, avoided, failover.accountId)
 }
 
-/** The shortest of them is when it is worth coming back. */
+/** The shortest pause is when a retry makes sense. */
 function noteRest(failover: FailoverState, restMs: number): void {
   failover.restMs = Math.min(failover.restMs ?? Number.POSITIVE_INFINITY, Math.max(restMs, MIN_REST_MS))
 }
@@ -118,7 +118,7 @@ async function takeSlot(failover: FailoverState, entry: Entry, limiter: Concurre
   }
 }
 
-/** Enters the breaker, against its advice where this is a trial, and issues the permit; gives the slot back where it refuses. */
+/** Enters the breaker, by force for a trial, and issues the permit; releases the slot if refused. */
 function open(
   failover: FailoverState,
   entry: Entry,
@@ -164,7 +164,7 @@ function noteMove(failover: FailoverState, entry: Entry): void {
   failover.parts.notify({ type: 'fallback', from, to, reason: classify(last.fault) })
 }
 
-/** A target that is all there is gets all the time; where another is left, being silent for longer than it ever is counts. */
+/** The only target gets all the time; with an alternative, a longer silence than ever before counts. */
 function silenceThatCounts(failover: FailoverState, entry: Entry): number {
   const { parts, stream } = failover
   const ceilingMs = stream ? SLOW_STREAM_MS : SLOW_WHOLE_MS
@@ -179,12 +179,12 @@ function hasOther(entries: readonly Entry[], entry: Entry): boolean {
   return false
 }
 
-/** The patience with a target of this failover. */
+/** How long this failover waits for a target. */
 export function patienceOf({ parts, stream }: FailoverState, { target }: PlannedTarget): Patience {
   return patienceWith(parts.latency.slowest(targetId(target), stream), stream, target.provider.timeouts.hedgeMs)
 }
 
-/** Whether a target that is neither done with nor being asked would be let through now. */
+/** The first entry that is neither done nor in progress and would be admitted now. */
 export function findFree(failover: FailoverState): Entry | undefined {
   const { breaker, keys } = failover.parts
   return failover.entries.find((entry) => {
@@ -203,23 +203,23 @@ function withPatience(planned: PlannedTarget, limitMs: number): PlannedTarget {
   return { ...planned, target: { ...target, provider: { ...provider, timeouts } } }
 }
 
-/** Milliseconds of silence after which something follows, as long as another target is left. */
+/** Milliseconds of silence until the next step, if another target is left. */
 type Patience = {
-  /** The next target is asked beside this one. */
+  /** Until the next target is tried in parallel. */
   hedgeMs: number
-  /** Where that may not be, because retries are used up: this one is given up for the next. */
+  /** Until this target is abandoned for the next, if retries are used up. */
   giveUpMs: number
 }
 
-/** No target counts as silent sooner, however fast it usually is, unless its provider's `hedgeMs` says so. */
+/** The minimum for every target, however fast it usually is, unless its provider sets `hedgeMs`. */
 const MIN_HEDGE_MS = 5_000
 /** The factor for the 99th percentile of its answers' times. */
 const USUAL_FACTOR = 4
-/** A target without measurements. A whole answer is silent until it is complete. */
+/** For a target without measurements. A whole answer is silent until complete. */
 const UNKNOWN_STREAM: Patience = { hedgeMs: 10_000, giveUpMs: 30_000 }
 const UNKNOWN_WHOLE: Patience = { hedgeMs: 15_000, giveUpMs: 60_000 }
 
-/** The patience with one target: `slowestMs` is the 99th percentile (undefined: unknown), `leastMs` the least. */
+/** `slowestMs` is the 99th percentile of the target (undefined: unknown), `leastMs` the minimum. */
 function patienceWith(slowestMs: number | undefined, stream: boolean, leastMs: number | undefined): Patience {
   if (slowestMs === undefined) {
     if (leastMs !== undefined) return { hedgeMs: leastMs, giveUpMs: 2 * leastMs }

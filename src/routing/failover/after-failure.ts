@@ -1,4 +1,4 @@
-/** The effect of a failed attempt on its failover: keys and targets that are left, and the next step. */
+/** Updates a failover after a failed attempt: the remaining keys and targets, and the next step. */
 import type { ProviderKey } from '@/catalog/types'
 import { assert } from '@/lib/assert'
 import { targetId } from '@/routing/health/target-id'
@@ -7,7 +7,7 @@ import { type Entry, type FailoverState, remainingMs } from './failover-state'
 import { type AttemptFault, classify } from './fault-class'
 import type { FailedAttempt } from './permit'
 
-/** Notes how an attempt under way failed and decides on the step after it. */
+/** Notes why a running attempt failed, and decides on the next step. */
 export function goOn(failover: FailoverState, { number, fault, milliseconds }: FailedAttempt): void {
   const { parts } = failover
   const attempt = failover.underWay.find((one) => one.number === number)
@@ -53,7 +53,7 @@ function take(failover: FailoverState, entry: Entry, key: ProviderKey, step: Nex
   }
 }
 
-/** A key that was refused is refused for every model of its provider. */
+/** A refused key is refused for every model of its provider. */
 function avoidEverywhere(failover: FailoverState, { planned }: Entry, key: ProviderKey): void {
   for (const other of failover.entries) {
     if (other.planned.target.provider === planned.target.provider) avoid(other, key)

@@ -1,10 +1,8 @@
 /**
- * Decides what comes after a failed attempt. Pure: given the fault and what is left to try, one step.
- *
- * transient → the same target once more after a jittered pause, then the next · timeout → the next target, the same once more where
- * there is none · rate-limited, credentials → another
- * key at once, then the next target · over-limit, forbidden → one other key, then the next target · target → the next target · model → the next model ·
- * filtered → the next model that the caller named, or else stop · request → stop.
+ * Decides what follows a failed attempt. A pure function of the fault and the remaining options. transient → the same target once more
+ * after a jittered pause, then the next · timeout → the next target, or the same once more if it is the only one · rate-limited,
+ * credentials → another key at once, then the next target · over-limit, forbidden → one other key, then the next target · target → the next
+ * target · model → the next model · filtered → the next model that the caller named, or else stop · request → stop.
  */
 import { type AttemptFault, classify, type FaultClass } from './fault-class'
 
@@ -15,44 +13,44 @@ export type NextStep =
   | { kind: 'next-model' }
   | { kind: 'stop' }
 
-/** The state of a request when an attempt has failed. */
+/** The state of a request after a failed attempt. */
 export type AttemptState = {
-  /** Attempts made at this target with this key, at least 1. */
+  /** Attempts at this target with this key, at least 1. */
   attemptsHere: number
-  /** Attempts made for this request in all. */
+  /** All attempts of this request. */
   attemptsInAll: number
-  /** Whether the provider has a key that this request has not tried and that is neither cooling nor out. */
+  /** Whether the provider has an unpaused key that this request has not tried. */
   hasOtherKey: boolean
-  /** Whether any target or model is left beside this one. */
+  /** Whether another target or model is left. */
   hasAlternative: boolean
-  /** Whether the caller named models to fall back to. */
+  /** Whether the caller named fallback models. */
   hasOwnFallback: boolean
-  /** Whether the breaker still admits the target: what has just tripped it is not asked again. */
+  /** Whether the breaker still admits the target: one that has just opened is not tried again. */
   isAdmitted: boolean
   /** Milliseconds until the request's deadline. */
   remainingMs: number
-  /** How long a silent attempt at this target lasts, in milliseconds. */
+  /** The maximum silence of an attempt at this target, in milliseconds. */
   patienceMs: number
 }
 
 type PolicyDeps = {
   /** [0, 1). */
   random(): number
-  /** Takes one retry out of the budget; false if it is used up. Asked only when a retry is what should happen. */
+  /** Takes one retry from the budget; false if it is used up. Called only if a retry should follow. */
   takeRetry(): boolean
 }
 
-/** After these the key is not used again for the request at this target; after `credentials` at none of its provider. */
+/** After these the key is not used again for the request at this target; after `credentials` nowhere at its provider. */
 export const AVOIDS_KEY: ReadonlySet<FaultClass> = new Set(['rate-limited', 'over-limit', 'credentials', 'forbidden'])
-/** The pause before the same target is asked again: at least half of it, at most all. */
+/** The maximum pause before the same target is tried again; the minimum is half of it. */
 export const BACK_OFF_MS = 200
-/** A `retry-after` that is longer than this is not waited for. */
+/** A longer `retry-after` is not waited for. */
 export const MAX_PAUSE_MS = 2_000
 /** More attempts than this do not help. */
 export const MAX_ATTEMPTS = 12
 const MAX_ATTEMPTS_PER_TARGET = 2
 
-/** The step after `fault`. */
+/** Decides on the step after `fault`. */
 export function nextStep(fault: AttemptFault, state: AttemptState, deps: PolicyDeps): NextStep {
   if (state.attemptsInAll >= MAX_ATTEMPTS || state.remainingMs <= 0) return { kind: 'stop' }
   const faultClass = classify(fault)
@@ -65,7 +63,7 @@ export function nextStep(fault: AttemptFault, state: AttemptState, deps: PolicyD
       return { kind: state.hasOtherKey ? 'next-key' : 'next-target' }
     case 'over-limit':
     case 'forbidden': {
-      // All keys would be refused in turn for the words of one request.
+      // The request's content would make all keys fail in turn.
       const isWorthwhile = state.hasOtherKey && state.attemptsHere < MAX_ATTEMPTS_PER_TARGET
       return { kind: isWorthwhile ? 'next-key' : 'next-target' }
     }
@@ -74,7 +72,7 @@ export function nextStep(fault: AttemptFault, state: AttemptState, deps: PolicyD
     case 'model':
       return { kind: 'next-model' }
     case 'filtered':
-      // Whether another filter may judge is the caller's to say, not the catalogue's.
+      // Only the caller, not the catalogue, decides whether another filter may judge.
       return { kind: state.hasOwnFallback ? 'next-model' : 'stop' }
     case 'request':
       return { kind: 'stop' }
@@ -85,7 +83,7 @@ function retryOrMoveOn(fault: AttemptFault, faultClass: FaultClass, state: Attem
   const { attemptsHere, hasAlternative, isAdmitted, remainingMs, patienceMs } = state
   const askedPauseMs = fault.kind === 'refused' ? (fault.error.retryAfterSeconds ?? 0) * 1000 : 0
   const delayMs = Math.max(askedPauseMs, BACK_OFF_MS * (0.5 + deps.random() / 2))
-  // A silent target is not waited for again while another one is left.
+  // A silent target is not tried again while another one is left.
   if (faultClass === 'timeout' && hasAlternative) return { kind: 'next-target' }
   const silenceMs = faultClass === 'timeout' ? patienceMs : 0
   const isWorthwhile =

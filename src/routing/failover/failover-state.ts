@@ -1,4 +1,4 @@
-/** The state of one request on its way through its plan, which every step of the failover reads and changes. */
+/** The state of one request's failover, which every step reads and changes. */
 import type { ProviderKey } from '@/catalog/types'
 import type { GatewayError } from '@/chat/error'
 import type { Conversation } from '@/routing/health/key-pool'
@@ -6,22 +6,21 @@ import type { PlannedTarget } from '@/routing/plan/plan'
 import type { AttemptFault } from './fault-class'
 import type { RoutingParts } from './permit'
 
-/** One failed attempt, as logs and the caller's headers tell it. */
+/** One failed attempt, for logs and the caller's headers. */
 export type AttemptNote = { model: string; provider: string; reason: string; milliseconds: number }
 
 export type Entry = { planned: PlannedTarget; isDone: boolean; attempts: number; avoidedKeys: ReadonlySet<string> }
 
-/** Where to go on first: with the same key after a pause, or with another key at once. */
+/** How to continue: with the same key after a pause, or with another key at once. */
 export type Resumption = { entry: Entry; key: ProviderKey | undefined; delayMs: number }
 
-/** An attempt under way. */
 export type UnderWay = { number: number; entry: Entry; key: ProviderKey }
 
 export type FailoverState = {
   parts: RoutingParts
   entries: Entry[]
   accountId: string
-  /** Left out if one request has nothing to do with the next. */
+  /** Undefined if the request belongs to no conversation. */
   conversation: Conversation | undefined
   stream: boolean
   hasOwnFallback: boolean
@@ -32,13 +31,13 @@ export type FailoverState = {
   isOver: boolean
   resume: Resumption | undefined
   overload: GatewayError | undefined
-  /** How long what would have been tried as a last resort asked to be left alone still; undefined if nothing did. */
+  /** The remaining pause of possible last resorts; undefined if there is none. */
   restMs: number | undefined
   underWay: UnderWay[]
   last: { entry: Entry; fault: AttemptFault } | undefined
 }
 
-/** Nothing more is tried. */
+/** Whether no more attempts follow. */
 export function isAtEnd(failover: FailoverState): boolean {
   return failover.isOver || failover.signal.aborted || failover.parts.clock.monotonic() >= failover.deadlineMs
 }

@@ -1,9 +1,7 @@
 /**
- * One request's way through its plan: hands out attempts one at a time, and after each failure decides where to go next.
- *
- * Targets are tried in the plan's order as long as they are let through at that moment: the breaker admits them, a key is
- * free, and the provider has a slot. Those that aren't are left for later; when only such are left, the busy ones are waited
- * for, and then the others are tried anyway, one call at a time.
+ * Runs one request through its plan: returns attempts one at a time, and decides after each failure what follows. Targets are tried in the
+ * plan's order if currently admitted: by the breaker, a free key, and a slot of the provider. Others are postponed; if only those are left,
+ * it waits for busy ones, and then tries the others anyway, one call at a time.
  */
 
 import { GatewayError } from '@/chat/error'
@@ -24,10 +22,10 @@ import {
 import type { FailedAttempt, Permit, RoutingParts } from './permit'
 import { inTurn } from './target-turns'
 
-/** Everything up to the first content has to happen within this time, however many attempts it takes. */
+/** The time limit until the first content, over all attempts. */
 export const DEADLINE_MS = 600_000
 
-/** The caller, the conversation, whether it is a stream, and a signal for the caller's departure. */
+/** The caller, the conversation, whether it is a stream, and a signal for a disconnect. */
 export type RequestContext = {
   accountId: string
   conversation?: Conversation | undefined
@@ -41,7 +39,7 @@ export function startFailover(parts: RoutingParts, plan: Plan, context: RequestC
   return new StartedFailover(parts, plan, context)
 }
 
-/** No key of any entry as long as none was refused. */
+/** The keys of an entry while none was refused. */
 const NO_KEYS: ReadonlySet<string> = new Set()
 
 export type Failover = Pick<
@@ -83,38 +81,38 @@ class StartedFailover implements FailoverState {
   }
 
   /**
-   * The attempt to make, given how the one before it failed: after whatever pause the policy asks for. Undefined where
-   * nothing is left, the deadline is over, or the client is gone. At once where nothing has to be waited for.
+   * The next attempt, given the previous failure, after the policy's pause if any. Undefined if nothing is left, the deadline has passed,
+   * or the client disconnected. Returns at once if no wait is needed.
    */
   next(failed?: FailedAttempt): Soon<Permit | undefined> {
     if (failed) goOn(this, failed)
     return advance(this)
   }
 
-  /** Whether there is any target beside the one that is asked first. */
+  /** Whether there is another target besides the first. */
   hasOthers(): boolean {
     return this.entries.length > 1
   }
 
-  /** Notes how an attempt failed while another is under way. */
+  /** Notes a failed attempt while another is running. */
   note(failed: FailedAttempt): void {
     goOn(this, failed)
   }
 
   /**
-   * The next step when the latest attempt has been silent for `silentMs`: the permit for another attempt beside it, the order
-   * to give up the oldest one, or nothing yet.
+   * The next step after `silentMs` of silence of the latest attempt: a permit for a parallel attempt, the order to abandon the oldest one,
+   * or nothing yet.
    */
   onSilence(permit: Permit, silentMs: number): Permit | 'give-up' | undefined {
     return onSilence(this, permit, silentMs)
   }
 
-  /** An attempt was silent for so long that a later one won. */
+  /** A later attempt was faster than this one. */
   outrun(permit: Permit): void {
     noteOutrun(this, permit)
   }
 
-  /** Why nothing was tried: the client is gone, every provider is busy, or it is too late. */
+  /** Why nothing was tried: the client disconnected, every provider is busy, or the deadline has passed. */
   refusal(): GatewayError {
     return refusalOf(this)
   }
@@ -141,7 +139,7 @@ function tryOpen(failover: FailoverState): Soon<Permit | undefined> {
   return tryTaken(failover)
 }
 
-/** None lets it through at once. */
+/** For entries of which none is admitted at once. */
 async function tryTaken(failover: FailoverState): Promise<Permit | undefined> {
   const open = failover.entries.filter((entry) => !entry.isDone)
   return (await waitForSlot(failover, open)) ?? (await tryAnyway(failover, open))
@@ -161,17 +159,17 @@ function resting(restMs: number): GatewayError {
   })
 }
 
-/** Nothing was tried and no target was busy: the deadline is over. */
+/** Nothing was tried and no target was busy: the deadline has passed. */
 function tooLate(): GatewayError {
   return new GatewayError('timeout', 'No model provider could be asked in time. Try again.')
 }
 
-/** Attempts of one request at the same time. */
+/** Maximum concurrent attempts of one request. */
 const MAX_UNDER_WAY = 2
-/** The share of the usual wait once the target's circuit is open: other requests found it silent, too. */
+/** The share of the usual wait if the target's circuit is open, since other requests saw its silence too. */
 const OPEN_SHARE = 0.5
 
-/** Decides after `silentMs` of silence: a second attempt takes from the retries' budget, giving up does not. */
+/** Decides after `silentMs` of silence: a second attempt counts as a retry in the budget, abandoning one does not. */
 function onSilence(failover: FailoverState, permit: Permit, silentMs: number): Permit | 'give-up' | undefined {
   const { breaker, budget } = failover.parts
   const { hedgeMs, giveUpMs } = patienceOf(failover, permit.planned)
@@ -187,7 +185,7 @@ function onSilence(failover: FailoverState, permit: Permit, silentMs: number): P
   return hedge
 }
 
-/** The trail tells of it as of a failure. */
+/** Notes a slow attempt in the trail as a failure. */
 function noteOutrun(failover: FailoverState, permit: Permit): void {
   const { model, target } = permit.planned
   failover.trail.push({

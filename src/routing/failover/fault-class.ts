@@ -1,18 +1,19 @@
-/** Sorts what can go wrong with one upstream call by what may be done about it. */
+/** Classifies errors of an upstream call by what can be done about them. */
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
 
-/** A failed call before its first content, as the caller of the upstream reports it. */
+/** A call that failed before its first content. */
 export type AttemptFault =
   | { kind: 'unreachable' | 'malformed' | 'broken' }
   | { kind: 'timeout'; phase: string }
   | { kind: 'refused'; error: ProviderError }
-  /** The request cannot be said in the target's format. */
+  /** The target's format cannot express the request. */
   | { kind: 'unencodable' }
 
 /**
- * `transient` may be gone in a moment; `timeout` likewise, but has cost its time; `rate-limited` the key has to rest; `over-limit` this request is more than the key's limits allow at all;
- * `credentials` the key is no good; `forbidden` the key or the request is refused, unknown which; `target` this upstream does not know the model; `model` the request is more than this
- * model can take; `filtered` a filter of this provider refused what the request says; `request` every model would refuse it.
+ * `transient` may be gone in a moment; `timeout` too, but it has cost time; `rate-limited` the key needs a pause; `over-limit` the request
+ * exceeds the key's limits; `credentials` the key is invalid; `forbidden` the key or the request is refused, unknown which; `target` this
+ * upstream does not have the model; `model` the request exceeds what this model can do; `filtered` a filter of this provider refused the
+ * request's content; `request` every model would refuse it.
  */
 export const FAULT_CLASSES = [
   'transient',
@@ -47,7 +48,7 @@ const CLASS_OF_REASON: Readonly<Record<ProviderErrorReason, FaultClass>> = {
   unexpected: 'target',
 }
 
-/** Sorts a fault. What is not known to mean anything counts as the target's fault, so that another one is tried. */
+/** Classifies a fault. Unknown ones count as the target's fault, so that another one is tried. */
 export function classify(fault: AttemptFault): FaultClass {
   switch (fault.kind) {
     case 'unreachable':

@@ -1,4 +1,4 @@
-/** One attempt at one target: the right to make it, and what its outcome means for breaker, keys, latency and slots. */
+/** The permission for one attempt at one target, and the effect of its outcome on breaker, keys, latency and slots. */
 import type { ProviderKey, Target } from '@/catalog/types'
 import type { Clock } from '@/lib/clock'
 import type { BackoffWindows } from '@/routing/health/backoff-windows'
@@ -14,7 +14,7 @@ import { type AttemptFault, classify, type FaultClass } from './fault-class'
 import type { RetryBudget } from './retry-budget'
 import type { RoutingListener } from './routing-events'
 
-/** What all attempts of one process share. */
+/** Shared by all attempts of one process. */
 export type RoutingParts = {
   clock: Clock
   /** [0, 1). */
@@ -28,16 +28,16 @@ export type RoutingParts = {
   throughput: Throughputs
   budget: RetryBudget
   notify: RoutingListener
-  /** Targets that a request tries against all advice right now, by id: one at a time, so that a rest is a rest. */
+  /** Ids of targets that a request is trying as a last resort: one request per target. */
   trials: Set<string>
   /** Waits, or less if `signal` fires. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
-/** The outcome of an attempt that brought no content, and how long it took. */
+/** The result of an attempt without content, and its duration. */
 export type FailedAttempt = { number: number; fault: AttemptFault; milliseconds: number }
 
-/** A provider that is overloaded as a whole is left alone for this long at most, whatever it asks for. */
+/** Maximum pause for a provider that is overloaded as a whole, whatever it asks for. */
 const MAX_OVERLOAD_REST_MS = 60_000
 
 type PermitInput = {
@@ -63,10 +63,10 @@ export function issuePermit(parts: RoutingParts, input: PermitInput): Permit {
 export type Permit = Pick<IssuedPermit, keyof IssuedPermit>
 
 class IssuedPermit {
-  /** Its target's timeouts are the provider's own, cut to what the request's deadline leaves. */
+  /** With its provider's timeouts, cut to the request's remaining time. */
   readonly planned: PlannedTarget
   readonly key: ProviderKey
-  /** Counts from 1 over all attempts of the request. */
+  /** Counts all attempts of the request, from 1. */
   readonly number: number
   readonly startedMs: number
   private readonly keyCalls: CallsOfKey
@@ -84,7 +84,7 @@ class IssuedPermit {
     this.keyCalls = parts.calls.began(input.planned.target.provider, input.key)
   }
 
-  /** The first content is here: from now on the answer is the client's. */
+  /** The first content has arrived, so the answer can go to the client. */
   began(): void {
     const { parts, input, startedMs } = this
     if (!this.decide('answering')) return
@@ -96,7 +96,7 @@ class IssuedPermit {
     this.notify('answered', milliseconds)
   }
 
-  /** The answer that had begun is over; `isBroken` where its provider broke it off. Gives the slot back. */
+  /** The answer has ended; `isBroken` if its provider failed. Releases the slot. */
   ended(isBroken: boolean): void {
     if (this.phase !== 'answering') return
     this.phase = 'over'
@@ -113,7 +113,7 @@ class IssuedPermit {
     this.parts.throughput.note(targetId(this.planned.target), tokens, this.endedMs - this.startedMs)
   }
 
-  /** The attempt failed before content. Returns the facts that decide the next step. */
+  /** The attempt failed before content. Returns the data that decides the next step. */
   failed(fault: AttemptFault): FailedAttempt {
     const milliseconds = this.elapsedMs()
     if (this.decide('over')) {
@@ -124,7 +124,7 @@ class IssuedPermit {
     return { number: this.number, fault, milliseconds }
   }
 
-  /** It was silent for so long that another target was asked, which answered first. Returns how long that was, in milliseconds. */
+  /** Another target was tried after a silence, and answered first. Returns the silence in milliseconds. */
   outrun(): number {
     const milliseconds = this.elapsedMs()
     if (this.decide('over')) {
@@ -135,14 +135,14 @@ class IssuedPermit {
     return milliseconds
   }
 
-  /** Its content is not awaited any more, and that says nothing about the target: the client left. */
+  /** The client disconnected, which means nothing for the target. */
   abandoned(): void {
     if (!this.decide('over')) return
     this.release(this.elapsedMs())
     this.input.circuit.end('abandoned')
   }
 
-  /** False if it is decided already whether an answer has begun. */
+  /** False if already decided. */
   private decide(phase: 'answering' | 'over'): boolean {
     if (this.phase !== 'waiting') return false
     this.phase = phase
@@ -165,7 +165,7 @@ class IssuedPermit {
   }
 }
 
-/** Only faults of the target count against it: a refused key or request shows that it answers. */
+/** Only faults of the target count against it: refusing a key or request shows that it answers. */
 function noteFault(
   parts: RoutingParts,
   { planned: { target }, key, circuit, accountId }: PermitInput,
@@ -210,7 +210,7 @@ function retryAfterMs(fault: AttemptFault): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000
 }
 
-/** For all accounts, or for the one of `accountId` alone. */
+/** For all accounts, or only for `accountId`. */
 function promise(parts: RoutingParts, target: Target, key: ProviderKey, forMs: number, accountId?: string): void {
   if (forMs > 0) parts.backoffs.keep(target, key, forMs, accountId)
 }

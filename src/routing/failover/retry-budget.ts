@@ -1,4 +1,4 @@
-/** Retries within any minute are at most a tenth of the requests, or a handful. */
+/** Limits retries per minute to a tenth of the requests, or a few. */
 import type { Clock } from '@/lib/clock'
 
 export interface RetryBudget {
@@ -9,7 +9,7 @@ export interface RetryBudget {
 }
 
 export const RETRY_SHARE = 0.1
-/** Retries per minute that are allowed however little traffic there is. */
+/** The minimum limit of retries per minute, even with little traffic. */
 export const MIN_RETRIES_PER_MINUTE = 10
 const SLICE_MS = 5_000
 const SLICES = 12

@@ -1,13 +1,10 @@
-/**
- * Chooses the first of a model's weighted targets: the same for a whole conversation, whose prompts it has cached, or a random
- * one.
- */
+/** Orders a model's weighted targets: the same for a whole conversation, whose prompts the first has cached, or at random. */
 import { lotOf } from '@/routing/health/key-choice'
 import type { Conversation } from '@/routing/health/key-pool'
 import { targetId } from '@/routing/health/target-id'
 import type { Plan, PlannedTarget } from '@/routing/plan/plan'
 
-/** The plan's targets, in which neighbours of one model that have weights have drawn lots for their places. */
+/** The plan's targets, with neighbours of one model that have weights in a random order. */
 export function inTurn(
   { targets, isWished }: Pick<Plan, 'targets' | 'isWished'>,
   random: () => number,
@@ -34,7 +31,7 @@ function drawn(
   return runsOf(targets).flatMap((run) => run.toSorted((one, other) => waitOf(one) - waitOf(other)))
 }
 
-/** Neighbours of one model with weights stand together; each other target stands alone. */
+/** Groups neighbours of one model with weights; every other target is its own group. */
 function runsOf(targets: readonly PlannedTarget[]): PlannedTarget[][] {
   const runs: PlannedTarget[][] = []
   for (const planned of targets) {

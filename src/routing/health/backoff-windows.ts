@@ -1,4 +1,4 @@
-/** Keeps pauses asked for by `retry-after`, per target and key, even where nothing else is left. */
+/** Remembers pauses requested by `retry-after`, per target and key. They are obeyed even if nothing else is left. */
 import type { ProviderKey, Target } from '@/catalog/types'
 import type { Clock } from '@/lib/clock'
 import { createPerAccount } from './per-account'
@@ -6,16 +6,16 @@ import type { IsGone } from './renewal'
 import { targetId } from './target-id'
 
 export interface BackoffWindows {
-  /** The target asked for a pause with this key, for all or for one account. Never shortens an earlier one. */
+  /** The target requested a pause with this key, for all accounts or one. Never shortens an earlier one. */
   keep(target: Target, key: ProviderKey, forMs: number, accountId?: string): void
-  /** Milliseconds for which it is left alone still by the account; 0 if it asked for nothing. */
+  /** Milliseconds of the account's remaining pause, or 0. */
   remainingMs(target: Target, key: ProviderKey, accountId: string): number
   forget(isGone: IsGone): void
-  /** Another gateway was asked so. */
+  /** Adopts a pause from another gateway. */
   adopt(id: string, forMs: number): void
 }
 
-/** Creates the memory of one process; `onKept` tells the other gateways. */
+/** Creates the pauses of one process; `onKept` sends them to the other gateways. */
 export function createBackoffWindows(
   clock: Clock,
   onKept: (id: string, forMs: number) => void = () => undefined,

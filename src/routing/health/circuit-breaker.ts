@@ -1,15 +1,12 @@
 /**
- * Circuit breakers, one per target: what keeps failing is left alone for a while, so that requests don't queue up to fail.
- *
- * **Closed**: every call is admitted and counted. When, of at least twenty outcomes in half a minute, half are failures or most
- * are slow, it opens; and when twenty were slow since the last good one, whatever went well before. A call that has been silent
- * for too long counts as slow while it still hangs (`tick`).
- * **Open**: nothing is admitted, for five seconds at first and twice as long each time in a row, up to a minute. Outcomes of
- * calls that began earlier no longer count. A call that was forced in, because nothing else was left, closes it by succeeding.
- * **Half-open**, when that time is over: one call, the probe, is admitted. If it succeeds the circuit closes; if it fails or
- * stays silent it opens again; if its client leaves, the next call is the probe.
- * **Adopted**: another gateway opened its circuit and said so. Ours is open for as long as that holds, and it is the other
- * gateway that probes; unless our own calls go well, for then the fault is between the other gateway and the provider.
+ * Circuit breakers, one per target: a target that keeps failing gets no calls for a while, so that requests don't queue up to fail.
+ * **Closed**: every call is admitted and counted. It opens if, of at least twenty outcomes in half a minute, half are failures or most are
+ * slow; and if twenty were slow since the last good one. A call that has been silent for too long counts as slow while still pending
+ * (`tick`). **Open**: no call is admitted, for five seconds at first and twice as long each time in a row, up to a minute. Outcomes of
+ * earlier calls no longer count. A forced call, made because nothing else was left, closes it by succeeding. **Half-open**, after that
+ * time: one call, the probe, is admitted. If it succeeds the circuit closes; if it fails or stays silent it opens again; if its client
+ * disconnects, the next call is the probe. **Adopted**: another gateway opened its circuit and shared that. Ours is open too, and the other
+ * gateway probes; unless our own calls succeed, since then the fault is between the other gateway and the provider.
  */
 import type { Clock } from '@/lib/clock'
 import type { IsGone } from './renewal'
@@ -22,46 +19,46 @@ export type CallOutcome =
   /** The answer has begun. */
   | 'answered'
   | 'failed'
-  /** The target answered, but not what was asked (a refusal of the request or of the key): it is alive. */
+  /** The target refused the request or the key, so it is alive. */
   | 'refused'
-  /** It was silent for so long that another target was asked, which answered. */
+  /** It was so slow that another target was tried, which answered first. */
   | 'outrun'
-  /** The client left before anything was known. */
+  /** The client disconnected before anything was known. */
   | 'abandoned'
 
-/** One admitted call, to be ended once. */
+/** One admitted call. End it once. */
 export type CircuitCall = Pick<AdmittedCall, 'isProbe' | 'end'>
 
 export type CircuitStatus = { id: string; state: CircuitState; isAdopted: boolean; totals: WindowTotals }
 
 export interface CircuitBreaker {
   state(id: string): CircuitState
-  /** Milliseconds until an open circuit lets a request probe; 0 if it is not open. */
+  /** Milliseconds until an open circuit admits a probe; 0 if it is not open. */
   remainingMs(id: string): number
   /** Whether {@link enter} would admit a call now. */
   admits(id: string): boolean
-  /** Admits a call, or returns undefined. A forced call is always admitted. `slowAfterMs` of silence count as slow. */
+  /** Admits a call, or returns undefined. A forced call is always admitted. Silence longer than `slowAfterMs` counts as slow. */
   enter(id: string, slowAfterMs: number, isForced?: boolean): CircuitCall | undefined
   /** Counts a failure after the answer had begun. */
   noteBroken(id: string): void
-  /** Share of failed or slow outcomes lately, 0 to 1. */
+  /** Recent share of failed or slow outcomes, 0 to 1. */
   failureRate(id: string): number
   /** Another gateway's circuit is open, for `remainingMs` at most. */
   adopt(id: string, remainingMs: number): void
-  /** Closes every adopted circuit that is not among `ids`. */
+  /** Closes every adopted circuit that is not in `ids`. */
   closeAdoptedExcept(ids: ReadonlySet<string>): void
   /** Counts silent calls as slow. Call it about once a second. */
   tick(): void
   list(): CircuitStatus[]
-  /** Knows nothing any more of the targets that are gone; calls under way there count for nothing. */
+  /** Removes the data of missing targets; their running calls no longer count. */
   forget(isGone: IsGone): void
 }
 
 type BreakerOptions = {
   clock: Clock
-  /** [0, 1); spreads the times at which gateways probe. */
+  /** [0, 1); varies the times of probes between gateways. */
   random?: () => number
-  /** A circuit of ours changed; `forMs` is how long it stays open. Never called for what was adopted. */
+  /** One of our circuits changed; `forMs` is how long it stays open. Never called for adopted ones. */
   onChange?: (id: string, state: 'open' | 'closed', forMs: number) => void
 }
 
@@ -70,9 +67,9 @@ const FAILURE_SHARE = 0.5
 const SLOW_SHARE = 0.8
 export const FIRST_OPEN_MS = 5_000
 export const MAX_OPEN_MS = 60_000
-/** A circuit that stays closed this long starts from {@link FIRST_OPEN_MS} again. */
+/** After this time closed, a circuit starts from {@link FIRST_OPEN_MS} again. */
 const FORGIVEN_AFTER_MS = 60_000
-/** Our own evidence outweighs another gateway's below this share of failures. */
+/** Below this share of failures, our own results count more than another gateway's. */
 const HEALTHY_SHARE = 0.25
 
 type Circuit = {
@@ -83,7 +80,7 @@ type Circuit = {
   closedSinceMs: number
   /** Times opened in a row. */
   openings: number
-  /** Grows with every change of state: outcomes of calls from before don't count. */
+  /** Increases with every change of state, so that outcomes of earlier calls don't count. */
   generation: number
   probe: AdmittedCall | undefined
   window: SampleWindow
@@ -157,7 +154,7 @@ function createCircuit(id: string, nowMs: number): Circuit {
   }
 }
 
-/** Makes an open circuit half-open once its time is over. */
+/** Makes an open circuit half-open after its time. */
 function lapse(circuit: Circuit, nowMs: number): void {
   if (nowMs < circuit.openUntilMs) return
   circuit.state = 'half-open'
@@ -221,7 +218,7 @@ function count(
   else if (outcome === 'successes') circuit.slowInRow = 0
   if (outcome === 'successes') return
   const { all, failures, slow } = circuit.window.totals(nowMs)
-  // Silence costs seconds each time: it isn't borne until half a minute of good outcomes has fallen out of the window.
+  // Each silence costs seconds, so it opens before half a minute of good outcomes has left the window.
   const hasGoneSilent = Math.min(slow, circuit.slowInRow) >= MIN_SAMPLES
   const isMostlyBad = all >= MIN_SAMPLES && (failures >= all * FAILURE_SHARE || slow >= all * SLOW_SHARE)
   if (hasGoneSilent || isMostlyBad) open(circuit, options)

@@ -1,47 +1,46 @@
 /**
- * Limits how many calls a provider has in flight, with a short, bounded queue. What would wait too long is refused at once,
- * so that overload costs the refused nothing and the admitted little. An account with many calls in flight leaves some slots, and some
- * places in the queue, to others.
+ * Limits a provider's concurrent calls, with a short, bounded queue. A call that would wait too long is refused at once, so that overload
+ * costs little. An account with many calls leaves some slots and places in the queue to others.
  */
 import type { Provider } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import { SHARED } from '@/limits/shared-resources'
 import { isSameUpstream } from './renewal'
 
-/** Gives the slot back, which a call held for so many milliseconds; without them where none was made. Safe to call twice. */
+/** Releases the slot, which a call used for this many milliseconds; undefined if there was no call. Safe to call twice. */
 export type Release = (heldMs?: number) => void
 
 export interface ConcurrencyLimiter {
   /** A slot that is free for the account right now, or undefined. */
   tryTake(provider: Provider, accountId: string): Release | undefined
   /**
-   * Waits for one. Throws a GatewayError `overloaded` with `retryAfterSeconds` at once where the queue is full or moves too
-   * slowly, and after {@link MAX_WAIT_MS} where it was expected to be faster. Resolves to undefined where `signal` fires first.
+   * Waits for a slot. Throws a GatewayError `overloaded` with `retryAfterSeconds` at once if the queue is full or too slow, and after
+   * {@link MAX_WAIT_MS} if it was expected to be faster. Resolves to undefined if `signal` fires first.
    */
   take(provider: Provider, accountId: string, signal: AbortSignal): Promise<Release | undefined>
   /** Whether every account's call would be refused at once. */
   isOverloaded(provider: Provider): boolean
-  /** From now on limits are those of `providers`; waiting requests get new slots. */
+  /** Takes the limits of new `providers`; waiting requests get new slots. */
   renew(providers: ReadonlyMap<string, Provider>): void
   list(): { provider: string; inFlight: number; queued: number; limit: number }[]
 }
 
-/** The longest a request waits for a slot. */
+/** Maximum wait of a request for a slot. */
 const MAX_WAIT_MS = 2_000
 /** Requests that may wait for each slot. */
 const QUEUED_PER_SLOT = 1
-/** How much the latest call counts in the average time that a slot is held. */
+/** The weight of the latest call in the average time per slot. */
 const SMOOTHING = 0.1
 
 const { perAccount, perProcess } = SHARED.providerSlots
-/** An account takes one more slot while it has fewer than this many for each free one. */
+/** An account may take one more slot while it has fewer than this many per free slot. */
 const OWN_PER_FREE = perAccount / (perProcess - perAccount)
 
 type Waiter = { accountId: string; grant(release: Release): void }
 type Lane = {
   provider: Provider
   inFlight: number
-  /** The same by account, where there is a limit. */
+  /** Slots in use by account, for providers with a limit. */
   inFlightOf: Map<string, number>
   queue: Set<Waiter>
   /** 0 while unknown. */
@@ -61,7 +60,7 @@ export function createConcurrencyLimiter(): ConcurrencyLimiter {
     return lane
   }
 
-  /** A free slot goes to the line first, so no newcomer overtakes a waiting call. */
+  /** A free slot goes to the queue first, so that no new call overtakes a waiting one. */
   function tryTake(provider: Provider, accountId: string): Release | undefined {
     const lane = laneOf(provider)
     return mayTake(lane, accountId) ? occupy(lane, accountId) : undefined
@@ -130,7 +129,7 @@ function occupy(lane: Lane, accountId: string): Release {
   }
 }
 
-/** Gives free slots to the accounts that have least, among equals to the call that has waited longest. */
+/** Gives free slots to the accounts with the fewest, and among those to the longest-waiting call. */
 function letIn(lane: Lane): void {
   while (lane.queue.size > 0) {
     let next: Waiter | undefined
@@ -147,7 +146,7 @@ async function enqueue(lane: Lane, accountId: string, signal: AbortSignal): Prom
   const turn = Promise.withResolvers<Release | undefined>()
   const waiter: Waiter = { accountId, grant: turn.resolve }
   lane.queue.add(waiter)
-  // Leaves the queue in the same moment as it gives up, so that no slot is given to a request that is gone.
+  // Leaves the queue and gives up at once, so that a cancelled request gets no slot.
   function leave(): boolean {
     return lane.queue.delete(waiter)
   }
@@ -166,7 +165,7 @@ async function enqueue(lane: Lane, accountId: string, signal: AbortSignal): Prom
   }
 }
 
-/** The queue is full, or the last in it would wait for longer than allowed. */
+/** The queue is full, or its last call would wait too long. */
 function isHopeless(lane: Lane): boolean {
   const { queue, provider } = lane
   return queue.size >= provider.maxConcurrency * QUEUED_PER_SLOT || expectedWaitMs(lane) > MAX_WAIT_MS

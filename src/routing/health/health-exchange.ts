@@ -1,6 +1,6 @@
 /**
- * Shares open circuits and resting keys among gateways. All in the background: publishing is not awaited; news of others is
- * read once a second, or every five seconds if unused. Without the store, each gateway uses its own experience.
+ * Shares open circuits and paused keys among gateways, in the background: writes are not awaited; others' state is read once a second, or
+ * every five seconds if idle. Without Redis, each gateway uses its own experience.
  */
 import type { Catalog, Provider } from '@/catalog/types'
 import { sha256Hex } from '@/lib/ids'
@@ -10,37 +10,37 @@ import noteText from './note-health.lua' with { type: 'text' }
 import readText from './read-health.lua' with { type: 'text' }
 import withdrawText from './withdraw-health.lua' with { type: 'text' }
 
-/** Of a target: `open`. Of a key: `cooling` or `out`. Of a latency: how many milliseconds. */
+/** Of a target: `open`. Of a key: `cooling` or `out`. Of a latency: the milliseconds. */
 type HealthState = 'open' | 'cooling' | 'out' | number
 
 /** `subject` is `target:`, `key:`, `promise:` (see `backoff-windows.ts`), `stream:` or `whole:` (see `latency.ts`) and an id. */
 export type HealthNote = { subject: string; state: HealthState; remainingMs: number; isOwn: boolean }
 
 export interface HealthExchange {
-  /** Tells the others. Returns at once and never throws. */
+  /** Shares a state with the others. Returns at once and never throws. */
   publish(subject: string, state: HealthState, forMs: number): void
-  /** Takes it back. */
+  /** Removes it again. */
   withdraw(subject: string): void
-  /** What others say is about to be gone by: it is read soon, and often. Without I/O, and may be called for each request. */
+  /** Requests are coming: makes reads soon and frequent. Without I/O, so it may be called for each request. */
   stayClose(): void
-  /** Begins to read; `listener` gets everything that holds now, each time. */
+  /** Starts reading; each time `listener` gets everything that is currently valid. */
   start(listener: (notes: HealthNote[]) => void): void
   stop(): Promise<void>
 }
 
-/** Runs a script on one key of the store that all gateways share. */
+/** Runs a script on one key of the shared Redis. */
 type RunScript = (text: string, key: string, args: (string | number)[]) => Promise<unknown>
 
 type ExchangeOptions = {
   run: RunScript
-  /** Names this gateway among all others, e.g. a random id. Without `|`. */
+  /** A unique id of this gateway, for example random. Without `|`. */
   gatewayId: string
-  /** Says at which address a provider is known here, undefined for none of ours; see {@link providerAddresses}. */
+  /** A digest of the provider's address in this catalogue; undefined for unknown providers. See {@link providerAddresses}. */
   addressOf(provider: string): string | undefined
   logger: Logger
-  /** Milliseconds between two reads while requests come. Default {@link READ_INTERVAL_MS}. */
+  /** Milliseconds between reads while requests come. Default {@link READ_INTERVAL_MS}. */
   intervalMs?: number
-  /** The same while it is not asked for. Default {@link IDLE_INTERVAL_MS}. */
+  /** Milliseconds between reads while idle. Default {@link IDLE_INTERVAL_MS}. */
   idleIntervalMs?: number
 }
 
@@ -49,7 +49,7 @@ const IDLE_INTERVAL_MS = 5_000
 const NAME = 'routing:health'
 const ADDRESS_CHARS = 16
 
-/** An exchange for a gateway that is alone. */
+/** For a gateway that runs alone. */
 export const NO_EXCHANGE: HealthExchange = {
   publish() {},
   withdraw() {},
@@ -58,12 +58,12 @@ export const NO_EXCHANGE: HealthExchange = {
   stop: async () => {},
 }
 
-/** Creates an exchange over the store. */
+/** Creates an exchange over Redis. */
 export function createHealthExchange(options: ExchangeOptions): HealthExchange {
   const { run, gatewayId, addressOf, logger } = options
   const { intervalMs = READ_INTERVAL_MS, idleIntervalMs = IDLE_INTERVAL_MS } = options
   let isReachable = true
-  /** Whether a caller has asked since the last read, which began then. */
+  /** Whether a request has come since the last read began. */
   let isAsked = false
   let readAtMs = Number.NEGATIVE_INFINITY
   let tell: (notes: HealthNote[]) => void = () => undefined
@@ -116,8 +116,8 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
 }
 
 /**
- * Short digests of the addresses of a catalogue's providers, by name. One name with two addresses or dialects is two upstreams.
- * All other settings may differ between gateways, or change.
+ * Short digests of the providers' addresses, by name. One name with two addresses or dialects is two upstreams. All other settings may
+ * differ between gateways, or change.
  */
 export function providerAddresses({ providers }: Catalog): ReadonlyMap<string, string> {
   const digest = ({ name, baseUrl, dialect }: Provider) =>
@@ -125,18 +125,18 @@ export function providerAddresses({ providers }: Catalog): ReadonlyMap<string, s
   return new Map([...providers.values()].map((provider) => [provider.name, digest(provider)]))
 }
 
-/** The subject with the address at which its provider is known: the ids of all subjects begin with the provider's name. */
+/** The subject with its provider's address; ids of all subjects begin with the provider's name. */
 function notedAs(subject: string, addressOf: ExchangeOptions['addressOf']): string | undefined {
   const address = addressOf(subject.slice(subject.indexOf(':') + 1).split('/', 1)[0] ?? '')
   return address === undefined ? undefined : `${address} ${subject}`
 }
 
-/** A target belongs to the gateway that opened it first: that one probes. */
+/** A target belongs to the gateway that opened it first, which probes it. */
 function firstStays(subject: string): number {
   return subject.startsWith('target:') ? 1 : 0
 }
 
-/** Reads a reply of read-health.lua; what another version may have written differently is left out, and so are upstreams that are not ours. */
+/** Parses a reply of read-health.lua, without invalid notes (from another version) and unknown upstreams. */
 function parseNotes(reply: unknown, gatewayId: string, addressOf: ExchangeOptions['addressOf']): HealthNote[] {
   const fields = Array.isArray(reply) ? reply.map(String) : []
   const notes: HealthNote[] = []

@@ -1,26 +1,26 @@
-/** Counts the calls under way on each provider key, so that an operator who took a key out of use learns when the last one is over. */
+/** Counts the running calls with each provider key, so that an operator can see when a removed key is no longer used. */
 import type { Catalog, Provider, ProviderKey } from '@/catalog/types'
 import { providerKeyId } from './target-id'
 
-/** The calls of one key of the catalogue, present or former. */
+/** The calls of one current or former key of the catalogue. */
 export type CallsOfKey = { readonly id: string; underWay: number; isRemoved: boolean }
 
 export interface KeyCalls {
-  /** A call begins. Returns what {@link ended} takes at its end. */
+  /** A call begins. Pass the result to {@link ended}. */
   began(provider: Provider, key: ProviderKey): CallsOfKey
   ended(call: CallsOfKey): void
-  /** Keys that are in `before` and not in `next` are drained from now on. */
+  /** Keys that are in `before` and not in `next` count as removed from now on. */
   renew(next: Catalog, before: Catalog): void
-  /** Calls under way on keys that are no longer in use, by the key's id. */
+  /** Running calls with removed keys, by the key's id. */
   draining(): Map<string, number>
 }
 
-/** Counts for one process. `onDrained` is called once for each key out of use, when no call is under way on it any more. */
+/** Counts for one process. `onDrained` is called once for each removed key, after its last call. */
 export function createKeyCalls(onDrained: (id: string) => void = () => undefined): KeyCalls {
   const all = new Map<string, CallsOfKey>()
   const ofKey = new WeakMap<ProviderKey, CallsOfKey>()
 
-  /** One for all objects by which catalogues know the key. */
+  /** One counter per key id, shared by all catalogues. */
   function callsOf(id: string): CallsOfKey {
     const calls = all.get(id) ?? { id, underWay: 0, isRemoved: false }
     all.set(id, calls)

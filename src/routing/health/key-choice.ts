@@ -1,12 +1,12 @@
-/** Which of several keys that may be used a call gets: one for all of a conversation, or one by chance, both as often as the weights say. */
+/** Chooses one of several usable keys by weight: the same for a whole conversation, or a random one. */
 import type { Provider, ProviderKey } from '@/catalog/types'
 import { sha256Hex } from '@/lib/ids'
 import { providerKeyId } from './target-id'
 
-/** Hexadecimal digits of a digest that fit into a number exactly. */
+/** The number of hexadecimal digits that are exact in a number. */
 const LOT_DIGITS = 12
 
-/** The key of a conversation, by weight: each key draws a lot, so that changed keys move no other conversation. */
+/** The key of a conversation, by weight: each key gets a pseudorandom number, so that a changed key affects no other conversation. */
 export function keyOf(provider: Provider, keys: readonly ProviderKey[], conversation: string): ProviderKey | undefined {
   let [best, shortest]: [ProviderKey | undefined, number] = [undefined, Number.POSITIVE_INFINITY]
   for (const key of keys) {
@@ -16,12 +16,12 @@ export function keyOf(provider: Provider, keys: readonly ProviderKey[], conversa
   return best
 }
 
-/** The lot of `name` in a conversation, between 0 and 1 and neither: always the same. */
+/** The fixed pseudorandom number of `name` in a conversation, between 0 and 1 (exclusive). */
 export function lotOf(conversation: string, name: string): number {
   return (Number.parseInt(sha256Hex(`${conversation}\n${name}`).slice(0, LOT_DIGITS), 16) + 0.5) / 16 ** LOT_DIGITS
 }
 
-/** One of `keys`, each as likely as its weight says. */
+/** A random key, by weight. */
 export function draw(keys: readonly ProviderKey[], random: () => number): ProviderKey | undefined {
   let drawn = random() * keys.reduce((sum, key) => sum + key.weight, 0)
   for (const key of keys) {

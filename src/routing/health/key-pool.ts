@@ -1,7 +1,6 @@
 /**
- * Chooses a provider key, by weight and one for a whole conversation. Skips resting keys: a rate-limited one until the
- * provider's time, a refused one for minutes, with an alert. A fault that may come from one account's requests counts for all
- * only once several accounts have met it.
+ * Chooses a provider key by weight, the same for a whole conversation. Skips paused keys: a rate-limited one until the provider's time, a
+ * refused one for minutes, with an alert. A fault that one account may have caused counts for all only after several accounts had it.
  */
 import type { Provider, ProviderKey } from '@/catalog/types'
 import type { ProviderError } from '@/chat/provider-error'
@@ -14,13 +13,13 @@ import { providerKeyId } from './target-id'
 
 export type KeyRest = { state: 'cooling' | 'out'; forMs: number }
 
-/** Whose call met a limit of rates, how long the provider wants to be left alone, and what it says is left there. */
+/** The account that hit a rate limit, the provider's requested pause, and what it reports as left. */
 export type KeyLimit = { accountId: string; retryAfterMs: number | undefined; left: ProviderError['left'] }
 
 export interface KeyPool {
   /**
-   * A key that the account may use now and is not in `avoided` (key ids); undefined if there is none. The same for each request of a
-   * `conversation` as long as it may be used, at every gateway: what a provider remembers or encrypts is its account's alone.
+   * A key that the account may use now and that is not in `avoided` (key ids); undefined if there is none. At every gateway, a
+   * `conversation` keeps its key while usable, since whatever a provider caches or encrypts belongs to the key's account.
    */
   pickUsable(
     provider: Provider,
@@ -28,61 +27,61 @@ export interface KeyPool {
     accountId: string,
     conversation?: Conversation,
   ): ProviderKey | undefined
-  /** The last resort: the key with the shortest rest for the account that is not in `avoided`. */
+  /** The last resort: the key with the shortest pause for the account that is not in `avoided`. */
   pickResting(provider: Provider, avoided: ReadonlySet<string>, accountId: string): ProviderKey | undefined
   /**
-   * The keys that calls of `provider` may use: those of the present catalogue, also where the request was planned by an earlier
-   * one. A provider that is gone, or stands at another address, has those that it had: they are what the request can be answered with.
+   * The keys that calls of `provider` may use: those of the current catalogue, even if the request was planned with an earlier one. A
+   * removed or moved provider keeps its old keys, so that the request can still be answered.
    */
   keysOf(provider: Provider): readonly ProviderKey[]
-  /** Whether any key may be used now by those who have met no limit of their own. */
+  /** Whether an account without limits of its own may use any key now. */
   hasUsable(provider: Provider): boolean
   /**
-   * The provider limited the key's rate; without `retryAfterMs` it rests longer each time in a row. It rests for the account that met
-   * the limit, and for all (returns true) where nothing is left, or where {@link MIN_WITNESSES} accounts in a row have met it and the
-   * provider does not say that something is left: as many requests, or as large ones, are one account's own.
+   * The provider limited the key's rate; without `retryAfterMs` the pause gets longer each time in a row. The key pauses for the account,
+   * and for all (returns true) if nothing is left, or if {@link MIN_WITNESSES} accounts in a row had it and the provider doesn't report
+   * something left: a single account may send too many or too large requests.
    */
   cool(provider: Provider, key: ProviderKey, limit: KeyLimit): boolean
   /** The provider refused the key itself. */
   takeOut(provider: Provider, key: ProviderKey, status: number): void
   /**
-   * The provider refused a request of `accountId` without saying whether it meant the request or the key. The key is taken out
-   * when {@link MIN_STRIKES} accounts in a row have met that, and no call with the key has worked in between.
+   * The provider refused a request of `accountId`, perhaps because of the key. The key is removed after {@link MIN_STRIKES} accounts in a
+   * row without a successful call in between.
    */
   strike(provider: Provider, key: ProviderKey, status: number, accountId: string): void
-  /** A call of the account that began at `startedMs` (monotonic) worked. */
+  /** A call of the account that began at `startedMs` (monotonic) succeeded. */
   noteSuccess(provider: Provider, key: ProviderKey, startedMs: number, accountId: string): void
-  /** Another gateway says that the key of this id rests. Never shortens a rest. */
+  /** Adopts a pause of this key from another gateway. Never shortens a pause. */
   adopt(id: string, rest: KeyRest): void
-  /** From now on the keys are those of `providers`. */
+  /** Takes the keys of new `providers`. */
   renew(providers: ReadonlyMap<string, Provider>, isGone: IsGone): void
-  /** Keys that rest now for all, by id. */
+  /** Keys paused for all accounts, by id. */
   resting(): Map<string, KeyRest>
 }
 
-/** Names the conversation, where there is more than one key to choose from. */
+/** Returns an id of the conversation; called only with several keys to choose from. */
 export type Conversation = () => string | undefined
 
 type KeyPoolOptions = {
   /** [0, 1). */
   random?: () => number
   clock?: Clock
-  /** A key has to rest: told to the other gateways. */
+  /** A key was paused, which is sent to the other gateways. */
   onRest?: (id: string, rest: KeyRest) => void
-  /** A key that was out works again. */
+  /** A refused key works again. */
   onRevival?: (id: string) => void
-  /** A key was refused: an operator has to look. */
+  /** A key was refused: an operator should check it. */
   onOut?: (provider: Provider, key: ProviderKey, status: number) => void
 }
 
-/** How long a key rests where the provider does not say, at first and at most. */
+/** The first and the maximum pause of a key if the provider names none. */
 export const FIRST_COOLING_MS = 2_000
 export const MAX_COOLING_MS = 60_000
-/** How long a refused key stays out before one request tries it again. */
+/** The pause of a refused key before one request tries it again. */
 export const OUT_MS = 300_000
-/** As many accounts don't come upon the same words by chance. */
+/** This many accounts don't send the same content by chance. */
 export const MIN_STRIKES = 3
-/** A second account that meets a limit shows that it is not the first one's own. */
+/** A second account with the limit shows that it isn't the first one's own. */
 const MIN_WITNESSES = SHARED.keyLimits.perProcess
 
 type Rest = {
@@ -98,13 +97,13 @@ type Rests = Map<string, Rest>
 type Strikes = { sinceMs: number; accountIds: Set<string> }
 
 type Pool = {
-  /** Of the present catalogue; undefined while that is the first one. */
+  /** Of the current catalogue; undefined for the first one. */
   providers: ReadonlyMap<string, Provider> | undefined
   rests: Rests
-  /** Of single accounts. */
+  /** Pauses of single accounts. */
   own: PerAccount<Rest>
   strikes: Map<string, Strikes>
-  /** The same for limits of rates. */
+  /** Accounts that hit a rate limit. */
   limits: Map<string, Strikes>
   clock: Clock
   random: () => number
@@ -198,7 +197,7 @@ function cool(pool: Pool, provider: Provider, key: ProviderKey, { accountId, ret
   const isForAll = left === 'nothing' || (left === undefined && isMetBySeveral(pool, id, accountId))
   const rests = isForAll ? pool.rests : pool.own.of(accountId)
   const alreadyMs = restingMs(pool, rests, id)
-  // Calls that were in flight together are limited together: that is one limit, not several in a row.
+  // Concurrent calls hit the same limit, which counts once.
   if (alreadyMs > 0 && alreadyMs >= (retryAfterMs ?? 0)) return isForAll
   const coolings = rests.get(id)?.coolings ?? 0
   const usualMs = Math.min(MAX_COOLING_MS, FIRST_COOLING_MS * 2 ** Math.min(coolings, 10))
@@ -214,7 +213,7 @@ function isMetBySeveral(pool: Pool, id: string, accountId: string): boolean {
   return accountIds.size >= MIN_WITNESSES
 }
 
-/** The accounts that met a limit or a refusal of the key within `forMs`, to add to. */
+/** The accounts that hit a limit or a refusal of the key within `forMs`, as a set to add to. */
 function strikesOf({ clock }: Pool, strikes: Map<string, Strikes>, id: string, forMs: number): Strikes {
   const nowMs = clock.monotonic()
   const known = strikes.get(id)
@@ -246,14 +245,14 @@ function coolDown({ clock }: Pool, rests: Rests, id: string, { state, forMs }: K
   rests.set(id, { state, sinceMs, untilMs: sinceMs + forMs, coolings })
 }
 
-/** A success ends what came before its call began: calls in flight when the key was limited prove nothing. */
+/** A success only cancels what happened before its call began: earlier calls prove nothing about a later limit. */
 function noteSuccess(pool: Pool, id: string, startedMs: number, own: Rests | undefined): void {
   for (const known of [pool.strikes, pool.limits]) clear(known, id, startedMs)
   if (own) endRest(pool, own, id, startedMs)
   if (endRest(pool, pool.rests, id, startedMs)) pool.options.onRevival?.(id)
 }
 
-/** Whether that was before its time. */
+/** Ends the pause; returns whether it was early. */
 function endRest({ clock }: Pool, rests: Rests, id: string, startedMs: number): boolean {
   const rest = rests.get(id)
   if (!rest || startedMs < rest.sinceMs) return false

@@ -1,17 +1,17 @@
-/** Remembers how long targets take until their answer begins: on average, and at their slowest. The past fades. */
+/** Measures how long targets take to begin an answer: on average, and at their slowest. Old values lose weight. */
 import type { Clock } from '@/lib/clock'
 import type { IsGone } from './renewal'
 
 export interface Latencies {
   note(id: string, stream: boolean, milliseconds: number): void
-  /** The average. Undefined if nothing was noted lately. */
+  /** The average. Undefined without recent measurements. */
   usual(id: string, stream: boolean): number | undefined
-  /** What all but a hundredth take. Undefined while too few were noted lately, here or at another gateway. */
+  /** The 99th percentile. Undefined without enough recent measurements here or at another gateway. */
   slowest(id: string, stream: boolean): number | undefined
-  /** What another gateway measured as its slowest; used while this process has too few measurements. */
+  /** Adopts another gateway's measurement, used while this process has too few. */
   adopt(id: string, stream: boolean, slowestMs: number): void
   forget(isGone: IsGone): void
-  /** What was measured here since the last call, for the other gateways. */
+  /** New measurements since the last call, for the other gateways. */
   takeNews(): { id: string; stream: boolean; slowestMs: number }[]
 }
 
@@ -19,10 +19,10 @@ export interface Latencies {
 const SMOOTHING = 0.2
 /** An older measurement is ignored, so that a slow target gets another chance. */
 export const FORGOTTEN_AFTER_MS = 10 * 60_000
-/** Calls that the slowest is taken from, and how many there have to be. Of so many the slowest one does not count. */
+/** The maximum and minimum numbers of calls for the percentile. With the maximum, the slowest one doesn't count. */
 const SAMPLES = 100
 const MIN_KNOWN_SAMPLES = 5
-/** The slowest is looked for anew after so many calls. */
+/** The percentile is updated after this many calls. */
 const RENEWED_EVERY = 10
 
 type Entry = {
@@ -37,7 +37,7 @@ type Entry = {
 
 type Adopted = { slowestMs: number; atMs: number }
 
-/** Knows nothing yet. Streams and complete answers are kept apart: the latter begin when they are finished. */
+/** Starts without measurements. Streams and complete answers are separate: the latter begin when they are finished. */
 export function createLatencies(clock: Clock): Latencies {
   const known = { streams: new Map<string, Entry>(), wholes: new Map<string, Entry>() }
   const adopted = { streams: new Map<string, Adopted>(), wholes: new Map<string, Adopted>() }

@@ -1,17 +1,17 @@
-/** Faults that one account met at targets and keys. Bounded: the account whose last fault is oldest is forgotten first. */
+/** Faults that single accounts had with targets and keys. Bounded: the account with the oldest last fault is forgotten first. */
 import { createBoundedMap } from '@/lib/bounded-map'
 
 export interface PerAccount<V> {
-  /** What is known of the account, by the id of a key or target; undefined if nothing is. */
+  /** The account's entries by the id of a key or target; undefined if there are none. */
   find(accountId: string): Map<string, V> | undefined
-  /** The same, to add to. */
+  /** Like {@link find}, but creates the map. */
   of(accountId: string): Map<string, V>
 }
 
-/** Accounts that are remembered at once in a process. */
+/** Maximum accounts per process. */
 const MAX_ACCOUNTS = 10_000
 
-/** Creates an empty memory. */
+/** Creates an empty map. */
 export function createPerAccount<V>(): PerAccount<V> {
   const accounts = createBoundedMap<string, Map<string, V>>(MAX_ACCOUNTS)
   return {

@@ -1,31 +1,31 @@
-/** Transfers the experience to a new catalogue: all of it, except for upstreams that are gone or have another address. */
+/** Keeps health data for a new catalogue, except for upstreams that are gone or have another address. */
 import type { Catalog, Provider } from '@/catalog/types'
 import { providerKeyId, targetId } from './target-id'
 
-/** Whether a name of a target, of a provider key, or of what a target asked for with a key, means nothing after a change. */
+/** Whether data under this id (of a target, a provider key, or a target with a key) is obsolete. */
 export type IsGone = (id: string) => boolean
 
-/** Says it of the change from `before` to `next`. What neither knows is kept. */
+/** Compares the catalogues `before` and `next`. Ids unknown to both are kept. */
 export function goneBetween(before: Catalog, next: Catalog): IsGone {
   const [old, kept] = [namesIn(before), namesIn(next)]
   const moved = new Set(
     [...before.providers.values()].filter((provider) => hasMoved(provider, next)).map(({ name }) => name),
   )
   return (id) => {
-    // An entry for one target has the target's name, a space and the key.
+    // The id may be the target's name, a space and the key.
     const [subject = id] = id.split(' ')
     if (moved.has(subject.slice(0, subject.indexOf('/')))) return true
     return old.has(subject) && !kept.has(subject)
   }
 }
 
-/** Whether `provider` is another upstream by the same name in `next`, or none. */
+/** Whether `next` has no such provider, or another upstream of the same name. */
 function hasMoved(provider: Provider, { providers }: Catalog): boolean {
   const now = providers.get(provider.name)
   return !now || !isSameUpstream(provider, now)
 }
 
-/** Whether the keys of the one are keys for the other. */
+/** Whether keys of one are valid for the other. */
 export function isSameUpstream(one: Provider, other: Provider): boolean {
   return one.baseUrl === other.baseUrl && one.format === other.format && one.dialect.name === other.dialect.name
 }

@@ -1,7 +1,7 @@
-/** Names for what has health of its own: the same in every gateway, and free of secrets. */
+/** Ids for health data: the same in every gateway, and without secrets. */
 import type { Provider, ProviderKey, Target } from '@/catalog/types'
 
-/** Put together once for each target: every look at its health asks for it. */
+/** Cached per target, since the id is needed very often. */
 const idOfTarget = new WeakMap<Target, string>()
 
 /** `provider/upstream model`. */

@@ -1,11 +1,11 @@
-/** Remembers how many tokens a second the answers of each target come to. The past fades. */
+/** Measures the tokens per second of each target's answers. Old values lose weight. */
 import type { Clock } from '@/lib/clock'
 import type { IsGone } from './renewal'
 
 export interface Throughputs {
-  /** An answer is complete: so many tokens of output, in so many milliseconds since the call began. */
+  /** A complete answer had this many output tokens, in this many milliseconds since the call began. */
   note(id: string, tokens: number, milliseconds: number): void
-  /** Tokens a second, on average. Undefined if nothing was noted lately. */
+  /** Average tokens per second. Undefined without recent measurements. */
   usual(id: string): number | undefined
   forget(isGone: IsGone): void
 }
@@ -14,10 +14,10 @@ export interface Throughputs {
 const SMOOTHING = 0.2
 /** An older measurement is ignored. */
 const FORGOTTEN_AFTER_MS = 10 * 60_000
-/** A shorter answer says how long its beginning took, and nothing of what follows. */
+/** A shorter answer's duration is mostly the time until it began. */
 const MIN_TOKENS = 32
 
-/** Knows nothing yet. */
+/** Starts without measurements. */
 export function createThroughputs(clock: Clock): Throughputs {
   const known = new Map<string, { average: number; atMs: number }>()
 

@@ -1,4 +1,4 @@
-/** Lets a tier choose: reads the request, ranks the candidates, keeps a conversation where it is, and shortens the list. */
+/** Makes a tier's choice: reads the request, ranks the candidates, keeps a conversation's model, and shortens the list. */
 import type { Model, Target, Tier } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import { difficultyOf, HARD_FROM } from './difficulty'
@@ -8,25 +8,25 @@ import { type Requirements, wantsReasoning } from './requirements'
 import type { RouteView } from './route-view'
 import { type Candidate, type Ranked, rankCandidates } from './score'
 
-/** Why a tier put which model first. */
+/** A tier's choice and its reasons. */
 export type TierChoice = {
   tier: Tier
   features: RequestFeatures
   kind: RequestKind
   difficulty: number
-  /** All eligible candidates, best first, or in the order that the caller wishes, before stickiness. */
+  /** All eligible candidates, best first, or in the caller's order, before stickiness. */
   ranking: Ranked[]
-  /** The model that the conversation has been talking to and the outcome of it; undefined if there is none. */
+  /** The conversation's previous model and whether it is kept; undefined if there is none. */
   session: { modelId: string; outcome: SessionOutcome } | undefined
-  /** Whether no candidate that can serve has the quality that the caller asks for. */
+  /** Whether no suitable candidate has the quality that the caller requires. */
   isBelowQuality: boolean
   /** The models to try, in order. Never empty. */
   models: Model[]
 }
 
 /**
- * A conversation keeps its model, or the tier chooses again: for a stronger one (`too-weak`), because no call would reach it,
- * because it cannot serve this request, or because of the caller's wish.
+ * A conversation keeps its model, or the tier chooses again: for a stronger one (`too-weak`), because it is unavailable, because it cannot
+ * serve this request, or because of the caller's preferences.
  */
 export type SessionOutcome = 'kept' | 'too-weak' | 'unavailable' | 'cannot-serve' | 'unwanted'
 
@@ -40,20 +40,20 @@ type TierQuestion = {
   view: RouteView
   /** The targets of a model that may answer the request. */
   targetsOf: (model: Model) => readonly Target[]
-  /** The model that this conversation has been talking to. */
+  /** The conversation's previous model. */
   stickyModelId: string | undefined
 }
 
-/** What an easy and a hard request are likely to write, in tokens, where the caller's limit is not lower. */
+/** Estimated output tokens of an easy and a hard request, unless the caller's limit is lower. */
 const EASY_OUTPUT_TOKENS = 250
 const HARD_OUTPUT_TOKENS = 2_000
-/** Models of one tier that a plan tries. The hold covers the dearest, so a long tail would tie up credit for nothing. */
+/** Maximum models of one tier per plan. The hold covers the most expensive, so a longer list would hold more credit without need. */
 const MAX_MODELS = 3
 
-/** Quality that may be missing more before a conversation gives up its model, and with it the provider's cache. */
+/** How much more quality a conversation's model may lack before it is replaced, which loses the provider's cache. */
 const STICKY_MARGIN = 0.1
 
-/** Chooses. Fails for no request: with nothing to go by, the order is by price and stated quality. */
+/** Makes the choice. Never fails: without data, the order is by price and stated quality. */
 export function chooseModels(question: TierQuestion): TierChoice {
   const { tier, eligible, isBelowQuality, request, requirements } = question
   const features = readFeatures(request, requirements)
@@ -76,13 +76,13 @@ export function chooseModels(question: TierQuestion): TierChoice {
   return { tier, features, kind: kindOf(features), difficulty, ranking, session, isBelowQuality, models }
 }
 
-/** Whether the model `heldId` is, by this choice, stronger than `modelId`, and could have served the request as well. */
+/** Whether the model `heldId` is stronger than `modelId` by this choice, and could have served the request too. */
 export function outranks({ ranking }: TierChoice, heldId: string, modelId: string): boolean {
   const qualityOf = (id: string) => ranking.find(({ model }) => model.id === id)?.quality ?? Number.NEGATIVE_INFINITY
   return qualityOf(heldId) > qualityOf(modelId)
 }
 
-/** Puts the conversation's model first among `models`, if it can answer now and is strong enough for what is asked now. */
+/** Puts the conversation's model first in `models`, if it is available and strong enough for this request. */
 function resume(ranking: readonly Ranked[], mayKeep: boolean, models: Model[], question: TierQuestion) {
   const { stickyModelId: modelId } = question
   if (modelId === undefined) return undefined
@@ -103,16 +103,16 @@ function outcomeFor(
   if (!sticky || !first) return 'cannot-serve'
   if (!targetsOf(sticky.model).some((target) => view.isUsable(target))) return 'unavailable'
   if (!mayKeep) return 'unwanted'
-  // What lacks more than the first choice does is weaker: a conversation never moves down.
+  // A model that lacks more quality than the first choice is weaker: a conversation never moves to a weaker model.
   return sticky.shortfall > first.shortfall + STICKY_MARGIN ? 'too-weak' : 'kept'
 }
 
-/** `easy` or `hard`, as the reason and the evaluation say it. */
+/** `easy` or `hard`, for the reason and the evaluation. */
 export function difficultyClass(difficulty: number): 'easy' | 'hard' {
   return difficulty >= HARD_FROM ? 'hard' : 'easy'
 }
 
-/** The caller's wish goes before the tier's own ranking and the conversation's model. */
+/** The caller's preferences override the tier's ranking and the conversation's model. */
 function asWished(ranked: Ranked[], question: TierQuestion): { ranking: Ranked[]; mayKeep: boolean } {
   const { request, view, targetsOf, isBelowQuality, stickyModelId } = question
   const { preferences, stream } = request
@@ -137,7 +137,7 @@ function stateOf(model: Model, { request, view, targetsOf }: TierQuestion): Cand
   }
 }
 
-/** The best few, and the best of every provider that none of them is from: one provider's outage must not end the list. */
+/** The best few, and the best of every other provider, so that one provider's outage doesn't end the list. */
 function shortlist(ranking: readonly Ranked[], { targetsOf }: TierQuestion): Model[] {
   const providerNames = (model: Model) => targetsOf(model).map((target) => target.provider.name)
   const models = ranking.map(({ model }) => model)

@@ -1,6 +1,6 @@
 /**
- * The quality that a request deserves, as a number: the score of its text, learned from public prompts, and its other traits,
- * through a logistic curve. Public collections have no tools, schemas or effort: those weights are set by hand.
+ * The quality that a request needs, as a number: the score of its text, learned from public prompts, and its other traits, through a
+ * logistic curve. Public collections have no tools, schemas or effort, so those weights are set by hand.
  */
 import type { RequestFeatures } from './read-request'
 
@@ -9,7 +9,7 @@ export const HARD_FROM = 0.5
 
 type Signal = { because: string; weight: number; read(features: RequestFeatures): number }
 
-/** Every signal goes from 0 to 1. */
+/** Every signal is from 0 to 1. */
 const SIGNALS: readonly Signal[] = [
   { because: 'many tools to choose from', weight: 1.3, read: ({ tools }) => logarithm(tools, 5) },
   { because: 'an answer that follows a schema', weight: -0.3, read: ({ hasSchema }) => Number(hasSchema) },

@@ -1,4 +1,4 @@
-/** The plan of embeddings: the targets of the named model only, since other models' vectors don't compare. */
+/** The plan of embeddings: only the named model's targets, since vectors of different models can't be compared. */
 import { estimateInput, type InputSizes, measureInputs } from '@/catalog/embedding-size'
 import type { Catalog, Model, Target } from '@/catalog/types'
 import { type EmbeddingInput, type EmbeddingRequest, MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
@@ -15,8 +15,8 @@ export type EmbeddingPlan = Plan & { model: Model; sizes: InputSizes }
 type EmbeddingPlanOptions = Permitted & { view?: RouteView }
 
 /**
- * Builds the plan. Throws `model_not_found` for an unknown name, `forbidden` for one that the key may not call,
- * `context_length_exceeded` for an input that is surely too long, and `invalid_request` where the model cannot serve.
+ * Builds the plan. Throws `model_not_found` for an unknown name, `forbidden` for a model that the key may not use,
+ * `context_length_exceeded` for an input that is surely too long, and `invalid_request` if the model cannot serve the request.
  */
 export function buildEmbeddingPlan(
   catalog: Catalog,
@@ -64,7 +64,7 @@ function checkLengths({ inputs, isLone }: EmbeddingRequest, { id, contextLength 
   throw tooLong(`The inputs have at least ${inAll} tokens; one request takes at most ${MAX_EMBEDDING_TOKENS} in all.`)
 }
 
-/** A text is called too long only where it surely is: the provider counts exactly, and some shorten it themselves. */
+/** Only surely too long texts are refused: the provider counts exactly, and some shorten texts themselves. */
 function surely(input: EmbeddingInput): number {
   const tokens = estimateInput(input)
   return input.type === 'tokens' ? tokens : Math.floor(tokens * ESTIMATE_TOLERANCE)

@@ -1,6 +1,6 @@
 /**
- * Turns the named model or tier, and its fallbacks, into targets in order: all targets of a model, then the next model. A pure
- * function of catalogue, request and present health.
+ * Turns the named model or tier, and its fallbacks, into an ordered list of targets: all of a model, then of the next. A pure function of
+ * catalogue, request and current health.
  */
 import { findSold } from '@/catalog/aliases'
 import { refuseUnpriceable, takesTier } from '@/catalog/priceable'
@@ -26,41 +26,40 @@ import {
 import { type PassedOver, type Requirements, readRequirements, ruledOut, type Unmet } from './requirements'
 import { BLIND_VIEW, type RouteView } from './route-view'
 
-/** One upstream model that may answer, and the catalogue model it would be sold as. */
+/** One upstream model that may answer, and the catalogue model it is sold as. */
 export type PlannedTarget = { model: Model; target: Target }
 
 export type Plan = {
-  /** Never empty. Targets that no call would get through to at the moment come last, in their own order. */
+  /** Never empty. Unavailable targets come last, in their own order. */
   targets: PlannedTarget[]
-  /** Each model of `targets` once, in order of preference: the hold must cover the dearest. */
+  /** Each model of `targets` once, in order of preference: the hold must cover the most expensive. */
   models: Model[]
-  /** The model or tier as the caller named it: its id, or an alias. */
+  /** The caller's name of the model or tier: its id, or an alias. */
   requested: string
   /** Its id. */
   requestedId: string
   passedOver: PassedOver[]
-  /** How the tier chose, where the caller named one. */
+  /** The tier's choice, if the caller named a tier. */
   choice: TierChoice | undefined
   requirements: Requirements
-  /** Whether the caller named models to fall back to. */
+  /** Whether the caller named fallback models. */
   hasOwnFallback: boolean
-  /** Whether the order of a model's targets is the caller's wish. */
+  /** Whether the caller requested an order of a model's targets. */
   isWished: boolean
 }
 
 export type PlanOptions = Permitted & {
-  /** The caller's format: a request with parts that only a pass-through can carry goes to no other. */
+  /** The caller's format, the only one possible for a request with parts that need a pass-through. */
   clientFormat?: FormatName
   view?: RouteView
-  /** The model that this conversation has been talking to, for tiers. */
+  /** The conversation's previous model, for tiers. */
   stickyModelId?: string | undefined
 }
 
 /**
- * Builds the plan: the named model or the tier's choice, then the request's fallback list, or else the catalogue's for the
- * named model. Throws `model_not_found` for an unknown name in `model` or `fallback`, `forbidden` for one that the key may not
- * call, and `invalid_request` (or `context_length_exceeded`, where that is all there is to it) where no model can serve the
- * request, saying why each cannot.
+ * Builds the plan: the named model or the tier's choice, then the request's fallback list, or else the catalogue's. Throws
+ * `model_not_found` for an unknown name in `model` or `fallback`, `forbidden` for a model that the key may not use, and `invalid_request`
+ * (or `context_length_exceeded`, if that is the only reason) if no model can serve the request, with the reason for each.
  */
 export function buildPlan(catalog: Catalog, asked: ChatRequest, options: PlanOptions = {}): Plan {
   const request = withSortOfName(catalog, asked)
@@ -78,13 +77,13 @@ export function buildPlan(catalog: Catalog, asked: ChatRequest, options: PlanOpt
   }
   let models = resolve(draft, named)
   if (models.length === 0) {
-    // No model meets every wish: each one that may succeed is worth an attempt.
+    // No model meets all preferences, so each one that may succeed is tried.
     Object.assign(draft, { isLenient: true, passedOver: [], choice: undefined })
     models = resolve(draft, named)
   }
   if (models.length === 0) {
     refuseUntakenTools(catalog, request, options.clientFormat, draft.passedOver)
-    // What has no price is refused for that, whichever model it was meant for.
+    // Content without a price is refused for any model.
     refuseUnpriceable(
       request,
       draft.passedOver.flatMap(({ model }) => model.targets),
@@ -106,14 +105,14 @@ export function buildPlan(catalog: Catalog, asked: ChatRequest, options: PlanOpt
   }
 }
 
-/** What OpenRouter's clients write behind a name, and what decides then. */
+/** OpenRouter's suffixes of model names, and the sort orders they request. */
 const SORT_OF_SUFFIX: ReadonlyMap<string, Sort> = new Map([
   [':nitro', 'throughput'],
   [':floor', 'price'],
 ])
 const SUFFIX = /:[a-z]+$/
 
-/** The model or tier of that name, with or without a suffix. Throws `model_not_found`, blaming the field `param`. */
+/** The model or tier with that name, with or without a suffix. Throws `model_not_found` for the field `param`. */
 export function findModelOrTier(catalog: Catalog, id: string, param: string): Named {
   const found = findSold(catalog, id)
   if (found) return found
@@ -130,7 +129,7 @@ function noOnline(id: string, param: string): GatewayError {
   return invalidRequest(message, param)
 }
 
-/** The request with what the suffix of its model's name wishes, unless its body wishes something else. */
+/** The request with the preference from its model name's suffix, unless the body has another. */
 function withSortOfName(catalog: Catalog, request: ChatRequest): ChatRequest {
   const { model, preferences = NO_WISH } = request
   if (preferences.sort !== undefined || findSold(catalog, model)) return request
@@ -140,16 +139,15 @@ function withSortOfName(catalog: Catalog, request: ChatRequest): ChatRequest {
 
 const NO_WISH: RoutePreferences = { order: [], only: [], ignore: [] }
 
-/** Of each model the target that comes first. */
+/** The first target of each model. */
 function firstOfEach(targets: readonly PlannedTarget[]): PlannedTarget[] {
   const seen = new Set<Model>()
   return targets.filter(({ model }) => !seen.has(model) && seen.add(model))
 }
 
-/** Parts that one message names; what a caller sends must not make it long. */
+/** Maximum parts named in one message, so that a caller can't make it long. */
 const MAX_NAMED_PARTS = 5
 
-/** What a caller names. */
 type Named = Model | Tier
 
 type Draft = {
@@ -158,7 +156,7 @@ type Draft = {
   options: PlanOptions
   view: RouteView
   passedOver: PassedOver[]
-  /** Whether a model is passed over only for what surely makes it fail. */
+  /** Whether a model is skipped only for what surely makes it fail. */
   isLenient: boolean
   choice: TierChoice | undefined
 }
@@ -170,7 +168,7 @@ function findFallbacks(catalog: Catalog, primary: Named, request: ChatRequest, p
   }
   if ('candidates' in primary) return []
   const named: Named[] = []
-  // The caller did not ask for these: the key simply does without those it may not call.
+  // The caller did not name these, so models that the key may not use are skipped silently.
   for (const id of primary.fallback) {
     const own = catalog.models.get(id)
     if (own && !forbids(permitted, own)) named.push(own)
@@ -185,7 +183,7 @@ function findChat(catalog: Catalog, name: string, param: string, permitted: Perm
   return found
 }
 
-/** The models that can serve, in order, each once; those that cannot are noted as passed over. */
+/** The models that can serve, in order, each once; others are noted as skipped. */
 function resolve(draft: Draft, named: readonly Named[]): Model[] {
   const models: Model[] = []
   for (const entry of named) {
@@ -211,7 +209,7 @@ function fromTier(draft: Draft, tier: Tier, isPrimary: boolean): Model[] {
   return choice.models
 }
 
-/** The candidates of the quality that is asked for. The others are passed over, unless there is nothing else. */
+/** The candidates with the required quality. The others are skipped, unless there is nothing else. */
 function goodEnough({ request: { preferences }, passedOver }: Draft, able: readonly Model[]): readonly Model[] {
   if (!preferences?.quality) return able
   const good = able.filter((model) => !tooWeak(model, preferences))
@@ -223,7 +221,7 @@ function goodEnough({ request: { preferences }, passedOver }: Draft, able: reado
   return good
 }
 
-/** A model that `isNamed` is not exchanged for one that thinks, only because thinking was asked for. */
+/** A model that `isNamed` is not replaced by a reasoning model only because reasoning was requested. */
 function canServe(draft: Draft, model: Model, isNamed: boolean): boolean {
   const unmet: Unmet[] = []
   const obstacle = forbids(draft.options, model)
@@ -291,7 +289,7 @@ function carryingTargets(request: ChatRequest, clientFormat: FormatName, targets
   )
 }
 
-/** The targets that the caller allows, in the wished order. */
+/** The targets that the caller allows, in the requested order. */
 function wantedTargets(draft: Draft, model: Model): Target[] {
   const targets = usableTargets(draft, model)
   const { preferences } = draft.request

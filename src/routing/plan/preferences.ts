@@ -1,4 +1,4 @@
-/** Heeds what a caller wishes of routing: which models and targets it rules out, and in which order the others come. */
+/** Applies a caller's routing preferences: which models and targets they exclude, and the order of the others. */
 import { listOfTier, pricesFor } from '@/catalog/price'
 import type { Catalog, Model, Target } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
@@ -8,7 +8,7 @@ import type { Unmet } from './requirements'
 import type { RouteView } from './route-view'
 import type { Ranked } from './score'
 
-/** What the wishes are judged by. */
+/** The data for applying the preferences. */
 type Judged = {
   preferences: RoutePreferences
   targetsOf: (model: Model) => readonly Target[]
@@ -16,9 +16,9 @@ type Judged = {
   stream: boolean
 }
 
-/** Our estimate may be this much too low: a request near a dearer price list is judged by that. */
+/** Our estimate may be too low by this factor, so a request near a higher price list is judged by that. */
 const ESTIMATE_TOLERANCE = 1.25
-/** Names in one message. */
+/** Maximum names in one message. */
 const MAX_NAMED = 8
 
 /** Throws `invalid_request` for names of providers that do not exist. */
@@ -38,7 +38,7 @@ export function isWanted({ provider }: Target, { only, ignore }: RoutePreference
   return (only.length === 0 || only.includes(provider.name)) && !ignore.includes(provider.name)
 }
 
-/** Whether the wishes put the targets of a model into an order. */
+/** Whether the preferences order the targets of a model. */
 export function isOrdered(preferences: RoutePreferences | undefined): boolean {
   return preferences !== undefined && (preferences.order.length > 0 || preferences.sort !== undefined)
 }
@@ -53,7 +53,7 @@ export function noneWanted(targets: readonly Target[]): Unmet {
   }
 }
 
-/** Why `model` is too dear for a request of about `inputTokens` in a service tier, if it is. */
+/** Why `model` is too expensive for a request of about `inputTokens` in a service tier, if it is. */
 export function tooDear(
   model: Model,
   { maxPrice }: RoutePreferences,
@@ -72,14 +72,14 @@ export function tooDear(
   return undefined
 }
 
-/** Why `model` is not good enough, if it is not. An unstated quality counts as none. */
+/** Why the quality of `model` is too low, if it is. An unstated quality counts as 0. */
 export function tooWeak({ quality }: Model, { quality: least = 0 }: RoutePreferences): Unmet | undefined {
   if ((quality ?? 0) >= least) return undefined
   const has = quality === undefined ? 'has no stated quality' : `has quality ${quality}`
   return { requirement: 'quality', isFirm: true, detail: `${has}, below the ${least} asked for` }
 }
 
-/** The targets of a model in the order wished. */
+/** The targets of a model in the requested order. */
 export function arrangeTargets(targets: readonly Target[], judged: Omit<Judged, 'targetsOf'>): Target[] {
   const { preferences } = judged
   const slowness = new Map(targets.map((target) => [target, slownessOf(target, judged)]))
@@ -89,7 +89,7 @@ export function arrangeTargets(targets: readonly Target[], judged: Omit<Judged, 
   })
 }
 
-/** A tier's candidates in the order wished, else as ranked; `isBelow` where none has the quality: then the best comes first. */
+/** A tier's candidates in the requested order, else as ranked; `isBelow` if none has the quality: then the best comes first. */
 export function arrangeCandidates(ranking: readonly Ranked[], judged: Judged, isBelow: boolean): Ranked[] {
   const keys = new Map(ranking.map((ranked) => [ranked, sortKey(ranked, judged, isBelow)]))
   return ranking.toSorted((one, other) => {
@@ -98,7 +98,7 @@ export function arrangeCandidates(ranking: readonly Ranked[], judged: Judged, is
   })
 }
 
-/** Whether a conversation may stay with `model` although the wishes put `first` first. */
+/** Whether a conversation may keep `model` although the preferences put `first` first. */
 export function mayStay(model: Model, first: Model, judged: Judged, isBelow: boolean): boolean {
   if (isBelow || judged.preferences.sort !== undefined) return false
   return placeOfModel(model, judged) <= placeOfModel(first, judged)
@@ -110,7 +110,7 @@ function sortKey({ model, estimatedCost }: Ranked, judged: Judged, isBelow: bool
   return Math.min(...judged.targetsOf(model).map((target) => slownessOf(target, judged)))
 }
 
-/** The figure to sort by: higher is worse, and unknown is worst. A model has one price at all of its targets. */
+/** The number to sort by: higher is worse, and unknown is worst. A model has one price at all of its targets. */
 function slownessOf(target: Target, { preferences, view, stream }: Omit<Judged, 'targetsOf'>): number {
   switch (preferences.sort) {
     case 'latency':

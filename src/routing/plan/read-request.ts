@@ -1,4 +1,4 @@
-/** Reads what a request is about from a bounded part of it, in some twenty microseconds. */
+/** Reads a request's features from a bounded part of it, in about twenty microseconds. */
 
 import type { ChatRequest, Turn } from '@/chat/request'
 import { sampleTexts } from '@/routing/difficulty/sample'
@@ -7,38 +7,38 @@ import { type Requirements, readRequirements } from './requirements'
 
 export type RequestKind = 'chat' | 'code' | 'mathematics' | 'extraction' | 'tools'
 
-/** Strengths go from 0 to 1. */
+/** Strengths are from 0 to 1. */
 export type RequestFeatures = {
   /** Our estimate of the whole input. */
   inputTokens: number
-  /** Which turn of the user counts, as the hardest: 0 is the last that has text, 1 the one before. */
+  /** The user's turn that counts as the hardest: 0 is the last with text, 1 the one before. */
   turnsBack: number
   /** Characters of that turn. */
   promptChars: number
-  /** How many of them are what the instruction is to be done to. */
+  /** How many of them are the instruction's material. */
   materialChars: number
-  /** How hard its text reads from now, before the logistic curve: 0 is as likely easy as hard. */
+  /** The score of its text, before the logistic curve: at 0, easy and hard are equally likely. */
   text: number
   turns: number
   tools: number
   hasImages: boolean
   hasSchema: boolean
-  /** -1 the caller asked for no thinking, 0 left it alone, 1 asked for much. */
+  /** -1 the caller disabled reasoning, 0 did not set it, 1 requested much. */
   effort: number
   code: number
   mathematics: number
 }
 
-/** The latest turns of the user that are read, beside the first. */
+/** The number of the user's latest turns to read, besides the first. */
 const MAX_TURNS_BACK = 5
-/** What a turn's difficulty is worth after each further turn: "go on" behind a proof is part of the proof, for a while. */
+/** The factor for a turn's difficulty per later turn: "go on" after a proof is part of the proof, for a while. */
 const DECAY = 0.93
-/** The first turn often names the task of them all: it is never further off than this. */
+/** The first turn often names the whole task, so it never counts as further back than this. */
 const FIRST_TURNS_BACK = 8
-/** As many reasons as one reads. */
+/** As many reasons as people read. */
 const REASONS = 8
 
-/** Reads the features of `request`. `requirements` saves the estimate where the caller has it already. */
+/** Reads the features of `request`. `requirements` avoids a second estimate if the caller already has one. */
 export function readFeatures(
   request: ChatRequest,
   requirements: Pick<Requirements, 'capabilities' | 'inputTokens'> = readRequirements(request),
@@ -60,7 +60,7 @@ export function readFeatures(
   } satisfies RequestFeatures
 }
 
-/** What in the text of `request` moved its score furthest. */
+/** What in the text of `request` had the largest effect on its score. */
 export function explainRequest(request: ChatRequest): Contribution[] {
   const { sample, score, turnsBack, sum } = hardestTurn(request)
   const reasons = explainText(sample.text, sample.chars, REASONS)
@@ -68,7 +68,7 @@ export function explainRequest(request: ChatRequest): Contribution[] {
   return reasons
 }
 
-/** The one word that describes the request best. */
+/** The kind of request with the strongest evidence. */
 export function kindOf(features: RequestFeatures): RequestKind {
   if (features.code >= 0.5) return 'code'
   if (features.mathematics >= 0.5) return 'mathematics'
@@ -84,7 +84,7 @@ function effortOf({ reasoning }: ChatRequest): number {
   return effort === 'medium' || (budgetTokens ?? 0) > 0 ? 0.5 : 0
 }
 
-/** The turn of the user that says most about the conversation: the hardest, where each later turn takes some of its weight. */
+/** The user's turn that is most significant for the conversation: the hardest, with less weight for older turns. */
 function hardestTurn({ turns }: ChatRequest) {
   const [last, ...earlier] = readUserTurns(turns, MAX_TURNS_BACK)
   const sample = sampleTexts(last?.texts ?? [])
@@ -93,7 +93,7 @@ function hardestTurn({ turns }: ChatRequest) {
   let chance = chanceOf(score.sum)
   for (const [index, { texts }] of earlier.entries()) {
     const weight = DECAY ** (index + 1 < MAX_TURNS_BACK ? index + 1 : FIRST_TURNS_BACK)
-    // Not even a certainty would count for more.
+    // Even the maximum would not count for more.
     if (weight <= chance) break
     const older = sampleTexts(texts)
     const olderScore = scoreText(older.text, older.chars)
@@ -111,19 +111,19 @@ function chanceOf(sum: number): number {
   return 1 / (1 + Math.exp(-sum))
 }
 
-/** A turn of the user that has text, and its place in the conversation, which stays the same as the conversation grows. */
+/** A turn of the user with text, and its index, which stays the same as the conversation grows. */
 export type UserTurn = { texts: string[]; place: number }
 
-/** Turns that are looked through from either end: a loop of tools is long, a body of nothing but turns is longer. */
+/** Maximum turns to search from either end: a tool loop is long, and a body with nothing but turns is longer. */
 const MAX_TURNS_READ = 2_000
 
-/** The user's last `most` turns with text, the latest first, and then the first of all, where it is not among them. */
+/** The user's last `most` turns with text, the latest first, followed by the first of all, if not among them. */
 export function readUserTurns(turns: readonly Turn[], most: number): UserTurn[] {
   const found: UserTurn[] = []
   const oldest = Math.max(0, turns.length - MAX_TURNS_READ)
   let place = turns.length - 1
   for (; place >= oldest && found.length < most; place--) add(turns[place], place, found)
-  // What was looked through already is not looked through again.
+  // Not searched already.
   const end = Math.min(place + 1, MAX_TURNS_READ)
   for (let early = 0; early < end; early++) if (add(turns[early], early, found)) break
   return found

@@ -1,7 +1,4 @@
-/**
- * Refusals of a plan and the caller's error: models that the key may not call, that are of another kind, or that cannot serve
- * the request.
- */
+/** Reasons and errors for refusing models that the key may not use, that have another kind, or that cannot serve the request. */
 
 import { takesTools } from '@/catalog/tool-allowance'
 import type { Catalog, Model, ModelKind, Target, Tier } from '@/catalog/types'
@@ -11,10 +8,10 @@ import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import type { PassedOver, Unmet } from './requirements'
 
-/** Models named in full in one message; a tier may have many. */
+/** Maximum models named in one message; a tier may have many. */
 const MAX_NAMED = 8
 
-/** The 400 for a request that every model was passed over for; `boundField` is the first of those that not every format can carry. */
+/** The 400 for a request that no model can serve; `boundField` is the first field that not every format supports. */
 export function noneCanServe(passedOver: readonly PassedOver[], boundField?: string): GatewayError {
   const details = Object.fromEntries(
     passedOver
@@ -26,13 +23,12 @@ export function noneCanServe(passedOver: readonly PassedOver[], boundField?: str
     .map(({ model, unmet }) => `${model.id} ${unmet.map((item) => item.detail).join(' and ')}`)
   const more = passedOver.length > MAX_NAMED ? `; and ${passedOver.length - MAX_NAMED} more` : ''
   const message = `No model can serve this request: ${reasons.join('; ')}${more}.`
-  // Clients shorten a conversation by themselves on this error.
-  // What the key may not call would not have served them either way.
+  // Clients shorten a conversation by themselves on this error. Models that the key may not use would not have helped.
   const isOnlyLength = passedOver.every(({ unmet }) =>
     unmet.every(({ requirement }) => requirement === 'context-length' || requirement === 'permission'),
   )
   if (isOnlyLength) return new GatewayError('context_length_exceeded', message, { param: 'messages', details })
-  // The fields that are to blame where each model was passed over for them.
+  // The fields to name in the error if each model was skipped because of them.
   const blamable = [
     ['max-price', 'svc.max_price'],
     ['providers', 'svc.providers'],
@@ -45,7 +41,7 @@ export function noneCanServe(passedOver: readonly PassedOver[], boundField?: str
   return new GatewayError('invalid_request', message, { param, code: 'no_capable_model', details })
 }
 
-/** Throws the 400 for a tool that runs at providers and that none of the models asked for takes; it says which models do. */
+/** Throws the 400 for a provider-run tool that none of the requested models supports, with the models that do. */
 export function refuseUntakenTools(
   catalog: Catalog,
   request: ChatRequest,
@@ -66,10 +62,10 @@ export function refuseUntakenTools(
   throw invalidRequest(`${what}: no price covers it here, or the model speaks another format. ${others}.`, field)
 }
 
-/** Sees to it that a conversation is asked of a model that answers, and vectors of one that embeds; says where else to ask. */
+/** Ensures that chat requests name a chat model and embedding requests an embedding model; errors name the right endpoint. */
 const EMBEDDING_PATHS = 'POST /v1/embeddings, or models/{model}:embedContent and :batchEmbedContents'
 
-/** Throws `invalid_request` with the code `wrong_endpoint`, blaming the field `param`, where what is named is of the other kind. */
+/** Throws `invalid_request` with the code `wrong_endpoint` for the field `param`, if the named model is of the other kind. */
 export function checkKind(catalog: Catalog, named: Model | Tier, kind: ModelKind, param: string): void {
   const own: ModelKind = 'candidates' in named ? 'chat' : named.kind
   if (own === kind) return
@@ -85,13 +81,13 @@ function embedders({ models }: Catalog): string {
   return ids.length === 0 ? 'No model embeds here.' : `Models that embed: ${ids.slice(0, MAX_NAMED).join(', ')}.`
 }
 
-/** Ids of models or names of providers; null or left out = every one. */
+/** Ids of models or names of providers; null or undefined = all. */
 type Ids = readonly string[] | null | undefined
 
-/** The models that a key may call, and the providers that may answer it. A tier may be called where one of its candidates may. */
+/** The models and providers that a key may use. A tier may be used if one of its candidates may. */
 export type Permitted = { allowedModels?: Ids; allowedProviders?: Ids }
 
-/** Why a model is passed over that the key may not call, or that none of its providers serves. */
+/** Why a model is skipped that the key may not use, or that none of its providers serves. */
 const NOT_ALLOWED: Unmet = {
   requirement: 'permission',
   isFirm: true,
@@ -103,11 +99,11 @@ const NOT_SERVED: Unmet = {
   detail: 'is served by providers that this API key may not use',
 }
 
-/** The store has of the three lists what all of them allow, and not whose is the narrowest. */
+/** Redis has only the intersection of the three lists, so the message can't say which one is the narrowest. */
 const WHERE_FROM =
   'The key’s own list, or the rules for all keys of its member or its account, leave it out: GET /v1/key says what they allow together.'
 
-/** What forbids the key to call `model`, if anything does. */
+/** What forbids the key to use `model`, if anything. */
 export function forbids({ allowedModels, allowedProviders }: Permitted, model: Model): Unmet | undefined {
   if (allowedModels && !allowedModels.includes(model.id)) return NOT_ALLOWED
   if (allowedProviders && permittedTargets(allowedProviders, model).length === 0) return NOT_SERVED
@@ -122,8 +118,8 @@ export function permittedTargets(allowedProviders: Ids, model: Model): Target[] 
 }
 
 /**
- * Throws `forbidden`, blaming the field `param`, where the key may not call what it names: with the code `model_not_allowed`, or
- * `provider_not_allowed` where the reason is who serves it.
+ * Throws `forbidden` for the field `param` if the key may not use the named model: with the code `model_not_allowed`, or
+ * `provider_not_allowed` if it is because of the providers.
  */
 export function checkAllowed(permitted: Permitted, named: Model | Tier, param: string): void {
   if (permitted.allowedModels || permitted.allowedProviders) checkListed(permitted, named, param)

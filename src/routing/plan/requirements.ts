@@ -1,9 +1,9 @@
-/** What a request needs of a model, and why a given model cannot serve it: the filter in front of every plan. */
+/** What a request needs from a model, and why a given model cannot serve it: the filter before every plan. */
 import { measurePrompt, type Prompt } from '@/catalog/estimate'
 import type { Capability, Model } from '@/catalog/types'
 import type { ChatRequest, ContentBlock, FileBlock, Reasoning } from '@/chat/request'
 
-/** Token counts are estimates of the input and the caller's own limit on the output (per choice), where there is one. */
+/** The token counts are an estimate of the input and the caller's output limit (per choice), if any. */
 export type Requirements = {
   capabilities: ReadonlySet<Capability>
   prompt: Prompt
@@ -25,15 +25,15 @@ type Requirement =
   | 'providers'
 
 /**
- * One requirement that a model does not meet, in words for the caller. A `firm` one means that the model cannot answer. One
- * that is not firm is likely to fail or a wish: another model goes first, but the request is not refused for it.
+ * One requirement that a model does not meet, with a text for the caller. If `firm`, the model cannot answer. Otherwise it is likely to
+ * fail, or only a preference: another model goes first, but the request is not refused.
  */
 export type Unmet = { requirement: Requirement; isFirm: boolean; detail: string }
 
-/** A model that the caller named or a tier could have chosen, and why it is not tried. */
+/** A model that the caller named or a tier could have chosen, and why it is skipped. */
 export type PassedOver = { model: Model; unmet: Unmet[] }
 
-/** The estimate may be this much too high: a close call is left to the provider's exact count. */
+/** The estimate may be too high by this factor; the provider's exact count decides close cases. */
 export const ESTIMATE_TOLERANCE = 0.8
 
 const NAME_OF: Record<Capability, string> = {
@@ -45,10 +45,10 @@ const NAME_OF: Record<Capability, string> = {
   'json-schema': 'answers that follow a JSON schema',
 }
 
-/** Capabilities without which a model would refuse the request or ignore what was asked. */
+/** Capabilities without which a model would refuse the request or ignore a part. */
 const FIRM: ReadonlySet<Capability> = new Set(['tools', 'images', 'json-schema'])
 
-/** Reads the needs of `request`. Linear in its size. Throws `invalid_request` for content of no known size. */
+/** Reads the requirements of `request`. Linear in its size. Throws `invalid_request` for content of unknown size. */
 export function readRequirements(request: ChatRequest): Requirements {
   const capabilities = new Set<Capability>()
   if (request.tools.length > 0) capabilities.add('tools')
@@ -81,7 +81,7 @@ export function ruledOut(model: Model, requirements: Requirements): Unmet[] {
   return unmet
 }
 
-/** Whether the caller asked for thinking rather than left it alone or switched it off. */
+/** Whether the caller requested reasoning, neither leaving it unset nor disabling it. */
 export function wantsReasoning(reasoning: Reasoning | undefined): boolean {
   if (!reasoning) return false
   const { effort, budgetTokens } = reasoning
@@ -114,7 +114,7 @@ function addNeed(block: ContentBlock, capabilities: Set<Capability>): void {
   }
 }
 
-/** A file that is text is read as text by every model. */
+/** Every model reads a text file as text. */
 function fileNeed({ source }: FileBlock): Capability | undefined {
   if (source.type === 'text') return undefined
   const kind = 'mediaType' in source ? source.mediaType?.split('/')[0] : undefined

@@ -1,27 +1,26 @@
 /**
- * Ranks the candidates of a tier for one request: what quality it needs against price, observed latency and health. A
- * strategy is a set of default weights and a notion of how much quality a difficult request is worth; the catalogue may
- * change every weight.
+ * Ranks the candidates of a tier for one request: the quality it needs against price, observed latency and health. A strategy is a set of
+ * default weights and the quality it demands for difficult requests; the catalogue may change every weight.
  */
 import { pricesFor } from '@/catalog/price'
 import type { Model } from '@/catalog/types'
 import { costNano, type Nano } from '@/lib/money'
 
-/** One candidate and what is known of it right now. */
+/** One candidate and its current health. */
 export type Candidate = {
   model: Model
-  /** Whether any of its targets would be let through now. */
+  /** Whether any of its targets would be admitted now. */
   isUsable: boolean
-  /** Share of failures lately at its best target, 0 to 1. */
+  /** Recent share of failures at its best target, 0 to 1. */
   failureRate: number
-  /** Usual milliseconds until its answer begins; undefined while unknown. */
+  /** Usual milliseconds until its answer begins; undefined if unknown. */
   latencyMs: number | undefined
 }
 
-/** What the request takes: its difficulty (0 to 1) and the tokens it is likely to read and write. */
+/** What the request needs: its difficulty (0 to 1) and estimated input and output tokens. */
 type Need = { difficulty: number; inputTokens: number; outputTokens: number; wantsReasoning: boolean }
 
-/** A candidate's place. The parts are the penalties that make up its score; the best score is the one nearest to 0. */
+/** A ranked candidate. The parts are the penalties that make up its score; the best score is the nearest to 0. */
 export type Ranked = {
   model: Model
   score: number
@@ -46,15 +45,15 @@ const STRATEGIES: ReadonlyMap<string, Strategy> = new Map([
   ['cheap', { weights: { quality: 2.5, price: 1.5, latency: 0.2, health: 2 }, demand: 0.7 }],
 ])
 
-/** Even the hardest request is not worth any price for the last bit of quality: the cheapest of the good ones will do. */
+/** Even the hardest request doesn't need the highest quality at any price: the cheapest of the good models is enough. */
 const MAX_DEMAND = 0.82
 const NOTHING_BELOW = 0.32
 const ALL_FROM = 0.6
-/** Candidates that differ less in quality than this are not distinguished as if they were best and worst. */
+/** Smaller differences in quality are not stretched to the whole scale. */
 const MIN_QUALITY_RANGE = 0.25
 /** The ratio (4) that values must span before the greatest counts fully against a model. */
 const MIN_LOG_RANGE = Math.log(4)
-/** The health penalty of a model that no call would get through to: it is only ever tried last. */
+/** The health penalty of an unavailable model, so that it is tried last. */
 const UNUSABLE_HEALTH = 10
 const QUALITY_WITHOUT_REASONING = 0.5
 
@@ -92,24 +91,24 @@ export function rankCandidates(
   return ranked.sort((left, right) => right.score - left.score)
 }
 
-/** Difficulties are chances, and chances keep to the middle: below a certain one nothing is asked for, above another all. */
+/** Difficulties are probabilities, which are rarely extreme: below one limit no quality is demanded, above another all. */
 function decisiveness(difficulty: number): number {
   return Math.min(1, Math.max(0, (difficulty - NOTHING_BELOW) / (ALL_FROM - NOTHING_BELOW)))
 }
 
-/** What the request would cost at `model` if nothing is cached, in nano-USD. */
+/** The request's cost at `model` if nothing is cached, in nano-USD. */
 export function estimatedCost(model: Model, inputTokens: number, outputTokens: number): Nano {
   const prices = pricesFor(model.pricing, inputTokens)
   const output = Math.min(Math.ceil(outputTokens), model.maxOutputTokens)
   return costNano([inputTokens, output], [prices.input, prices.output])
 }
 
-/** Without a figure in the catalogue, a dearer model is taken for a better one. */
+/** Without a quality in the catalogue, a more expensive model counts as better. */
 function qualityOf(model: Model, price: number): number {
   return model.quality ?? 0.4 + 0.5 * price
 }
 
-/** Unknown latency counts as middling; if nothing is known at all, dearer models are taken for somewhat slower ones. */
+/** Unknown latency counts as medium; without any data, more expensive models count as somewhat slower. */
 function latencyScale(candidates: readonly Candidate[], prices: readonly number[]): readonly number[] {
   const known = candidates.flatMap(({ latencyMs }) => latencyMs ?? [])
   if (known.length === 0) return prices.map((price) => price / 2)
@@ -118,7 +117,7 @@ function latencyScale(candidates: readonly Candidate[], prices: readonly number[
   return candidates.map(({ latencyMs }) => (latencyMs === undefined ? 0.5 : (scale[next++] ?? 0.5)))
 }
 
-/** The values between 0 (the least) and 1 (the greatest) by their ratios. Small differences stay small. */
+/** Scales the values to 0 (the least) to 1 (the greatest) by their ratios. Small differences stay small. */
 function onLogScale(values: readonly number[]): number[] {
   const logs = values.map((value) => Math.log(Math.max(value, 1)))
   const least = Math.min(...logs)

@@ -1,6 +1,6 @@
 /**
- * Finds the conversation of a request, so that a tier keeps its model and a provider its key: by the caller's name, or by the
- * earlier turns. Only digests leave this file.
+ * Identifies the conversation of a request, so that a tier keeps its model and a provider its key: by the caller's name, or by the earlier
+ * turns. Only digests are returned.
  */
 import type { ChatRequest } from '@/chat/request'
 import { sha256Hex } from '@/lib/ids'
@@ -8,8 +8,8 @@ import { sampleTexts } from '@/routing/difficulty/sample'
 import { readUserTurns, type UserTurn } from './read-request'
 
 /**
- * The names under which a conversation's model is read and written. Without a name both are digests of the user's turns, up to
- * the turn before and up to this one. So each turn hands the model on, and conversations with only the same beginning separate.
+ * The ids under which a conversation's model is read and written. Without a name both are digests of the user's turns, up to the previous
+ * and the current turn. So each turn passes the model on, and conversations that only begin alike are separate.
  */
 export type Session = {
   /** Undefined for the first turn of a conversation that has no name. */
@@ -18,15 +18,15 @@ export type Session = {
   isNamed: boolean
 }
 
-/** Turns of the user that a digest is made from, beside the first. */
+/** The number of the user's turns in a digest, besides the first. */
 const TURNS_TOLD_APART = 4
-/** Only the beginning of the system prompt: later text may hold the time of day. */
+/** Only the beginning of the system prompt: later text may contain the time of day. */
 const SYSTEM_CHARS = 1_000
 const DIGEST_CHARS = 32
 
 /**
- * The session of `request`, within its account and tier. `name` is `x-svc-session`. A user's id is no name: many applications
- * send one for all their conversations. It only tells apart those that said the same.
+ * The session of `request` within its account and tier. `name` is `x-svc-session`. A user id is no name, since many applications send the
+ * same for all conversations. It only separates conversations with equal turns.
  */
 export function sessionOf(accountId: string, request: ChatRequest, name: string | undefined): Session | undefined {
   const given = name || request.cacheKey
@@ -36,8 +36,8 @@ export function sessionOf(accountId: string, request: ChatRequest, name: string 
 }
 
 /**
- * The lasting identity of a conversation within its account: its `name`, or its beginning. A cache key is no name, since an
- * application may use one for all requests. Undefined without a user's turn.
+ * A permanent id of a conversation within its account: its `name`, or its beginning. A cache key is no name, since an application may use
+ * one for all requests. Undefined without a user's turn.
  */
 export function conversationOf(accountId: string, request: ChatRequest, name: string | undefined): string | undefined {
   if (name) return digestOf([accountId, name])
@@ -59,7 +59,7 @@ function unnamedSession(accountId: string, request: ChatRequest): Session | unde
     return digestOf([...beginning, ...latest.map(outlineOf)])
   }
   const to = digestFrom(0)
-  // Tool results behind the last words: the turn that these began goes on.
+  // Tool results after the user's last text belong to the same turn.
   const goesOn = last.place < turns.length - 1 && turns.at(-1)?.role === 'user'
   return { from: goesOn ? to : said.length > 1 ? digestFrom(1) : undefined, to, isNamed: false }
 }
@@ -78,7 +78,7 @@ function outlineOf({ texts, place }: UserTurn): string {
   return `${place} ${chars} ${text}`
 }
 
-/** A digest, because a name is whatever a client sends, and a shared store must not show what was said. */
+/** A digest, because a name may be any text, and Redis must not contain what was said. */
 function digestOf(parts: readonly string[]): string {
   return sha256Hex(parts.join('\n')).slice(0, DIGEST_CHARS)
 }

@@ -1,39 +1,39 @@
-/** Remembers a conversation's model, in the process and in the shared store, so that prompt caches stay warm. */
+/** Remembers a conversation's model, in the process and in Redis, so that prompt caches stay useful. */
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { Session } from './session'
 
-/** The shared store. Losing what it holds costs a cold cache, nothing else. */
+/** The shared store. Losing its data only costs a missed prompt cache. */
 export interface SessionKeeper {
   get(key: string): Promise<string | null>
   set(key: string, value: string, ttlSeconds: number): Promise<unknown>
 }
 
-/** Whether the model of this id is stronger than the one to be remembered, and could have served as well. */
+/** Whether the model with this id is stronger than the new one, and could have served as well. */
 type Outranks = (heldModelId: string) => boolean
 
 export interface Stickiness {
-  /** The model of the conversation, or undefined; asks the shared store only for what this process may not know. */
+  /** The conversation's model, or undefined; asks Redis only if this process may not know. */
   recall(session: Session): Promise<string | undefined>
-  /** The conversation has had an answer from this model, and keeps a stronger one that it already has. Returns at once. */
+  /** Notes that this model answered, unless the conversation already has a stronger one. Returns at once. */
   remember(session: Session, modelId: string, outranks: Outranks): void
 }
 
-/** A conversation that pauses longer has lost its prompt cache anyway. */
+/** After a longer pause, a conversation has lost its prompt cache anyway. */
 export const SESSION_SECONDS = 15 * 60
-/** Conversations that one process remembers. */
+/** Maximum conversations per process. */
 export const MAX_SESSIONS = 50_000
-/** The longest a request waits for the shared store. */
+/** Maximum wait of a request for Redis. */
 const RECALL_TIMEOUT_MS = 25
-/** What is known here is written to the shared store again only this often. */
+/** Known models are written to Redis again at this interval. */
 const REFRESH_MS = 60_000
-/** For so long another gateway is not expected to have moved a named conversation to a stronger model. */
+/** Time in which another gateway is assumed not to have changed a named conversation's model. */
 const TRUST_MS = 1_000
 
 type Entry = { modelId: string; atMs: number; sharedAtMs: number; readAtMs: number }
 
-/** Creates the memory; without `keeper` it is this process's own. */
+/** Creates the memory; without `keeper` only in this process. */
 export function createStickiness(clock: Clock, keeper?: SessionKeeper): Stickiness {
   const sessions = createBoundedMap<string, Entry>(MAX_SESSIONS)
 
@@ -47,7 +47,7 @@ export function createStickiness(clock: Clock, keeper?: SessionKeeper): Stickine
       if (from === undefined) return undefined
       const nowMs = clock.monotonic()
       const known = live(from, nowMs)
-      // A nameless conversation continues under another digest, so the entry of the old one stays valid.
+      // An unnamed conversation continues under another digest, so the old digest's entry stays valid.
       if (known && (!isNamed || nowMs - known.readAtMs < TRUST_MS)) return known.modelId
       if (!keeper) return known?.modelId
       const held = await askKeeper(keeper, from)
@@ -73,13 +73,13 @@ function keyOf(session: string): string {
   return `routing:session:${session}`
 }
 
-/** A store that fails or takes too long has forgotten the conversation. */
+/** If Redis fails or is too slow, the conversation counts as unknown. */
 async function askKeeper(keeper: SessionKeeper, session: string): Promise<string | undefined> {
   const asked = keeper.get(keyOf(session)).catch(() => null)
   return (await withDeadline(asked, RECALL_TIMEOUT_MS, () => null)) ?? undefined
 }
 
-/** Another gateway may have moved a conversation that has a name to a stronger model meanwhile: that one stays. */
+/** Another gateway may have moved a named conversation to a stronger model meanwhile, which stays. */
 async function tellKeeper(
   keeper: SessionKeeper,
   { to, isNamed }: Session,

@@ -1,4 +1,4 @@
-/** One small request to one target, without anything that customers' requests have around them: no other target, no account, no charge. */
+/** Sends one small request to one target without failover, account and charge. */
 import type { Model, Target } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
@@ -15,10 +15,10 @@ import { callUpstream } from '@/upstream/client'
 import { describeFailure } from '@/upstream/failure'
 import type { Probe } from './probes'
 
-/** `firstTokenMs`: from sending to the first piece of a streamed answer; undefined of one in one piece. */
+/** `firstTokenMs`: from sending to the first piece of a streamed answer; undefined for a whole answer. */
 type TrialAnswer = { kind: 'answered'; response: ChatResponse; firstTokenMs: number | undefined }
 
-/** Enough for a model that thinks first; no answer is meant to be longer than a word. */
+/** Enough for a model that reasons first; no answer should be longer than a word. */
 const MAX_OUTPUT_TOKENS = 2_000
 const MAX_ANSWER_BYTES = 1024 * 1024
 const TIMEOUT_MS = 60_000
@@ -26,7 +26,7 @@ const NOBODY = 'provider-test'
 
 const decoder = new TextDecoder()
 
-/** Asks with the first of the provider's keys. `why` is for an operator, and says no secret. */
+/** Uses the provider's first key. `why` is for an operator, and contains no secret. */
 export async function askTarget(
   model: Model,
   target: Target,

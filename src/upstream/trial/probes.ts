@@ -1,4 +1,4 @@
-/** The questions of a provider's trial: a small one for each ability of a model, with its right answer. */
+/** The requests of a provider's trial: a small one for each capability of a model, with its right answer. */
 import type { Capability } from '@/catalog/types'
 import type { ChatRequest, UserBlock } from '@/chat/request'
 import type { ChatResponse } from '@/chat/response'
@@ -9,11 +9,11 @@ export type ProbeName = (typeof PROBE_NAMES)[number]
 
 export type Probe = {
   name: ProbeName
-  /** Without this capability a model is not asked. */
+  /** Models without this capability are skipped. */
   needs?: Capability
-  /** The question, without its output limit. */
+  /** The request, without its output limit. */
   asks: Pick<ChatRequest, 'stream' | 'turns' | 'tools' | 'output'> & Pick<Partial<ChatRequest>, 'toolChoice'>
-  /** Why the answer is not what was asked for; undefined if it is. */
+  /** Why the answer is wrong; undefined if it is right. */
   fault(response: ChatResponse): string | undefined
 }
 

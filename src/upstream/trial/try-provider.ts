@@ -1,4 +1,4 @@
-/** Tries a provider as an operator wants to know it: what works at each of its targets, how fast, and what that cost. */
+/** Tries a provider for an operator: what works at each of its targets, how fast, and the cost. */
 import { requestCost } from '@/catalog/price'
 import type { Catalog, Model, Target } from '@/catalog/types'
 import { inputTokens } from '@/chat/usage'
@@ -6,7 +6,7 @@ import { type Nano, nano } from '@/lib/money'
 import { askTarget } from './ask-target'
 import { PROBES, type ProbeName } from './probes'
 
-/** `untried`: the model is not said to be able to, or nothing of it worked. */
+/** `untried`: the model lacks the capability in the catalogue, or nothing of it worked. */
 type Verdict = 'works' | 'fails' | 'untried'
 
 /** The outcome of one target of one model. */
@@ -14,19 +14,19 @@ export type Trial = Record<ProbeName, Verdict> & {
   model: string
   /** The provider's own name of the model. */
   target: string
-  /** Whether the provider has said what each answer used. */
+  /** Whether the provider reported the usage of each answer. */
   usage: Verdict
   /** Milliseconds until a streamed answer began. */
   firstTokenMs: number | null
-  /** What the answers cost us, by the cost that the catalogue states; null if it states none. */
+  /** The cost of the answers by the catalogue; null if it states none. */
   cost: Nano | null
-  /** Why something fails, by what. */
+  /** What failed, and why. */
   faults: { of: ProbeName | 'usage'; why: string }[]
 }
 
 const AT_ONCE = 4
 
-/** Tries all models for chats that are sold from the provider `name`; undefined if none of that name is offered. */
+/** Tries all chat models of the provider `name`; undefined if it doesn't exist. */
 export async function tryProvider(catalog: Catalog, name: string): Promise<Trial[] | undefined> {
   if (!catalog.providers.has(name)) return undefined
   const waiting = [...catalog.models.values()].flatMap((model) =>
@@ -46,7 +46,7 @@ export async function tryProvider(catalog: Catalog, name: string): Promise<Trial
   return trials
 }
 
-/** One request after another: a small account's limits are not what is tried. */
+/** Sends one request after another, so that a small account's limits don't matter. */
 async function tryTarget(model: Model, target: Target): Promise<Trial> {
   const untried = {
     text: 'untried',
@@ -66,7 +66,7 @@ async function tryTarget(model: Model, target: Target): Promise<Trial> {
   }
   for (const probe of PROBES) {
     if (probe.needs && !model.capabilities.has(probe.needs)) continue
-    // If neither a whole answer nor a stream works, the rest would fail alike.
+    // If neither a whole answer nor a stream works, the rest would fail too.
     if (probe.needs && trial.text === 'fails' && trial.stream === 'fails') break
     const answer = await askTarget(model, target, probe)
     const why = answer.kind === 'failed' ? answer.why : probe.fault(answer.response)

@@ -1,7 +1,6 @@
 /**
- * Notes unanswered requests with a valid key, so that their account sees them and the reason. Not awaited: they are held in
- * memory, a share for each account, and written every few seconds; more are only counted. A process that dies loses its
- * unwritten notes; no bill depends on them.
+ * Notes failed requests with a valid key, so that their account sees them and the reason. Not awaited: they are kept in memory, with a
+ * limit per account, and written every few seconds; others are only counted. A crash loses unwritten notes, on which no bill depends.
  */
 import { type GatewayError, knownError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
@@ -19,15 +18,15 @@ import { keepFailurePartitions } from '@/usage/partitions'
 import { type FailureCount, forgetOldCounts, kindOf, type ListedFailure, writeFailures } from './failure-tables'
 import { modelName, withoutContent } from './without-content'
 
-/** `model` is what was asked for, in the caller's words; undefined if that was not read. */
+/** `model` is the caller's text; undefined if it wasn't read. */
 type Failure = { requestId: string; payer: Payer; format: FormatName; model: string | undefined; error: unknown }
 
 export interface FailedRequests extends BackgroundWorker {
-  /** Notes a request that was not answered. Never throws, and waits for nothing. */
+  /** Notes a failed request. Never throws, and waits for nothing. */
   note(failure: Failure): void
-  /** Writes what was noted so far, after a writing that is under way. */
+  /** Writes the notes so far, after a running write. */
   flush(): Promise<void>
-  /** How many this process could not even count, since the history was away for too long. */
+  /** Requests that this process could not even count, because Postgres was unavailable for too long. */
   lostCount(): number
 }
 
@@ -37,16 +36,16 @@ type FailedRequestsDeps = {
   logger: Logger
 }
 
-/** What one process keeps until it is written: requests for the lists, and kinds that are counted; of all accounts and of one. */
+/** Maximum unwritten listed requests of one process, in total and per account. */
 const MAX_WAITING = 5_000
 const MAX_OWN_WAITING = 1_000
-/** Of an account, once half of the place for the lists is taken: a few that flood it leave room for hundreds of others. */
+/** The limit per account once half of the total is used, so that others still have room. */
 const SMALL_SHARE = 20
-/** More than the keys of an account fail in different ways within seconds. */
+/** More kinds of failures than the keys of an account cause within seconds. */
 const MAX_KINDS = 20_000
 const MAX_OWN_KINDS = 1_000
 const MAX_ACCOUNTS = 10_000
-/** Kinds that are written in one go: with all that wait after an outage a busy database would not be done in time, again and again. */
+/** Maximum kinds per write: everything after an outage would take a busy database too long each time. */
 const MAX_WRITTEN = 2_000
 const FLUSH_MS = 2_000
 const JITTER = 0.25
@@ -55,12 +54,12 @@ const STOP_TIMEOUT_MS = 2_000
 const FORGET_EVERY_MS = 3_600_000
 const UNAUTHENTICATED = 401
 
-/** What of an account waits to be written. */
+/** The unwritten notes of an account. */
 type Share = { listed: number; kinds: number }
 
-/** Creates the notes of one process. A stop writes what is left. */
+/** Creates the notes of one process. A stop writes the rest. */
 export function createFailedRequests({ database, clock, logger }: FailedRequestsDeps): FailedRequests {
-  /** The day (UTC) of an account of which nothing more is listed. */
+  /** The UTC day on which an account's list is full. */
   const fullDays = createBoundedMap<string, number>(MAX_ACCOUNTS)
   let shares = new Map<string, Share>()
   let listed: ListedFailure[] = []
@@ -77,7 +76,7 @@ export function createFailedRequests({ database, clock, logger }: FailedRequests
     return share
   }
 
-  /** Whether there was room for it. */
+  /** Returns whether there was room. */
   function count(failure: Omit<FailureCount, 'requests'>, requests = 1): boolean {
     const name = kindOf(failure)
     const known = counts.get(name)
@@ -126,7 +125,7 @@ export function createFailedRequests({ database, clock, logger }: FailedRequests
     })
   }
 
-  /** Takes out what waits, as far as it is written in one go: kinds, and the listed requests of these. */
+  /** Removes as much as one write takes: kinds, and their listed requests. */
   function take(): { rows: ListedFailure[]; sums: FailureCount[] } {
     const sums = counts.values().take(MAX_WRITTEN).toArray()
     const taken = new Set(sums.map(kindOf))
@@ -147,7 +146,7 @@ export function createFailedRequests({ database, clock, logger }: FailedRequests
 
   async function writeSome(): Promise<void> {
     const { rows, sums } = take()
-    // A late write may still happen, and then counts twice: better than a worker that waits for ever.
+    // A late write may still happen and count twice, which is better than waiting without end.
     try {
       const full = await withDatabaseDeadline(writeFailures(database, rows, sums), WRITE_TIMEOUT_MS)
       for (const { accountId, dayMs } of full) fullDays.set(accountId, dayMs)
@@ -199,7 +198,7 @@ export function createFailedRequests({ database, clock, logger }: FailedRequests
   }
 }
 
-/** Always a word of ours. */
+/** Never a text of others. */
 function codeOf({ kind, options }: GatewayError): string {
   return options.code ?? kind
 }

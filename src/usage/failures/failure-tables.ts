@@ -1,4 +1,4 @@
-/** Requests that were not answered, as the history keeps them for thirty days: written in one go, and forgotten. */
+/** Failed requests in Postgres, which are kept for thirty days. */
 import { and, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import type { FormatName } from '@/chat/format-name'
 import type { Database } from '@/db/client'
@@ -11,12 +11,12 @@ import {
 } from '@/db/failure-schema'
 import { apiKeys } from '@/db/schema'
 
-/** One request in the list; `words` and `param` hold nothing of what it said. */
+/** One request in the list; `words` and `param` contain nothing of its content. */
 export type ListedFailure = {
   requestId: string
   accountId: string
   keyId: string
-  /** The member who acted by a key of no member; else ''. */
+  /** The acting member for a key without an owner; otherwise ''. */
   memberId: string
   /** Milliseconds since 1970. */
   atMs: number
@@ -26,11 +26,11 @@ export type ListedFailure = {
   code: string
   param: string | null
   words: string
-  /** The provider's id; null if no provider was asked, or it sent none. */
+  /** The provider's id; null if no provider was called, or it sent none. */
   providerRequestId: string | null
 }
 
-/** How many there were of one kind in a day (UTC), listed or not. */
+/** The number of requests of one kind on a UTC day, listed or not. */
 export type FailureCount = {
   accountId: string
   /** The beginning of the day, milliseconds since 1970. */
@@ -42,17 +42,17 @@ export type FailureCount = {
   requests: number
 }
 
-/** An account on a day (UTC), in milliseconds since 1970. */
+/** An account on a UTC day, in milliseconds since 1970. */
 type AccountDay = { accountId: string; dayMs: number }
 
-/** Listed of an account in a day, by all gateways together. */
+/** Maximum listed requests of an account per day, by all gateways together. */
 export const MAX_LISTED_PER_DAY = 10_000
-/** Rows of one statement. */
+/** Rows per statement. */
 const BATCH_SIZE = 500
 
 /**
- * Writes both in one transaction; what is beyond {@link MAX_LISTED_PER_DAY} is not listed. Returns the days that are full now.
- * Rows are taken in one order, so that two gateways don't wait for each other in a circle.
+ * Writes both in one transaction; requests beyond {@link MAX_LISTED_PER_DAY} are not listed. Returns the days that are now full. Rows are
+ * locked in a fixed order, so that two gateways can't deadlock.
  */
 export async function writeFailures(
   { db }: Database,
@@ -74,7 +74,7 @@ export async function writeFailures(
   })
 }
 
-/** Deletes the sums of more than thirty days ago at `nowMs`; the requests go with their partitions. */
+/** Deletes counts older than thirty days at `nowMs`; requests are deleted with their partitions. */
 export async function forgetOldCounts({ db }: Database, nowMs: number): Promise<void> {
   const oldest = new Date(oldestFailureMs(nowMs))
   await db.delete(failedRequestCounts).where(lt(failedRequestCounts.day, oldest))
@@ -85,7 +85,7 @@ type Transaction = Parameters<Parameters<Database['db']['transaction']>[0]>[0]
 type Day = AccountDay & { kept: number }
 type Kind = Omit<FailureCount, 'requests'>
 
-/** The days of `listed` by their names, with what is listed of them; nobody else lists more until the transaction ends. */
+/** Locks the days of `listed` until the end of the transaction, and returns them with the number of listed requests. */
 async function lockDays(transaction: Transaction, listed: readonly ListedFailure[]): Promise<Map<string, Day>> {
   const days = new Map(
     listed.map(({ accountId, atMs }) => {
@@ -101,7 +101,7 @@ async function lockDays(transaction: Transaction, listed: readonly ListedFailure
   return days
 }
 
-/** What is listed never grows less. Returns the days as they are now. */
+/** The number of listed requests never decreases. Returns the new days. */
 async function writeDays(transaction: Transaction, days: readonly Day[]) {
   const { accountId, day, kept } = failedRequestDays
   const rows: (typeof failedRequestDays.$inferSelect)[] = []
@@ -126,7 +126,7 @@ function withinLimit(listed: readonly ListedFailure[], days: ReadonlyMap<string,
   })
 }
 
-/** Says of a row with a member's key whose it is. Every key of a list is in the counts, too. */
+/** Finds the owner of each row's key. All keys of the list are in the counts too. */
 async function memberFinder(transaction: Transaction, counts: readonly FailureCount[]) {
   const keyIds = [...new Set(counts.map(({ keyId }) => keyId))]
   const isAsked = and(inArray(apiKeys.id, keyIds), isNotNull(apiKeys.createdBy))
@@ -138,7 +138,7 @@ async function memberFinder(transaction: Transaction, counts: readonly FailureCo
   }
 }
 
-/** Returns those that were not there yet. */
+/** Returns the new ones. */
 async function insertListed(transaction: Transaction, listed: readonly ListedFailure[]): Promise<Kind[]> {
   const { accountId, failedAt, keyId, memberId, status, code } = failedRequests
   const inserted: Kind[] = []
@@ -170,7 +170,7 @@ function dayName({ accountId, dayMs }: AccountDay): string {
   return `${accountId} ${dayMs}`
 }
 
-/** What one row of the sums is about. */
+/** The identity of a row of counts. */
 export function kindOf({ accountId, dayMs, keyId, memberId, status, code }: Kind): string {
   return [accountId, dayMs, keyId, memberId, status, code].join(' ')
 }
@@ -179,7 +179,7 @@ function dateOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10)
 }
 
-/** How often each name is there. */
+/** Counts each name. */
 function tally(names: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
