@@ -1,9 +1,9 @@
-/** Takes turns over an account: changes of its row, and writes of accounts and keys to the ledger, in the order of the history. */
+/** Serialises work on an account: changes of its row, and writes of accounts and keys to the ledger, in the order of Postgres. */
 import { eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { accounts } from '@/db/schema'
 
-/** Runs `work` while no other process does so for `subject`, so that the ledger gets the last change last. */
+/** Runs `work` while no other process does for `subject`, so that the ledger gets the latest change last. */
 export async function inOrder(
   { db }: Database,
   subject: string,
@@ -15,7 +15,7 @@ export async function inOrder(
   })
 }
 
-/** The account's row, which no other transaction changes until this one ends; undefined if there is none. */
+/** Locks the account's row until the transaction ends; undefined if there is none. */
 export async function lockAccount(
   transaction: Transaction,
   accountId: string,

@@ -1,4 +1,7 @@
-/** The text of an API key: `<service>-` + 30 random base62 characters + 6 characters of checksum, so that a typo is refused without a look-up. */
+/**
+ * The text of an API key: `<service>-` + 30 random base62 characters + 6 characters of checksum, so that a typo is refused without a
+ * lookup.
+ */
 import { crc32 } from 'node:zlib'
 import { randomBase62, sha256Hex, toBase62 } from '@/lib/ids'
 
@@ -12,7 +15,7 @@ export function generateKey(service: string): string {
   return `${service}-${secret}${checksum(secret)}`
 }
 
-/** Whether `text` could be a key of `service`: right prefix, length, alphabet and checksum. Costs no look-up. */
+/** Whether `text` could be a key of `service`: right prefix, length, alphabet and checksum. Without a lookup. */
 export function isWellFormedKey(text: string, service: string): boolean {
   const prefix = `${service}-`
   if (text.length !== prefix.length + SECRET_CHARS + CHECKSUM_CHARS || !text.startsWith(prefix)) return false
@@ -20,22 +23,22 @@ export function isWellFormedKey(text: string, service: string): boolean {
   return BODY.test(body) && checksum(body.slice(0, SECRET_CHARS)) === body.slice(SECRET_CHARS)
 }
 
-/** The word after the service's name in a management key, so that people see its kind. */
+/** The part after the service's name in a management key, which shows its kind. */
 const MANAGEMENT = 'mgmt'
 
-/** A new management key for `service`, with what may be shown of it in a list. As random as {@link generateKey}. */
+/** A new management key for `service`, with its shown parts. As random as {@link generateKey}. */
 export function generateManagementKey(service: string): { key: string; prefix: string; lastFour: string } {
   const lead = `${service}-${MANAGEMENT}`
   const key = generateKey(lead)
   return { key, prefix: key.slice(0, lead.length + 1 + 4), lastFour: key.slice(-4) }
 }
 
-/** Whether `text` could be a management key of `service`. Costs no look-up. */
+/** Whether `text` could be a management key of `service`. Without a lookup. */
 export function isManagementKey(text: string, service: string): boolean {
   return isWellFormedKey(text, `${service}-${MANAGEMENT}`)
 }
 
-/** Whether `text` says of itself that it is a management key, of whichever service. */
+/** Whether `text` looks like a management key of any service. */
 export function looksLikeManagementKey(text: string): boolean {
   return /^[\w.-]{1,40}-mgmt-\w/.test(text)
 }
@@ -45,12 +48,12 @@ export function hashKey(text: string): string {
   return sha256Hex(text)
 }
 
-/** What may be shown of a key in a list: its first characters and its last four. */
+/** The shown parts of a key: its first characters and its last four. */
 export function keyHint(text: string): { prefix: string; lastFour: string } {
   return { prefix: text.slice(0, text.indexOf('-') + 1 + 4), lastFour: text.slice(-4) }
 }
 
-/** CRC-32 of the 30 characters in base62: finds every single wrong character and every swapped pair. */
+/** CRC-32 of the 30 characters in base62: detects every single wrong character and every swapped pair. */
 function checksum(secret: string): string {
   return toBase62(crc32(secret), CHECKSUM_CHARS)
 }

@@ -1,4 +1,4 @@
-/** The key that the playground pays through: one per account, made on first use, whose text is never shown. */
+/** The playground's API key: one per account, created on first use, whose text is never shown. */
 import { and, eq } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { findRow } from '@/db/find-row'
@@ -9,11 +9,11 @@ import { randomId } from '@/lib/ids'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { generateKey, hashKey, keyHint } from './key-text'
 
-/** Returns the id of the account's playground key, making it where there is none. Throws if there is no such account. */
+/** Returns the id of the account's playground key, and creates it if missing. Throws if the account doesn't exist. */
 type PlaygroundKeyOf = (accountId: string, by?: ChangedBy) => Promise<string>
 
 const NAME = 'Playground'
-/** Accounts whose key is remembered, which never changes. */
+/** Maximum cached accounts; their keys never change. */
 const CAPACITY = 10_000
 
 /** Playground keys of `service` in `database`. Any number of gateways may ask at once. */

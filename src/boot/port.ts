@@ -13,7 +13,7 @@ type Listener = Pick<Config, 'host' | 'port'>
 
 /** Tests that the port is free, if possible without listening on it. Throws a FatalStartError that names PORT or HOST. */
 export async function checkPort({ host, port }: Listener): Promise<void> {
-  const found = await lookup(host).catch(() => refuse(`HOST: nobody knows an address of ${host}`))
+  const found = await lookup(host).catch(() => refuse(`HOST: there is no address for ${host}`))
   if (canBind(found, port)) return
   // The server itself reports the fault.
   const server = onPort({ host, port }, () => Bun.serve({ hostname: host, port, fetch: () => new Response() }))

@@ -73,7 +73,7 @@ type CapOptions = {
 /** Limits the connections of unknown clients, if the system supports it. */
 function cap({ config, server, sockets, onEnded, logger }: CapOptions): () => void {
   if (!sockets) {
-    logger.warn('connections_not_capped', { hint: 'Only Linux tells of connections: put a proxy in front.' })
+    logger.warn('connections_not_capped', { hint: 'Only Linux reports connections: put a proxy in front.' })
     return () => undefined
   }
   return capConnections({

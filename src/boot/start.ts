@@ -1,4 +1,4 @@
-/** Starts the gateway from an environment. Every failure ends in one message that says what to do. */
+/** Starts the gateway from an environment. Every failure ends in one message that explains what to do. */
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -191,7 +191,7 @@ async function startSeveral(
   })
   if (await supervisor.serves) return { address: localAddress(config), ...supervisor }
   await supervisor.stop(AT_ONCE)
-  throw new FatalStartError('A server process ended while it was starting; what it said stands above.')
+  throw new FatalStartError('A server process ended while it was starting; its messages are above.')
 }
 
 function bannerFacts(

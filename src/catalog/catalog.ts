@@ -88,7 +88,7 @@ export function loadCatalog(
     else faults.add(place, `the variable ${name} is not set and has no default`)
   }
   for (const { place, message } of unread) faults.add(place, message)
-  for (const place of broken) faults.add(place, `holds a broken variable; expected ${VARIABLE_FORMS}`)
+  for (const place of broken) faults.add(place, `has an invalid variable; expected ${VARIABLE_FORMS}`)
   const file = checkPart(FileSchema, value, '', faults)
   if (!file) return { kind: 'faulty', faults: faults.all }
   const service = checkPart(ServiceSchema, file.service, 'service', faults) ?? ''

@@ -106,7 +106,7 @@ function readKeys({ auth, keys: entries }: ProviderFile, place: string, faults: 
     if (secret === '') continue
     const key = toKey(secret, weight)
     if (!HEADER_VALUE.test(secret) || secret.trim() !== secret) {
-      faults.add(`${place}.keys[${index}]`, 'holds characters that no header can carry')
+      faults.add(`${place}.keys[${index}]`, 'has characters that are not allowed in a header')
     } else if (keys.has(key.id)) faults.add(`${place}.keys[${index}]`, 'is the same key as an earlier one')
     else keys.set(key.id, key)
   }
@@ -150,7 +150,8 @@ function checkHeaders(
     if (!HEADER_NAME.test(name)) faults.add(`${place}.${name}`, 'is not a header name')
     else if (RESERVED_HEADERS.has(name.toLowerCase()) || credential?.header === name.toLowerCase())
       faults.add(`${place}.${name}`, 'is set by the gateway itself')
-    else if (!HEADER_VALUE.test(value)) faults.add(`${place}.${name}`, 'holds characters that no header can carry')
+    else if (!HEADER_VALUE.test(value))
+      faults.add(`${place}.${name}`, 'has characters that are not allowed in a header')
   }
 }
 

@@ -50,7 +50,7 @@ export const KEY_LOOKUPS: readonly Command[] = [
   },
 ]
 
-/** A key with its account, deleted or not. Fails where there is none of that id. */
+/** A key with its account, deleted or not. Fails if it doesn't exist. */
 export async function lookUpKey(database: Database, keyId: string) {
   const found = (await searchKeys(database, { text: keyId })).items.find((key) => key.keyId === keyId)
   return found ?? fail('there is no key of that id')

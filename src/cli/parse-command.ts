@@ -65,7 +65,7 @@ type Parsed =
 
 const HELP_WORDS = ['help', '--help', '-h']
 
-/** Parses `args` (without the program's name). Throws a CommandFailure that says what is wrong. */
+/** Parses `args` (without the program's name). Throws a CommandFailure with the reason. */
 export async function parseCommand(args: readonly string[], surroundings: Surroundings): Promise<Parsed> {
   const [noun = 'help'] = args
   if (HELP_WORDS.includes(noun))

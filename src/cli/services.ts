@@ -53,7 +53,7 @@ export type Services = {
   credits: Credits
   /** Throws if the catalogue file has a fault, so only commands that need it fail. */
   readonly catalog: Catalog
-  /** The catalogue's default limits; throws likewise. */
+  /** The catalogue's default limits. Throws in the same way. */
   defaultLimits: DefaultLimits
   logger: Logger
   /** Writes a progress line. */
@@ -76,7 +76,7 @@ export async function withServices<T>(
   { mayBeginEmpty }: { mayBeginEmpty: boolean },
   work: (services: Services) => Promise<T>,
 ): Promise<T> {
-  // A command serves nobody, so the rules about offers to strangers don't apply.
+  // A command serves no requests, so the rules about offers to unknown callers don't apply.
   const result = loadConfig(environment, { isSimulated: true, isCommand: true })
   if (result.kind === 'faulty') return fail(formatFaults('The configuration has faults:', result.faults))
   const { config } = result

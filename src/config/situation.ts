@@ -1,4 +1,4 @@
-/** What a start may offer: no free credit with real providers, and nothing to strangers without an explicit setting. */
+/** What a start may offer: no free credit with real providers, and nothing to unknown callers without an explicit setting. */
 import type { Fault } from '@/lib/fault'
 import { isWeakPassword } from '@/lib/weak-password'
 

@@ -15,7 +15,7 @@ import mails from './migrations/0008_mails.sql' with { type: 'text' }
 /** One SQL file, unchanged once released. `isExpansion`: it only adds, so that gateways of the previous version still work. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
 
-/** A schema that this version can't use. The message tells the operator why, and what to do. */
+/** A schema that this version can't use. The message contains the reason, and what to do. */
 export class SchemaError extends Error {
   override readonly name = 'SchemaError'
 }

@@ -20,7 +20,7 @@ export function checkArguments(text: string, field: string, read: ArgumentsRead,
   if (found.breach === 'depth') throw invalidRequest(`${field} is nested deeper than ${depth} levels`, field)
   if (found.breach === 'names') throw invalidRequest(`${field} has more than ${names} different names of fields`, field)
   if (found.breach !== undefined || read.values > values) {
-    throw invalidRequest(`${field}: all arguments together hold more than ${values} values`, field)
+    throw invalidRequest(`${field}: all arguments together have more than ${values} values`, field)
   }
   return text
 }

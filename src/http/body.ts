@@ -135,7 +135,7 @@ function unreadable(request: Request, cause: unknown): unknown {
 
 const BREACHES: Readonly<Record<keyof JsonBounds, (bounds: JsonBounds) => string>> = {
   depth: ({ depth }) => `is nested deeper than ${depth} levels`,
-  values: ({ values }) => `holds more than ${values} values`,
+  values: ({ values }) => `has more than ${values} values`,
   names: ({ names }) => `has more than ${names} different names of fields`,
   outside: ({ outside }) => `has more than ${outside} characters outside of its strings`,
   escapes: ({ escapes }) => `has more than ${escapes} escaped characters`,

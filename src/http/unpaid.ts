@@ -138,7 +138,7 @@ export function isLarge({ headers }: Request): boolean {
 
 function refuseEarly(earlyMs: number): void {
   if (earlyMs === 0) return
-  throw new GatewayError('rate_limited', 'Too many requests that were refused, or that cost nothing. Slow down.', {
+  throw new GatewayError('rate_limited', 'Too many refused or free requests. Slow down.', {
     code: 'too_many_unpaid',
     retryAfterSeconds: earlyMs / 1000,
   })

@@ -68,7 +68,7 @@ describe('a port that is taken', () => {
   })
 
   test.each([
-    ['no.such.host.example', 'HOST: nobody knows an address of no.such.host.example\n'],
+    ['no.such.host.example', 'HOST: there is no address for no.such.host.example\n'],
     ['192.0.2.1', 'HOST: 192.0.2.1 is no address of this machine\n'],
   ])('a host %s of another machine is one error line too', async (host, line) => {
     const gateway = spawnGateway({ HOST: host, PORT: '0', DATA_DIR: join(await newFolder(), 'data') })

@@ -228,7 +228,7 @@ describe('variables', () => {
       expect(faultsWith({ PROVIDER2_API_KEY_FILE: path, PROVIDER2_API_KEY: 'too' })).toEqual([{ place, message }])
       await Bun.write(path, 'two\nlines')
       expect(faultsWith({ PROVIDER2_API_KEY_FILE: path })).toEqual([
-        { place, message: 'holds characters that no header can carry' },
+        { place, message: 'has characters that are not allowed in a header' },
       ])
     })
   })

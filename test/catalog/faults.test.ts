@@ -90,8 +90,12 @@ const CASES: [string, Json | undefined, string][] = [
     'providers.provider2.keys[1]: expected a key, or {"key": …, "weight": a number above 0 and at most 1000}',
   ],
   ['providers.provider2.keys', ['a', 'b', 'a'], 'providers.provider2.keys[2]: is the same key as an earlier one'],
-  ['providers.provider2.keys', ['a\nb'], 'providers.provider2.keys[0]: holds characters that no header can carry'],
-  ['providers.provider2.keys', [' a'], 'providers.provider2.keys[0]: holds characters that no header can carry'],
+  [
+    'providers.provider2.keys',
+    ['a\nb'],
+    'providers.provider2.keys[0]: has characters that are not allowed in a header',
+  ],
+  ['providers.provider2.keys', [' a'], 'providers.provider2.keys[0]: has characters that are not allowed in a header'],
   [
     'providers.provider2.apiVersion',
     'v1',
@@ -129,7 +133,7 @@ const CASES: [string, Json | undefined, string][] = [
   [
     'providers.provider2.headers',
     { 'x-y': 'a\r\nb' },
-    'providers.provider2.headers.x-y: holds characters that no header can carry',
+    'providers.provider2.headers.x-y: has characters that are not allowed in a header',
   ],
   [
     'providers.provider2.onDisconnect',
@@ -276,7 +280,7 @@ describe('faults', () => {
 
   test('a malformed variable is a fault', () => {
     expect(faultsOf(spoil('providers.provider1.keys', [variable('PROVIDER1-API-KEY')]))).toEqual([
-      `providers.provider1.keys[0]: holds a broken variable; expected ${variable('NAME')}, ${variable('NAME|OTHER')} or ${variable('NAME:-default')}`,
+      `providers.provider1.keys[0]: has an invalid variable; expected ${variable('NAME')}, ${variable('NAME|OTHER')} or ${variable('NAME:-default')}`,
     ])
   })
 

@@ -65,7 +65,7 @@ test('failed requests are found by their id on the usage page, and by their key 
   await page.getByRole('textbox', { name: 'Find by request id' }).fill(lastId)
   await page.getByRole('textbox', { name: 'Find by request id' }).press('Enter')
   const drawer = page.getByRole('dialog', { name: 'Usage record' })
-  await drawer.getByText('This request was not answered, and cost nothing.').waitFor()
+  await drawer.getByText('This request failed and cost nothing.').waitFor()
   await drawer.getByText('400 invalid_request').waitFor()
   await page.goto(`${gateway.url}/dashboard/usage`)
   await page.getByRole('textbox', { name: 'Find by request id' }).fill('prov_1')

@@ -9,7 +9,7 @@ const namesOf = (count: number) =>
   `{${Array.from({ length: count }, (_, index) => `"${index * 7_919}":1.0`).join(',')}}`
 
 test.each([
-  ['values', `{"x":[${'1.0,'.repeat(100_000)}1]}`, 'hold more than 100000 values'],
+  ['values', `{"x":[${'1.0,'.repeat(100_000)}1]}`, 'have more than 100000 values'],
   ['names', namesOf(10_001), 'more than 10000 different names'],
   ['levels', '['.repeat(1_001) + ']'.repeat(1_001), 'nested deeper than 1000 levels'],
   ['characters', 'x'.repeat(MOST_CHARS + 1), 'exceed 4194304 characters'],
@@ -32,7 +32,7 @@ test('the values of all calls of a request count together', () => {
   const read = none()
   const some = `{"x":[${'0,'.repeat(30_000)}1]}`
   for (let call = 0; call < 3; call++) check(some, read)
-  expect(() => check(some, read)).toThrow('all arguments together hold more than 100000 values')
+  expect(() => check(some, read)).toThrow('all arguments together have more than 100000 values')
 })
 
 test('short arguments are not parsed for counting', () => {

@@ -67,7 +67,7 @@ const addressPutBack: Template<Where> = {
   }),
 }
 
-const TELL_OPERATOR: Block[] = [{ text: 'If you did not expect this, tell the operator of this service.' }]
+const TELL_OPERATOR: Block[] = [{ text: 'If you did not expect this, contact the operator of this service.' }]
 
 function undoWithin(days: number): Block[] {
   return [

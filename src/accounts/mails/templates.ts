@@ -14,7 +14,7 @@ const WEEK_HOURS = 7 * DAY_HOURS
 type Changed = { accountName: string; by: string }
 
 const NOT_YOU =
-  'If it was not you, choose a new password and end all other sessions here, and tell the operator of this service.'
+  'If it was not you, choose a new password and end all other sessions here, and contact the operator of this service.'
 const NOT_EXPECTED =
   'If you did not expect this, look at the audit log of the account, which its owners and admins see, or ask the operator of this service.'
 
@@ -46,7 +46,7 @@ const TEMPLATES = {
   already_registered: template(1, () => ({
     subject: 'You have an account already',
     blocks: [
-      { text: 'Somebody, probably you, has tried to sign up with this address, which has an account already.' },
+      { text: 'Someone, probably you, has tried to sign up with this address, which already has an account.' },
       { text: 'Sign in with your password, or choose a new one here:' },
       { button: 'Choose a new password', page: 'reset-password' },
       {
@@ -74,7 +74,7 @@ const TEMPLATES = {
         },
         { button: 'Look at the invitation', page: 'invitation' },
         {
-          text: `Sign in, or sign up, with the address that this mail was sent to. The link is valid for ${days} days and works once. If you know nothing of it, ignore this mail.`,
+          text: `Sign in, or sign up, with the address that this mail was sent to. The link is valid for ${days} days and works once. If you did not expect it, ignore this mail.`,
         },
       ],
     }),
@@ -90,7 +90,7 @@ const TEMPLATES = {
         },
         { button: 'Look at it', page: 'confirm-alerts' },
         {
-          text: `The link is valid for ${days} days. If you know nothing of it, ignore this mail: none is sent to you without your yes.`,
+          text: `The link is valid for ${days} days. If you did not expect it, ignore this mail: you get no alerts without your consent.`,
         },
       ],
     }),
@@ -198,7 +198,7 @@ const TEMPLATES = {
       subject: `The key ${withoutLinks(key)} was found in public`,
       blocks: [
         {
-          text: `Somebody has found the text of a key of the account of ${withoutLinks(accountName)} where others can read it, and told us. Whoever has it can spend your credit.`,
+          text: `Someone has found the text of a key of the account of ${withoutLinks(accountName)} where others can read it, and reported it to us. Anyone who has it can spend your credit.`,
         },
         { rows: [['Key', withoutLinks(key)]] },
         { button: 'Switch the key off', page: 'leaked-key/off' },
@@ -212,7 +212,7 @@ const TEMPLATES = {
   idle_reversal: template(
     WEEK_HOURS,
     (facts: { reversal: string; amount: string; currency: string; undoes: string; hasOrder: number }) => ({
-      subject: `A ${facts.reversal} needs somebody to look`,
+      subject: `A ${facts.reversal} needs manual review`,
       blocks: [
         { text: `A ${facts.reversal} of ${facts.amount} ${facts.currency} has moved no credit.` },
         {

@@ -1,6 +1,6 @@
 /**
- * The life of a management key: created (and shown once), listed, revoked, and told from its text. It is the account's, not that of
- * its maker: docs/decisions/0035-a-management-key-is-the-accounts.md.
+ * Creates (and shows once), lists, revokes and identifies management keys. They belong to the account, not to their maker:
+ * docs/decisions/0035-a-management-key-is-the-accounts.md.
  */
 import { and, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
@@ -25,7 +25,7 @@ type NewManagementKey = {
   scopes: readonly Scope[]
   /** Milliseconds since 1970; null = never. */
   expiresAtMs: number | null
-  /** The owner or admin who is named for it. */
+  /** The responsible owner or admin. */
   createdBy: string
 }
 
@@ -35,14 +35,14 @@ export type ManagementKeyListing = {
   prefix: string
   lastFour: string
   scopes: Scope[]
-  /** Who made it, and whether they are a member still. */
+  /** Who created it, and whether they are still a member. */
   createdBy: { userId: string; name: string; isMember: boolean }
   createdAt: Date
   expiresAt: Date | null
   lastUsedAt: Date | null
 }
 
-/** A key that is in force, as a request is answered by it. */
+/** A valid key, for answering a request. */
 export type Manager = {
   keyId: string
   accountId: string
@@ -50,7 +50,7 @@ export type Manager = {
   scopes: readonly string[]
   expiresAt: Date | null
   createdBy: { userId: string; name: string; email: string }
-  /** Networks that keys of the account may be used from. */
+  /** Networks from which keys of the account may be used. */
   allowedAddresses: Addresses
 }
 
@@ -59,14 +59,14 @@ type CreateOutcome =
   | { kind: 'created'; keyId: string; key: string }
   | { kind: 'too_many_keys'; limit: number }
   | { kind: 'unknown_account' }
-  /** The role of the one who is named for it allows none. */
+  /** The responsible person's role doesn't allow it. */
   | { kind: 'not_permitted' }
 
 export type ManagementKeys = ReturnType<typeof createManagementKeys>
 
-/** Of one account, without revoked ones. */
+/** Maximum per account, without revoked ones. */
 export const MAX_MANAGEMENT_KEYS = 20
-/** A use is written down no more often than this. */
+/** Minimum interval between writes of the last use. */
 const TOUCH_MS = 60_000
 
 /** Management keys of `service` in `database`. */
@@ -75,7 +75,7 @@ export function createManagementKeys(database: Database, service: string) {
     create: create.bind(null, database, service),
     list: list.bind(null, database),
     revoke: revoke.bind(null, database),
-    /** Undefined for a text that is no key, or of a key that is revoked, expired, or whose maker an operator keeps out. */
+    /** Undefined for invalid keys, and for keys that are revoked, expired, or whose maker was disabled by an operator. */
     identify: async (text: string) => (isManagementKey(text, service) ? await identify(database, text) : undefined),
   }
 }
@@ -90,7 +90,7 @@ async function create(
   const keyId = randomId('mgmt')
   const expiresAt = expiresAtMs === null ? null : new Date(expiresAtMs)
   return await db.transaction(async (transaction): Promise<CreateOutcome> => {
-    // Changes of roles take turns by the same lock.
+    // Changes of roles use the same lock.
     if (!(await lockAccount(transaction, accountId))) return { kind: 'unknown_account' }
     if (!mayHold(await roleIn(transaction, accountId, createdBy), 'management_key')) return { kind: 'not_permitted' }
     const isOwn = and(eq(managementKeys.accountId, accountId), isNull(managementKeys.revokedAt))
@@ -105,7 +105,7 @@ async function create(
   })
 }
 
-/** Tells owners and admins that there is one more. */
+/** Mails owners and admins about the new key. */
 async function tellOfKey(
   transaction: Transaction,
   { accountId, name, scopes, by }: { accountId: string; name: string; scopes: string; by: ChangedBy },
@@ -115,7 +115,7 @@ async function tellOfKey(
   await writeMails(transaction, { kind: 'management_key_made', facts }, to, { accountId })
 }
 
-/** Those that are not revoked, newest first, expired ones among them. */
+/** Keys that aren't revoked, newest first, including expired ones. */
 async function list({ db }: Database, accountId: string): Promise<ManagementKeyListing[]> {
   const membership = and(eq(memberships.accountId, accountId), eq(memberships.userId, managementKeys.createdBy))
   const rows = await db
@@ -138,7 +138,7 @@ async function list({ db }: Database, accountId: string): Promise<ManagementKeyL
   }))
 }
 
-/** For ever, from the next request on. With `accountId`, only a key of that account. */
+/** Permanent, from the next request on. With `accountId`, only a key of that account. */
 async function revoke(
   { db }: Database,
   keyId: string,

@@ -1,7 +1,4 @@
-/**
- * The rules for all keys of an account, and for those of one member: read and changed by people, and written to the ledger for
- * each key.
- */
+/** The rules for all keys of an account or of one member: reads and changes them, and writes them to the ledger for each key. */
 import { and, eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { tellLedgerOfAll } from '@/accounts/edit-key'
@@ -17,7 +14,7 @@ import { type KeyPolicy, MEMBER_POLICY_COLUMNS, POLICY_COLUMNS } from './effecti
 /** Ten years. */
 export const MAX_KEY_AGE_DAYS = 3650
 
-/** Undefined if there is no such account. */
+/** Undefined if the account doesn't exist. */
 export async function readKeyPolicy({ db }: Database, accountId: string): Promise<KeyPolicy | undefined> {
   const [row] = await db.select(POLICY_COLUMNS).from(accounts).where(eq(accounts.id, accountId))
   return row
@@ -26,8 +23,8 @@ export async function readKeyPolicy({ db }: Database, accountId: string): Promis
 type PolicyChange = { accountId: string; policy: Partial<KeyPolicy>; by: ChangedBy }
 
 /**
- * Changes what `policy` names, with an audit entry, and tells the ledger for each of the account's keys. Throws if the ledger can't be reached:
- * the history has it by then, and the same call again tells the rest.
+ * Changes the fields in `policy`, with an audit entry, and updates the ledger for each of the account's keys. Throws if the ledger is
+ * unreachable: Postgres has the change by then, and repeating the call updates the rest.
  */
 export async function changeKeyPolicy(
   database: Database,
@@ -64,7 +61,7 @@ export async function readMemberKeyPolicy({ db }: Database, of: Of): Promise<All
   return row
 }
 
-/** Likewise of a member, whose policy ends with the membership. */
+/** Does the same for a member, whose policy ends with the membership. */
 export async function changeMemberKeyPolicy(
   database: Database,
   ledger: Ledger,

@@ -33,7 +33,7 @@ function isRow(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 }
 
-/** An empty list counts as rows, too: its table says that there are none. */
+/** An empty list counts as rows too: its table shows that there are none. */
 function isRows(value: unknown): value is Row[] {
   return Array.isArray(value) && value.every(isRow)
 }

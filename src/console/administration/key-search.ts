@@ -1,11 +1,14 @@
-/** Finds API keys of all accounts for operators, newest first: by id, by a part of the name, or by the characters that a key, or its former text, shows. */
+/**
+ * Finds API keys of all accounts for operators, newest first: by id, by a part of the name, or by the shown characters of the current or
+ * former secret.
+ */
 import type { Database } from '@/db/client'
 import { type Page, type PageRequest, page } from '@/db/paging'
 import type { KeyStatus } from '@/ledger/outcomes'
 import { BY_VALUE_AND_ID, containing } from './keyset'
 
 type KeySearch = PageRequest & {
-  /** An id, a part of the name in any case, or the first or last characters of the key. Left out: every key. */
+  /** An id, a part of the name in any case, or the first or last characters of the key. Undefined: every key. */
   text?: string
   accountId?: string
   status?: KeyStatus
@@ -18,7 +21,7 @@ type FoundKey = {
   name: string
   /** `svc-AbCd…WxYz`. */
   shown: string
-  /** The last characters of a text that it had before, and until when it works; null if there is none. */
+  /** The last characters of its previous secret, and until when that works; null if there is none. */
   formerSecret: { lastFour: string; endsAt: string } | null
   status: KeyStatus
   createdAt: Date

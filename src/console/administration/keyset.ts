@@ -1,14 +1,14 @@
-/** What administrators look through: the place of a row in a list, and the text that they type into a search. */
+/** Cursors and search patterns for the lists of administrators. */
 import { textLike } from '@/db/paging'
 
-/** Moments and numbers as Postgres writes them; anything else would reach the database only to fail there. */
+/** Times and numbers as in Postgres; other values would only fail there. */
 const isSortable = textLike(/^(\d{1,16}|\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?\+00)$/)
 const isId = textLike(/^[\w:-]{0,100}$/)
 
-/** A list ordered by a sortable value, as Postgres writes it, then by id. */
+/** The cursor of a list sorted by a value in Postgres' form, then by id. */
 export const BY_VALUE_AND_ID = [isSortable, isId] satisfies [unknown, unknown]
 
-/** A pattern for LIKE that finds `text` anywhere; `%`, `_` and the escape character itself stand for themselves. */
+/** A LIKE pattern that finds `text` anywhere; `%`, `_` and the escape character are escaped. */
 export function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }

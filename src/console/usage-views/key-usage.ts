@@ -1,8 +1,8 @@
-/** What one API key was used for, by day, from the sums per day that the history keeps. */
+/** The daily usage of one API key, from the daily sums in Postgres. */
 import type { Database } from '@/db/client'
 import { type Nano, nano } from '@/lib/money'
 
-/** One day (UTC) of a key; days without requests are there as well, with zeros. */
+/** One UTC day of a key; days without requests are included with zeros. */
 type KeyUsageDay = {
   /** yyyy-mm-dd. */
   day: string
@@ -13,7 +13,7 @@ type KeyUsageDay = {
   outputTokens: number
 }
 
-/** The latest `days` days (1 to 366) up to the day of `nowMs`, oldest first. Lags by what has not reached the history yet. */
+/** The latest `days` days (1 to 366) up to the day of `nowMs`, oldest first. Includes only what has reached Postgres. */
 export type ReadKeyUsage = (
   key: { accountId: string; keyId: string },
   days: number,

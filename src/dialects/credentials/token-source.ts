@@ -82,7 +82,7 @@ export function createTokenSource(options: SourceOptions): TokenSource {
       const watch = watchFor(signal)
       try {
         const value = await watch.orUnwanted(refresh())
-        if (value === UNWANTED) throw new CredentialError('nobody waits for the credential any more')
+        if (value === UNWANTED) throw new CredentialError('the credential is no longer needed')
         return value
       } finally {
         watch.clear()

@@ -82,7 +82,7 @@ async function subjectToken({ source, field }: ExternalAccount): Promise<string>
   const json = field === undefined ? undefined : parseJson(text)
   const token = field === undefined ? text.trim() : isJsonObject(json) && json[field]
   if (typeof token === 'string' && token !== '') return token
-  throw new CredentialError('the source of the subject token holds none')
+  throw new CredentialError('the source of the subject token has none')
 }
 
 function readToken(path: string): Promise<string> {

@@ -98,7 +98,7 @@ function endedWithoutContent(
   return { kind: 'stream', source, held, pending: Promise.resolve({ kind: 'done', events }) }
 }
 
-/** An error inside a 200, if nothing of the answer precedes it. */
+/** An error inside a 200, if no part of the answer precedes it. */
 function findError(events: readonly ChatEvent[], isTranslated: boolean): UpstreamFailure | undefined {
   for (const event of events) {
     if (event.type === 'finish' && isNoAnswer(event.finish, isTranslated)) return emptyFailure(event.finish)
@@ -111,7 +111,7 @@ function findError(events: readonly ChatEvent[], isTranslated: boolean): Upstrea
 /** A terminator alone is no answer. */
 export const NOTHING_SAID: UpstreamFailure = {
   kind: 'malformed',
-  detail: 'stream ended with nothing said, not even a finish',
+  detail: 'the stream ended without content and without a finish reason',
 }
 
 /** Whether the event is worth showing by itself; so is an answer's finish. */

@@ -101,7 +101,7 @@ function noteHangUp(
   metrics.thrownAway(provider, 'hang_up', costThrownAway(open))
   const words =
     cost === 0
-      ? `The client left before the answer had begun. This cost nothing, as up to ${FREE_HANG_UPS_PER_HOUR} times an hour.`
+      ? `The client disconnected before the answer began. This cost nothing, as up to ${FREE_HANG_UPS_PER_HOUR} times an hour.`
       : `The client left before the answer had begun. It did more than ${FREE_HANG_UPS_PER_HOUR} times in this hour: the input was charged.`
   const error = new GatewayError('client_gone', words, { code: cost === 0 ? 'hang_up_free' : 'hang_up_charged' })
   failures.note({ requestId, payer, format, model, error })
@@ -112,6 +112,6 @@ function noteHangUp(
 function noteFailure(failures: FailureNotes, { facts, payer }: OpenCharge, ending: Ending): void {
   if (ending !== 'broken' && ending !== 'complete') return
   const { requestId, requestedModel: model, clientFormat: format } = facts
-  const error = new GatewayError('upstream_failed', 'The answer ended in an error before it had said anything.')
+  const error = new GatewayError('upstream_failed', 'The answer ended in an error before any content.')
   failures.note({ requestId, payer, format, model, error })
 }

@@ -22,7 +22,7 @@ export type Client = {
   readonly requestId: string
   readonly payer: Payer
   readonly format: Format
-  /** How the client wants a stream framed: in the format's own way unless the path says otherwise. */
+  /** The client's stream framing: the format's own, unless the path requires another. */
   readonly framing: Framing
   readonly wantsStream: boolean
   /** Fires when the client disconnects. */
@@ -33,7 +33,7 @@ export type Client = {
   onEnd(): void
   /** Stores an answer, unless it was cut; `lastWords` is its last chunk. Returns the last chunk to send. Never rejects. */
   readonly keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
-  /** Whether nothing of the answer may be stored for later requests. */
+  /** Whether the answer must not be stored for later requests. */
   readonly isPrivate: boolean
 }
 

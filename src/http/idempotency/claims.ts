@@ -33,7 +33,7 @@ type ClaimOutcome =
 export interface Claims {
   /** Claims the key, or returns who has it. Throws `overloaded` if Redis does not answer: without a claim nothing is sent. */
   claim(claimant: Claimant): Promise<ClaimOutcome>
-  /** Whether a request of the account has claimed the key. Throws likewise. */
+  /** Whether a request of the account has claimed the key. Throws like `claim`. */
   isKnown(claimant: Pick<Claimant, 'accountId' | 'idempotencyKey'>): Promise<boolean>
   /** Takes the claim over from a request that has ended uncharged. False if another request was faster. */
   takeOver(claimant: Claimant, fromRequestId: string): Promise<boolean>

@@ -88,12 +88,12 @@ class RequestShare {
     if (!this.held) throw busy()
   }
 
-  /** Called before the body is parsed. A paid body may be large, but not slow to parse. Throws likewise. */
+  /** Called before the body is parsed. A paid body may be large, but not slow to parse. Throws `overloaded` too. */
   beforeParse({ bytes, dearValues }: BodySize): Promise<void> | undefined {
     return this.takeTurn({ bytes: this.parts.isFree ? bytes : 0, dearValues })
   }
 
-  /** Waits for a turn before unpaid parsing that takes long, once per request. Throws likewise. */
+  /** Waits for a turn before unpaid parsing that takes long, once per request. Throws `overloaded` too. */
   takeTurn({ bytes, dearValues }: BodySize): Promise<void> | undefined {
     if (this.turn || (bytes <= LARGE_BYTES && dearValues <= MANY_VALUES)) return undefined
     return this.wait(this.parts.turns.take(this.payer.accountId, 1)).then((taken) => {
@@ -104,8 +104,8 @@ class RequestShare {
   }
 
   /**
-   * Called before a stored conversation of `bytes` is read, which costs at least `least`. Throws like a reserve if the credit is too low;
-   * else likewise.
+   * Called before a stored conversation of `bytes` is read, which costs at least `least`. Throws like a reserve if the credit is too low,
+   * otherwise `overloaded`.
    */
   readStored(bytes: number, least: () => Nano): Promise<void> | undefined {
     if (bytes <= LARGE_BYTES) {

@@ -20,7 +20,7 @@ export function itemsOf(reply: unknown): ReplyItem[] {
 
 /** Asserts that a reply or an item is a text. */
 export function wordOf(item: unknown): string {
-  assert(typeof item === 'string', 'a script returned no word')
+  assert(typeof item === 'string', 'a script returned no text')
   return item
 }
 

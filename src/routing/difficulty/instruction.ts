@@ -45,7 +45,7 @@ function withoutMaterial(text: string, payload: string[]): string {
   return kept.length > 0 ? kept.join('\n\n') : text
 }
 
-/** The text after the first colon is material if it stands alone and the text before it is an instruction. */
+/** The text after the first colon is material if it is a separate part and the text before it is an instruction. */
 function beforeColon(text: string, payload: string[]): string {
   COLON.lastIndex = 0
   const found = COLON.exec(text)

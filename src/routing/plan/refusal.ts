@@ -72,7 +72,7 @@ export function checkKind(catalog: Catalog, named: Model | Tier, kind: ModelKind
   const message =
     own === 'embedding'
       ? `'${named.id}' embeds texts and answers no conversation. Ask it at ${EMBEDDING_PATHS}.`
-      : `'${named.id}' answers conversations and embeds nothing: ask it where those are answered. ${embedders(catalog)}`
+      : `'${named.id}' is a chat model and has no embeddings: send it chat requests. ${embedders(catalog)}`
   throw new GatewayError('invalid_request', message, { param, code: 'wrong_endpoint' })
 }
 

@@ -87,7 +87,7 @@ function note(
   trial.firstTokenMs ??= firstTokenMs === undefined ? null : Math.round(firstTokenMs)
   if (!usage || inputTokens(usage) === 0 || usage.output === 0) {
     trial.usage = 'fails'
-    trial.faults.push({ of: 'usage', why: `not said by the answer to ${of}` })
+    trial.faults.push({ of: 'usage', why: `not reported in the answer to ${of}` })
     return
   }
   if (trial.usage === 'untried') trial.usage = 'works'

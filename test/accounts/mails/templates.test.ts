@@ -193,7 +193,7 @@ describe('a mail', () => {
       for (const words of ['a***@new.example', 'within 7 days', '203.0.113.7']) expect(part).toContain(words)
     const final = render({ kind: 'address_changed', facts: { ...facts, undoDays: 0 } })
     expect(final.text).not.toContain('undo')
-    expect(final.text).toContain('tell the operator')
+    expect(final.text).toContain('contact the operator')
   })
 
   test('a mail that can be turned off has the link for that', () => {

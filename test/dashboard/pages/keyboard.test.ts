@@ -82,11 +82,11 @@ const DIALOGS: readonly Dialog[] = [
   },
   {
     ...{ path: '/budgets', opener: 'Edit the budget of This account', title: 'Budget: This account' },
-    ...{ fields: { Month: '90' }, says: 'The budget holds from the next request on.' },
+    ...{ fields: { Month: '90' }, says: 'The budget applies from the next request on.' },
   },
   {
     ...{ path: '/budgets', opener: 'Grant more to This account', title: 'Grant more: This account' },
-    ...{ fields: { 'Amount in USD': '1' }, says: 'The grant holds until the window ends.' },
+    ...{ fields: { 'Amount in USD': '1' }, says: 'The grant applies until the window ends.' },
   },
 ]
 

@@ -125,7 +125,7 @@ describe('E21: what goes wrong is said without a secret', () => {
     expect(await failing(missing)).toMatchObject(unreachable('the file of the subject token cannot be read'))
     const format = { type: 'json', subject_token_field_name: 'value' }
     const wrong = configuration(url, { credential_source: { file: await subjectFile('canary'), format } })
-    expect(await failing(wrong)).toMatchObject(unreachable('the source of the subject token holds none'))
+    expect(await failing(wrong)).toMatchObject(unreachable('the source of the subject token has none'))
   })
 
   test('E21: a fault of each endpoint is reported without a secret', async () => {

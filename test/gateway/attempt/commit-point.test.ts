@@ -95,7 +95,7 @@ describe('before it', () => {
 
   test('a stream of a role and a terminator fails the attempt', async () => {
     source.give(batch(itemsOf(format, ROLE, '[DONE]')), done())
-    const failure = { kind: 'malformed', detail: 'stream ended with nothing said, not even a finish' }
+    const failure = { kind: 'malformed', detail: 'the stream ended without content and without a finish reason' }
     expect(await awaitContent(source, false, NOBODY_LEAVES)).toMatchObject({ kind: 'failed', failure })
   })
 

@@ -77,7 +77,7 @@ test('wrong answers, missing usage and refusals are reported one by one', async 
   expect(trial).toMatchObject({
     ...{ text: 'works', stream: 'works', tools: 'fails', images: 'fails', schema: 'fails', usage: 'fails' },
     faults: [
-      { of: 'usage', why: 'not said by the answer to stream' },
+      { of: 'usage', why: 'not reported in the answer to stream' },
       { of: 'tools', why: 'no call of the tool' },
       { of: 'images', why: 'does not name the colour of the picture' },
       { of: 'schema', why: expect.stringMatching(/^it: 400 unsupported: no schemas for /) },

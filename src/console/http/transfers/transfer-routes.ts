@@ -132,7 +132,7 @@ function refusalOf(refusal: TransferRefusal, toAccountId: string): GatewayError 
         'This form was sent before with other values. Look at the account statement.',
       )
     case 'out_of_range':
-      return conflict('balance_limit', 'The balance would exceed what an account can hold.', 'amountUsd')
+      return conflict('balance_limit', 'The balance would exceed the maximum of an account.', 'amountUsd')
     case 'too_many':
       return new GatewayError('rate_limited', `At most ${refusal.limit} transfers leave an account in 24 hours.`, {
         code: 'too_many_transfers',

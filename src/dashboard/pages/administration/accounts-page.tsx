@@ -105,7 +105,7 @@ function NoAccounts({ clear }: { clear: (() => void) | undefined }) {
     <EmptyState icon={IconUsers} title={clear ? 'No account matches' : 'No accounts yet'} clear={clear}>
       {clear
         ? 'Search for a part of the address or the name, or for the whole id.'
-        : 'An account is made when somebody signs up.'}
+        : 'An account is created when someone signs up.'}
     </EmptyState>
   )
 }

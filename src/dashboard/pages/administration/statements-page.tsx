@@ -89,7 +89,7 @@ function StatementResult({ preview, committed, restart }: StatementResultProps) 
 
 const MAX_CHARS = 2_000_000
 const DATE_ORDERS = [
-  { value: 'detect', label: 'Tell from the dates' },
+  { value: 'detect', label: 'Detect from the dates' },
   { value: 'day-first', label: 'Day first (31/12/2026)' },
   { value: 'month-first', label: 'Month first (12/31/2026)' },
 ] as const

@@ -36,7 +36,7 @@ const MISMATCH_WORDS: Readonly<Record<string, string>> = {
   order_expired: 'The order had expired',
   order_cancelled: 'The order was cancelled',
   order_already_paid: 'The order was paid already',
-  balance_limit: 'The balance would exceed what an account can hold',
+  balance_limit: 'The balance would exceed the maximum of an account',
 }
 
 /** Why a payment was not credited automatically. */
@@ -52,11 +52,11 @@ const REVERSAL_WORDS: Readonly<Record<string, string>> = {
 const REVERSAL_STATE_WORDS: Readonly<Record<string, string>> = {
   applied: 'the credit followed',
   waiting: 'its payment is not credited',
-  kept: 'nothing was moved, look at it',
+  kept: 'nothing was moved, check it',
 }
 const REVERSAL_FAULT_WORDS: Readonly<Record<string, string>> = {
   wrong_currency: 'Another currency than what it undoes',
-  balance_limit: 'The balance would leave what an account can hold',
+  balance_limit: 'The balance would exceed the limits of an account',
   nothing_taken: 'What it undoes took no credit',
   wrong_kind: 'It undoes something that cannot be undone',
 }

@@ -17,7 +17,7 @@ export function AlertAddresses({ addresses, mayChange }: { addresses: readonly A
   return (
     <Section
       title="Further addresses"
-      description="They get the alerts of the account, beside its owners and those who look after bills, once somebody has opened the link that is mailed to them and said yes."
+      description="They get the alerts of the account, like its owners and billing members, once someone has opened the mailed link and confirmed."
     >
       <Stack gap="md">
         {addresses.length === 0 && <Text size="sm">Nobody else gets them.</Text>}
@@ -86,7 +86,7 @@ function AddForm() {
     <PlainForm submission={submission} action="Add the address" maw={FORM_WIDTH}>
       <TextInput
         label="Another address"
-        description="It is mailed a link to confirm, and nothing else before that"
+        description="It gets a mail with a link to confirm, and nothing else before that"
         type="email"
         autoComplete="off"
         maxLength={254}

@@ -40,7 +40,7 @@ function BudgetForm({ item, close }: { item: BudgetBody; close(): void }) {
     const changed = Object.entries(fields).filter(([field, text]) => text !== before[field as keyof LimitFields])
     if (changed.length > 0 || givenToMembers) {
       await setBudget(item, Object.fromEntries(changed), givenToMembers)
-      notifyDone('The budget holds from the next request on.')
+      notifyDone('The budget applies from the next request on.')
     }
     close()
   })

@@ -33,7 +33,7 @@ function GrantForm({ item, close }: { item: BudgetBody; close(): void }) {
   })
   const submission = useSubmission(form, async ({ window, usd }) => {
     await grant(item, window, usd)
-    notifyDone('The grant holds until the window ends.')
+    notifyDone('The grant applies until the window ends.')
     close()
   })
   return (

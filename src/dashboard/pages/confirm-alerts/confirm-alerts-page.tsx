@@ -73,7 +73,7 @@ function Answering({ asked, token, onConfirmed, onBroken }: AskingProps & { aske
           {askedBy ?? 'The operator of this service'} wants alerts of the account of {accountName} to be sent to {email}
           : low credit, budgets, unusual spend, and keys that expire.
         </Text>
-        <Text>If you know nothing of it, close this page: nothing is sent without your yes.</Text>
+        <Text>If you did not expect it, close this page: no alerts are sent without your consent.</Text>
       </Stack>
     </SignInForm>
   )

@@ -1,4 +1,4 @@
-/** The pages for keys that were found in public: one for the finder, and one that the mail about it leads to. */
+/** The pages for keys that were found in public: one for the finder, and one linked from the mail about it. */
 import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
@@ -15,14 +15,12 @@ export function LeakedKeyPage() {
   return (
     <PublicFrame
       title={isTold ? 'Thank you' : 'Found a key in public?'}
-      description={
-        isTold ? undefined : 'Paste its text. Whoever looks after it is told, and can switch it off at once.'
-      }
+      description={isTold ? undefined : 'Paste its text. Its owners get a mail, and can revoke it at once.'}
       footer={<TextLink href="/sign-in">Sign in</TextLink>}
     >
       {isTold ? (
         <Stack gap="md" align="flex-start" role="status">
-          <Text>If this key works, its people have been mailed. We keep no copy of its text.</Text>
+          <Text>If this key works, its owners have been mailed. We keep no copy of its text.</Text>
           <Button variant="default" onClick={() => setTold(false)}>
             Tell of another
           </Button>
@@ -58,7 +56,7 @@ function ReportForm({ onTold }: { onTold(): void }) {
   )
 }
 
-/** The page at `/leaked-key/off`. Looking at it changes nothing: programs that check links look at all of them. */
+/** The page at `/leaked-key/off`. Opening it changes nothing, since link checkers open all links. */
 export function SwitchOffPage() {
   const token = useMailedToken()
   const [state, setState] = useState<'asking' | 'off' | 'broken'>(token === '' ? 'broken' : 'asking')

@@ -30,7 +30,7 @@ const BASIS_WORDS: Readonly<Record<GapRecord['basis'], string>> = {
   reclassified: "the provider's counts, writes to its cache at the price of an hour",
   relayed: 'what was relayed, beyond an early count of the provider',
   counted: 'our own count',
-  forgiven: 'nothing, as a client that left before the first byte',
+  forgiven: 'nothing, as the client disconnected before the first byte',
   clamped: 'no more than was possible',
   expired: 'what was last recorded',
   late: 'the difference to an expired charge',
@@ -45,7 +45,7 @@ export function AdminReconciliationPage() {
   return (
     <Page
       title="Reconciliation"
-      description="Requests whose provider counted more than twice our own count or less than half, or more than was charged. Our count is a guess, made of the text alone."
+      description="Requests whose provider counted more than twice our own count or less than half, or more than was charged. Our count is an estimate from the text alone."
     >
       <Section isFlush>
         <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm" p="lg">

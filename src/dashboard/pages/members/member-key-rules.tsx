@@ -1,4 +1,4 @@
-/** The dialog that says what holds for all API keys of one member. */
+/** The dialog for the rules of all API keys of one member. */
 import { Button, Text, VisuallyHidden } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
@@ -43,7 +43,7 @@ function RulesForm({ member: { userId, name }, policy, close }: MemberProps & { 
   const form = useForm<AllowedLists>({ initialValues: listsFrom(policy) })
   const submission = useSubmission(form, async (lists) => {
     await setMemberKeyPolicy(userId, allowedFrom(lists))
-    notifyDone(`This holds for the next request of ${name}.`)
+    notifyDone(`This applies from the next request of ${name}.`)
     close()
   })
   return (

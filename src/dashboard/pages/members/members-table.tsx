@@ -139,7 +139,7 @@ async function askForRole(member: MemberItem, role: AccountRole): Promise<void> 
     const body = 'Owners may do everything, and take the role of owner from others.'
     askAboutMember({ ...question, title: `Make ${name} an owner?`, body, action: 'Make owner' })
   } else if (isSelf) {
-    const body = 'You cannot take it back yourself: somebody else has to give you the role again.'
+    const body = 'You cannot undo this yourself: someone else has to give you the role again.'
     askAboutMember({ ...question, title: 'Lower your own role?', body, action: 'Lower my role' })
   } else {
     const body = `${name} may hold less with the role ${label}.`

@@ -33,7 +33,7 @@ export function SettingsPanel({ settings, change }: { settings: Settings; change
       />
       <NumberInput
         label="Longest answer"
-        description="In tokens; also what is held while it is written"
+        description="In tokens; also limits the credit held during the answer"
         placeholder="The model’s own"
         min={1}
         max={MAX_TOKENS}

@@ -9,7 +9,7 @@ import { StoredResponsesSection } from './stored-responses-section'
 export function AccountSettingsPage() {
   const may = useMay()
   return (
-    <Page title="Account settings" description="What holds for the whole account, for all of its members and keys.">
+    <Page title="Account settings" description="Settings of the whole account, for all of its members and keys.">
       {may('account.change') && <CompanySection />}
       <KeyPolicySection />
       <AddressesSection />

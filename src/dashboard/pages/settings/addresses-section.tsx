@@ -37,7 +37,7 @@ function AddressForm({ lists }: { lists: Lists }) {
   const submission = useSubmission(form, async ({ allowedAddresses }) => {
     await perform('PUT /allowed-addresses', { allowedAddresses: linesOf(allowedAddresses) })
     await askAgain({ queryKey: ADDRESSES_KEY })
-    notifyDone('This holds from the next request on.')
+    notifyDone('This applies from the next request on.')
   })
   return (
     <SettingsForm form={form} submission={submission} action="Save">

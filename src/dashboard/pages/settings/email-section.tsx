@@ -28,7 +28,7 @@ export function EmailSection({ viewer }: EmailSectionProps) {
   return (
     <Section
       title="E-mail address"
-      description="By which you sign in. It changes once you have opened the link in a mail to the new one."
+      description="The address for signing in. It changes once you have opened the link mailed to the new one."
     >
       <Stack gap="md" align="flex-start">
         <TextInput

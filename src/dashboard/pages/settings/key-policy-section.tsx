@@ -1,4 +1,4 @@
-/** The part of the settings that says what holds for all keys of the account: models, providers, and the age at which a key ends. */
+/** The settings section for the rules of all keys of the account: models, providers, and the maximum age. */
 import { NumberInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { AllowedFields, type AllowedLists, allowedFrom, listsFrom } from '@/dashboard/components/fields/allowed-fields'
@@ -30,7 +30,7 @@ function PolicyForm({ policy }: { policy: KeyPolicy }) {
   })
   const submission = useSubmission(form, async ({ maxKeyAgeDays, ...lists }) => {
     await setKeyPolicy({ ...allowedFrom(lists), maxKeyAgeDays: maxKeyAgeDays === '' ? null : maxKeyAgeDays })
-    notifyDone('This holds from the next request on.')
+    notifyDone('This applies from the next request on.')
   })
   return (
     <SettingsForm form={form} submission={submission} action="Save">

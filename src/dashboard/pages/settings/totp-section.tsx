@@ -38,7 +38,7 @@ export function TotpSection({ isEnabled, isAdministrator }: TotpSectionProps) {
   return (
     <Section
       title="Two-step sign-in"
-      description="Signing in takes a code of an app on your phone as well, so a stolen password alone opens nothing."
+      description="Signing in also needs a code from an app on your phone, so a stolen password alone is not enough."
       actions={<Status tone={isEnabled ? 'good' : 'neutral'}>{isEnabled ? 'On' : 'Off'}</Status>}
     >
       <Stack gap="md" align="flex-start">

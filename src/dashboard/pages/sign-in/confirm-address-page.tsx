@@ -28,7 +28,7 @@ export function ConfirmAddressPage() {
   return (
     <PublicFrame
       title="Confirm your new address"
-      description={state === 'asking' ? 'Enter the password by which you sign in.' : undefined}
+      description={state === 'asking' ? 'Enter your password.' : undefined}
       footer={<TextLink href="/sign-in">Back to sign in</TextLink>}
     >
       {state === 'broken' ? (

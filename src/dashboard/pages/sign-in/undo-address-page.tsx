@@ -16,7 +16,7 @@ export function UndoAddressPage() {
   const [isBroken, setBroken] = useState(token === '')
   const [resetToken, setResetToken] = useState<string>()
   if (resetToken !== undefined) {
-    const told = 'Your address is back, all sessions were ended, and the password of before opens nothing any more.'
+    const told = 'Your address is restored, all sessions have ended, and the old password no longer works.'
     return <ChoosePassword token={resetToken} description={told} />
   }
   return (

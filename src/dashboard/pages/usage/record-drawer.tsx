@@ -41,7 +41,7 @@ function Content({ requestId }: { requestId: string }) {
   if (isUnknown && failure.data) {
     return (
       <Stack gap="md">
-        <Text size="sm">This request was not answered, and cost nothing.</Text>
+        <Text size="sm">This request failed and cost nothing.</Text>
         <Rows isOrdered>
           <FailureEntry failure={failure.data} />
         </Rows>

@@ -51,7 +51,7 @@ class ChunkDecoder implements StreamDecoder {
     if (data.includes('"arguments"')) rememberNumbers(json, data)
     const chunk = loneOf(json)
     if (!isJsonObject(chunk))
-      return this.failUnread('malformed_event', 'the stream held an event that is no JSON object')
+      return this.failUnread('malformed_event', 'the stream contained an event that is no JSON object')
     return chunk.error ? this.fail(decodeError(undefined, chunk)) : this.readChunk(chunk)
   }
 

@@ -30,7 +30,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   const messages = [...encodeSystem(request.system, traits.quirks), ...encodeTurns(request.turns, traits, warnings)]
   const tools = encodeTools(request, traits)
   if (limitBreakpoints(tools.tools ?? [], messages) > 0) {
-    warnings.push({ feature: 'cache_control', detail: 'the earliest cache hints were left out: four are the most' })
+    warnings.push({ feature: 'cache_control', detail: 'the earliest cache hints were omitted: the maximum is four' })
   }
   const cacheKey = cacheKeyOf(traits, request.cacheKey)
   const body: JsonObject = {

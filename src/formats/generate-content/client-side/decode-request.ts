@@ -60,7 +60,7 @@ function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest {
   const turns = decodeTurns(wire.contents)
   const { system, media } = decodeSystem(wire.systemInstruction?.parts)
   if (turns.length === 0 && nativeOnly.length === 0)
-    throw invalidRequest('contents must hold at least one part', 'contents')
+    throw invalidRequest('contents must contain at least one part', 'contents')
   return {
     model: line.model,
     stream: line.stream ?? false,

@@ -42,7 +42,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
     ...(serviceTier !== undefined && { serviceTier }),
   }
-  if (isSystemAll && system.length === 0) throw invalidRequest('the conversation must hold some content', 'messages')
+  if (isSystemAll && system.length === 0) throw invalidRequest('the conversation must have some content', 'messages')
   return { body, warnings }
 }
 

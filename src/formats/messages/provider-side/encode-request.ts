@@ -28,7 +28,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   const { thinking, effort } = encodeReasoning(request.reasoning, traits, maxTokens, obstacles, warnings)
   const config = { ...(effort !== undefined && { effort }), ...(output.format && { format: output.format }) }
   if (limitBreakpoints([...tools, ...system, ...messages.flatMap((message) => message.content)]) > 0) {
-    warnings.push({ feature: 'cache_control', detail: 'the earliest cache hints were left out: four are the most' })
+    warnings.push({ feature: 'cache_control', detail: 'the earliest cache hints were omitted: the maximum is four' })
   }
   const body: JsonObject = {
     ...request.extensions.messages,
@@ -140,7 +140,7 @@ function encodeStop(stop: string[] | undefined, warnings: Warning[]): JsonObject
   if (!stop) return {}
   const kept = stop.filter((sequence) => sequence.trim() !== '')
   if (kept.length < stop.length) {
-    warnings.push(lost('stop', 'stop sequences of white space were left out'))
+    warnings.push(lost('stop', 'stop sequences of only white space were omitted'))
   }
   return kept.length > 0 ? { stop_sequences: kept } : {}
 }

@@ -115,7 +115,7 @@ class ResponseDecoder implements StreamDecoder {
     if (OBJECT_ARGUMENTS.test(data)) rememberNumbers(json, data)
     if (isJsonObject(json)) return this.read(textOf(json.type) ?? event.event ?? '', json)
     if (event.event === 'error') return this.fail(decodeError(undefined, json ?? data))
-    return this.failUnread('malformed_event', 'the stream held an event that is no JSON object')
+    return this.failUnread('malformed_event', 'the stream contained an event that is no JSON object')
   }
 
   isFinished(): boolean {

@@ -90,7 +90,7 @@ test('a chargeback of a payment that nobody knows is on the list of administrato
   expect(items.filter(({ state }) => state === 'applied')).toEqual([])
   expect((await customer.json('GET', path)).status).toBe(404)
   // Without a mail server the log has who would have got a mail.
-  const mailed = () => gateway.logLines.filter((line) => line.includes('"A chargeback needs somebody to look"'))
+  const mailed = () => gateway.logLines.filter((line) => line.includes('"A chargeback needs manual review"'))
   await until(() => mailed().length > 0, 'the mail')
   expect(mailed().map((line) => JSON.parse(line).to)).toEqual([administrator.email])
 })

@@ -43,7 +43,7 @@ test('of all keys: chosen, kept with one that has left the catalogue, and taken 
   await choose(page, field, 'spare')
   await expectAccessible(page)
   await press(page, section.getByRole('button', { name: 'Save' }))
-  await page.getByText('This holds from the next request on.').waitFor()
+  await page.getByText('This applies from the next request on.').waitFor()
   expect((await owner.person.json('GET', POLICY)).body).toMatchObject({ allowedProviders: ['spare'] })
 
   await gateway.gateway.database.sql`

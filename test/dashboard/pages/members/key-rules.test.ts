@@ -53,7 +53,7 @@ test('key rules of a member are set, shown and removed by the keyboard alone', a
   await expectAccessible(page)
   await tabTo(page, dialog.getByRole('button', { name: 'Save' }))
   await page.keyboard.press('Enter')
-  await page.getByText('This holds for the next request of Grace Hopper.').waitFor()
+  await page.getByText('This applies from the next request of Grace Hopper.').waitFor()
   await dialog.waitFor({ state: 'hidden' })
   await until(() => hasFocus(opener), 'the focus to be back at the button')
   expect((await owner.json('GET', rules())).body).toEqual({ allowedModels: null, allowedProviders: ['provider1'] })

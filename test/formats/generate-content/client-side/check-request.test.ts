@@ -10,7 +10,7 @@ describe('refused', () => {
     ['contents', { contents: [] }, 'contents must be an array of 1 to 100000 items'],
     ['contents', { contents: undefined }, 'contents is required'],
     ['contents', { contents: 7 }, 'contents must be an array of 1 to 100000 items'],
-    ['contents', { contents: [{ parts: [{ text: '' }] }] }, 'contents must hold at least one part'],
+    ['contents', { contents: [{ parts: [{ text: '' }] }] }, 'contents must contain at least one part'],
     [
       'contents[0].role',
       { contents: [{ role: 'assistant', parts: [] }] },

@@ -102,7 +102,7 @@ test('rules for all keys are set in the settings, and kept', async () => {
   await expectAccessible(page)
   const section = page.locator('section', { hasText: 'Rules for all API keys' })
   await section.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('This holds from the next request on.').waitFor()
+  await page.getByText('This applies from the next request on.').waitFor()
   const { body } = await owner.json('GET', '/dashboard/api/a/:accountId/key-policy')
   expect(body).toEqual({ allowedModels: ['svc/alpha'], allowedProviders: null, maxKeyAgeDays: 90 })
 })
