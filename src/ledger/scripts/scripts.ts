@@ -32,8 +32,8 @@ import viewHoldText from './view-hold.lua' with { type: 'text' }
 import withholdText from './withhold.lua' with { type: 'text' }
 
 /**
- * One script: `text` for EVAL, `sha` (SHA-1, as the store computes it) for EVALSHA; `source` is the text as its files have it. One
- * that `trusts` the store's figures runs only where the store was verified. All others write what holds whatever the store has lost.
+ * One script: `text` for EVAL, `sha` (SHA-1, as in Redis) for EVALSHA; `source` is the text from its files. A script that `trusts` the
+ * values in Redis runs only on a verified connection. What all others write is correct even after a loss in Redis.
  */
 export type Script = { name: string; source: string; text: string; sha: string; trusts?: boolean }
 
