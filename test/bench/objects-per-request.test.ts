@@ -103,7 +103,7 @@ function expectWithin(made: Made, budget: Made): void {
 }
 
 describe('one paid request makes no more than it did', () => {
-  test('one paid request makes no more than it did with an answer of JSON', async () => {
+  test('a paid JSON request creates no more objects than budgeted', async () => {
     answerWith(wholeAnswer)
     const made = await countMade(async () => {
       const response = await answer({})
@@ -112,7 +112,7 @@ describe('one paid request makes no more than it did', () => {
     expectWithin(made, JSON_BUDGET)
   })
 
-  test('one paid request makes no more than it did with a stream, and with each piece of one', async () => {
+  test('a paid stream and each of its pieces create no more objects than budgeted', async () => {
     const stream = async (pieces: number) => {
       answerWith(() => streamOf(pieces))
       return await countMade(async () => {
@@ -128,7 +128,7 @@ describe('one paid request makes no more than it did', () => {
     expectWithin(perPiece, PIECE_BUDGET)
   })
 
-  test('one paid request makes no more than it did in headers of its answer', async () => {
+  test('a paid request creates no more objects for headers than budgeted', async () => {
     answerWith(wholeAnswer)
     expect([...(await answer({})).headers.keys()].length).toBeLessThanOrEqual(MOST_HEADERS)
   })

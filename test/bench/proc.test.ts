@@ -13,13 +13,13 @@ import { parseBusy } from '@bench/world/noise'
 import { until } from '@test/support/until'
 
 describe('the texts of /proc', () => {
-  test('a parent is found behind any name', () => {
+  test('a parent process is found behind any process name', () => {
     expect(parseParent('42 (bun) S 7 42 42 0 -1')).toBe(7)
     expect(parseParent('42 (a) b) (c) R 9 1 1')).toBe(9)
     expect(parseParent('')).toBeUndefined()
   })
 
-  test('time on a processor, resident memory, work of the machine, open files', () => {
+  test('processor time, resident memory, machine work and open files are read', () => {
     expect(parseSchedstat('377376 1069114 2\n')).toBe(377376)
     expect(parseSchedstat('')).toBeUndefined()
     expect(parseResidentBytes('9000 250 100 1 0 900 0')).toBe(1_024_000)
@@ -31,7 +31,7 @@ describe('the texts of /proc', () => {
 })
 
 describe('process trees', () => {
-  test('hold whatever descends from their roots, each once', () => {
+  test('a process tree has all descendants of its roots, once each', () => {
     const parents = new Map([
       [2, 1],
       [3, 2],
@@ -44,7 +44,7 @@ describe('process trees', () => {
     expect(descendants([], parents)).toEqual([])
   })
 
-  test('time is summed over threads; one that is new counts from nothing, one that is gone not at all', () => {
+  test('time is summed over threads, with new threads from zero and ended ones omitted', () => {
     const reading = (threads: Record<string, number>) => ({
       nanosecondsByThread: new Map(Object.entries(threads)),
       residentBytes: 0,
@@ -52,7 +52,7 @@ describe('process trees', () => {
     expect(microsecondsBetween(reading({ a: 5_000, gone: 9_000 }), reading({ a: 7_000, new: 1_000 }))).toBe(3)
   })
 
-  test('the work of a child of a child is seen', async () => {
+  test('the work of a grandchild is counted', async () => {
     const work = 'let sum = 0; for (;;) sum += Math.sqrt(sum + 1)'
     const child = Bun.spawn(['bash', '-c', `${process.execPath} -e "${work}"; true`], {
       stdio: ['ignore', 'ignore', 'ignore'],

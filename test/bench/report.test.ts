@@ -37,7 +37,7 @@ describe('goals', () => {
     expect(standing(results([400], [30]), 'cpu-json')?.isReached).toBe(false)
   })
 
-  test('show the floor beside, as the same ratio', () => {
+  test('goals show the floor as the same ratio', () => {
     const of = results([60], [30])
     addRound(of.rows, 'json-64', 'lean', { cpuMicroseconds: 45, redisMicroseconds: 9 })
     expect(standing(of, 'cpu-json')?.floor?.median).toBe(1.5)
@@ -45,7 +45,7 @@ describe('goals', () => {
     expect(standing(of, 'prompt-100k')?.floor).toBeUndefined()
   })
 
-  test('say why they could not be measured', () => {
+  test('goals say why they could not be measured', () => {
     const of = results([60], [30])
     expect(standing(of, 'rate-bifrost')?.why).toBe('Bifrost took no part')
     expect(standing(of, 'second-process')?.why).toBe('svc-gateway × 2 was not part of this run')
@@ -60,7 +60,7 @@ describe('goals', () => {
 describe('the comparison with an earlier run', () => {
   const baseline = baselineOf(standings(results([60], [20])), { at: '', processor: '', bun: '' })
 
-  test('finds what became worse by more than a run differs from the next', () => {
+  test('the comparison finds what became worse by more than the noise', () => {
     const outcome = (ours: number) => compare(baseline, standings(results([ours], [20])))[0]?.isWorse
     expect(baseline.medians['cpu-json']).toBe(3)
     expect(outcome(74)).toBe(false)
@@ -68,7 +68,7 @@ describe('the comparison with an earlier run', () => {
     expect(outcome(20)).toBe(false)
   })
 
-  test('leaves out what only one of them knows, and what is no ratio', () => {
+  test('the comparison omits figures that only one run has', () => {
     const medians = { 'cpu-json': 3, 'idle-cpu': 1, gone: 1 }
     const compared = compare({ ...baseline, medians }, standings(results([60], [20])))
     expect(compared.map(({ id }) => id)).toEqual(['cpu-json'])
@@ -79,20 +79,20 @@ describe('the report', () => {
   const of = results([60, 70, 65], [30, 30, 30])
   const markdown = markdownOf(of, standings(of))
 
-  test('shows medians with their spread, and who took no part', () => {
+  test('the report has medians with their spread, and the servers that did not take part', () => {
     expect(markdown).toContain('| svc-gateway | 65.0 (60.0–70.0) |')
     expect(markdown).toContain('| Bifrost | took no part: not / here |')
     expect(markdown).toContain('not measured: Bifrost took no part')
   })
 
-  test('leaves the tables of scenarios out of the docs', () => {
+  test('the tables of scenarios are not in the docs', () => {
     expect(markdown).toContain('| JSON | CPU µs |')
     const published = publishedOf(of, standings(of))
     expect(published).not.toContain('| JSON | CPU µs |')
     expect(published).toContain('| goal | measured |')
   })
 
-  test('sets two checkouts side by side, by thread', () => {
+  test('the report compares two checkouts by thread', () => {
     const two = results([60, 90], [30, 30])
     for (const cpuMicroseconds of [80, 90]) addRound(two.rows, 'json-64', AGAINST, { cpuMicroseconds })
     addThreads(two.threads, 'json-64', OURS, { 'HTTP Client': 20, idle: 0.1 })
@@ -103,7 +103,7 @@ describe('the report', () => {
     expect(text).not.toContain('thread idle')
   })
 
-  test('draws peers that have the figure, and nothing where there is nothing to compare', () => {
+  test('the report draws servers that have the figure, and nothing without a comparison', () => {
     const [plot] = PLOTS.filter(({ scenario, figure }) => scenario === 'json-64' && figure === 'cpuMicroseconds')
     const drawing = plot && drawPlot(of, plot)
     expect(drawing?.match(/<rect /g)).toHaveLength(3)
@@ -112,7 +112,7 @@ describe('the report', () => {
     expect(plot && drawPlot(results([60], []), plot)).toBeUndefined()
   })
 
-  test('keeps three digits that matter', () => {
+  test('figures have three significant digits', () => {
     expect([12_345.6, 123.4, 12.34, 1.234, 0.0123, 0].map(number)).toEqual([
       '12,346',
       '123',
@@ -130,14 +130,14 @@ describe('the report', () => {
     expect(summary).toContain('Took no part: Bifrost.')
   })
 
-  test('goes between its marks on a page, and refuses a page without', () => {
+  test('the report replaces the text between its marks, and refuses a page without them', () => {
     const page = 'a\n<!-- bench: begin -->\nold\n<!-- bench: end -->\nb'
     expect(between(page, 'bench', 'new')).toBe('a\n<!-- bench: begin -->\nnew\n<!-- bench: end -->\nb')
     expect(() => between('a', 'bench', 'new')).toThrow('lacks')
   })
 })
 
-test('a scenario in which one of our answers failed is named', () => {
+test('a scenario with a failed answer of the gateway is named', () => {
   const rows: Row[] = []
   addRound(rows, 'whole', OURS, { failedShare: 0 })
   addRound(rows, 'cut', OURS, { failedShare: 0 })

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { FAULTS } from '@faults/cases/index'
 import { SHARED } from '@/limits/shared-resources'
 
-test('each thing that is shared has a fault of its own in the fault suite', () => {
+test('each shared resource has a fault in the fault suite', () => {
   const ids = FAULTS.map(({ id }) => id).filter((id) => id.startsWith('C15.'))
   expect(ids.sort()).toEqual(
     Object.keys(SHARED)

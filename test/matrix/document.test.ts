@@ -16,12 +16,12 @@ test('docs/COMPATIBILITY.md is up to date (write it with `bun run matrix`)', asy
 })
 
 describe('the cases', () => {
-  test('the cases have names of their own', () => {
+  test('cases have unique names', () => {
     const names = cases.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
   })
 
-  test('cover every pair in every mode', () => {
+  test('cases cover every pair in every mode', () => {
     for (const client of FORMAT_NAMES) {
       for (const provider of FORMAT_NAMES) {
         for (const mode of ['json', 'stream']) {
@@ -34,7 +34,7 @@ describe('the cases', () => {
     }
   })
 
-  test('about providers alone lose nothing between formats', () => {
+  test('cases about providers lose nothing between formats', () => {
     const found = PROVIDERS_ALONE.flatMap((group) => group.cases.flatMap((declared) => cellsOf(group.name, declared)))
     const lossy = found.filter((cell) => {
       const { lost, refused } = noteOn(cell)
@@ -43,7 +43,7 @@ describe('the cases', () => {
     expect(lossy.map((cell) => `${cell.case.name}: ${cell.client} to ${cell.provider}`)).toEqual([])
   })
 
-  test('a body of its own at another provider is either what that format asks, or explained', () => {
+  test('a translated body that differs is explained', () => {
     const silent = cells.filter((cell) => {
       const { receives, lost } = noteOn(cell)
       const isDifferent = cell.case.golden?.[cell.provider] !== undefined || Object.keys(receives ?? {}).length > 0

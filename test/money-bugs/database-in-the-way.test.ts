@@ -25,7 +25,7 @@ afterAll(async () => {
   await postgres.stop()
 })
 
-test('a dead database costs no request, is named by readiness, and gets every charge when it is back', async () => {
+test('a dead database fails no paid request, is reported by readiness, and gets every charge later', async () => {
   const { accountId, key } = await gateway.customer('1')
   expect((await chat(gateway.url, key)).status).toBe(200)
   await postgres.kill()

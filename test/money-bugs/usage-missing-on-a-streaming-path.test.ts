@@ -30,7 +30,7 @@ test.each(LANES)(
   },
 )
 
-test('a provider is asked for usage also where the client did not ask, and the client is not shown it', async () => {
+test('usage is always requested from the provider, and hidden from a client that did not ask', async () => {
   let asked: unknown
   const model = world.modelWith('chat-completions', (call) => {
     asked = call.body.stream_options

@@ -31,13 +31,13 @@ describe('the catalogue that comes with the gateway', () => {
     expect(priced).toEqual([])
   })
 
-  test('states what each target costs, as listed', () => {
+  test('the default catalogue has the listed cost of each target', () => {
     for (const { targets } of catalog.models.values()) for (const { cost } of targets) expect(cost).toBeDefined()
     const costs = compareCatalog(catalog, READ_ON).filter(({ text }) => text.startsWith('cost of'))
     expect(costs.filter(({ text }) => !text.includes(' from '))).toEqual([])
   })
 
-  test('keeps its slugs, three for each provider, and those of models that embed', () => {
+  test('the default catalogue keeps its ids, three per provider, and those of embedding models', () => {
     const families = ['alpha', 'beta', 'gamma'].flatMap((name) => [name, `${name}-fast`, `${name}-small`])
     const slugs = [...families, 'alpha-embed-small', 'alpha-embed-large', 'gamma-embed']
     expect([...catalog.models.keys()]).toEqual(slugs.map((slug) => `svc/${slug}`))
@@ -46,13 +46,13 @@ describe('the catalogue that comes with the gateway', () => {
 })
 
 describe('the comparison finds', () => {
-  test('a model that nobody lists', () => {
+  test('the comparison finds a model that nobody lists', () => {
     expect(compareCatalog(renamed('gpt-0-vanished'), READ_ON)).toMatchObject([
       { model: 'svc/alpha', target: 'gpt-0-vanished', text: expect.stringContaining('nobody lists it'), isFault: true },
     ])
   })
 
-  test('a retirement thirty days ahead, and not before', () => {
+  test('the comparison finds a retirement thirty days ahead, and not before', () => {
     expect(retirementOf('claude-sonnet-4-5-20250929')).toBe('2026-11-30')
     expect(retirementOf('gemini-2.5-flash')).toBe('2026-12-01')
     expect(retirementOf('gemini-2.5-flash-lite')).toBeUndefined()
@@ -79,7 +79,7 @@ describe('the comparison finds', () => {
     },
   )
 
-  test('a price below the stated cost, and a stated cost that nobody lists', () => {
+  test('the comparison finds a price below cost, and a cost that nobody lists', () => {
     const discounted = withAlpha(({ targets, pricing }) => ({
       targets: targets.map((target) => ({
         ...target,
@@ -100,19 +100,19 @@ describe('the comparison finds', () => {
     )
   })
 
-  test('a margin, which is no fault', () => {
+  test('a margin is not a fault', () => {
     const dearer = withAlpha(({ pricing }) => ({
       pricing: { ...pricing, base: { ...pricing.base, output: (pricing.base.output + 1) as Pico } },
     }))
     expect(compareCatalog(dearer, READ_ON)).toMatchObject([{ isFault: false }])
   })
 
-  test('a price that will rise, with the day', () => {
+  test('the comparison finds a price that will rise, with the day', () => {
     const rising = compareCatalog(renamed('gpt-5.6-luna'), '2026-07-01').map(({ text }) => text)
     expect(rising).toContainEqual(expect.stringMatching(/^output: \$10, listed \$1\.2 from 2026-07-30$/))
   })
 
-  test('a context longer than the provider reads, and one shorter', () => {
+  test('the comparison finds a context that is too long, and one that is shorter', () => {
     expect(
       compareCatalog(
         withAlpha(() => ({ contextLength: 2_000_000 })),
@@ -127,7 +127,7 @@ describe('the comparison finds', () => {
     ).toMatchObject([{ isFault: false }])
   })
 
-  test('sounds that cost more than the text they are sold as', () => {
+  test('the comparison finds audio that costs more than its price as text', () => {
     const gamma = catalog.models.get('svc/gamma-small')
     if (!gamma) throw new Error('no svc/gamma-small')
     const targets = gamma.targets.map((target) => ({ ...target, model: 'gemini-2.5-flash-lite' }))

@@ -11,14 +11,14 @@ const ROOT = join(import.meta.dir, '..', '..')
 const needsOf = createNeedsReader()
 
 describe('the list of judges', () => {
-  test('names what is there, each once', () => {
+  test('the list of judges has existing files, each once', () => {
     expect(JUDGES.filter(({ path }) => !existsSync(join(ROOT, path)))).toEqual([])
     const within = JUDGES.filter((judge) => JUDGES.some(({ path }) => judge.path.startsWith(`${path}/`)))
     expect(within).toEqual([])
     expect(new Set(JUDGES.map(({ path }) => path)).size).toBe(JUDGES.length)
   })
 
-  test('takes a file or a folder, and no file that merely begins alike', () => {
+  test('the list of judges matches a file or a folder, not a mere prefix', () => {
     expect(judgeOf('test/fuzz/fuzz.test.ts')).toMatchObject({ path: 'test/fuzz' })
     expect(judgeOf('test/fuzzy.test.ts')).toBeUndefined()
   })
@@ -30,7 +30,7 @@ describe('the list of judges', () => {
 })
 
 describe('the parts', () => {
-  test('share all files without overlap, but for those of `bun run check`', async () => {
+  test('the parts cover all files without overlap, except those of `bun run check`', async () => {
     const all = [...new Bun.Glob('test/**/*.test.{ts,tsx}').scanSync(ROOT)].sort()
     const checked = all.filter((file) => file.startsWith(CHECKED))
     expect([...selectFiles('test', []), ...selectFiles('judges', []), ...checked].sort()).toEqual(all)
@@ -38,14 +38,14 @@ describe('the parts', () => {
     expect(scripts.check).toContain(` ${CHECKED.slice(0, -1)} `)
   })
 
-  test('the parts are narrowed by folders and files, with or without a dot before', () => {
+  test('folders and files narrow a part, with or without a leading dot', () => {
     expect(selectFiles('test', ['test/lib/money.test.ts'])).toEqual(['test/lib/money.test.ts'])
     expect(selectFiles('test', ['./test/lib/'])).toContain('test/lib/money.test.ts')
     expect(selectFiles('judges', ['test/lib'])).toEqual([])
     expect(selectFiles('test', ['test/li'])).toEqual([])
   })
 
-  test('a program is needed by who asks for it, himself or through others', () => {
+  test('a test needs a program if it or an import of it uses the program', () => {
     expect([...needsOf('test/dashboard/keys.test.ts')]).toEqual(['chromium'])
     expect([...needsOf('test/deploy/proxy.test.ts')]).toEqual(['caddy'])
     expect([...needsOf('test/clients/python/clients.test.ts')]).toEqual(['python'])
@@ -56,7 +56,7 @@ describe('the parts', () => {
 })
 
 describe('in the end', () => {
-  test('what lacked a program is named in one line, with the command that tries it', () => {
+  test('tests without their program are listed in one line, with the command for them', () => {
     const missing = new Map([['test/dashboard/keys.test.ts', ['chromium'] as const]])
     expect(untriedLines('test', missing, [])).toEqual([
       'NOT TRIED: 1 files of test/dashboard, for want of chromium: apt-get install chromium && bun run test test/dashboard/keys.test.ts',
@@ -64,7 +64,7 @@ describe('in the end', () => {
     expect(untriedLines('test', new Map(), [])).toEqual([])
   })
 
-  test('tests that skipped themselves are named', () => {
+  test('skipped tests are listed', () => {
     const report = `<testsuite name="a"><testcase name="ok" file="test/a.test.ts" line="2" assertions="1" />
       <testcase name="one &gt; two" classname="d" time="0" file="test/a.test.ts" line="2" assertions="0">
         <skipped />
@@ -72,7 +72,7 @@ describe('in the end', () => {
     expect(untriedLines('judges', new Map(), skippedTests(report))).toEqual(['SKIPPED: test/a.test.ts: d > one > two'])
   })
 
-  test('tests that failed are named, with the beginning of the reason', () => {
+  test('failed tests are listed with the start of the reason', () => {
     const report = `<testsuite name="a"><testcase name="ok" classname="" time="0" file="test/a.test.ts" line="2" assertions="1" />
       <testcase name="says &quot;no&quot;" classname="d" time="0.1" file="test/a.test.ts" line="2" assertions="1">
         <failure type="AssertionError" message="expect(received).toBe(expected)&#10;&#10;Expected: 2&#10;">AssertionError</failure>
@@ -86,7 +86,7 @@ describe('in the end', () => {
     ])
   })
 
-  test('folders and files are listed by what they took, the most first', () => {
+  test('folders and files are listed by their time, longest first', () => {
     const timings = readTimings(
       [
         { file: 'test/a/one.test.ts', wall: 3, own: 2, children: 0.5 },

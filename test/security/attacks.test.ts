@@ -139,7 +139,7 @@ describe('SSRF (CVE-2024-6587, CVE-2026-84377, CVE-2025-59146, CVE-2025-66405, G
 })
 
 describe('CVE-2026-35030: two keys that begin alike', () => {
-  test('S3: CVE-2026-35030: two keys that begin alike are two keys: what is remembered of one is never taken for the other', async () => {
+  test('S3: CVE-2026-35030: two keys with the same start are never mistaken for each other', async () => {
     expect((await call({ model: 'svc/alpha', messages: MESSAGES })).status).toBe(200)
     // Well formed, so that only what is remembered can tell it apart.
     const secret = `${customer.key.slice(4, 30)}${generateKey('svc').slice(4, 8)}`
@@ -158,7 +158,7 @@ describe('CVE-2026-42208: SQL in the place of a key', () => {
     'svc-" UNION SELECT key_hash FROM api_keys',
     '%27%20OR%201=1',
     '$1',
-  ])('%s is no key, in whatever header it comes', async (text) => {
+  ])('%s is not a key, in any header', async (text) => {
     for (const name of ['authorization', 'x-api-key', 'x-goog-api-key', 'x-provider3-api-key']) {
       const response = await fetch(`${gateway.url}/v1/chat/completions`, {
         method: 'POST',
@@ -191,7 +191,7 @@ describe('CVE-2026-49468, CVE-2026-48710: a Host header that names another path'
 })
 
 describe('CVE-2025-66405: an old path without the checks of the new one', () => {
-  test('CVE-2025-66405: an old path without the checks of the new one is not there: every route of the API that takes something wants a key first', async () => {
+  test('CVE-2025-66405: no old path lacks the checks: every API route with input requires a key first', async () => {
     const open = /^\/(dashboard|docs|swagger|webhooks|mail|sandbox|healthz|readyz|metrics)/
     const routes = gateway.gateway.app.routes.filter(({ method, path }) => method === 'POST' && !open.test(path))
     expect(routes.length).toBeGreaterThan(5)
@@ -204,7 +204,7 @@ describe('CVE-2025-66405: an old path without the checks of the new one', () => 
 })
 
 describe('CVE-2025-61928: a key in somebody else’s name', () => {
-  test('S5: CVE-2025-61928: a key in somebody else’s name is not made, whatever the body says', async () => {
+  test('S5: CVE-2025-61928: a key cannot be made for somebody else, whatever the body contains', async () => {
     const { accountId, userId } = victim.viewer
     const named = { accountId, account_id: accountId, userId, user_id: userId, owner: accountId }
     await eve.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'mine', ...named })
@@ -215,7 +215,7 @@ describe('CVE-2025-61928: a key in somebody else’s name', () => {
 })
 
 describe('CVE-2026-64859: secrets in lists', () => {
-  test('S4: no answer of the dashboard holds a hash, a password or a token, not even to an administrator', async () => {
+  test('S4: no dashboard answer contains a hash, a password or a token, not even for administrators', async () => {
     const { sql } = gateway.gateway.database
     const rows = await sql<{ secret: string }[]>`SELECT key_hash AS secret FROM api_keys
       UNION ALL SELECT password_hash FROM credentials WHERE password_hash IS NOT NULL
@@ -237,7 +237,7 @@ describe('CVE-2026-64859: secrets in lists', () => {
 })
 
 describe('S27: secrets', () => {
-  test('S27: stand in no metric and in no command line', async () => {
+  test('S27: secrets are in no metric and no command line', async () => {
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text()
     for (const secret of ['sk-provider1-secret-canary', customer.key]) expect(metrics).not.toContain(secret)
     const passwords = [gateway.stores.redisUrl, gateway.stores.databaseUrl].map((url) => new URL(url).password)

@@ -29,7 +29,7 @@ const OURS = PATHS.filter((path) => !path.startsWith('test/fixtures/'))
 const ALL = Object.values(TREES).flat()
 
 describe('the structure of src/', () => {
-  test('finds the sources', () => {
+  test('the sources are found', () => {
     expect(SOURCES.map((source) => source.path)).toContain('src/lib/money.ts')
   })
 
@@ -41,16 +41,16 @@ describe('the structure of src/', () => {
     expect(format(checkTwins(SOURCES))).toEqual([])
   })
 
-  test('Lua scripts say what they do', () => {
+  test('Lua scripts have their header', () => {
     const scripts = listFiles('src').filter((path) => path.endsWith('.lua'))
     expect(format(scripts.flatMap((path) => checkLua(path, readText(path))))).toEqual([])
   })
 
-  test('only ledger/ knows what its things are called in the store', () => {
+  test('only ledger/ contains names of Redis keys', () => {
     expect(format(SOURCES.flatMap(checkLedgerNames))).toEqual([])
   })
 
-  test('Lua scripts say what they take and who shares what they touch', () => {
+  test('Lua scripts name their arguments, and who shares what they touch', () => {
     const paths = listFiles('src/ledger').filter((path) => path.endsWith('.lua'))
     const files = paths.map((path) => ({ name: basename(path, '.lua'), text: readText(path) }))
     const typescript = SOURCES.filter((source) => source.path.startsWith('src/ledger/'))
@@ -59,7 +59,7 @@ describe('the structure of src/', () => {
     expect(format(checkParts(files, scripts, typescript))).toEqual([])
   })
 
-  test('a format is a folder: nobody else knows one by its name', () => {
+  test('only a format’s folder mentions it by name', () => {
     expect(format(SOURCES.flatMap(checkFormats))).toEqual([])
   })
 
@@ -70,7 +70,7 @@ describe('the structure of src/', () => {
 })
 
 describe('the structure of all trees', () => {
-  test('a ledger is built in one place', () => {
+  test('the ledger is created in one place', () => {
     expect(format(ALL.flatMap(checkLedgerAssembly))).toEqual([])
   })
 
@@ -82,19 +82,19 @@ describe('the structure of all trees', () => {
     expect(format(ALL.flatMap(checkStyle))).toEqual([])
   })
 
-  test('every file opens with a sentence that says what it is', () => {
+  test('every file begins with a sentence about itself', () => {
     expect(format(ALL.flatMap(checkHeader))).toEqual([])
   })
 
-  test('tests stand where their subject stands', () => {
+  test('tests are in the folder of their subject', () => {
     expect(format(checkMirror(PATHS))).toEqual([])
   })
 
-  test('no two files of a folder have nearly one name', () => {
+  test('no two files of a folder have nearly the same name', () => {
     expect(format(checkNames(OURS))).toEqual([])
   })
 
-  test('documents, settings and comments mention files, folders and commands that exist', () => {
+  test('documents, settings and comments name existing files, folders and commands', () => {
     const project = { files: [...listRootFiles(), ...FOLDERS.flatMap(listFiles)], scripts: readScriptNames() }
     const texts = project.files.filter((path) => /\.md$|^[^/]*\.(json|yaml)$|^Dockerfile$/.test(path))
     const commented = PATHS.filter((path) => /\.(tsx?|lua)$/.test(path) && !path.startsWith('test/tidy/'))
@@ -106,7 +106,7 @@ describe('the structure of all trees', () => {
     ).toEqual([])
   })
 
-  test('test/security/README.md names a file with tests of each protection from S1 to S29', () => {
+  test('test/security/README.md has a test file for each protection S1 to S29', () => {
     const rows = [...readText('test/security/README.md').matchAll(/^\| (S\d+) \|(.*)$/gm)]
     const tested = rows.flatMap(([, number = '', row = '']) => {
       const texts = [...row.matchAll(/`(test\/[^`]+)`/g)].map(([, path = '']) => readText(path))
@@ -115,7 +115,7 @@ describe('the structure of all trees', () => {
     expect(tested).toEqual(Array.from({ length: 29 }, (_, index) => `S${index + 1}`))
   })
 
-  test('test/security/README.md names a protection or a test for each advisory', () => {
+  test('test/security/README.md has a protection or a test for each advisory', () => {
     const rows = readText('test/security/README.md')
       .split('\n')
       .filter((line) => /^\| .*(CVE|GHSA|#\d|PyPI)/.test(line))
@@ -123,7 +123,7 @@ describe('the structure of all trees', () => {
     expect(rows.filter((row) => !/\| [^|]*(\bS\d+\b|`test\/)[^|]*\|$/.test(row))).toEqual([])
   })
 
-  test('no test measures, sleeps, draws, or has a limit that load can reach', () => {
+  test('no test measures time, sleeps, uses unseeded randomness, or has a limit that load can reach', () => {
     // The rules and their samples name what they forbid.
     const sources = TREES.test.filter(({ path }) => !path.startsWith('test/tidy/'))
     expect(format([...sources.flatMap(checkTime), ...checkAllowances(sources)])).toEqual([])

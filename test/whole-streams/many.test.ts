@@ -17,11 +17,11 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-test(`what goes in comes out of ${STREAMS} streams (seed ${SEED})`, async () => {
+test(`${STREAMS} streams are relayed completely (seed ${SEED})`, async () => {
   expect(await judge(world, manyCases(SEED, STREAMS))).toEqual([])
   expect(world.besides()).toBeGreaterThan(0)
 })
 
-test.each(BURSTS)(`a hundred long streams at once are whole, burst %p (seed ${SEED})`, async (burst) => {
+test.each(BURSTS)(`a hundred long concurrent streams are complete, burst %p (seed ${SEED})`, async (burst) => {
   expect(await runBurst({ seed: SEED + burst, streams: 100, pieces: 1_000 })).toEqual([])
 })

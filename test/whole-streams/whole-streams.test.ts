@@ -13,11 +13,11 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-test(`what goes in comes out, for every pair, however it is cut and whoever else is asked (seed ${SEED})`, async () => {
+test(`streams are relayed completely for every pair, however they are split (seed ${SEED})`, async () => {
   expect(await judge(world, smallCases(SEED))).toEqual([])
   expect(world.besides()).toBeGreaterThan(0)
 })
 
-test(`a hundred streams at once are whole, while the machine is busy (seed ${SEED})`, async () => {
+test(`a hundred concurrent streams are complete on a busy machine (seed ${SEED})`, async () => {
   expect(await runBurst({ seed: SEED, streams: 100, pieces: 130 })).toEqual([])
 })

@@ -52,7 +52,7 @@ async function call(key: string, at = gateway, model = 'svc/alpha'): Promise<num
 }
 
 describe('creating', () => {
-  test('S4: shows the key once; it works; the list shows only its ends', async () => {
+  test('S4: a new key is shown once and works; the list shows only its ends', async () => {
     const { key, item } = await create({ name: '  Production  ' })
     expect(await call(key)).toBe(200)
     expect(item).toEqual({
@@ -77,7 +77,7 @@ describe('creating', () => {
     expect(gateway.logLines.join()).not.toContain(key.slice(8, -4))
   })
 
-  test('takes every limit, as it is given back', async () => {
+  test('a new key takes every limit, and returns it', async () => {
     const limits = {
       ...{ requestsPerMinute: 5, tokensPerMinute: 10_000, concurrency: 2, monthlyBudgetUsd: '0.001' },
       ...{ expiresAt: '2999-01-01T00:00:00.000Z', allowedModels: ['svc/alpha'] },
@@ -114,7 +114,7 @@ describe('creating', () => {
     ['an unknown provider', { allowedProviders: ['provider1', 'nobody'] }, 'allowedProviders'],
     ['no provider at all', { allowedProviders: [] }, 'allowedProviders'],
   ]
-  test.each(bad)('refuses %s, naming the field', async (_, body, param) => {
+  test.each(bad)('a new key refuses %s, naming the field', async (_, body, param) => {
     const before = (await list()).length
     const { status, body: refusal } = await person.json('POST', PATH, { name: 'test', ...body })
     expect(status).toBe(400)
@@ -137,7 +137,7 @@ describe('creating', () => {
 })
 
 describe('changing', () => {
-  test('keeps what is not named, and holds for the next request everywhere', async () => {
+  test('a change keeps fields that it does not name, and applies from the next request everywhere', async () => {
     const { key, item } = await create({ requestsPerMinute: 50 })
     for (const at of [gateway, twin]) expect(await call(key, at)).toBe(200)
     const changed = await person.json('PATCH', `${PATH}/${item.id}`, { name: 'Renamed', monthlyBudgetUsd: '0' })
@@ -150,7 +150,7 @@ describe('changing', () => {
     for (const at of [twin, gateway]) expect(await call(key, at)).toBe(200)
   })
 
-  test('changing of the models that may be called likewise', async () => {
+  test('a change of the allowed models applies in the same way', async () => {
     const { key, item } = await create()
     const change = (allowedModels: string[] | null) => person.json('PATCH', `${PATH}/${item.id}`, { allowedModels })
     for (const at of [gateway, twin]) expect(await call(key, at, 'auto-smart')).toBe(200)
@@ -162,7 +162,7 @@ describe('changing', () => {
     for (const at of [twin, gateway]) expect(await call(key, at)).toBe(200)
   })
 
-  test('nothing, or something that is none, is refused', async () => {
+  test('an empty or invalid change is refused', async () => {
     const { item } = await create()
     for (const body of [{}, { status: 'active' }, { name: null }, { expiresAt: '2020-01-01' }]) {
       expect((await person.json('PATCH', `${PATH}/${item.id}`, body)).status).toBe(400)
@@ -171,7 +171,7 @@ describe('changing', () => {
 })
 
 describe('switching off and on, and deleting', () => {
-  test('hold for the next request everywhere', async () => {
+  test('deactivation, activation and deletion apply from the next request everywhere', async () => {
     const { key, item } = await create()
     for (const at of [gateway, twin]) expect(await call(key, at)).toBe(200)
     expect(await person.json('POST', `${PATH}/${item.id}/deactivate`, {})).toMatchObject({
@@ -188,7 +188,7 @@ describe('switching off and on, and deleting', () => {
     expect((await person.json('POST', `${PATH}/${item.id}/activate`, {})).status).toBe(404)
   })
 
-  test('switching off and on, and deleting are written down with the person who did it', async () => {
+  test('deactivation, activation and deletion are audited with their person', async () => {
     const { item } = await create()
     await person.json('POST', `${PATH}/${item.id}/deactivate`, {})
     const { sql } = gateway.gateway.database
@@ -201,7 +201,7 @@ describe('switching off and on, and deleting', () => {
     ])
   })
 
-  test('a key past its date reads as expired', async () => {
+  test('a key past its date is listed as expired', async () => {
     const { item } = await create()
     await gateway.apiKeys.change(item.id, { expiresAtMs: Date.now() - 1_000 })
     expect((await list()).find(({ id }) => id === item.id)?.status).toBe('expired')
@@ -209,7 +209,7 @@ describe('switching off and on, and deleting', () => {
 })
 
 describe('one key', () => {
-  test('shows its use: what the ledger knows now, and the days that reached the history', async () => {
+  test('a key’s page has current figures of the ledger, and the days in the history', async () => {
     const beganMs = Date.now()
     const { key, item } = await create({ monthlyBudgetUsd: '1.2' })
     for (let round = 0; round < 3; round++) expect(await call(key)).toBe(200)
@@ -232,7 +232,7 @@ describe('one key', () => {
     expect(Date.parse(listed?.lastUsedAt ?? '')).toBeGreaterThanOrEqual(beganMs)
   })
 
-  test('what was spent in another month is not this month’s', async () => {
+  test('spending of another month is not counted in this month', async () => {
     const { item } = await create()
     const { sql } = gateway.gateway.database
     await sql`UPDATE api_keys SET spent_month_nano = 5, spent_month = 202501 WHERE id = ${item.id}`
@@ -248,7 +248,7 @@ describe('who may', () => {
     ['POST', '/activate', {}],
     ['DELETE', '', undefined],
   ]
-  test.each(routes)('%s /:id%s is 404 for another account, 401 for nobody', async (method, path, body) => {
+  test.each(routes)('%s /:id%s is a 404 for another account, a 401 without a session', async (method, path, body) => {
     const { item } = await create()
     const address = `${PATH}/${item.id}${path}`
     expect((await stranger.json(method, address, body)).status).toBe(404)
@@ -262,7 +262,7 @@ describe('who may', () => {
     expect((await list(stranger)).map(({ id }) => id)).not.toContain(item.id)
   })
 
-  test('a page of another site may not, cookie or not', async () => {
+  test('a page of another site may not change keys, with or without a cookie', async () => {
     const response = await person.fetch(PATH, {
       method: 'POST',
       headers: { 'content-type': 'application/json', origin: 'https://evil.example' },

@@ -24,7 +24,7 @@ async function ownAddress(): Promise<string> {
 }
 
 describe('the list of a key', () => {
-  test('the list of a key is taken with the address of who saves it, and shown in one way of writing it', async () => {
+  test('a key’s address list includes the editor’s address, and is shown in one notation', async () => {
     const own = await ownAddress()
     const allowedAddresses = [own, own, '2001:DB8::/32']
     const { status, body } = await person.json('POST', KEYS, { name: 'here', allowedAddresses })
@@ -36,7 +36,7 @@ describe('the list of a key', () => {
     expect(changed.body).toMatchObject({ limits: { allowedAddresses: null } })
   })
 
-  test('the list of a key without it is refused, unless that is said', async () => {
+  test('a key’s address list without the editor’s address is refused, unless confirmed', async () => {
     const list = { name: 'elsewhere', allowedAddresses: ['203.0.113.0/24'] }
     const refused = await person.json('POST', KEYS, list)
     expect({ status: refused.status, error: (refused.body as Refusal).error }).toMatchObject({
@@ -50,7 +50,7 @@ describe('the list of a key', () => {
     ['bits behind the prefix', ['10.0.0.1/8']],
     ['an empty list', []],
     ['51 networks', Array.from({ length: 51 }, (_, index) => `10.0.0.${index}`)],
-  ])('refuses %s', async (_, allowedAddresses) => {
+  ])('an address list refuses %s', async (_, allowedAddresses) => {
     const { status, body } = await person.json('POST', KEYS, { name: 'bad', allowedAddresses, withoutMyAddress: true })
     expect({ status, error: (body as Refusal).error }).toMatchObject({
       ...{ status: 400, error: { param: expect.stringContaining('allowedAddresses') } },
@@ -59,7 +59,7 @@ describe('the list of a key', () => {
 })
 
 describe('the list of an account', () => {
-  test('the list of an account is shown, changed with an entry in the audit log, and taken back', async () => {
+  test('an account’s address list is shown, changed with an audit entry, and removed', async () => {
     const own = await ownAddress()
     expect((await person.json('PUT', ACCOUNT, { allowedAddresses: [own, '203.0.113.0/24'] })).status).toBe(200)
     expect((await person.json('GET', ACCOUNT)).body).toMatchObject({
@@ -75,7 +75,7 @@ describe('the list of an account', () => {
     ])
   })
 
-  test('never locks out who saves it', async () => {
+  test('an account’s address list never locks out its editor', async () => {
     const { status, body } = await person.json('PUT', ACCOUNT, { allowedAddresses: ['203.0.113.0/24'] })
     expect({ status, error: (body as Refusal).error }).toMatchObject({
       ...{ status: 400, error: { code: 'own_address_missing' } },
@@ -83,7 +83,7 @@ describe('the list of an account', () => {
     expect((await person.json('GET', ACCOUNT)).body).toMatchObject({ allowedAddresses: null })
   })
 
-  test('the list of an account is refused where a proxy that is not known of makes all addresses one', async () => {
+  test('an account’s address list is refused behind an unknown proxy', async () => {
     const response = await person.fetch(ACCOUNT, {
       method: 'PUT',
       headers: { 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.7' },

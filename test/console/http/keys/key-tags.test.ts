@@ -24,7 +24,7 @@ async function make(tags: unknown): Promise<{ status: number; body: unknown }> {
   return await person.json('POST', KEYS, { name: 'tagged', tags })
 }
 
-test('all usage of a key has them, and they win over the header', async () => {
+test('a key’s tags are in all its usage, and win over the header', async () => {
   const { key, item } = (await make(['team=search', 'env=prod'])).body as Made
   expect(item.tags).toEqual(['env=prod', 'team=search'])
   const { database, deps } = gateway.gateway
@@ -53,7 +53,7 @@ test('all usage of a key has them, and they win over the header', async () => {
   })
 })
 
-test('tags of a key are changed and removed, and the audit log has both', async () => {
+test('a key’s tags are changed and removed, and the audit log has both values', async () => {
   const { item } = (await make(['team=a'])).body as Made
   const changed = await person.json('PATCH', `${KEYS}/${item.id}`, { tags: ['team=b'] })
   expect(changed.body).toMatchObject({ tags: ['team=b'] })
@@ -77,7 +77,7 @@ test.each([
   ['a name with two values', ['team=a', 'team=b']],
   ['an empty list', []],
   ['nine', Array.from({ length: 9 }, (_, index) => `t${index}=1`)],
-])('refuses %s', async (_, tags) => {
+])('key tags refuse %s', async (_, tags) => {
   expect(await make(tags)).toMatchObject({
     ...{ status: 400, body: { error: { param: expect.stringContaining('tags') } } },
   })

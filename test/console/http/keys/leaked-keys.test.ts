@@ -64,7 +64,7 @@ const mailsTo = (email: string) =>
   gateway.gateway.database.sql`SELECT 1 FROM mails WHERE recipient = ${email} AND kind = 'key_leaked'`
 
 describe('a key that was found in public', () => {
-  test('a key that was found in public is switched off by the link of the mail, once and by a POST alone, without a sign-in', async () => {
+  test('a leaked key is deactivated by the mailed link, once and by POST only, without a sign-in', async () => {
     const mine = await owned()
     expect((await report(` ${mine.key}\n`)).status).toBe(200)
     const token = await server.find(mine.email, LINK)
@@ -92,7 +92,7 @@ describe('a key that was found in public', () => {
     expect(await statusOf(mine)).toBe('active')
   })
 
-  test('a key that was found in public is told to those who may switch it off: owners, admins, and the member whose key it is', async () => {
+  test('a leaked key is mailed to owners, admins, and its member', async () => {
     const mine = await owned()
     const people = await Promise.all([owned(), owned(), owned()])
     const [admin, developer, other] = people
@@ -113,7 +113,7 @@ describe('a key that was found in public', () => {
     expect(told).toEqual([1, 1, 1, 0])
   })
 
-  test('a key that was found in public is one by a former text that still works, and none by one that has ended', async () => {
+  test('a leaked key is found by a former text that still works, and not by an ended one', async () => {
     const mine = await owned()
     const { keyId } = mine
     expect(await gateway.apiKeys.rotate(keyId, 3_600_000)).toMatchObject({ kind: 'rotated' })
@@ -127,7 +127,7 @@ describe('a key that was found in public', () => {
     expect(await reportsOf(keyId)).toHaveLength(1)
   })
 
-  test('a key that was found in public may be a management key, which is revoked', async () => {
+  test('a leaked management key is revoked', async () => {
     const { accountId, userId, email } = await owned()
     const { managementKeys } = gateway.gateway.deps.dashboard
     const by = { actor: { userId, email } }
@@ -141,7 +141,7 @@ describe('a key that was found in public', () => {
     expect(await managementKeys.identify(made.key)).toBeUndefined()
   })
 
-  test('a key that was found in public is off after a link that is in time: not after seven days', async () => {
+  test('the link of a leaked key works for seven days', async () => {
     const mine = await owned()
     await report(mine.key)
     const token = await server.find(mine.email, LINK)
@@ -152,7 +152,7 @@ describe('a key that was found in public', () => {
 })
 
 describe('telling of a key', () => {
-  test('telling of a key has the same answer whether or not there is one', async () => {
+  test('a report has the same answer whether or not the key exists', async () => {
     const [mine, off] = [await owned(), await owned()]
     await gateway.apiKeys.deactivate(off.keyId)
     const texts = [
@@ -175,7 +175,7 @@ describe('telling of a key', () => {
     expect([(await mailsTo(mine.email)).length, (await mailsTo(off.email)).length]).toEqual([1, 0])
   })
 
-  test('mails once a day however often it is done, and counts for each address', async () => {
+  test('reports send one mail a day, and count per address', async () => {
     const mine = await owned()
     const from = newAddress()
     const first = await Promise.all(Array.from({ length: 10 }, () => report(mine.key, from)))
@@ -187,7 +187,7 @@ describe('telling of a key', () => {
     expect(await mailsTo(mine.email)).toHaveLength(1)
   })
 
-  test('leaves the text in no table and no line of the log', async () => {
+  test('the reported text is in no table and no log line', async () => {
     const mine = await owned()
     await report(mine.key)
     await until(() => server.mails.some(({ to }) => to === mine.email), 'the mail')

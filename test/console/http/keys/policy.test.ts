@@ -40,7 +40,7 @@ const setPolicy = (policy: object) => customer.person.json('PUT', POLICY, policy
 const sql = () => gateway.gateway.database.sql
 
 describe('a service key', () => {
-  test('a service key is the account’s own, with a budget or with the word that there is none', async () => {
+  test('a service key belongs to the account, with a budget or explicitly without', async () => {
     const { person } = customer
     const bare = await person.json('POST', KEYS, { name: 'robot', isService: true })
     expect(bare).toMatchObject({ status: 400, body: { error: { code: 'budget_required', param: 'monthlyBudgetUsd' } } })
@@ -53,7 +53,7 @@ describe('a service key', () => {
     })
   })
 
-  test('a service key is made by no developer', async () => {
+  test('a developer cannot make a service key', async () => {
     const developer = await signUpPerson(gateway)
     await sql()`INSERT INTO memberships (account_id, user_id, role)
       VALUES (${customer.accountId}, ${developer.viewer.userId}, 'developer')`
@@ -67,7 +67,7 @@ describe('a service key', () => {
 })
 
 describe('what holds for all keys', () => {
-  test('models: others are refused with the next request, of keys that the store has, and that it reads from the history', async () => {
+  test('the account’s model list applies from the next request, to known and reloaded keys', async () => {
     expect((await ask(customer.key, 'svc/beta')).status).toBe(200)
     expect((await setPolicy({ allowedModels: ['svc/alpha'] })).body).toEqual({
       ...{ allowedModels: ['svc/alpha'], allowedProviders: null, maxKeyAgeDays: null },
@@ -89,7 +89,7 @@ describe('what holds for all keys', () => {
     expect(entries.length).toBe(2)
   })
 
-  test('providers: models of others are refused with the next request, of every key and of the playground', async () => {
+  test('the account’s provider list applies from the next request, to every key and the playground', async () => {
     const { person, accountId, key } = customer
     const chat = { model: 'svc/gamma', messages: [{ role: 'user', content: 'Hi' }] }
     const play = () => person.json('POST', '/dashboard/api/a/:accountId/playground/chat', chat)
@@ -111,7 +111,7 @@ describe('what holds for all keys', () => {
     expect(entry?.details).toMatchObject({ allowedProviders: 'provider1', 'before.allowedProviders': 'every' })
   })
 
-  test('a provider that has left the catalogue stays in both lists until it is taken out, and no other that is unknown gets in', async () => {
+  test('a removed provider stays in both lists until it is deleted, and unknown ones are refused', async () => {
     const { person, accountId, keyId } = customer
     await sql()`UPDATE accounts SET allowed_providers = '{provider1,gone}' WHERE id = ${accountId}`
     await sql()`UPDATE api_keys SET allowed_providers = '{gone}' WHERE id = ${keyId}`
@@ -142,7 +142,7 @@ describe('what holds for all keys', () => {
     expect((await customer.person.json('POST', KEYS, { name: 'same', [list]: allowed })).status).toBe(200)
   })
 
-  test('age: a key that is too old is refused, and rotating it makes it young', async () => {
+  test('a key above the maximum age is refused until it is rotated', async () => {
     const { keyId, key, person } = customer
     await sql()`UPDATE api_keys SET created_at = now() - interval '10 days' WHERE id = ${keyId}`
     expect((await setPolicy({ maxKeyAgeDays: 30 })).status).toBe(200)
@@ -164,7 +164,7 @@ describe('what holds for all keys', () => {
     { allowedProviders: [] },
     { allowedProviders: ['provider1', 'nobody'] },
     {},
-  ])('is not %j', async (policy) => {
+  ])('the policy %j is refused', async (policy) => {
     expect((await setPolicy(policy)).status).toBe(400)
   })
 })

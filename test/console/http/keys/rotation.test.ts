@@ -50,7 +50,7 @@ async function call(key: string, at = gateway): Promise<number> {
 }
 
 describe('rotating', () => {
-  test('shows the new text once; both work; the former one is shown by its last four and its end', async () => {
+  test('a rotation shows the new text once; both texts work; the former one is shown by its last four characters and its end', async () => {
     const { key, item } = await create({ monthlyBudgetUsd: '5' })
     const answer = await person.json('POST', `${PATH}/${item.id}/rotate`, { overlap: '1h' })
     expect(answer.status).toBe(200)
@@ -64,7 +64,7 @@ describe('rotating', () => {
     expect(JSON.stringify(await list())).not.toContain(rotated.key.slice(8, -4))
   })
 
-  test('takes a day of overlap where none is said, and none where that is said', async () => {
+  test('the default overlap is a day, and none is possible', async () => {
     const { key, item } = await create()
     const { body } = await person.json('POST', `${PATH}/${item.id}/rotate`, {})
     const [row] = await gateway.gateway.database.sql`
@@ -85,7 +85,7 @@ describe('rotating', () => {
     expect(await call(key)).toBe(200)
   })
 
-  test('rotating is not for strangers', async () => {
+  test('only the account’s members may rotate a key', async () => {
     const { key, item } = await create()
     expect((await stranger.json('POST', `${PATH}/${item.id}/rotate`, {})).status).toBe(404)
     expect(await call(key)).toBe(200)

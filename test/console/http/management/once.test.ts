@@ -30,7 +30,7 @@ async function namesOfKeys(): Promise<string[]> {
   return (body as { items: { name: string }[] }).items.map(({ name }) => name)
 }
 
-test('17: the same Idempotency-Key twice makes one key; with another body 409', async () => {
+test('17: the same Idempotency-Key twice makes one key; with another body it is a 409', async () => {
   const first = await make('order-1', { name: 'robot', monthlyBudgetUsd: null })
   const again = await make('order-1', { name: 'robot', monthlyBudgetUsd: null })
   expect([first.status, again.status, again.body]).toEqual([200, 200, first.body])
@@ -56,14 +56,14 @@ test('17: 50 at once with one Idempotency-Key make one key', async () => {
   expect((await make('order-2', { name: 'robot', monthlyBudgetUsd: null })).body).toEqual(made[0]?.body)
 })
 
-test('of what was refused nothing is kept', async () => {
+test('a refused change stores nothing under its Idempotency-Key', async () => {
   expect((await make('order-3', { name: '' })).status).toBe(400)
   expect((await make('order-3', { name: 'robot', monthlyBudgetUsd: 'much' })).status).toBe(400)
   expect((await make('order-3', { name: 'robot', monthlyBudgetUsd: null })).status).toBe(200)
   expect(await namesOfKeys()).toEqual(['robot'])
 })
 
-test('of what failed nothing is kept: the same key makes it once the fault is gone', async () => {
+test('a failed change stores nothing: the same Idempotency-Key works after the fault', async () => {
   const failing = spyOn(gateway.gateway.deps.dashboard.apiKeys, 'create').mockImplementationOnce(() => {
     throw new Error('a fault')
   })
@@ -77,12 +77,12 @@ test('of what failed nothing is kept: the same key makes it once the fault is go
   expect(await namesOfKeys()).toEqual(['robot'])
 })
 
-test.each(['', 'a b', 'x'.repeat(256)])('is no Idempotency-Key: %j', async (name) => {
+test.each(['', 'a b', 'x'.repeat(256)])('an invalid Idempotency-Key is refused: %j', async (name) => {
   const answer = await make(name, { name: 'robot', monthlyBudgetUsd: null })
   expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_idempotency_key'])
 })
 
-test('holds for one management key, of one account, and apart from paid requests', async () => {
+test('an Idempotency-Key belongs to one management key of one account', async () => {
   const second = await makeManagementKey(owner)
   const stranger = await makeManagementKey(await signUpPerson(gateway))
   const keys = [manager.key, second.key, stranger.key]
@@ -90,7 +90,7 @@ test('holds for one management key, of one account, and apart from paid requests
   expect(new Set(answers.map(({ body }) => (body as { key: string }).key)).size).toBe(3)
 })
 
-test('holds for every other change, too, by path and method', async () => {
+test('an Idempotency-Key works for every other change, by path and method', async () => {
   const { body } = await make('order-5', { name: 'robot', monthlyBudgetUsd: null })
   const { id } = (body as { item: { id: string } }).item
   const rotate = () =>
@@ -103,7 +103,7 @@ test('holds for every other change, too, by path and method', async () => {
   expect([elsewhere.status, codeOf(elsewhere)]).toEqual([409, 'idempotency_key_reused'])
 })
 
-test('what is kept holds no key in clear, nor what opens it', async () => {
+test('the stored answer has no readable key', async () => {
   const { body } = await make('order-6', { name: 'robot', monthlyBudgetUsd: null })
   const { key } = body as { key: string }
   const redis = new Redis(await redisUrl())

@@ -44,7 +44,7 @@ async function becomeOrganisation(): Promise<void> {
 }
 
 describe('a management key', () => {
-  test('a management key is shown once, kept as a hash, listed without its text, and audited', async () => {
+  test('a management key is shown once, stored as a hash, listed without its text, and audited', async () => {
     expect(manager.key).toMatch(/^svc-mgmt-[0-9A-Za-z]{36}$/)
     const [row] = await sql()`SELECT * FROM management_keys WHERE id = ${manager.id}`
     expect(row?.key_hash).toBe(hashKey(manager.key))
@@ -63,7 +63,7 @@ describe('a management key', () => {
     expect(gateway.logLines.join()).not.toContain(manager.key)
   })
 
-  test('a management key is made only after a fresh proof of who asks', async () => {
+  test('a management key is made only after a fresh proof', async () => {
     await sql()`UPDATE sessions SET proved_at = now() - interval '1 hour' WHERE user_id = ${owner.viewer.userId}`
     const body = { name: 'another', scopes: [] }
     expect(await owner.json('POST', PATH, body)).toMatchObject({
@@ -80,11 +80,11 @@ describe('a management key', () => {
     { scopes: ['keys:read', 'keys:read'] },
     { scopes: [], expiresAt: '2020-01-01' },
     {},
-  ])('is not made of %j', async (wrong) => {
+  ])('a management key is not made of %j', async (wrong) => {
     expect((await owner.json('POST', PATH, { name: 'another', ...wrong })).status).toBe(400)
   })
 
-  test('tells whose it is and what it may', async () => {
+  test('a management key reports its account and scopes', async () => {
     const { status, body } = await call('GET', '/v1/account')
     expect([status, body]).toEqual([
       200,
@@ -107,7 +107,7 @@ describe('a management key', () => {
       'of somebody whom an operator keeps out',
       () => sql()`UPDATE users SET disabled_at = now() WHERE id = ${owner.viewer.userId}`,
     ],
-  ])('is refused with the next request once it is %s', async (_, end) => {
+  ])('a management key is refused from the next request on once it is %s', async (_, end) => {
     expect((await call('GET', '/v1/keys')).status).toBe(200)
     await end()
     expect(await call('GET', '/v1/keys')).toMatchObject({
@@ -116,7 +116,7 @@ describe('a management key', () => {
     })
   })
 
-  test('stays the account’s when its maker has left, and does what it may', async () => {
+  test('a management key that is kept survives its maker’s departure', async () => {
     await becomeOrganisation()
     const admin = await addMember('admin')
     const { body } = await admin.json('POST', PATH.replace(':accountId', accountId), {
@@ -130,7 +130,7 @@ describe('a management key', () => {
     expect(JSON.stringify(listed.body)).toContain('"isMember":false')
   })
 
-  test('works from the account’s allowed addresses alone', async () => {
+  test('a management key works from the account’s allowed addresses only', async () => {
     await sql()`UPDATE accounts SET allowed_addresses = '{192.0.2.0/24}' WHERE id = ${accountId}`
     expect(await call('GET', '/v1/keys')).toMatchObject({
       status: 403,
@@ -145,13 +145,13 @@ describe('a management key', () => {
     ['/v1/messages', { model: 'svc/alpha', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }],
     ['/v1/responses', { model: 'svc/alpha', input: 'Hi' }],
     ['/v1beta/models/svc%2Falpha:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] }],
-  ])('is told at %s, in the words of its format, that it calls no models', async (path, body) => {
+  ])('a management key is refused at %s, in its format, as it calls no models', async (path, body) => {
     const answer = await call('POST', path, body)
     expect(answer.status).toBe(401)
     expect(JSON.stringify(answer.body)).toContain('it manages an account and calls no models')
   })
 
-  test('a management key is what the management API takes, and an API key is not', async () => {
+  test('the management API refuses an API key', async () => {
     const customer = await gateway.customer('1')
     expect((await send(gateway, customer.key, 'GET', '/v1/keys')).status).toBe(401)
     expect((await send(gateway, undefined, 'GET', '/v1/keys')).status).toBe(401)
@@ -159,7 +159,7 @@ describe('a management key', () => {
     expect((await send(gateway, undefined, 'GET', '/v1/keys', undefined, cookie)).status).toBe(401)
   })
 
-  test('changes 60 things a minute', async () => {
+  test('a management key may make 60 changes a minute', async () => {
     const statuses: number[] = []
     for (let change = 0; change < 61; change++) statuses.push((await call('POST', '/v1/keys/key_0/deactivate')).status)
     expect(statuses).toEqual([...Array(60).fill(404), 429])
@@ -170,7 +170,7 @@ describe('a management key', () => {
 describe('by the management API', () => {
   type Created = { key: string; item: { id: string; createdBy: unknown } }
 
-  test('keys are made for the account, changed, rotated, switched off and on, and deleted', async () => {
+  test('keys are created, changed, rotated, deactivated, activated and deleted', async () => {
     await addCredit(gateway, accountId, '1')
     const made = await call('POST', '/v1/keys', { name: 'robot', monthlyBudgetUsd: '5' })
     const { key, item } = made.body as Created
@@ -191,7 +191,7 @@ describe('by the management API', () => {
     for (const { actor_id, by } of entries) expect([actor_id, by]).toEqual([owner.viewer.userId, manager.id])
   })
 
-  test('what a key may spend is said with budgets:write alone, for a new key and for one that there is', async () => {
+  test('a key’s budgets need budgets:write, for new and existing keys', async () => {
     const scoped = async (...scopes: Scope[]) => (await makeManagementKey(owner, scopes)).key
     const [keysOnly, both] = [await scoped('keys:write'), await scoped('keys:write', 'budgets:write')]
     const make = (key: string, monthlyBudgetUsd: string | null) =>
@@ -210,7 +210,7 @@ describe('by the management API', () => {
     expect(await change(both, { monthlyBudgetUsd: null })).toMatchObject({ status: 200 })
   })
 
-  test('by the management API whose budgets a member’s key spends from is said with budgets:write alone', async () => {
+  test('a member’s key, which shares the member’s budgets, needs budgets:write', async () => {
     await becomeOrganisation()
     const [from, to] = [(await addMember('developer')).viewer.userId, (await addMember('developer')).viewer.userId]
     const made = await gateway.apiKeys.create({ accountId, name: 'theirs', createdBy: from })
@@ -233,7 +233,7 @@ describe('by the management API', () => {
     expect(JSON.stringify((await call('GET', '/v1/budgets')).body)).toContain('"grantedUsd":"5"')
   })
 
-  test('members are listed, given roles up to admin and removed; owners are beyond it', async () => {
+  test('members are listed, given roles up to admin, and removed, except owners', async () => {
     await becomeOrganisation()
     const { userId } = (await addMember('viewer')).viewer
     expect((await call('PATCH', `/v1/members/${userId}`, { role: 'developer' })).body).toEqual({
@@ -252,7 +252,7 @@ describe('by the management API', () => {
     expect(JSON.stringify((await call('GET', '/v1/members')).body)).not.toContain(userId)
   })
 
-  test('people are invited in the name of whoever made the key, never as owners', async () => {
+  test('invitations are sent in the name of the key’s maker, never as owner', async () => {
     await becomeOrganisation()
     const email = `${crypto.randomUUID()}@example.test`
     expect((await call('POST', '/v1/invitations', { email, role: 'owner' })).status).toBe(403)
@@ -264,7 +264,7 @@ describe('by the management API', () => {
     expect((await call('POST', `/v1/invitations/${invitationId}/revoke`)).body).toEqual({ done: true })
   })
 
-  test('orders and the audit log are read, page by page, without what is none of the account’s business', async () => {
+  test('orders and the audit log are read page by page, without other people’s data', async () => {
     await addCredit(gateway, accountId, '1')
     expect((await call('GET', '/v1/orders')).body).toMatchObject({ items: [], nextCursor: null })
     await call('POST', '/v1/keys', { name: 'robot', monthlyBudgetUsd: null })
@@ -280,7 +280,7 @@ describe('by the management API', () => {
     expect((await call('GET', '/v1/audit?cursor=nonsense')).status).toBe(400)
   })
 
-  test('the usage of the whole account is summed up', async () => {
+  test('the usage of the whole account is summed', async () => {
     await addCredit(gateway, accountId, '1')
     const { key } = (await call('POST', '/v1/keys', { name: 'robot', monthlyBudgetUsd: null })).body as Created
     await ask(gateway, key)
@@ -290,7 +290,7 @@ describe('by the management API', () => {
     expect(await send(gateway, other.key, 'GET', '/v1/usage/report')).toMatchObject({ status: 403 })
   })
 
-  test('nothing of another account exists', async () => {
+  test('other accounts do not exist for a management key', async () => {
     const other = await gateway.customer('1')
     const stranger = await signUpPerson(gateway)
     for (const [method, path, body] of [
@@ -308,7 +308,7 @@ describe('by the management API', () => {
     }
   })
 
-  test('what is asked wrongly is refused in the words of the route, with the request’s id', async () => {
+  test('a wrong request is refused in the route’s format, with the request id', async () => {
     const answer = await call('POST', '/v1/keys', { name: '' })
     expect(answer).toMatchObject({ status: 400, body: { error: { type: 'invalid_request_error' } } })
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/)

@@ -72,7 +72,7 @@ describe('a field that an operation does not know', () => {
     },
   )
 
-  test('a field that an operation does not know would be found out in each body of the dashboard, since each says that it has no others', () => {
+  test('every body of the dashboard refuses unknown fields', () => {
     const routes = gateway.gateway.app.routes.filter(({ path }) => path.startsWith('/dashboard/api/'))
     const objects = routes.flatMap(({ hooks }) => objectsIn((hooks as { body?: Schema } | undefined)?.body ?? {}))
     expect(objects.length).toBeGreaterThan(40)
@@ -80,7 +80,7 @@ describe('a field that an operation does not know', () => {
       expect([Object.keys(properties ?? {}), additionalProperties]).toMatchObject([expect.any(Array), { not: {} }])
   })
 
-  test('leaves everything as it was', async () => {
+  test('a refused body changes nothing', async () => {
     const answer = await call('POST', '/v1/keys', { name: 'robot', monthlyBudgetUsd: '5', alowedModels: ['svc/alpha'] })
     expect([answer.status, errorOf(answer).param]).toEqual([400, 'alowedModels'])
     expect((await call('GET', '/v1/keys')).body).toMatchObject({ items: [] })
@@ -113,7 +113,7 @@ describe('a list', () => {
     }
   })
 
-  test.each(LISTS)('comes page by page, in one order, each item once: $path', async ({ path }) => {
+  test.each(LISTS)('a list comes page by page, in one order, each item once: $path', async ({ path }) => {
     const whole = (await call('GET', `/v1${path}?limit=100`)).body as { items: JsonObject[]; nextCursor: unknown }
     expect([whole.items.length > 1, whole.nextCursor]).toEqual([true, null])
     const seen: unknown[] = []
@@ -128,7 +128,7 @@ describe('a list', () => {
     expect(seen.every(isJsonObject)).toBe(true)
   })
 
-  test.each(LISTS)('takes no cursor of another list, and no limit beyond 1 to 100: $path', async ({ path }) => {
+  test.each(LISTS)('a list refuses another list’s cursor, and limits outside 1 to 100: $path', async ({ path }) => {
     for (const query of ['cursor=nonsense', `cursor=${btoa('[1]')}`]) {
       const answer = await call('GET', `/v1${path}?${query}`)
       expect([query, answer.status, errorOf(answer).param]).toEqual([query, 400, 'cursor'])

@@ -49,7 +49,7 @@ async function ask(key: string | undefined, { method, path }: { method: string; 
   return { status, code: (body as { error?: { code?: unknown } } | null)?.error?.code }
 }
 
-test('15: a management key calls no model, makes none of its kind, and does nothing beyond its scopes', async () => {
+test('15: a management key calls no model, makes no management key, and does nothing beyond its scopes', async () => {
   const wrong: unknown[] = []
   const routes = routesOf()
   expect(routes.length).toBeGreaterThan(100)
@@ -74,7 +74,7 @@ test('15: a management key calls no model, makes none of its kind, and does noth
   expect(gateway.upstream.calls.length).toBe(0)
 })
 
-test('each operation is a route of the dashboard, and none is one of management keys', () => {
+test('each operation is a dashboard route, and none is about management keys', () => {
   const names = new Set(
     gateway.gateway.app.routes.map(({ method, path }) => `${method} ${path.replace(/(?<=.)\/$/, '')}`),
   )
