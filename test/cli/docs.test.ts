@@ -134,7 +134,9 @@ test('every command has a documented example', async () => {
     ([, words = '']) => words,
   )
   expect(known.length).toBeGreaterThan(30)
-  for (const words of known) expect(lines.some((line) => `${line} `.includes(`${COMMAND}${words} `))).toBe(true)
+  const withoutExample = known.filter((words) => !lines.some((line) => `${line} `.includes(`${COMMAND}${words} `)))
+  // It needs a payment at Stripe: test/console/http/deposits/stripe.test.ts runs it.
+  expect(withoutExample).toEqual(['order settle'])
 })
 
 /** For what is said to gateways. */

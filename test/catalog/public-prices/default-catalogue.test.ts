@@ -25,7 +25,8 @@ test.each((DEFAULT.models as JsonObject[]).map((model) => [String(model.id), mod
     const { models } = suggestModels(provider, [{ id: target.model }], wish).file ?? {}
     const [entry] = Array.isArray(models) ? models : []
     assert(isJsonObject(entry) && isJsonObject(entry.pricing) && isJsonObject(model.pricing), 'an entry')
-    for (const field of ['aliases', 'kind', 'source', 'contextLength', 'capabilities', 'tokenizerSafetyFactor']) {
+    expect(model.aliases).toContain(target.model)
+    for (const field of ['kind', 'source', 'contextLength', 'capabilities', 'tokenizerSafetyFactor']) {
       expect([field, model[field]]).toEqual([field, entry[field]])
     }
     const [suggested] = entry.targets as { quirks?: string[] }[]
