@@ -102,7 +102,7 @@ function expectWithin(made: Made, budget: Made): void {
   expect({ over, made }).toEqual({ over: [], made })
 }
 
-describe('one paid request makes no more than it did', () => {
+describe('object budgets', () => {
   test('a paid JSON request creates no more objects than budgeted', async () => {
     answerWith(wholeAnswer)
     const made = await countMade(async () => {

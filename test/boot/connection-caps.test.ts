@@ -139,7 +139,7 @@ test('a connection with an open request is never closed by the cap', async () =>
   for (const one of held) one.end()
 })
 
-describe('those that are too many', () => {
+describe('connections above the caps', () => {
   const from = (address: string, count: number) =>
     Array.from({ length: count }, (_, index) => ({ address, port: index }))
 

@@ -33,7 +33,7 @@ function send(address: string, key: string, body: object): Promise<Response> {
   })
 }
 
-describe('what an operator did wrong', () => {
+describe('faults of an operator', () => {
   test('all faulty variables are reported together, without secrets', async () => {
     const gateway = spawnGateway({
       PORT: 'eighty',

@@ -18,7 +18,7 @@ function provider(place: string, value: Json, name = 'provider1'): Provider {
   return found
 }
 
-describe('what is offered', () => {
+describe('offered models', () => {
   test('if every provider has a key, everything is offered', () => {
     const result = loadCatalog(TEXT, ALL_KEYS)
     expect(result).toMatchObject({ kind: 'loaded', isSandboxed: false, withoutKey: [], notOffered: [] })

@@ -28,7 +28,7 @@ test('have one price for every token of input, none for output, and the cost of 
   expect(costs).toEqual([nano(50_000_000), nano(10_000_000)])
 })
 
-describe('one mistake makes one fault', () => {
+describe('faults', () => {
   const cases: [Json | undefined, string][] = [
     [{ ...EMBEDDER, maxOutputTokens: 1 }, 'maxOutputTokens: is not a known property'],
     [{ ...EMBEDDER, fallback: ['svc/alpha'] }, 'fallback: is not a known property'],

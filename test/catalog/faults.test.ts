@@ -217,7 +217,7 @@ const CASES: [string, Json | undefined, string][] = [
   ['tiers.1', SAMPLE.tiers[0], 'tiers[1].id: the tier auto-smart is listed twice'],
 ]
 
-describe('one mistake makes one fault', () => {
+describe('each mistake is one fault', () => {
   test.each(CASES)('%s = %j', (place, value, fault) => {
     expect(faultsOf(spoil(place, value))).toEqual([fault])
   })

@@ -122,7 +122,7 @@ describe('a way of service', () => {
   })
 })
 
-describe('what only a provider of the same format can do', () => {
+describe('fields for a provider of the same format', () => {
   test.each([
     ['tools[1] (web_search_20250305)', 'tools[1]'],
     ['tools[0] (googleSearch)', 'tools[0]'],

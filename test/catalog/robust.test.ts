@@ -29,7 +29,7 @@ function expectSellable(catalog: Catalog): void {
   }
 }
 
-describe('any file', () => {
+describe('arbitrary files', () => {
   test('any text as a catalogue file is accepted or refused without a crash', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {

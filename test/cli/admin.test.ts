@@ -167,7 +167,7 @@ describe('the life of a customer, by commands', () => {
   })
 })
 
-describe('what cannot be done', () => {
+describe('refused commands', () => {
   test.each([
     ['frobnicate', 'unknown command "frobnicate"'],
     ['account', 'unknown command "account"'],

@@ -70,7 +70,7 @@ describe('a password on standard input', () => {
   })
 })
 
-describe('somebody who gets another address', () => {
+describe('a changed address', () => {
   test('user set-email changes the sign-in address and mails the former one; an address in use is refused', async () => {
     const [email, to] = ['before@example.test', 'after@example.test']
     const { json } = await run(['user', 'create', '--email', email], stores, 'a horse on a battery')
@@ -94,7 +94,7 @@ describe('somebody who gets another address', () => {
   })
 })
 
-describe('somebody who is disabled', () => {
+describe('a disabled person', () => {
   const email = 'gone@example.test'
 
   test('a disabled person loses sessions and the keys of an account of their own; enabling returns neither', async () => {

@@ -67,7 +67,7 @@ describe.each(['messages', 'generate-content'] as const)('deprecated functions a
   })
 })
 
-describe.each(FORMAT_NAMES)('one word out of a list at a provider of %s', (provider) => {
+describe.each(FORMAT_NAMES)('an enum answer at a provider of %s', (provider) => {
   test.each([false, true])('an enum answer is exactly one word (stream: %p)', async (isStream) => {
     const isNative = provider === 'generate-content'
     script(provider, [{ type: 'text', text: isNative ? 'red' : '{"choice": "red"}' }], 'stop')

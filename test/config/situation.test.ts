@@ -7,7 +7,7 @@ const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const SANDBOX = { DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: SECRET }
 const MAIL = { SMTP_URL: 'smtps://user:secret@host:465', MAIL_FROM: 'mail@example.com' }
 
-describe('beside a provider key', () => {
+describe('with a provider key', () => {
   test('with a provider key, deposits, demo account and unconfirmed sign-up are off by default', () => {
     for (const mode of [undefined, '', 'development', 'test']) {
       expect(load({ NODE_ENV: mode })).toMatchObject({

@@ -99,7 +99,7 @@ test('the operator is told that PUBLIC_URL for links is not set', () => {
   expect(gateway.logLines.join()).toContain('mail_links_without_host')
 })
 
-describe('somebody who is invited', () => {
+describe('an invited person', () => {
   let owner: Person
   let person: Person
   let link: string

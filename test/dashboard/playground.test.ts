@@ -203,7 +203,7 @@ describe('an answer', () => {
 /** One dark pixel. */
 const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
 
-describe('who pays', () => {
+describe('the paying key', () => {
   test('a pasted key pays with its own limits, and is stored nowhere', async () => {
     const { body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', {
       name: 'own',

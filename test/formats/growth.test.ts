@@ -220,7 +220,7 @@ const WAYS: Record<string, Talk> = {
   },
 }
 
-describe('what a provider is sent', () => {
+describe('size of a provider’s body', () => {
   test.each(Object.entries(WAYS))(
     'what a provider is sent is at most twice what came, for %s, in every pair',
     (_, talk) => {

@@ -120,7 +120,7 @@ test('metadata of a stored answer is omitted with `store`', async () => {
 
 const CONSTRAINED = { logit_bias: { '50256': -100 }, guided_json: { type: 'object' } }
 
-describe('what constrains the answer', () => {
+describe('fields that constrain the answer', () => {
   test('a field that constrains the answer is a 400 with the fields that would be lost', async () => {
     const model = world.modelWith('messages', () => expect.unreachable())
     const { response, text } = await world.ask({ format: 'chat-completions', model, body: CONSTRAINED })

@@ -18,7 +18,7 @@ afterAll(() => world.gateway.stop())
 const PAIRS = FORMATS.flatMap((client) => FORMATS.map((provider): [FormatName, FormatName] => [client, provider]))
 const providerOf = (model: string) => model.replace('svc/', '')
 
-describe('what is wished is not told to providers', () => {
+describe('preferences are not sent to providers', () => {
   test.each(PAIRS)('preferences of a %s caller are not sent to %s', async (format, provider) => {
     let received = ''
     const model = world.modelWith(provider, ({ body }) => {

@@ -15,7 +15,7 @@ afterAll(async () => {
   await unpriced.gateway.stop()
 })
 
-describe('without a price', () => {
+describe('tools without a price', () => {
   test.each([
     ['messages', { tools: [SEARCH] }, 'tools[0]'],
     ['messages', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }, 'tools[0]'],

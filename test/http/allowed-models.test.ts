@@ -159,7 +159,7 @@ describe('the client libraries', () => {
   })
 })
 
-describe('what else a list means', () => {
+describe('other effects of a list', () => {
   test("the catalogue's own fallbacks are left out where they are not allowed", async () => {
     gateway.upstream.respond(({ body }) =>
       body.model === 'alpha-upstream'

@@ -170,7 +170,7 @@ describe('an answer', () => {
   })
 })
 
-describe('what failed or was left', () => {
+describe('failed and abandoned answers', () => {
   test('what failed or was left is not stored', async () => {
     const before = (await gateway.gateway.deps.storedResponses.standing(eve.accountId)).kept
     gateway.upstream.respond(() => eventStream(chatChunk({ content: 'Hal' })))

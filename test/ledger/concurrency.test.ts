@@ -41,7 +41,7 @@ describe('a thousand requests at once, with money for exactly ten', () => {
   })
 })
 
-describe('one hold, resolved by everybody at once', () => {
+describe('one hold, resolved concurrently', () => {
   const effects = {
     settle: (bench: Bench, hold: ReserveRequest) => bench.ledger.settle(settlement(hold, 70)),
     release: (bench: Bench, hold: ReserveRequest) => bench.ledger.release(hold),

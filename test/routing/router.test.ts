@@ -97,7 +97,7 @@ describe('overload', () => {
   })
 })
 
-describe('what the caller is told', () => {
+describe('the route reason', () => {
   test('the route reason says why this model answered', async () => {
     const router = routerOf(manualClock())
     const plan = await router.plan(NAMED, ORIGIN)

@@ -72,7 +72,7 @@ function percentile(values: number[], share: number): number {
   return [...values].sort((left, right) => left - right)[Math.floor(values.length * share)] ?? 0
 }
 
-describe('one provider dead, one slow', () => {
+describe('a dead and a slow provider', () => {
   test('with one provider dead and one slow, requests take about one attempt and little delay', async () => {
     const routes: [string, string[]][] = [
       ['svc/a', []],

@@ -55,7 +55,7 @@ describe('the parts', () => {
   })
 })
 
-describe('in the end', () => {
+describe('the summary', () => {
   test('tests without their program are listed in one line, with the command for them', () => {
     const missing = new Map([['test/dashboard/keys.test.ts', ['chromium'] as const]])
     expect(untriedLines('test', missing, [])).toEqual([

@@ -53,7 +53,7 @@ async function accountWith(characters: number): Promise<string> {
 
 const named = (times: number): JsonObject[] => Array.from({ length: times }, () => ({ id: 'msg_big' }))
 
-describe('one item that is named many times', () => {
+describe('an item named many times', () => {
   test('an item named ten thousand times counts each time, and is refused before a look-up', async () => {
     const accountId = await accountWith(3_800_000)
     const refused = await refusal(world.resume(accountId, { input: named(10_000) }))
@@ -146,7 +146,7 @@ describe('a conversation behind an id', () => {
   })
 })
 
-describe('of what a request says', () => {
+describe('stored parts of a request', () => {
   const junk = 'j'.repeat(MEGABYTE)
   const sizeOf = async (accountId: string) => {
     await until(async () => (await world.store.standing(accountId)).kept === 1, 'the row')

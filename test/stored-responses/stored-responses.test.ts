@@ -98,7 +98,7 @@ describe('a stored answer', () => {
   })
 })
 
-describe('what is not stored', () => {
+describe('answers that are not stored', () => {
   test.each([
     ['by its caller’s wish', { store: false, input: 'Hello' }],
     ['for its size', { input: 'x'.repeat(MAX_STORED_BYTES + 1) }],

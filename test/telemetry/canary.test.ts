@@ -109,7 +109,7 @@ const sentBy = ({ receiver }: TracedGateway) =>
 const secretsOf = ({ customer }: TracedGateway) => [customer.key, 'sk-provider1-secret-canary', ...HEADER_WORDS]
 
 for (const protocol of ['http/protobuf', 'http/json'])
-  describe(`without being asked for, over ${protocol}`, () => {
+  describe(`content export off, over ${protocol}`, () => {
     let world: TracedGateway
     beforeAll(async () => {
       const environment = { OTEL_EXPORTER_OTLP_PROTOCOL: protocol }
@@ -140,7 +140,7 @@ for (const protocol of ['http/protobuf', 'http/json'])
     })
   })
 
-describe('where it is asked for', () => {
+describe('content export on', () => {
   let world: TracedGateway
   beforeAll(async () => {
     const environment = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' }

@@ -113,7 +113,7 @@ describe('the wish to be asked later', () => {
   )
 })
 
-describe('what is left of limits', () => {
+describe('remaining limits', () => {
   const left = (more: Record<string, string>) => refusalTo(whole(429, errorBody(), more))
   const openAi = (requests: number, tokens: number) => ({
     'x-ratelimit-limit-requests': '500',

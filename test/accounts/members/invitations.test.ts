@@ -127,7 +127,7 @@ describe('an invitation', () => {
   })
 })
 
-describe('of whoever invites', () => {
+describe('the inviter’s rights', () => {
   test('the inviter’s role must allow the invited role when inviting', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
@@ -181,7 +181,7 @@ describe('of whoever invites', () => {
   })
 })
 
-describe('there are at most', () => {
+describe('limits', () => {
   test('open invitations and those of a day are limited; a replacement counts as one', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation

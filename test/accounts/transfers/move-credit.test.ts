@@ -117,7 +117,7 @@ describe('a transfer', () => {
   })
 })
 
-describe('nothing is moved', () => {
+describe('refusals', () => {
   test('only an owner of both accounts may transfer, by the roles at that moment', async () => {
     const nobody = await newOwner(fixture, [])
     expect(await move({ by: nobody.by })).toEqual({ kind: 'unknown_account', accountId: from })

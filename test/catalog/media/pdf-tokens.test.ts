@@ -62,7 +62,7 @@ describe('a count of pages in the tree', () => {
   )
 })
 
-describe('what can be as long as any context', () => {
+describe('PDFs that count as a whole context', () => {
   test('600 empty pages in a few bytes count as a whole context', () => {
     const file = repeatedPages(600)
     expect(file.length).toBeLessThan(6_500)

@@ -80,7 +80,7 @@ describe('searching', () => {
   })
 })
 
-describe('one account', () => {
+describe('an account', () => {
   test('an account is shown with balance, people, keys, entries and orders', async () => {
     const { accountId, keyId } = await office.gateway.customer('12.5')
     await office.administration.request(office.ada, adjustment(accountId, 5))

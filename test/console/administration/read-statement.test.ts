@@ -104,7 +104,7 @@ describe('statements', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('refused statements', () => {
   test.each([
     ['no statement at all', 'hello', 'No row of headers'],
     ['headers without bookings', 'Date,Amount,Reference\n', 'no bookings'],

@@ -235,7 +235,7 @@ describe('splitting', () => {
   })
 })
 
-describe('what an approval executes', () => {
+describe('an approved operation', () => {
   test('an approved request is checked again when it runs', async () => {
     const accountId = await newAccount('2000')
     const operation = { kind: 'credit.adjust', accountId, amountNano: -2_000e9, allowNegative: false } as const

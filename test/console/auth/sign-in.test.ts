@@ -45,7 +45,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('somebody whom an operator has disabled', () => {
+describe('a disabled person', () => {
   test('a disabled person loses live sessions and cannot sign in; only the right password shows why', async () => {
     const { visitor, viewer, email } = await signUpSomebody(desk)
     const { sql } = desk.parts.database
@@ -138,7 +138,7 @@ describe('a success', () => {
   })
 })
 
-describe('while strangers fill the line in which passwords are hashed', () => {
+describe('a full hashing queue', () => {
   const BUSY = { kind: 'overloaded' }
 
   /** As 260 addresses do that guess at once, and again as soon as they are told something. */

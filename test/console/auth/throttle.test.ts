@@ -117,7 +117,7 @@ describe('the store', () => {
   })
 })
 
-describe('what is remembered', () => {
+describe('remembered values', () => {
   test('a remembered value has its own name and time', async () => {
     const subject = crypto.randomUUID()
     expect(await throttle.isRemembered('known', subject)).toBe(false)

@@ -39,7 +39,7 @@ describe('the headers that the library sees', () => {
   })
 })
 
-describe('without the session', () => {
+describe('removing the session cookie', () => {
   test.each([
     ['gateway.session_token=a', ''],
     ['__Host-gateway.session_token=a', ''],

@@ -254,7 +254,7 @@ describe('statements', () => {
   })
 })
 
-describe('what administrators watch', () => {
+describe('monitoring', () => {
   test('health has providers, targets and keys, and no secret', async () => {
     const { body } = await office.first.json('GET', `${ADMIN}/health`)
     expect(body).toMatchObject({

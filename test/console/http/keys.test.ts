@@ -208,7 +208,7 @@ describe('switching off and on, and deleting', () => {
   })
 })
 
-describe('one key', () => {
+describe('a key’s page', () => {
   test('a key’s page has current figures of the ledger, and the days in the history', async () => {
     const beganMs = Date.now()
     const { key, item } = await create({ monthlyBudgetUsd: '1.2' })
@@ -240,7 +240,7 @@ describe('one key', () => {
   })
 })
 
-describe('who may', () => {
+describe('permissions', () => {
   const routes: [method: string, path: string, body: object | undefined][] = [
     ['GET', '', undefined],
     ['PATCH', '', { name: 'stolen' }],

@@ -168,7 +168,7 @@ describe('the account pays', () => {
   })
 })
 
-describe('who may', () => {
+describe('permissions', () => {
   test('without a session the playground is refused, whatever key is sent', async () => {
     const { body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'own' })
     const response = await fetch(gateway.url + PATH, {

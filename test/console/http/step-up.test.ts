@@ -84,7 +84,7 @@ describe('an administrator without an authenticator app', () => {
   })
 })
 
-describe('what moves money', () => {
+describe('moving money', () => {
   const key = () => crypto.randomUUID()
   const money: [string, () => object][] = [
     ['/accounts/acct_none/adjustments', () => ({ amount: '1', allowNegative: false, reason: REASON, key: key() })],

@@ -82,7 +82,7 @@ describe('a payment that fits', () => {
   })
 })
 
-describe('while the ledger cannot be told', () => {
+describe('while the ledger is unreachable', () => {
   test('a payment is recorded, and credited by the outbox later, once', async () => {
     await world.fixture.ledger.readBalance(accountId)
     const ledger = { ...world.deps.ledger, credit: () => Promise.reject(new Error('down')) }

@@ -155,7 +155,7 @@ describe('a pod', () => {
   })
 })
 
-describe('what looks for pods', () => {
+describe('selectors', () => {
   test('selectors match the pods of the deployment', () => {
     const selectors = [
       deployment.selector.matchLabels,

@@ -163,7 +163,7 @@ test('a new price is checked, installed on each machine, and loaded by all gatew
   expect(await stream()).toBe(true)
 })
 
-describe('nobody notices', () => {
+describe('restarts and failures', () => {
   /** Streams without pause while `work` is done; says how many did not come to their end, and how many did. */
   async function underLoad(work: () => Promise<void>): Promise<{ lost: number; whole: number }> {
     const seen = { lost: 0, whole: 0 }

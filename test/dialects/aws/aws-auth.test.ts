@@ -73,7 +73,7 @@ const bySts = (action: string) =>
   )
 const TEMPORARY = { accessKeyId: 'ASIA0', secretAccessKey: SECRET, sessionToken: SESSION }
 
-describe('where credentials come from', () => {
+describe('sources of credentials', () => {
   test('credentials: keys of the entry, with and without a session', async () => {
     const upstream = serve(accepted)
     await callTarget(target(upstream, KEYS), { body: { text: 'Grüße' } })

@@ -260,7 +260,7 @@ describe('E16: a request is what AWS’ own client sends', () => {
   })
 })
 
-describe('what Converse has no word for', () => {
+describe('fields that Converse lacks', () => {
   test('a field without an equivalent is omitted and named; a tool choice of none only with tools in the history', () => {
     const { body, leftOut } = sealed({
       messages: HI,
@@ -416,7 +416,7 @@ describe('a service tier', () => {
   })
 })
 
-describe('what only messages says inside other fields', () => {
+describe('nested fields of messages', () => {
   const bodies = Object.entries(NESTED_SAMPLES.messages).flatMap(([field, sample]) =>
     'body' in sample ? [[field, sample.body as JsonObject, sample.without as JsonObject] as const] : [],
   )

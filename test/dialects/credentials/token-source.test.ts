@@ -46,7 +46,7 @@ test('E6: fifty concurrent calls wait for one token request', async () => {
   expect(world.requests).toHaveLength(1)
 })
 
-describe('before its end', () => {
+describe('before the token expires', () => {
   test('before its end a token is used while the next one is fetched once', async () => {
     const world = await warm()
     world.clock.advance(HOUR_MS - 301_000)
@@ -95,7 +95,7 @@ describe('before its end', () => {
   })
 })
 
-describe('without a living token', () => {
+describe('without a valid token', () => {
   test('without a valid token every call fails, and the next request waits', async () => {
     const world = await warm()
     world.clock.advance(HOUR_MS)

@@ -51,7 +51,7 @@ const chunk = fc.record(
   { requiredKeys: [] },
 )
 
-describe('nothing that a provider sends makes a decoder throw', () => {
+describe('decoders never throw', () => {
   test('no provider stream makes a decoder throw, and its events keep their rules', () => {
     const data = fc.oneof(
       { weight: 8, arbitrary: chunk },

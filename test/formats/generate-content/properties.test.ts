@@ -41,7 +41,7 @@ const anyChunk = fc.oneof(
   }),
 ) as fc.Arbitrary<JsonValue>
 
-describe('nothing is thrown', () => {
+describe('decoders never throw', () => {
   test('decoders of answers never throw', () => {
     fc.assert(
       fc.property(fc.array(anyChunk, { maxLength: 6 }), (chunks) => {

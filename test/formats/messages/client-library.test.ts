@@ -143,7 +143,7 @@ describe('an error', () => {
   })
 })
 
-describe('what the library sends', () => {
+describe('requests of the library', () => {
   test('a request of the library is decoded completely', async () => {
     let sent: unknown
     server.reload({

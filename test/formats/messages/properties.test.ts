@@ -217,7 +217,7 @@ describe('a request written and read', () => {
 })
 
 /** Ends in milliseconds where the time is linear, and not within the limit of a test where it is quadratic. */
-describe('very much of everything', () => {
+describe('linear time', () => {
   const SIZE = 120_000
   const many = <T>(make: (index: number) => T): T[] => Array.from({ length: SIZE }, (_, index) => make(index))
 

@@ -61,7 +61,7 @@ function woven(lanes: readonly JsonObject[][], turns: readonly number[]): JsonOb
 
 const anyCase = fc.tuple(fc.array(item, { minLength: 1, maxLength: 4 }), dialect)
 
-describe('of any dialect', () => {
+describe('random dialects', () => {
   test('for any dialect the hub reads the same blocks, usage and ending', () => {
     fc.assert(
       fc.property(anyCase, ([items, how]) => {

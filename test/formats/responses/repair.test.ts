@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { pass } from './passing'
 import { BEGINNING, CONTEXT, completed, RESPONSE, USAGE } from './support'
 
-describe('what an answer repeats of its request, however long that is', () => {
+describe('the repeated request', () => {
   /** Tools that count how often they are written. */
   function countedTools() {
     const tools: JsonObject[] = [{ type: 'function', name: 'f' }]

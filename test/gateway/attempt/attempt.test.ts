@@ -98,7 +98,7 @@ async function attempt({
   return opened.result
 }
 
-describe('what is sent', () => {
+describe('the provider’s request', () => {
   test('a provider of the caller’s format gets the caller’s own body with the provider’s model name', async () => {
     upstream.respond(() => Response.json(chatCompletion('Hello')))
     await attempt({ body: { novelty: [1, 2] as never } })
@@ -121,7 +121,7 @@ describe('what is sent', () => {
   })
 })
 
-describe('what begins', () => {
+describe('the beginning of an answer', () => {
   test('an attempt begins with a whole answer', async () => {
     upstream.respond(() => Response.json(chatCompletion('Hello')))
     expect((await attempt()).kind).toBe('complete')
@@ -140,7 +140,7 @@ describe('what begins', () => {
   })
 })
 
-describe('what fails', () => {
+describe('failures', () => {
   test('a failure is reported to the permit, logged with its reason, and returned in our own words', async () => {
     upstream.respond(() => Response.json({ error: { message: 'the key sk-secret-12345678 is bad' } }, { status: 500 }))
     const failed = await attempt()

@@ -74,7 +74,7 @@ describe('is there with', () => {
   })
 })
 
-describe('before it', () => {
+describe('before the commit point', () => {
   test('an error inside a 200 before content fails the attempt and ends the call', async () => {
     source.give(batch(itemsOf(format, ROLE, OVERLOADED)))
     const failed = await awaitContent(source, false, NOBODY_LEAVES)
@@ -138,7 +138,7 @@ test('after a disconnect content is not awaited: the events read so far are retu
   expect(source.isAborted()).toBe(false)
 })
 
-describe('what is held back has bounds', () => {
+describe('the buffer', () => {
   const name: ChatEvent = { type: 'tool-call-start', choice: 0, block: 0, id: 'call_1', name: 'add' }
   const argumentPieces = Array.from({ length: 1_000 }, (_, index): ChatEvent => {
     return { type: 'tool-call-delta', choice: 0, block: 0, argumentsText: `${index},` }

@@ -142,7 +142,7 @@ async function expectRow(fault: Fault, cases: Case[]): Promise<void> {
   expect(column('met')).toEqual(column('expected'))
 }
 
-describe('nothing is told yet, and a provider', () => {
+describe('before content', () => {
   test.each(FAULTS.map((fault) => [fault.name, fault] as const))(
     'before content, a stream whose provider %s',
     async (_, fault) => {

@@ -29,7 +29,7 @@ function gapsOf(usage: Partial<typeof USAGE>, localInput: number, localOutput: n
   return bill(reading, CHARGE, undefined, localInput).counts?.gaps
 }
 
-describe('what the provider asks', () => {
+describe('the provider’s bill', () => {
   test('the provider’s bill is its cost times its own counts', () => {
     expect(bill({})).toEqual({ providerCost: nano(150_000) })
   })

@@ -132,7 +132,7 @@ describe('the status in the books', () => {
   })
 })
 
-describe('what a crash would cost', () => {
+describe('the cost of a crash', () => {
   test('a crash costs the same as a client that disconnects at that moment, by its own rule', () => {
     see(WORDS)
     const { cost, facts } = progressOf(answer.charge, answer.clock)

@@ -172,7 +172,7 @@ test('property: the held input grows with the allowed uses, and no use reads mor
   )
 })
 
-describe('what the provider asks for tools', () => {
+describe('the provider’s tool bill', () => {
   const tools = [
     { name: 'web_search', price: nano(12), cost: nano(10), per: 'use', unsaidUses: 1 },
     { name: 'google_search', price: nano(40), cost: nano(30), per: 'request', unsaidUses: 0 },

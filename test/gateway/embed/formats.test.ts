@@ -147,7 +147,7 @@ describe('vectors come as they were asked for', () => {
   })
 })
 
-describe('what a provider is sent', () => {
+describe('the provider’s request', () => {
   test('a provider of the caller’s format gets all listed fields and no others', async () => {
     const body = { model: 'svc/embed', input: ['a'], dimensions: 3, user: 'u1', input_type: 'query', svc: {} }
     const answer = await post('/v1/embeddings', body)

@@ -223,7 +223,7 @@ describe('a request with an idempotency key', () => {
   })
 })
 
-describe('nobody is asked', () => {
+describe('refusals', () => {
   test('embeddings are refused if the credit does not cover the most they can cost', async () => {
     const poor = await gateway.customer('0.000001')
     const answer = await embed({ model: 'svc/embed', input: [[1, 2]] }, poor)

@@ -28,7 +28,7 @@ test('the body of a long answer is produced while it is read', async () => {
   expect((await response.text()).length).toBe(10_000_000)
 })
 
-describe('whoever holds the pieces is told', () => {
+describe('the callback', () => {
   const ended = () => {
     let count = 0
     return { onEnd: () => void count++, count: () => count }

@@ -153,7 +153,7 @@ test('client libraries show the reason of the refusal', async () => {
   expect(error.details[0]).toMatchObject({ reason: 'PROVIDER_NOT_ALLOWED' })
 })
 
-describe('what else a list means', () => {
+describe('other effects of a list', () => {
   test('embeddings come from an allowed provider, or are refused', async () => {
     const embed = (model: string) => post(gateway, '/v1/embeddings', { model, input: 'text' })
     expect(await embed('svc/embed-two')).toMatchObject({ status: 200, provider: 'spare' })

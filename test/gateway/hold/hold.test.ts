@@ -104,7 +104,7 @@ function run(use: (hold: Hold, offer: Offer) => Promise<Response>, shrink: Shrin
   )
 }
 
-describe('before anything is asked', () => {
+describe('before the provider is called', () => {
   test('the offer is reserved unchanged', async () => {
     await run(async (hold) => {
       trace.push('asked')

@@ -66,7 +66,7 @@ function short(offer: Offer | undefined, available: number): Refusal {
   return { kind: 'insufficient', available: nano(available), held: nano(0), needed: offer?.size.amount ?? nano(0) }
 }
 
-describe('where the credit does not suffice', () => {
+describe('missing credit', () => {
   test('if credit is missing, the prompt is counted exactly, then the output limit lowered', async () => {
     const { first, next } = await begin(worldOf([alpha]))
     const exact = await next(short(first, first.size.amount - 1))
@@ -117,7 +117,7 @@ describe('where the credit does not suffice', () => {
   })
 })
 
-describe('where the key may call other models than was believed', () => {
+describe('other models than cached', () => {
   const changed = (models: string[]): Refusal => ({ kind: 'models_changed', allowed: only(models) })
 
   test('if the key may call other models than cached, the request is planned again, and the cache updated', async () => {
@@ -151,7 +151,7 @@ describe('where the key may call other models than was believed', () => {
   })
 })
 
-describe('what is believed of a key', () => {
+describe('cached key rights', () => {
   test('cached key rights do not refuse: the ledger is asked', async () => {
     const world = worldOf([alpha, beta])
     world.deps.permissions.note('key_1', only(['svc/beta']))
@@ -174,7 +174,7 @@ describe('what is believed of a key', () => {
   })
 })
 
-describe('where other providers may answer the key than was believed', () => {
+describe('other providers than cached', () => {
   const served = modelOf('svc/both', [chat, other])
   const by = (allowedProviders: string[] | null): Allowed => ({ allowedModels: null, allowedProviders })
 

@@ -84,7 +84,7 @@ test('a settlement also charges a hold that the store lost, as its reserve was a
   expect(settler.pendingCount()).toBe(0)
 })
 
-describe('what is not acknowledged', () => {
+describe('unacknowledged settlements', () => {
   test('an unacknowledged settlement is sent again until it is acknowledged, counted and logged each time', async () => {
     let left = 2
     answer = async () => {
@@ -138,7 +138,7 @@ describe('what is not acknowledged', () => {
   })
 })
 
-describe('what was acknowledged', () => {
+describe('acknowledged settlements', () => {
   test('an acknowledged settlement is sent again if the store failed within the next seconds', async () => {
     await settle('a')
     await release('b')
@@ -225,7 +225,7 @@ describe('what was acknowledged', () => {
   })
 })
 
-describe('what the ledger says of a settlement', () => {
+describe('the ledger’s answer', () => {
   test('a charge that the ledger flagged is counted', async () => {
     outcome = { kind: 'settled', overrun: true, record: usageRecord({ flags: ['overrun', 'forced'] }) }
     await settle('a')

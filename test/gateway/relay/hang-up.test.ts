@@ -141,7 +141,7 @@ describe('hidden reasoning', () => {
   })
 })
 
-describe('what was cut', () => {
+describe('cut answers', () => {
   const KINDS: readonly [string, string][] = [
     [
       'JSON',
@@ -220,7 +220,7 @@ describe('an answer in one piece', () => {
   })
 })
 
-describe('who leaves before the first byte', () => {
+describe('disconnects before the first byte', () => {
   test('a disconnect before the first byte is free a number of times an hour, then costs the input; each is recorded and logged', async () => {
     const customer = await gateway.customer('1')
     expect(await leaveAtOnce(customer, { stream: true })).toBe(0)

@@ -20,7 +20,7 @@ const ANSWER: ChatEvent[] = [
   { type: 'end' },
 ]
 
-describe('where both speak the same', () => {
+describe('the same format', () => {
   test('same format: bytes pass unchanged except for the model name', () => {
     const writer = new StreamWriter(createTestAnswer(), true)
     const [item] = itemsOf(chat, chatChunk({ role: 'assistant', content: 'Hi' }))
@@ -80,7 +80,7 @@ describe.each(['responses', 'messages'] as const)(
   },
 )
 
-describe('where they don’t', () => {
+describe('another format', () => {
   test('other format: events become the client’s own frames and names', () => {
     const writer = new StreamWriter(createTestAnswer({ client: 'messages', provider: 'chat-completions' }), true)
     const { text, state } = writer.write(hubItems(...ANSWER))

@@ -57,7 +57,7 @@ const historyOf = (...content: ModelBlock[]): ChatRequest => requestOf({ turns: 
 const restored = async (request: ChatRequest, accountId = 'acct_1') =>
   (await store.restore(accountId, request)).turns.flatMap(({ content }: Turn) => content as ModelBlock[])
 
-describe('what is collected', () => {
+describe('collected signatures', () => {
   test('collected are each call’s signature and the reasoning before the first one', () => {
     const reasoning = [{ type: 'reasoning', text: 'Let me add', signature: SIGNED }]
     expect([...collected().signedCalls()] as unknown).toEqual([
@@ -84,7 +84,7 @@ describe('what is collected', () => {
   })
 })
 
-describe('what is kept', () => {
+describe('stored signatures', () => {
   beforeEach(() => store.keep('acct_1', collected()))
 
   test('signatures are stored with the calls that the client’s format drops, per account', async () => {

@@ -176,7 +176,7 @@ test('unknown body fields are documented as omitted and named', () => {
   expect(operations.filter(({ description }) => /passed on|every field/.test(description))).toEqual([])
 })
 
-describe('nothing is lost of what the routes say:', () => {
+describe('the document has all of the routes’ content', () => {
   const documented = () => gateway.gateway.app.routes.filter(({ hooks }) => hooks.detail?.hide !== true)
 
   test('each visible route is an operation', () => {

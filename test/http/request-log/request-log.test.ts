@@ -81,7 +81,7 @@ test('each of these requests has exactly one log line', async () => {
   expect(times.size).toBeGreaterThan(80)
 })
 
-describe('what costs nothing', () => {
+describe('free requests', () => {
   const post = (path: string, body: object, key = customer.key) =>
     fetch(gateway.url + path, {
       method: 'POST',

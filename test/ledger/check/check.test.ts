@@ -198,7 +198,7 @@ describe('a check that reads the lists of the shards', () => {
   }
 })
 
-describe('what is wrong is named', () => {
+describe('violations', () => {
   const account = () => accountName(payer.accountId)
   const shard = () => shardOf(payer.accountId)
 

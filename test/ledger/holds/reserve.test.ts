@@ -174,7 +174,7 @@ describe('reserve', () => {
   })
 })
 
-describe('what a reserve would refuse', () => {
+describe('a trial reserve', () => {
   const ALL = ['svc/none']
 
   test('a trial reserve gives the refusal for any model, and changes nothing', async () => {

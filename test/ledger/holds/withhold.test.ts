@@ -121,7 +121,7 @@ describe('withholding', () => {
   })
 })
 
-describe('what was withheld', () => {
+describe('withheld credit', () => {
   test('withheld credit is debited once by its entry', async () => {
     const one = debit(600)
     await withhold(one)

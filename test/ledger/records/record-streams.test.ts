@@ -96,7 +96,7 @@ test('consumer groups are created again after the store was emptied', async () =
   expect(accounts((await streams.readNew(100, 'all')).entries)).toEqual(['acct_a'])
 })
 
-describe('what a worker took and did not acknowledge', () => {
+describe('unacknowledged records', () => {
   let other: RecordStreams
   beforeEach(() => {
     other = createRecordStreams(redis)

@@ -98,7 +98,7 @@ describe('looking for such numbers', () => {
   })
 })
 
-describe('much of it', () => {
+describe('large input', () => {
   const million = 1_000_000
 
   test.each([

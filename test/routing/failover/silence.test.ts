@@ -82,7 +82,7 @@ test('without another target there is no hedge', async () => {
   expect(after(failover, first, 500_000)).toBeUndefined()
 })
 
-describe('where retries are used up', () => {
+describe('without retries', () => {
   test('without retries a silent target is cancelled after twice the wait', async () => {
     await learn()
     for (let retry = 0; retry < MIN_RETRIES_PER_MINUTE; retry++) parts.budget.takeRetry()

@@ -90,7 +90,7 @@ describe('a conversation without a name', () => {
   })
 })
 
-describe('what stays the same of a conversation', () => {
+describe('the key identifier', () => {
   const of = (turns: Turn[], changes: Partial<ChatRequest> = {}, name = '', account = 'a1') =>
     conversationOf(account, requestOf({ turns, ...changes }), name)
 

@@ -188,7 +188,7 @@ describe('the check notices', () => {
   })
 })
 
-describe('what may still change', () => {
+describe('months that stay live', () => {
   const refusal = async () =>
     await planArchive(world.deps, '2025-12').then(
       () => 'done',
@@ -229,7 +229,7 @@ describe('what may still change', () => {
   })
 })
 
-describe('who may', () => {
+describe('database roles', () => {
   test('a gateway’s role may not archive, and the error names the setting', async () => {
     const gateway = { ...world.deps, owner: world.fixture.database }
     for (const work of [

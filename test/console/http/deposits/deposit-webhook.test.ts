@@ -101,7 +101,7 @@ describe('a signed event', () => {
   })
 })
 
-describe('what is not signed', () => {
+describe('unsigned events', () => {
   test.each([
     ['with another secret', { secret: OTHER_SECRET }],
     ['six minutes ago', { ageSeconds: 360 }],

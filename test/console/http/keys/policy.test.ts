@@ -66,7 +66,7 @@ describe('a service key', () => {
   })
 })
 
-describe('what holds for all keys', () => {
+describe('rules for all keys', () => {
   test('the account’s model list applies from the next request, to known and reloaded keys', async () => {
     expect((await ask(customer.key, 'svc/beta')).status).toBe(200)
     expect((await setPolicy({ allowedModels: ['svc/alpha'] })).body).toEqual({

@@ -105,7 +105,7 @@ describe('guesses from one address at every account', () => {
   })
 })
 
-describe('what an answer gives away', () => {
+describe('equal answers', () => {
   test('S19: an unknown address has the same status, body and work', async () => {
     const { email } = await signUpPerson(proxied)
     const answers = async (address: string, from: string) => {

@@ -73,7 +73,7 @@ describe('another site', () => {
   })
 })
 
-describe('whoever is nobody yet', () => {
+describe('unauthenticated requests', () => {
   test('an unauthenticated body is read up to the size of a form', async () => {
     const response = await post(open, '/sign-in', { email: 'a@example.test', password: 'x'.repeat(20_000) })
     expect(response.status).toBe(413)

@@ -61,7 +61,7 @@ test('credit is transferred once per request key, with one reference in both sta
   }
 })
 
-describe('nothing is moved', () => {
+describe('refusals', () => {
   test('credit cannot be transferred to another owner’s account, which looks like an unknown one', async () => {
     const answers = [await move(), await move({ toAccountId: 'acct_none' })]
     expect(answers.map(({ status }) => status)).toEqual([404, 404])

@@ -238,7 +238,7 @@ describe('media', () => {
   })
 })
 
-describe('what the format lacks', () => {
+describe('fields that the format lacks', () => {
   test('fields that the format lacks give a warning', () => {
     const request = chatRequest({ parallelToolCalls: false, userId: 'u', serviceTier: 'priority', cacheKey: 'k' })
     const { body, warnings } = generateContent.encodeRequest(request, traits())

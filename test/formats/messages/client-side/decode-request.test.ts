@@ -269,7 +269,7 @@ describe('tools', () => {
   })
 })
 
-describe('what only the format itself can carry', () => {
+describe('fields for providers of this format only', () => {
   test.each<[JsonObject, string[]]>([
     [{ max_tokens: 0 }, ['max_tokens 0 (warms the cache)']],
     [{ mcp_servers: [{ url: 'https://example.org' }], container: null }, ['mcp_servers']],

@@ -120,7 +120,7 @@ describe('fixtures', () => {
   })
 })
 
-describe('what should not come', () => {
+describe('invalid events', () => {
   test('a tool call overrides the stop reason, except length', () => {
     const call = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 't', name: 'f' } }
     expect(stream(start, call, finish('end_turn'), stop)).toContainEqual({

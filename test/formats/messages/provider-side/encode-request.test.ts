@@ -39,7 +39,7 @@ describe('a plain request', () => {
   })
 })
 
-describe('what would change the meaning is refused', () => {
+describe('fields that would change the meaning are refused', () => {
   test.each<[Partial<ChatRequest>, string | undefined]>([
     [{ choices: 2 }, 'n'],
     [{ nativeOnly: ['tools[1] (web_search_20250305)'] }, 'tools[1]'],

@@ -90,7 +90,7 @@ describe('tools', () => {
   })
 })
 
-describe('what the answer must look like', () => {
+describe('the answer’s shape', () => {
   test('an answer schema gets a valid name', () => {
     const schema = { type: 'object' }
     const output = { type: 'json-schema' as const, schema, name: 'a b', description: 'D' }

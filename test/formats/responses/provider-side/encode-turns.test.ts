@@ -118,7 +118,7 @@ describe('ids of calls', () => {
   })
 })
 
-describe('what the user gives', () => {
+describe('user content', () => {
   const file = (source: FileBlock['source'], filename?: string): FileBlock => ({
     type: 'file',
     source,
