@@ -62,7 +62,7 @@ describe('clients and the faults of the upstream', () => {
   test.each<Manner>([
     { kind: 'dawdle', restMs: 5 },
     { kind: 'stop', restMs: 50, how: 'read' },
-  ])('who reads late has it all in the end: %p', async (manner) => {
+  ])('a slow reader gets everything in the end: %p', async (manner) => {
     expect(await send('flood-1000', manner)).toEqual({ status: 200, how: 'whole' })
   })
 })
@@ -102,11 +102,11 @@ describe('the verdicts', () => {
     ['books', resultsWith(() => 1, { books: undefined })],
     ['wrong answer', resultsWith(() => 1, { unexpected: { 'JSON: 400': 1 } })],
     ['come again', resultsWith(() => 1, { unexpected: { 'JSON: 503': 1 } })],
-  ])('what is broken is said: %s', (word, results) => {
+  ])('a broken promise is reported: %s', (word, results) => {
     expect(broken(results).map(({ promise }) => promise)).toEqual([expect.stringContaining(word)])
   })
 
-  test('one refusal in many is no broken promise', () => {
+  test('one refusal in many breaks no promise', () => {
     expect(
       broken(resultsWith(() => 1, { endings: { JSON: { 200: 9_999, 529: 1 } }, unexpected: { 'JSON: 529': 1 } })),
     ).toEqual([])

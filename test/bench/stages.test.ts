@@ -21,7 +21,7 @@ describe('the account', () => {
   const stages = accountFor(measured(FIGURES), 1)
   const of = (name: string) => stages.find((stage) => stage.name.startsWith(name))?.microseconds
 
-  test('takes what a new request costs off whatever needed one', () => {
+  test('the cost of a new request is subtracted from stages that needed one', () => {
     expect(of('body')).toBe(3)
     expect(of(ANSWERED)).toBe(40)
     expect(of('routes')).toBe(2)
@@ -46,11 +46,11 @@ describe('the budget', () => {
   const budget: Budget = { calibrationMicroseconds: 5, stages: { log: 10 } }
   const isOver = (microseconds: number) => compareWithBudget(stage(microseconds), budget)[0]?.isOver
 
-  test('lets a stage differ by as much as one run does from the next', () => {
+  test('a stage may differ by the noise of a run', () => {
     expect([9, 11.9, 12.1].map(isOver)).toEqual([false, false, true])
   })
 
-  test('says nothing of a stage that it does not name, and names what is no stage', () => {
+  test('the budget ignores unnamed stages, and reports unknown names', () => {
     expect(compareWithBudget(stage(99), { ...budget, stages: {} })[0]).toMatchObject({
       allowed: undefined,
       isOver: false,

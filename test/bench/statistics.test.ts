@@ -11,7 +11,7 @@ describe('median and spread', () => {
     expect(median([])).toBeNaN()
   })
 
-  test('what is no number is left out, and nothing comes of nothing', () => {
+  test('non-numbers are omitted, and an empty list has no result', () => {
     expect(spreadOf([3, undefined, 1, Number.NaN, 2])).toEqual({ median: 2, low: 1, high: 3, rounds: 3 })
     expect(spreadOf([undefined, Number.POSITIVE_INFINITY])).toBeUndefined()
   })
@@ -24,7 +24,7 @@ describe('median and spread', () => {
 })
 
 describe('percentiles', () => {
-  test('take the nearest rank', () => {
+  test('percentiles take the nearest rank', () => {
     const values = Float64Array.from({ length: 100 }, (_, index) => 100 - index)
     expect(percentilesOf(values)).toEqual({ p50: 50, p90: 90, p99: 99, worst: 100 })
     expect(percentilesOf(new Float64Array([4]))).toEqual({ p50: 4, p90: 4, p99: 4, worst: 4 })

@@ -57,12 +57,12 @@ describe('the command line', () => {
     expect(some).toMatchObject({ only: new Set(['json-1', 'json-64']), peers: new Set(['nginx']) })
   })
 
-  test.each(['--fast', '--rounds=0', '--rounds=many'])('says how to use it after %s', (argument) => {
+  test.each(['--fast', '--rounds=0', '--rounds=many'])('the command line prints its usage after %s', (argument) => {
     expect(parseOptions([argument])).toContain('Usage')
   })
 })
 
-test('no round is begun that would end too late', async () => {
+test('a round that would end too late does not begin', async () => {
   const begun: number[] = []
   const run = async (round: number) => {
     begun.push(round)

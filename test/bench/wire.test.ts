@@ -25,7 +25,7 @@ describe('the reader of answers', () => {
     'without a body': Buffer.from('HTTP/1.1 503 Sorry\r\ncontent-length: 0\r\n\r\n'),
   }
 
-  test.each(Object.entries(whole))('finds the end of an answer %s, wherever it is cut', (_, bytes) => {
+  test.each(Object.entries(whole))('the reader finds the end of an answer %s, wherever it is cut', (_, bytes) => {
     for (let at = 1; at < bytes.length; at++) {
       const reader = createAnswerReader()
       const [head, rest] = cutAt(bytes, at)
@@ -55,7 +55,7 @@ describe('the reader of requests', () => {
     }
   })
 
-  test('takes a body in chunks, and one after another', () => {
+  test('the reader accepts chunked and successive bodies', () => {
     const reader = createRequestReader()
     const body = '{"model": "json", "stream": true}'
     const head = 'POST /v1/messages HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -65,7 +65,7 @@ describe('the reader of requests', () => {
     expect(reader.push(bytes)).toEqual(asked)
   })
 
-  test('finds a model behind a long prompt, and in a path', () => {
+  test('the reader finds a model behind a long prompt, and in a path', () => {
     const long = Buffer.from(JSON.stringify({ messages: 'x'.repeat(100_000), model: 'last', stream: false }))
     expect(readAsked('/v1/chat/completions', long)).toEqual({
       format: 'chat-completions',

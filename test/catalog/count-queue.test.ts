@@ -34,7 +34,7 @@ describe('the queue of the tokenizer', () => {
     expect(order).toEqual(['free 1', 'paid', 'free 2', 'free 3'])
   })
 
-  test('takes accounts in turn, however many counts one of them wants', async () => {
+  test('the queue serves accounts in turn', async () => {
     const { ask, order, answerAll } = startQueue()
     const asked = ['1', '2', '3', '4'].map((name) => ask(`a${name}`, paid('a')))
     asked.push(ask('b1', paid('b')), ask('c1', paid('c')))
@@ -46,7 +46,7 @@ describe('the queue of the tokenizer', () => {
   test.each([
     ['paid', paid, SHARED.paidCounts],
     ['free', free, SHARED.freeCounts],
-  ])('refuses at once what is beyond the share of an account, and beyond that of all: %s', async (_, asker, share) => {
+  ])('the queue refuses counts above an account’s share, and above the total: %s', async (_, asker, share) => {
     const { ask, order, put } = startQueue()
     const { perAccount, perProcess } = share
     // The one that is being counted waits no more.

@@ -138,7 +138,7 @@ describe('the input bound', () => {
     expect(inputBound(measurePrompt(schema), 0, CONTEXT)).toBeGreaterThan(1000)
   })
 
-  test('refuses files named by an id, whose size nobody here knows', () => {
+  test('files named by an id are refused, as their size is unknown', () => {
     const source = { type: 'file-id', id: 'file-1', format: 'messages' } as const
     for (const block of [file(source), { type: 'image', source } as const]) {
       expect(() => measurePrompt(requestOf([block]))).toThrow(GatewayError)

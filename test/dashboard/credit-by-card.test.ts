@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 
 describe('credit by card', () => {
-  test('is bought in four clicks, with tax beside it and an invoice, and no card number comes near the gateway', async () => {
+  test('credit by card takes four clicks, shows tax and invoice, and no card number reaches the gateway', async () => {
     stripe.taxPercent = 19
     const page = await open('/dashboard/credit')
     await page.getByText('Tax is added there, where it is due; it is not credit.').waitFor()
@@ -59,7 +59,7 @@ describe('credit by card', () => {
     expect(found).not.toContain(CARD)
   })
 
-  test('by way of the bank’s page is the same, in two tabs, and when one comes back twice', async () => {
+  test('credit by card works with the bank’s own page, in two tabs, and when returning twice', async () => {
     const page = await ordered()
     const other = await open(new URL(page.url()).pathname)
     await other.getByText('Waiting for the payment.').waitFor()
@@ -92,7 +92,7 @@ describe('credit by card', () => {
     expect(await available()).toBe(50 * USD)
   })
 
-  test('whose event is not here yet says so after the payment, offers no second one, and notices it by itself', async () => {
+  test('after a payment the page waits for its event, offers no second payment, and updates by itself', async () => {
     stripe.webhookUrl = undefined
     const page = await ordered()
     await page.getByRole('link', { name: 'Pay $50.00' }).click()
@@ -104,7 +104,7 @@ describe('credit by card', () => {
     await page.getByText('The credit is on your account').waitFor()
   })
 
-  test('by a debit says that it takes days, and that it failed', async () => {
+  test('a debit shows that it takes days, and that it failed', async () => {
     const page = await ordered()
     const session = [...stripe.sessions.values()].at(-1)
     stripe.begin(session?.id ?? '')
@@ -115,7 +115,7 @@ describe('credit by card', () => {
     expect(await available()).toBe(0)
   })
 
-  test('whose page is not there yet is asked for again, on a phone and in the dark', async () => {
+  test('a missing payment page is requested again, on a phone and in the dark scheme', async () => {
     const page = await ordered({ width: 360, colorScheme: 'dark' })
     const sessions = stripe.sessions.size
     await gateway.gateway.database

@@ -105,7 +105,7 @@ describe.each(NAMES)('%s', (name) => {
     expect(code).toBe(0)
   })
 
-  test('is sold whole and streamed, at its price', async () => {
+  test('a model of an unknown dialect is sold whole and streamed, at its price', async () => {
     const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 })
     const left = async () => {
       const usage = await fetch(`${url}/v1/usage`, { headers: { 'x-api-key': key } })

@@ -220,7 +220,7 @@ describe('every pair of formats', () => {
 })
 
 describe('what is read', () => {
-  test('what is read is a number like any other, however it is written', async () => {
+  test('a number that the gateway reads may have any notation', async () => {
     const { upstream } = gateway
     const calls = upstream.calls.length
     upstream.respond(() => new Response(answerText('chat-completions', '{}'), { headers: JSON_TYPE }))

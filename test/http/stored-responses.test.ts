@@ -171,7 +171,7 @@ describe('an answer', () => {
 })
 
 describe('failed and abandoned answers', () => {
-  test('what failed or was left is not stored', async () => {
+  test('failed and abandoned answers are not stored', async () => {
     const before = (await gateway.gateway.deps.storedResponses.standing(eve.accountId)).kept
     gateway.upstream.respond(() => eventStream(chatChunk({ content: 'Hal' })))
     const broken = await call(eve, 'POST', '/v1/responses', { model: 'svc/alpha', input: 'x', stream: true })

@@ -59,10 +59,10 @@ describe('metrics', () => {
   })
 })
 
-describe('no answer is taken for what it does not say it is', () => {
+describe('nosniff', () => {
   const nosniff = (response: Response) => response.headers.get('x-content-type-options')
 
-  test('no answer is taken for what it does not say it is of any page, document or list', async () => {
+  test('nosniff is set on every page, document and list', async () => {
     const paths = gateway.gateway.app.routes
       .filter(({ method, path }) => method === 'GET' && !path.endsWith('/events/') && !path.endsWith('/events'))
       .map(({ path }) => path.replace(/:\w+|\*/g, 'x'))
@@ -81,12 +81,12 @@ describe('no answer is taken for what it does not say it is', () => {
     ['/v1/messages', { ...CHAT, max_tokens: 9 }],
     ['/v1/messages/count_tokens', CHAT],
     ['/v1/route', CHAT],
-  ])('of %s with %j', async (path, body) => {
+  ])('nosniff is set on the answer of %s with %j', async (path, body) => {
     expect(nosniff(await fetch(gateway.url + path, chat(body)))).toBe('nosniff')
   })
 })
 
-test("a body that nobody asked for is read by nobody, and one that is no form is nobody's fault but the caller's", async () => {
+test("an unauthenticated request's body is not read, and a malformed form is the caller's fault", async () => {
   const { app } = gateway.gateway
   const routes = app.routes.filter(({ method }) => method !== 'GET' && method !== 'HEAD')
   expect(routes.length).toBeGreaterThan(60)
@@ -103,7 +103,7 @@ test("a body that nobody asked for is read by nobody, and one that is no form is
   }
 })
 
-test('where people come by https, browsers are told to know no other way', async () => {
+test('under https, browsers get HSTS', async () => {
   for (const path of ['/docs', '/docs/json', '/dashboard/api/session/options', '/dashboard']) {
     const response = await fetch(production.url + path)
     expect([path, response.headers.get('strict-transport-security')]).toEqual([path, 'max-age=31536000'])

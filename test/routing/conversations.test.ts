@@ -60,7 +60,7 @@ describe.each([
     }
   })
 
-  test('goes back to its model after another has stood in for it', async () => {
+  test('a conversation returns to its model after a stand-in', async () => {
     await turn(talk(HARD), options)
     await turn(talk(HARD, 'ok go on'), { ...options, answeredBy: 'svc/small' })
     expect(await turn(talk(HARD, 'ok go on', 'ok'), options)).toMatchObject({ first: 'svc/large', outcome: 'kept' })
@@ -76,7 +76,7 @@ describe.each([
     expect(await turn(after, options)).toMatchObject({ first: 'svc/small', outcome: 'kept' })
   })
 
-  test('keeps its model while tools answer', async () => {
+  test('a conversation keeps its model while tools answer', async () => {
     const asked = talk(HARD)
     const changes = { tools: [{ name: 'look' }] }
     await turn(asked, { ...options, changes })

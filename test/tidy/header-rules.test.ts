@@ -12,7 +12,7 @@ describe('a header', () => {
     [`#!/usr/bin/env bun\n${GOOD}`],
     ['/**\n * Money as integers,\n * which is what the ledger counts. More of it.\n */\n'],
     ['/**\n * Money as integers, which `ledger.ts` counts up to 2.5 of.\n *\n * And so on\n */\n'],
-  ])('is a sentence: %j', (text) => {
+  ])('a header that is a sentence: %j', (text) => {
     expect(header(text)).toEqual([])
   })
 
@@ -27,7 +27,7 @@ describe('a header', () => {
     ['/** Money as integers, which is what the ledger counts */\n'],
     ['/**\n * Money as integers, which is what\n *\n * The ledger counts.\n */\n'],
     [`const a = 1\n${GOOD}`],
-  ])('is not: %j', (text) => {
+  ])('a header that is not a sentence: %j', (text) => {
     expect(header(text)).toHaveLength(1)
   })
 })

@@ -11,7 +11,7 @@ function names(code: string, path = 'src/usage/flusher.ts'): string[] {
 const HOLE = '$' + '{value}'
 
 describe('the names of the ledger', () => {
-  test('stay inside: the rest of the house goes through its doors', () => {
+  test('names of Redis keys are only used inside ledger/', () => {
     for (const door of ['ledger', 'outcomes', 'usage-record', 'records/record-streams', 'store/connection']) {
       expect(names(`import '@/ledger/${door}'`)).toEqual([])
     }
@@ -26,7 +26,7 @@ describe('the names of the ledger', () => {
     "redis.hset('{l5}:meta', 'epoch', epoch)",
     "const pattern = '{l*}:*'",
     `redis.del(\`keyhash:${HOLE}\`)`,
-  ])('are not spelled out either: %s', (code) => {
+  ])('names of Redis keys are not written elsewhere: %s', (code) => {
     expect(names(code)).toEqual(['only ledger/ builds a name of its store'])
     expect(names(code, 'src/ledger/store/names.ts')).toEqual([])
   })

@@ -67,7 +67,7 @@ describe('a script says', () => {
     ])
   })
 
-  test('what it newly uses, whoever defines it', () => {
+  test('a script must list a new name it uses, wherever it is defined', () => {
     expect(complaints(changed('pay', 'count()', 'count(LIMIT)'))).toEqual([
       expect.stringContaining('prelude: LIMIT count'),
     ])
@@ -76,7 +76,7 @@ describe('a script says', () => {
     ])
   })
 
-  test('who a newcomer is that touches the same', () => {
+  test('a script must list a new script that shares its names', () => {
     const late = { path: 'src/ledger/late.ts', text: 'multi.hget(accountName(id))' }
     expect(complaints(GOOD, FRONTS, [WATCH, late])).toEqual([
       expect.stringContaining('account: late.ts look'),
@@ -88,14 +88,14 @@ describe('a script says', () => {
 })
 
 describe('a file in front of others', () => {
-  test('says of whom, and what it needs itself', () => {
+  test('a prelude says which scripts it precedes, and which preludes it needs', () => {
     expect(complaints(changed('money', '-- BEFORE pay', '-- BEFORE look'))).toEqual([
       'money.lua: the header ends in\n-- NEEDS  prelude: LIMIT\n-- BEFORE pay',
     ])
     expect(complaints(changed('money', '-- NEEDS  prelude: LIMIT\n', ''))).toHaveLength(1)
   })
 
-  test('a file in front of others is there where it is needed, behind what it needs itself, and nowhere else', () => {
+  test('a prelude precedes the scripts that need it, after its own preludes', () => {
     expect(complaints(GOOD, { ...FRONTS, pay: ['prelude'] })).toContain(
       'pay.lua: needs money, which is not put in front of it',
     )

@@ -33,7 +33,7 @@ describe('a document', () => {
     ['`bun run check`, bun run eval:router'],
     ['`/http/gone`, `text/event-stream`, `@scope/http/x`, `svc/alpha`, https://docs.example/src/gone.ts'],
     ['`chat/completions` is none of our folders'],
-  ])('may say: %s', (text) => {
+  ])('a document may contain: %s', (text) => {
     expect(inDocument(text)).toEqual([])
   })
 
@@ -50,7 +50,7 @@ describe('a document', () => {
     ['[gone](GONE.md)', 'GONE.md: the link leads nowhere'],
     ['[gone](BILLING)', 'BILLING: the link leads nowhere'],
     ['`bun run gone`', 'bun run gone: there is no such script'],
-  ])('may not say: %s', (text, detail) => {
+  ])('a document may not contain: %s', (text, detail) => {
     expect(inDocument(text)).toContain(detail)
   })
 

@@ -22,7 +22,7 @@ function details(violations: Violation[]): string[] {
 }
 
 describe('the import table', () => {
-  test('lets a folder import what stands to its right, itself and packages', () => {
+  test('a folder may import rows to its right, itself and packages', () => {
     expect(imports('src/gateway/relay.ts', '@/ledger/ledger', '@/lib/sse', './meter', 'elysia', 'node:fs')).toEqual([])
     expect(imports('src/main.ts', '@/boot/compose', '@/config/config', './app')).toEqual([])
     expect(imports('src/formats/messages/decode.ts', '@/formats/format', '@/chat/request', './wire')).toEqual([])
@@ -76,11 +76,11 @@ describe('the import table', () => {
     expect(imports(path, specifier)).toHaveLength(1)
   })
 
-  test('lets others import the index of a format, and what belongs to all formats', () => {
+  test('other folders may import the index of a format, and files shared by all formats', () => {
     expect(imports('src/http/routes/route.ts', '@/formats/messages/index', '@/formats/format')).toEqual([])
   })
 
-  test('lets the two sides of a format import what they share, and its index import both', () => {
+  test('both sides of a format may import its shared files, and its index both sides', () => {
     expect(
       imports('src/formats/messages/provider-side/decode-stream.ts', '@/formats/messages/usage', './blocks'),
     ).toEqual([])
@@ -134,7 +134,7 @@ describe('the table beside src/', () => {
     ['faults/world/bank.ts', '@test/support/stores'],
     ['bench/books.ts', './books/print'],
     ['bench/books.ts', 'elysia'],
-  ])('lets %s import %s', (path, specifier) => {
+  ])('%s may import %s', (path, specifier) => {
     expect(beside(path, specifier)).toEqual([])
   })
 
@@ -166,14 +166,14 @@ describe('style', () => {
     expect(style(code)).toEqual([])
   })
 
-  test('lets a schema be named like a type, and what makes one like a function', () => {
+  test('a schema may have a type’s name, and its factory a function’s', () => {
     const schemas = 'const Usd = Type.String()\nexport const OrderId = Type.Optional(Usd)\n'
     const others =
       'const usd = (description: string) => Type.String({ description })\nconst PAGE = { size: Type.Integer() }\n'
     expect(style(schemas + others)).toEqual([])
   })
 
-  test('lets lib/ race, where the helper is that everybody else uses', () => {
+  test('lib/ may race in the shared helper', () => {
     const code = 'const first = Promise.race([work, timer])\n'
     expect(style(code, 'src/lib/deadline.ts')).toEqual([])
     expect(style(code, 'src/gateway/relay/relay.ts')).toHaveLength(1)
@@ -194,11 +194,11 @@ describe('style', () => {
     ['an undocumented export', 'const a = 1\nexport function add() {}\n'],
     ['a long function', `function long() {\n${'  work()\n'.repeat(69)}}\n`],
     ['a function long by its closures', `function long() {\n${'  work(() => {\n  })\n'.repeat(90)}}\n`],
-  ])('refuses %s', (_, code) => {
+  ])('style refuses %s', (_, code) => {
     expect(style(code)).toHaveLength(1)
   })
 
-  test('lets only src/config/ read the environment', () => {
+  test('only src/config/ may read the environment', () => {
     const code = 'export const port = process.env.PORT\n'
     expect(style(code, 'src/config/config.ts')).toEqual([])
     expect(style(code, 'src/boot/embedded/redis.ts')).toHaveLength(1)
@@ -234,7 +234,7 @@ describe('style', () => {
     expect(style(chapter("test('money',"), 'test/lib/sample.test.ts')).toHaveLength(1)
   })
 
-  test('refuses a file that is not TypeScript', () => {
+  test('a file that is not TypeScript is refused', () => {
     expect(() => readSource('src/lib/a.ts', 'const = 1')).toThrow('src/lib/a.ts')
   })
 })
@@ -253,7 +253,7 @@ describe('Lua scripts', () => {
     ['the keys', header.replace('KEYS', 'keys') + body, 1],
     ['the arguments', header.replace('ARGV', 'arguments') + body, 1],
     ['the result', header.replace('Returns', 'Gives') + body, 1],
-  ])('fail without %s', (_, text, count) => {
+  ])('a script fails without %s', (_, text, count) => {
     expect(checkLua('a.lua', text)).toHaveLength(count)
   })
 })

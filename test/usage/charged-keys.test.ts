@@ -40,7 +40,7 @@ test('charged idempotency keys are found for a day, in their own account', async
   expect(await findChargedRequest(database.sql, 'acct_2', sha256Hex('charged'))).toBeUndefined()
 })
 
-test('of a key charged more than once the last is found, in any order', async () => {
+test('the last record of an idempotency key charged more than once is found, in any order', async () => {
   const first = named('twice', 'first', { atMs: Date.now() - 2 * HOUR_MS })
   const last = named('twice', 'last')
   const between = named('twice', 'between', { atMs: Date.now() - HOUR_MS })

@@ -42,7 +42,7 @@ test('a preset that nobody knows is one fault, at its place', () => {
   }
 })
 
-test('what a preset leaves open is missed by its name', () => {
+test('a value that a preset leaves open is required by name', () => {
   const faults = faultsOf(spoil('providers.provider1', { preset: 'azure' }))
   expect(faults).toEqual([
     'providers.provider1.keys: is missing; expected a list of at least one key',

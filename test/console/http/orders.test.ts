@@ -130,7 +130,7 @@ describe('an order', () => {
     [{ amountUsd: 10, method: 'deposit' }, 'amountUsd'],
     [{ amountUsd: '10', method: 'cash' }, 'method'],
     [{ amountUsd: '10' }, 'method'],
-  ])('of %p is refused', async (body, param) => {
+  ])('an order of %p is refused', async (body, param) => {
     const answer = await person.json('POST', '/dashboard/api/a/:accountId/orders', body)
     expect(answer).toMatchObject({ status: 400, body: { error: { param } } })
   })
@@ -178,7 +178,7 @@ describe('tenants', () => {
 })
 
 describe('the list', () => {
-  test('goes page by page', async () => {
+  test('the list of orders comes page by page', async () => {
     const reader = await signUpPerson(gateway)
     for (const amountUsd of ['5', '6', '7']) {
       await reader.json('POST', '/dashboard/api/a/:accountId/orders', { amountUsd, method: 'bank_transfer' })
@@ -196,7 +196,7 @@ describe('the list', () => {
   })
 })
 
-test('what a person does is in the audit log, with their address', async () => {
+test('a person’s actions are in the audit log with their address', async () => {
   const { orderId } = await create({ amountUsd: '10', method: 'bank_transfer' })
   await person.json('POST', `/dashboard/api/a/:accountId/orders/${orderId}/cancel`, {})
   const entries = await gateway.gateway.database.sql`

@@ -170,7 +170,7 @@ describe('a payment that does not fit', () => {
 })
 
 describe('cancelling and paying at the same moment', () => {
-  test('ends in exactly one of the two, with the money to match', async () => {
+  test('cancelling and paying at once end in one of the two, with matching credit', async () => {
     for (let round = 0; round < 10; round++) {
       const payer = await world.account()
       const order = await world.order(payer)

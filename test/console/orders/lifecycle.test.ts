@@ -153,7 +153,7 @@ describe('cancelling and claiming', () => {
     expect((await world.orders.get(orderId, accountId))?.state).toBe('pending')
   })
 
-  test('what a person does is audited', async () => {
+  test('a person’s actions are audited', async () => {
     const { orderId } = await world.order(accountId)
     await world.orders.claimPaid({ orderId, note: 'n', actor: CUSTOMER })
     await world.orders.cancel({ orderId, actor: ADMINISTRATOR, note: 'double' })
@@ -231,7 +231,7 @@ describe('lists', () => {
     expect(seen[0] === ids[0] || seen[1] === ids[0]).toBe(true)
   })
 
-  test('refuse a cursor that they have not handed out', async () => {
+  test('lists refuse a foreign cursor', async () => {
     await expect(world.orders.list(accountId, { cursor: "1'; DROP TABLE orders" })).rejects.toThrow(GatewayError)
   })
 
@@ -253,7 +253,7 @@ describe('lists', () => {
     expect((await world.orders.search({ accountId, state: 'paid' })).items).toEqual([])
   })
 
-  test('show the payments that wait, and those of one order', async () => {
+  test('the list of payments has waiting ones, and those of one order', async () => {
     const order = await world.order(accountId)
     await world.orders.confirmPayment(noticeOf(order, { amountCents: 1 }))
     const waiting = await world.orders.payments({ orderId: order.orderId })

@@ -15,7 +15,7 @@ describe('newReference', () => {
 })
 
 describe('findReferences', () => {
-  test('finds a reference whatever stands around and between its characters', () => {
+  test('findReferences finds a reference with any text around and between its characters', () => {
     const gap = fc.string({
       unit: fc.constantFrom(' ', '-', '.', '/', '\n', '\t', '–', '_', '\u00a0', ':'),
       maxLength: 3,
@@ -39,7 +39,7 @@ describe('findReferences', () => {
     )
   })
 
-  test('finds several, each once', () => {
+  test('findReferences finds several references, each once', () => {
     const [first, second] = [newReference(), newReference()]
     expect(findReferences(`${first} and ${second} and ${first.toLowerCase()}`)).toEqual([first, second])
   })
@@ -65,7 +65,10 @@ describe('findReferences', () => {
     )
   })
 
-  test.each(['', 'SVC', 'SVC-1234-5678', 'svc svc svc', `SVC-${'A'.repeat(20_000)}`])('finds nothing in %p', (text) => {
-    expect(findReferences(text).filter((found) => found !== 'SVC-AAAA-AAAA')).toEqual([])
-  })
+  test.each(['', 'SVC', 'SVC-1234-5678', 'svc svc svc', `SVC-${'A'.repeat(20_000)}`])(
+    'findReferences finds nothing in %p',
+    (text) => {
+      expect(findReferences(text).filter((found) => found !== 'SVC-AAAA-AAAA')).toEqual([])
+    },
+  )
 })

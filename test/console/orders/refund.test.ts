@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterAll(() => world.close())
 
 describe('a refund', () => {
-  test('takes credit back in parts, and ends in refunded', async () => {
+  test('a refund takes credit back in parts, until the order is refunded', async () => {
     const order = await paidOrder()
     const first = await refund(order, 2_000, 'a')
     expect(first).toMatchObject({
@@ -61,7 +61,7 @@ describe('a refund', () => {
     expect(await world.money(accountId)).toMatchObject({ ledger: 4_000, paidLessRefunded: 4_000 })
   })
 
-  test('goes below zero only when told', async () => {
+  test('a refund makes the balance negative only if allowed', async () => {
     const order = await paidOrder()
     await hold(30)
     expect(await refund(order, 5_000, 'all')).toEqual({ kind: 'insufficient_balance', available: 20_000_000_000 })

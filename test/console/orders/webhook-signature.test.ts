@@ -24,7 +24,7 @@ describe('createWebhookVerifier', () => {
     expect(verifier.checkHeaders(headers)).toBe('outside_tolerance')
   })
 
-  test('refuses a message from more than 300 seconds ahead', () => {
+  test('a message more than 300 seconds ahead is refused', () => {
     const clock = testClock()
     const verifier = createWebhookVerifier([SECRET], clock)
     const ahead = (seconds: number) =>

@@ -30,27 +30,27 @@ function holdersOf(text: string): string[] {
 }
 
 describe.each(FIELD_ROWS)('the setting $wire', ({ name, wire, column, isLimit, words, help, may }) => {
-  test('has a column, and is in the bodies that change and show a key', () => {
+  test('the setting has a column, and is in the bodies of a change and of a key', () => {
     expect(Object.keys(getTableColumns(apiKeys))).toContain(column)
     expect(Object.keys(KeyChangesBody.properties)).toContain(wire)
     expect(Object.keys(isLimit ? KeyBody.properties.limits.properties : KeyBody.properties)).toContain(wire)
   })
 
-  test('is written to its column and to the audit log alone', () => {
+  test('the setting is written to its column and to the audit log only', () => {
     const change = { [name]: SETTINGS[name] }
     expect(Object.keys(keyColumns(change))).toEqual([column])
     expect(describeSettings(change)[wire]).toBeDefined()
     expect(keyColumns({})).toEqual({})
   })
 
-  test('is sent by a form if it was changed', () => {
+  test('a form sends the setting if it was changed', () => {
     const shown = wireOf(SETTINGS)
     const [before, now] = [formOf(FIELD_ROWS), formOf(FIELD_ROWS, shown)]
     expect(changesIn(FIELD_ROWS, now, now)).toEqual({})
     expect(Object.keys(changesIn(FIELD_ROWS, before, { ...before, [wire]: now[wire] }))).toEqual([wire])
   })
 
-  test('is worded in one file', () => {
+  test('the setting’s words are in one file', () => {
     const texts = [words, help, may?.refusal].filter((text) => text !== undefined)
     expect(texts.filter((text) => holdersOf(text).length > 1)).toEqual([])
   })

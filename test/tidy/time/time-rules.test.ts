@@ -46,7 +46,7 @@ describe('not found is', () => {
     expect(complaints(code)).toEqual([])
   })
 
-  test('what an allowed place does, within its allowance', () => {
+  test('an allowed place may do it within its allowance', () => {
     expect(complaints('await Bun.sleep(20)\n', 'test/support/until.ts')).toEqual([])
     expect(complaints('const start = Math.random()\n', 'test/fuzz/main.ts')).toEqual([])
     expect(complaints("until(isReady, 'it', 5_000)\n", 'test/support/until.ts')).toHaveLength(1)

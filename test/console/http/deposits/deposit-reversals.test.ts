@@ -68,7 +68,7 @@ test('a refund, a refund that failed, and both before their deposit', async () =
   expect((await post({ type: 'deposit.refunded', data: early })).result).toBe('waiting')
 })
 
-test('nobody takes credit back without the signature', async () => {
+test('a reversal without a valid signature is refused', async () => {
   const { order, transferId } = await deposited()
   const event = {
     type: 'deposit.charged_back',

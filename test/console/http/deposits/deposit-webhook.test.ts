@@ -112,7 +112,7 @@ describe('unsigned events', () => {
     expect(await stateOf(order)).toBe('pending')
   })
 
-  test('what is not signed after all, in one byte of the body, the id or the time, is refused', async () => {
+  test('a signature with a change in body, id or time is refused', async () => {
     const order = await newOrder()
     const { headers, body } = signed(deposit(order), {})
     const changes = [
@@ -129,7 +129,7 @@ describe('unsigned events', () => {
     expect((await deliver({ headers, body })).result).toBe('credited')
   })
 
-  test('what is not signed is not read beyond the limit, and nothing of it is logged', async () => {
+  test('an unsigned body is not read beyond the limit, and not logged', async () => {
     const canary = 'canary-in-a-large-body'
     const body = JSON.stringify({ text: canary.repeat(500_000) })
     expect(body.length).toBeGreaterThan(10_000_000)
@@ -142,7 +142,7 @@ describe('unsigned events', () => {
     expect(gateway.logLines.slice(logged).join('')).not.toContain(canary)
   })
 
-  test('goes nowhere where the provider is another', async () => {
+  test('an event to another provider’s path is a 404', async () => {
     const order = await newOrder()
     const { headers, body } = signed(deposit(order), {})
     for (const provider of ['stranger', 'constructor', '..%2fsandbox']) {

@@ -46,7 +46,7 @@ afterAll(async () => {
 })
 
 describe('an order', () => {
-  test('is one session of Stripe, with everything that Stripe has to know, and nothing of a card', async () => {
+  test('an order makes one Stripe session with all required fields and no card data', async () => {
     const order = await create('25')
     const created = stripe.calls.filter(({ form }) => form.get('client_reference_id') === order.orderId)
     expect(created).toHaveLength(1)
@@ -80,7 +80,7 @@ describe('an order', () => {
     expect(order.paymentUrl).toBe(sessionOf(order).url)
   })
 
-  test('has limits of its own, and says that tax is added', async () => {
+  test('an order by card has its own limits, and says that tax is added', async () => {
     const { body } = await person.json('GET', `${OWN}/orders/options`)
     expect(body).toMatchObject({
       minimumUsd: '10',
@@ -107,7 +107,7 @@ describe('an order', () => {
     expect(order.paymentUrl).toBe(sessionOf(order).url)
   })
 
-  test('whose gateway died after Stripe had answered gets the same session again', async () => {
+  test('if the gateway dies after Stripe answered, the order gets the same session', async () => {
     const order = await create('25')
     const before = stripe.sessions.size
     await gateway.gateway.database.sql`
@@ -151,7 +151,7 @@ describe('an order', () => {
     expect(await available()).toBe(25 * USD)
   })
 
-  test('whose bank is at work, or whose provider is away, is not cancelled', async () => {
+  test('an order with a pending debit, or an unreachable provider, is not cancelled', async () => {
     const order = await create('25')
     stripe.begin(sessionOf(order).id)
     const path = `${OWN}/orders/${order.orderId}/cancel`
@@ -168,7 +168,7 @@ describe('an order', () => {
 })
 
 describe('an event', () => {
-  test('of a paid session credits the net amount, and the rest is tax', async () => {
+  test('a paid session credits the net amount, the rest is tax', async () => {
     stripe.taxPercent = 19
     const order = await create('50')
     expect(await tell(stripe.pay(sessionOf(order).id))).toEqual({ status: 200, result: 'credited' })
@@ -195,7 +195,7 @@ describe('an event', () => {
     expect(await available()).toBe(25 * USD)
   })
 
-  test('of a hundred orders at once credits each of them once, each sent twice', async () => {
+  test('a hundred concurrent orders, each event sent twice, credit once each', async () => {
     const people = await Promise.all(Array.from({ length: 20 }, () => signUpPerson(gateway)))
     const orders = (
       await Promise.all(people.map((who) => Promise.all([1, 2, 3, 4, 5].map(() => create('10', who)))))
@@ -207,7 +207,7 @@ describe('an event', () => {
     for (const who of people) expect(await available(who)).toBe(50 * USD)
   })
 
-  test('of a payment that takes days keeps the order open, and credits when the money is there', async () => {
+  test('a payment that takes days keeps the order open, and credits once it is paid', async () => {
     const order = await create('25')
     const id = sessionOf(order).id
     expect((await tell(stripe.begin(id))).result).toBe('ignored')
@@ -220,7 +220,7 @@ describe('an event', () => {
     expect(await available()).toBe(25 * USD)
   })
 
-  test('of a payment that failed ends the order without credit', async () => {
+  test('a failed payment ends the order without credit', async () => {
     const order = await create('25')
     const id = sessionOf(order).id
     await tell(stripe.begin(id))
@@ -242,7 +242,7 @@ describe('an event', () => {
     expect(await available()).toBe(25 * USD)
   })
 
-  test('of refunds in parts, of all refunds at once, and of one that failed moves each part once', async () => {
+  test('partial refunds, cumulative refunds and a failed one move each part once', async () => {
     const order = await create('100')
     const { id } = sessionOf(order)
     await tell(stripe.pay(id))
@@ -260,7 +260,7 @@ describe('an event', () => {
     expect(await available()).toBe(80 * USD)
   })
 
-  test('of a refund that failed is harmless if that of the refund comes later', async () => {
+  test('a failed refund’s event before the refund’s own is harmless', async () => {
     const order = await create('20')
     const { id } = sessionOf(order)
     await tell(stripe.pay(id))
@@ -287,7 +287,7 @@ describe('an event', () => {
     expect(await available()).toBe(left * USD)
   })
 
-  test('of an inquiry of the bank takes nothing', async () => {
+  test('a bank’s inquiry takes no credit', async () => {
     const order = await create('25')
     const { id } = sessionOf(order)
     await tell(stripe.pay(id))
@@ -297,7 +297,7 @@ describe('an event', () => {
     expect(await available()).toBe(25 * USD)
   })
 
-  test('of somebody else is ignored, and one of an unknown order waits for a person', async () => {
+  test('another account’s event is ignored, and one of an unknown order waits for a person', async () => {
     const order = await create('25')
     const event = stripe.pay(sessionOf(order).id)
     for (const other of [
@@ -349,7 +349,7 @@ describe('an event', () => {
     expect(await available()).toBe(0)
   })
 
-  test('of a refund is asked for again while Stripe is away', async () => {
+  test('the refund of an event is read again while Stripe is away', async () => {
     const order = await create('25')
     const { id } = sessionOf(order)
     await tell(stripe.pay(id))
@@ -365,7 +365,7 @@ describe('an event', () => {
 })
 
 describe('a signature', () => {
-  test('of an older secret is taken; of another secret, another time or another body is refused', async () => {
+  test('a former secret’s signature is accepted; another secret, time or body is refused', async () => {
     const order = await create('25')
     const event = stripe.pay(sessionOf(order).id)
     const body = JSON.stringify(event)
@@ -398,7 +398,7 @@ describe('a signature', () => {
     expect(await available()).toBe(25 * USD)
   })
 
-  test('of a body that is no event is right, and the body is refused', async () => {
+  test('a signed body that is not an event is refused', async () => {
     for (const body of ['[]', '{', '{"object":"v2.core.event"}', '{"type":"checkout.session.completed"}'])
       expect({ body, status: await post(await stripeHeader(body), body) }).toEqual({
         body,
@@ -410,7 +410,7 @@ describe('a signature', () => {
 })
 
 describe('an order whose events never came', () => {
-  test('is looked up at its end, once, and credited', async () => {
+  test('an order whose events never came is looked up at its end once, and credited', async () => {
     const order = await create('25')
     const open = await create('25')
     stripe.pay(sessionOf(order).id)
@@ -426,7 +426,7 @@ describe('an order whose events never came', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('is credited by the command for it, once', async () => {
+  test('an order whose events never came is credited once by the command', async () => {
     const order = await create('25')
     stripe.pay(sessionOf(order).id)
     const { redisUrl, databaseUrl } = gateway.stores
@@ -445,7 +445,7 @@ describe('an order whose events never came', () => {
     expect([refused.code, refused.stderr.includes('DEPOSIT_PROVIDER can be asked about')]).toEqual([1, true])
   })
 
-  test('is looked up again if Stripe was away, and then ends as Stripe says', async () => {
+  test('an order is looked up again if Stripe was away, and then ends as Stripe says', async () => {
     const order = await create('25')
     await endOf(order)
     stripe.expire(sessionOf(order).id)

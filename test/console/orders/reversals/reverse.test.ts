@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 describe('a chargeback', () => {
-  test('takes the credit back, shows on the order, and is in the audit log', async () => {
+  test('a chargeback takes the credit back, and is in order and audit log', async () => {
     const { order, depositId } = await deposited()
     const outcome = await chargeback(depositId)
     expect(outcome).toMatchObject({ kind: 'reversed', isSuspended: false, order: { state: 'charged_back' } })
@@ -77,7 +77,7 @@ describe('a chargeback', () => {
     expect(balance).toMatchObject({ available: nano(-30_000_000_000), status: 'suspended' })
   })
 
-  test('comes in parts, and takes no more in all than was credited', async () => {
+  test('chargebacks in parts take at most the credited amount', async () => {
     const { order, depositId } = await deposited()
     expect(await chargeback(depositId, 2_000)).toMatchObject({ kind: 'reversed', order: { chargedBackCents: 2_000 } })
     expect(await refundHere(order, 3_001)).toMatchObject({ kind: 'too_much', refundableCents: 3_000 })
@@ -177,7 +177,7 @@ describe('a dispute that was won', () => {
 })
 
 describe('a refund at the provider', () => {
-  test('takes credit back and makes the order refunded', async () => {
+  test('a refund at the provider takes credit back and marks the order refunded', async () => {
     const { depositId } = await deposited()
     expect(await refund(depositId, 2_000)).toMatchObject({ kind: 'reversed', order: { state: 'partly_refunded' } })
     expect(await refund(depositId, 3_000)).toMatchObject({ order: { state: 'refunded', refundedCents: 5_000 } })

@@ -36,7 +36,7 @@ async function press(page: Page, button: Locator): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-test('of all keys: chosen, kept with one that has left the catalogue, and taken back', async () => {
+test('providers of all keys are chosen, kept after removal from the catalogue, and reset', async () => {
   const page = await open(`/a/${owner.accountId}/settings`)
   const section = page.locator('section', { hasText: 'Rules for all API keys' })
   const field = section.getByRole('combobox', { name: 'Providers that may answer' })
@@ -69,7 +69,7 @@ test('of all keys: chosen, kept with one that has left the catalogue, and taken 
   }, 'every provider to be allowed')
 })
 
-test('of one key: what is beyond the rules for all is refused at its field, and what is within is shown', async () => {
+test('a key’s providers beyond the rules for all are refused at the field, others are shown', async () => {
   await owner.person.json('PUT', POLICY, { allowedProviders: ['provider1'] })
   const page = await open(`/keys/${owner.keyId}`)
   await page.getByText('Every provider').waitFor()
