@@ -1,4 +1,4 @@
-/** The life of an API key: created (and shown once), changed, deactivated, activated, deleted. The history first, then every gateway at once. */
+/** Creates API keys (shown once), changes, deactivates, activates and deletes them: in Postgres first, then at every gateway. */
 import { and, eq, isNull, ne, sql } from 'drizzle-orm'
 import { type AccountRole, memberships } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
@@ -26,35 +26,35 @@ export type NewKey = Partial<KeySettings> & {
   accountId: string
   /** 1 to 200 characters. */
   name: string
-  /** The member whose key it is; left out, the account's. */
+  /** The key's member. Omitted: the key belongs to the account. */
   createdBy?: string
 }
 
-/** What is left out stays as it is; a limit of null is the catalogue's default or none. */
+/** Omitted settings are unchanged; a limit of null is the catalogue's default or none. */
 export type KeyChanges = Partial<KeySettings> & { name?: string }
 
 /** `key` is the only copy of the key's text; it is not stored. */
 type CreateKeyOutcome =
   | { kind: 'created'; keyId: string; key: string }
   | { kind: 'unknown_account' }
-  /** The role of the member whose key it is to be allows none. */
+  /** The new owner's role allows no keys. */
   | { kind: 'no_owner' }
   | { kind: 'too_many_keys'; limit: number }
 
-/** With `accountId`, only a key of that account is changed. `by` is for the audit log; left out = the operator. */
+/** With `accountId`, only a key of that account is changed. `by` is for the audit log; omitted: the operator. */
 export type ApiKeys = ReturnType<typeof createApiKeys>
 
-/** Keys of one account that are not deleted, without those that the service made itself. */
+/** An account's keys, without deleted and built-in ones. */
 export const MAX_KEYS_PER_ACCOUNT = 100
 
-/** Keys of `service`. Changes throw where the ledger can't be told; the history has them, and repeating tells the ledger. */
+/** Keys of `service`. A change throws if the ledger is unreachable: it is in Postgres then, and repeating it updates the ledger. */
 export function createApiKeys(database: Database, ledger: Ledger, service: string) {
   const playgroundKeyOf = createPlaygroundKeys(database, service)
   const edit = (decide: (row: KeyRow) => Decision) => (keyId: string, accountId?: string, by?: ChangedBy) =>
     editKey(database, ledger, { keyId, accountId, by: by ?? OPERATOR, decide })
   return {
     create: create.bind(null, database, ledger, service),
-    /** Renames a key and changes its limits, unless `check` throws at the limits that it has, which no other transaction changes meanwhile. */
+    /** Renames a key and changes its limits. `check` gets the current limits, locked, and may throw. */
     change(
       keyId: string,
       changes: KeyChanges,
@@ -69,27 +69,27 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
       return edit(decide)(keyId, accountId, by)
     },
     deactivate: edit((row) => toStatus(row, 'deactivated')),
-    /** Not where its owner is no member whose role allows keys. */
+    /** Refused if the key's owner is no member, or has a role without keys. */
     activate: (keyId: string, accountId?: string, by: ChangedBy = OPERATOR) =>
       editKey(database, ledger, {
         ...{ keyId, accountId, by, decide: (row) => toStatus(row, 'active'), movesBudgets: true },
         verify: async (transaction, row) =>
           row.createdBy === null || mayHold(await lockRole(transaction, row.accountId, row.createdBy), 'api_key'),
       }),
-    /** Makes it the key of another member, whose role lets them use keys. Requests under way end as they began. */
+    /** Transfers the key to another member whose role allows keys. Running requests stay charged to the old owner. */
     transfer: (keyId: string, accountId: string, ownerId: string, by: ChangedBy) =>
       editKey(database, ledger, {
         ...{ keyId, accountId, by, decide: (row) => toOwner(row, ownerId), movesBudgets: true },
         verify: async (transaction) => mayHold(await lockRole(transaction, accountId, ownerId), 'api_key'),
       }),
-    /** For ever: the key's usage stays in the history, its text is never accepted again. */
+    /** Final: the key's usage stays, its text is never accepted again. */
     delete: edit((row) => toStatus(row, 'deleted')),
     list: listKeys.bind(null, database),
     find: findKey.bind(null, database),
-    /** Gives a key another secret, shown only now; the one before works for `overlapMs` more (0 to 30 days). */
+    /** Replaces the key's secret and returns the new one, once. The old one works for `overlapMs` more (0 to 30 days). */
     rotate: (keyId: string, overlapMs: number, accountId?: string, by: ChangedBy = OPERATOR) =>
       rotateKey(database, ledger, service, { keyId, overlapMs, accountId, by }),
-    /** The id of the key by which members of the account use the playground; for the member who is about to. */
+    /** The id of the account's playground key. Creates it at the first call. */
     async playgroundKey(accountId: string, by: ChangedBy = OPERATOR): Promise<string> {
       if (by.actor.userId !== null) await tellOfMember(database, ledger, accountId, by.actor.userId)
       return await playgroundKeyOf(accountId, by)
@@ -127,14 +127,14 @@ async function create(
     if (isForeignKeyViolation(error)) return { kind: 'unknown_account' }
     throw error
   }
-  // Only a short cut: without it the first request reads the history.
+  // An optimisation: otherwise the first request reads Postgres.
   await ledger.rememberKeyHash(keyHash, { accountId, keyId }).catch(() => undefined)
   return { kind: 'created', keyId, key: text }
 }
 
 /**
- * Somebody who has just joined may have been given budgets that the ledger has not heard of: before they have a key, or act by one of the
- * account's, it has.
+ * Loads a new member's budgets into the ledger if they are missing there. Called before the member gets a key, or uses the account's
+ * playground key.
  */
 async function tellOfMember({ db }: Database, ledger: Ledger, accountId: string, userId: string): Promise<void> {
   const ofMember = and(eq(budgets.accountId, accountId), eq(budgets.scope, 'member'), eq(budgets.scopeId, userId))
@@ -153,7 +153,7 @@ async function lockRole(transaction: Transaction, accountId: string, userId: str
   return row?.role
 }
 
-/** Two that make the last key of an account at once take turns here. */
+/** Concurrent creations wait here, so that the maximum holds. */
 async function countKeys(transaction: Transaction, accountId: string): Promise<number> {
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`keys of ${accountId}`}, 0))`)
   const isCounted = and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted'), isNull(apiKeys.builtIn))

@@ -1,4 +1,4 @@
-/** Changes one key: the history and its audit entry in one transaction, then the ledger, which every gateway obeys at once. */
+/** Changes one key: Postgres and the audit entry in one transaction, then the ledger, which applies to every gateway at once. */
 import { and, eq, ne } from 'drizzle-orm'
 import type { AuditDetails } from '@/db/administration-schema'
 import { memberships } from '@/db/auth-schema'
@@ -14,14 +14,14 @@ import { ageOf, secretsOf } from './key-listing'
 import { tellOfAddresses } from './members/tell-members'
 import { effectiveLimits, MEMBER_POLICY_COLUMNS, POLICY_COLUMNS } from './policies/effective-limits'
 
-/** `unknown_key` also where the key belongs to another account. A deleted key stays deleted. */
+/** `unknown_key` also if the key belongs to another account. A deleted key stays deleted. */
 export type ChangeKeyOutcome =
   | { kind: 'updated'; status: KeyStatus }
   | { kind: 'unknown_key' }
   | { kind: 'deleted' }
-  /** The service made this key itself, and needs it as it is. */
+  /** A key that the service itself uses; it cannot be changed this way. */
   | { kind: 'built_in' }
-  /** Whose key it is, or is to be, is nobody who may have one in this account. */
+  /** The current or new owner may have no key in this account. */
   | { kind: 'no_owner' }
 
 export type KeyRow = typeof apiKeys.$inferSelect
@@ -31,18 +31,18 @@ export type KeyEdit = { action: string; columns: Partial<typeof apiKeys.$inferIn
 
 type EditRequest = {
   keyId: string
-  /** Where given, only a key of this account is changed. */
+  /** If given, only a key of this account is changed. */
   accountId: string | undefined
   by: ChangedBy
-  /** Decides on the key as it is, locked. */
+  /** Gets the locked row and decides on the change. */
   decide(row: KeyRow): KeyEdit | Exclude<ChangeKeyOutcome, { kind: 'updated' }> | undefined
-  /** Whether the history agrees, asked before anything is decided; what it looks at stays so until the change is made. */
+  /** Checked before `decide`. The rows it reads must stay locked until the change. */
   verify?(transaction: Transaction, row: KeyRow): Promise<boolean>
-  /** The key may spend from another member's budgets now: the account's are loaded anew before the key. */
+  /** The key now spends from another member's budgets: the account's budgets are reloaded before the key. */
   movesBudgets?: true
 }
 
-/** Throws if the ledger can't be reached; the history has the change by then, and repeating the call mends the rest. */
+/** Throws if the ledger is unreachable. Postgres has the change then, and repeating the call completes it. */
 export async function editKey(database: Database, ledger: Ledger, request: EditRequest): Promise<ChangeKeyOutcome> {
   const outcome = await database.db.transaction((transaction) => editHistory(transaction, request))
   if (outcome.kind !== 'updated') return outcome
@@ -51,13 +51,13 @@ export async function editKey(database: Database, ledger: Ledger, request: EditR
   return outcome
 }
 
-/** Looks the budgets up by connections of its own, and so runs in no transaction: enough of those at once would wait for each other for ever. */
+/** Uses its own connections, so call it outside transactions: many at once could otherwise deadlock on the pool. */
 async function reloadBudgets({ db }: Database, ledger: Ledger, keyId: string): Promise<void> {
   const [key] = await db.select({ accountId: apiKeys.accountId }).from(apiKeys).where(eq(apiKeys.id, keyId))
   if (key) await ledger.reloadBudgets(key.accountId)
 }
 
-/** Tells the ledger what the history says of each of an account's keys now, or of `userId`'s in it. Throws if the ledger can't be reached. */
+/** Copies the state of an account's keys, or of `userId`'s keys in it, from Postgres to the ledger. Throws if the ledger is unreachable. */
 export async function tellLedgerOfAll(
   database: Database,
   ledger: Ledger,
@@ -71,7 +71,7 @@ export async function tellLedgerOfAll(
   }
 }
 
-/** Tells the ledger what the history says of the key now. Throws if the ledger can't be reached. */
+/** Copies the key's state from Postgres to the ledger. Throws if the ledger is unreachable. */
 export async function tellLedger(database: Database, ledger: Ledger, keyId: string): Promise<void> {
   await inOrder(database, `key ${keyId}`, (transaction) => writeThrough(transaction, ledger, keyId))
 }
@@ -106,7 +106,7 @@ async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: str
       row: apiKeys,
       ofAccount: accounts.allowedAddresses,
       policy: POLICY_COLUMNS,
-      // A column that is null for no member comes first: by that one the query builder tells whether there is a row.
+      // A column that is never null must come first: the query builder decides by it whether there is a row.
       ofMember: { userId: memberships.userId, ...MEMBER_POLICY_COLUMNS },
     })
     .from(apiKeys)
@@ -130,7 +130,7 @@ async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: str
   if (status === 'deleted') await forgetHashes(transaction, ledger, row)
 }
 
-/** A gateway that remembers a hash learns of it by the key's status. */
+/** Gateways that cached a hash get the change with the key's status. */
 async function forgetHashes(transaction: Transaction, ledger: Ledger, { id, keyHash }: KeyRow): Promise<void> {
   const former = await transaction
     .select({ keyHash: keySecrets.keyHash })

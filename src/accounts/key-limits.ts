@@ -1,4 +1,4 @@
-/** The settings of a key on their way into the history and out of it: checked, as columns, and as the audit log tells them. */
+/** Converts a key's settings between code, Postgres columns, request bodies and the audit log. */
 import type { AuditDetails } from '@/db/administration-schema'
 import type { apiKeys } from '@/db/schema'
 import type { Addresses } from '@/ledger/address-lists'
@@ -32,7 +32,7 @@ export function keyColumns(settings: Partial<KeySettings>): Partial<typeof apiKe
   )
 }
 
-/** The settings of a key as the history has them. */
+/** The settings of a key's row. */
 export function settingsOf(row: KeyRow): KeySettings {
   const values = FIELD_ROWS.map(({ name, column }) => {
     const value = row[column as keyof KeyRow]
@@ -41,7 +41,7 @@ export function settingsOf(row: KeyRow): KeySettings {
   return Object.fromEntries(values) as KeySettings
 }
 
-/** Those that gateways obey. */
+/** The settings that gateways enforce. */
 export function limitsOf(row: KeyRow): KeyLimits {
   const settings = settingsOf(row)
   const limits = FIELD_ROWS.filter(({ raise }) => raise !== undefined)
@@ -62,10 +62,10 @@ function toWire(kind: Kind, value: unknown): unknown {
   return kind === 'moment' ? new Date(Number(value)).toISOString() : value
 }
 
-/** Items of a list that one entry of the audit log quotes. */
+/** Maximum list items in an audit entry. */
 const MAX_QUOTED = 100
 
-/** The settings that `said` names, with their values in `values`, for the audit log. */
+/** Audit details: the settings named in `said`, with their values in `values`. */
 export function describeSettings(said: Partial<KeySettings>, values: Partial<KeySettings> = said): AuditDetails {
   const rows = FIELD_ROWS.filter(({ name }) => said[name] !== undefined)
   const told = rows.map(({ name, kind, wire }) => {
@@ -80,12 +80,12 @@ export function describeSettings(said: Partial<KeySettings>, values: Partial<Key
   }
 }
 
-/** A list of networks as the audit log has it. */
+/** A list of networks as audit text. */
 export function describeAddresses(addresses: Addresses): string {
   return addresses?.join(', ') ?? 'everywhere'
 }
 
-/** Which of the limits that `changes` names let a key do more than `present` does; null counts as `defaults`, or as no bound. */
+/** The changed limits that are higher than `present`'s. Null counts as the default, or as unlimited. */
 export function limitsRaised(
   changes: Partial<KeySettings>,
   present: KeyLimits,

@@ -17,19 +17,19 @@ export type KeyListing = KeySettings & {
   prefix: string
   lastFour: string
   status: KeyStatus
-  /** What the service made it for; null for a key that a person made. */
+  /** The purpose of a built-in key; null for other keys. */
   builtIn: BuiltInKey | null
-  /** The member whose key it is; null for those of the account as a whole. */
+  /** The key's member; null for keys of the whole account. */
   createdBy: string | null
   createdByName: string | null
-  /** Charges in the calendar month `spentMonth` (yyyymm, UTC) that have reached the history. */
+  /** Charges of the calendar month `spentMonth` (yyyymm, UTC) in Postgres. */
   spentThisMonth: Nano
   spentMonth: number
   lastUsedAt: Date | null
   createdAt: Date
-  /** When it ends, by its own limit or by what holds for all keys of the account; null = never. */
+  /** The key's end, by its own limit or the account's rule; null = never. */
   endsAtMs: number | null
-  /** The secret that the key had before, as long as it works. */
+  /** The former secret while it still works. */
   formerSecret: { lastFour: string; endsAt: Date; lastUsedAt: Date | null } | null
 }
 
@@ -94,7 +94,7 @@ function listingOf({ key: row, createdByName, former, policy }: Row): KeyListing
   }
 }
 
-/** What is to be known of how old a key's text is. */
+/** The facts that decide the age of a key's text. */
 export function ageOf({ createdAt, secretSince, builtIn }: KeyRow) {
   return {
     createdAtMs: createdAt.getTime(),
@@ -103,7 +103,7 @@ export function ageOf({ createdAt, secretSince, builtIn }: KeyRow) {
   }
 }
 
-/** Which secrets of a key work, as the history has it; undefined for a key that was never rotated. */
+/** The key's valid secrets; undefined for a key that was never rotated. */
 export function secretsOf({ secretOrdinal, formerSecretEndsAt }: KeyRow): KeySecrets | undefined {
   return formerSecretEndsAt === null
     ? undefined

@@ -1,6 +1,6 @@
 /**
- * Gives an API key another secret in the place of the one it has. Its id, limits, budget and history stay; the secret before goes on for as long as is said, and any
- * before that ends now, so that never more than two work.
+ * Rotates an API key: gives it a new secret. Id, limits, budget and history stay. The old secret works for the overlap; any older one ends
+ * now, so at most two secrets work.
  */
 import { and, eq, gt } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
@@ -10,23 +10,23 @@ import type { Database, Transaction } from '@/db/client'
 import { apiKeys, keySecrets } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 
-/** `key` is the only copy of the new text. `formerEndsAt`: until when the one before works. */
+/** `key` is the only copy of the new text. `formerEndsAt`: the end of the old one. */
 type RotateKeyOutcome =
   | { kind: 'rotated'; key: string; formerEndsAt: Date }
   | Exclude<ChangeKeyOutcome, { kind: 'updated' }>
 
 type Rotation = {
   keyId: string
-  /** Where given, only a key of this account is rotated. */
+  /** If given, only a key of this account is rotated. */
   accountId: string | undefined
-  /** Milliseconds for which the secret before goes on, 0 to {@link MAX_OVERLAP_MS}. */
+  /** Milliseconds for which the old secret still works, 0 to {@link MAX_OVERLAP_MS}. */
   overlapMs: number
   by: ChangedBy
 }
 
 const UNITS_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 export const DEFAULT_OVERLAP = '24h'
-/** For somebody who wrote it wrongly. */
+/** The rule for an overlap, for errors. */
 export const OVERLAP_RULE = 'must be 0, or a number with s, m, h or d such as 24h, and at most 30d'
 export const MAX_OVERLAP_MS = 30 * 86_400_000
 
@@ -39,8 +39,8 @@ export function parseOverlap(text: string): number | undefined {
 }
 
 /**
- * Rotates a key of `service`. Throws, with nothing changed, where the ledger can't be reached beforehand. If it is lost in between,
- * the new text is handed out all the same: its first request tells the ledger.
+ * Rotates a key of `service`. Throws without a change if the ledger is unreachable at the start. If it fails later, the new text is returned
+ * anyway: its first request updates the ledger.
  */
 export async function rotateKey(
   database: Database,
