@@ -17,7 +17,15 @@ export type Classification =
   | { kind: 'administrator' }
 
 type Ids = Record<
-  'keyId' | 'requestId' | 'failedId' | 'orderId' | 'sessionId' | 'userId' | 'invitationId' | 'managementKeyId',
+  | 'keyId'
+  | 'requestId'
+  | 'failedId'
+  | 'orderId'
+  | 'depositId'
+  | 'sessionId'
+  | 'userId'
+  | 'invitationId'
+  | 'managementKeyId',
   string
 >
 export type Victim = Ids & { customer: SignedInCustomer }
@@ -30,6 +38,7 @@ const subject = (params: (victim: Victim) => Record<string, string>, body?: obje
 }
 const ofKey = (body?: object) => subject(({ keyId }) => ({ id: keyId }), body)
 const ofOrder = (body?: object) => subject(({ orderId }) => ({ orderId }), body)
+const ofDeposit = (body?: object) => subject(({ depositId }) => ({ orderId: depositId }), body)
 const ofBudget = (body?: object) => subject(({ userId }) => ({ scope: 'member', scopeId: userId }), body)
 const ofInvitation = subject(({ invitationId }) => ({ invitationId }), {})
 const NO_TOKEN = 'x'.repeat(32)
@@ -151,8 +160,8 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'GET /dashboard/api/a/:accountId/orders/:orderId': ofOrder(),
   'POST /dashboard/api/a/:accountId/orders/:orderId/claim-paid': ofOrder({ note: 'paid' }),
   'POST /dashboard/api/a/:accountId/orders/:orderId/cancel': ofOrder({}),
-  'POST /dashboard/api/a/:accountId/orders/:orderId/set-up': ofOrder({}),
-  'GET /dashboard/api/a/:accountId/orders/:orderId/document': ofOrder(),
+  'POST /dashboard/api/a/:accountId/orders/:orderId/set-up': ofDeposit({}),
+  'GET /dashboard/api/a/:accountId/orders/:orderId/document': ofDeposit(),
   'DELETE /dashboard/api/session/sessions/:sessionId': subject(({ sessionId }) => ({ sessionId })),
 }
 

@@ -22,11 +22,7 @@ beforeAll(async () => {
   const customer = await signUpCustomer(gateway, '5')
   const requestId = await ask(gateway, customer.key, { stream: false, model: 'svc/alpha' })
   await flushed(gateway, customer.accountId)
-  const order = await customer.person.json('POST', '/dashboard/api/a/:accountId/orders', {
-    method: 'bank_transfer',
-    amountUsd: '25',
-  })
-  const { orderId } = order.body as { orderId: string }
+  const orderId = await orderCredit(customer, 'bank_transfer')
   const other = await signInAgain(gateway, customer.person)
   const { keyId } = customer
   victim = {
@@ -35,6 +31,7 @@ beforeAll(async () => {
     requestId,
     failedId: await fail(customer.key),
     orderId,
+    depositId: await orderCredit(customer, 'deposit'),
     sessionId: other.viewer.sessionId,
     userId: await addColleague(customer),
     invitationId: await inviteSomebody(customer),
@@ -43,6 +40,11 @@ beforeAll(async () => {
   eve = await signUpPerson(gateway, { name: 'Eve' })
 })
 afterAll(() => gateway.stop())
+
+async function orderCredit({ person }: SignedInCustomer, method: string): Promise<string> {
+  const { body } = await person.json('POST', '/dashboard/api/a/:accountId/orders', { method, amountUsd: '25' })
+  return (body as { orderId: string }).orderId
+}
 
 /** Another member of the account, which has to be an organisation for that. Returns their id. */
 async function addColleague({ person, accountId }: SignedInCustomer): Promise<string> {
@@ -73,6 +75,9 @@ async function fail(key: string): Promise<string> {
   await gateway.gateway.deps.failures.flush()
   return response.headers.get('x-request-id') ?? ''
 }
+
+/** The sandbox makes no invoices. stripe.test.ts gets one, and a 404 without one. */
+const NOTHING_TO_SHOW: ReadonlySet<string> = new Set(['GET /dashboard/api/a/:accountId/orders/:orderId/document'])
 
 function routesOf(kind: Classification['kind']): Route[] {
   const names = Object.keys(CLASSIFICATIONS)
@@ -192,6 +197,7 @@ describe("as another account's person", () => {
 
   test('the first account’s people can still use all of it', async () => {
     for (const route of routesOf('subject')) {
+      if (NOTHING_TO_SHOW.has(nameOf(route))) continue
       const status = await callSubject(victim.customer.person, route)
       expect({ route: nameOf(route), status }).toEqual({ route: nameOf(route), status: 200 })
     }

@@ -178,6 +178,8 @@ describe('an event', () => {
     expect(detail.payments).toMatchObject([{ amount: '59.5', taxUsd: '9.5', creditedUsd: '50', state: 'credited' }])
     const { body } = await person.json('GET', `${OWN}/orders/${order.orderId}/document`)
     expect(body).toEqual({ url: `${stripe.url}/invoice` })
+    const stranger = await signUpPerson(gateway)
+    expect((await stranger.json('GET', `${OWN}/orders/${order.orderId}/document`)).status).toBe(404)
     // Half of what was paid, tax included, takes half of the credit.
     expect(await tell(stripe.refund(sessionOf(order).id, 2_975))).toEqual({ status: 200, result: 'reversed' })
     expect(await available()).toBe(25 * USD)
