@@ -13,12 +13,13 @@ const INTERNAL = [
   'CRASH_AT',
 ]
 
-/** Every variable that src/config reads: it looks each of them up. */
+/** Every variable that src/config reads, without the names of their files. */
 export function settingNames(): string[] {
   const names = new Set<string>()
-  const spy = new Proxy<Record<string, string>>({}, { get: (_, name) => void names.add(String(name)) })
-  loadConfig(spy)
-  return [...names].filter((name) => !INTERNAL.includes(name))
+  const note = (_: object, name: string | symbol) => void names.add(String(name))
+  loadConfig(new Proxy<Record<string, string>>({}, { get: note, getOwnPropertyDescriptor: note }))
+  const isFileOf = (name: string) => name.endsWith('_FILE') && names.has(name.slice(0, -'_FILE'.length))
+  return [...names].filter((name) => !INTERNAL.includes(name) && !isFileOf(name))
 }
 
 /** Those that the default catalogue reads, such as the keys of its providers. */
