@@ -44,15 +44,14 @@ const reportPath = join(folder, 'report.xml')
 await Bun.write(timingsPath, '')
 
 let child: Bun.Subprocess | undefined
-let fileCount = 0
+/** The files of this run. */
+let tried: readonly string[] = []
 let failedCount = 0
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, async () => {
     child?.kill('SIGKILL')
-    const ended = readTimings(readFileSync(timingsPath, 'utf8')).length
-    say(
-      `Stopped: ${ended} files ended, ${failedCount} tests failed, ${Math.max(0, fileCount - ended)} files were left.`,
-    )
+    const ended = readTimings(readFileSync(timingsPath, 'utf8'), tried).length
+    say(`Stopped: ${ended} files ended, ${failedCount} tests failed, ${tried.length - ended} files were left.`)
     await leave(1)
   })
 }
@@ -68,7 +67,7 @@ async function run(): Promise<number> {
   if (part === 'judges') await prepareNeeds(files, say)
   const missing = await missingOf(files)
   // The build machine leaves nothing out: what lacks its program fails there.
-  const tried = IS_BUILD_MACHINE ? files : files.filter((file) => !missing.has(file))
+  tried = IS_BUILD_MACHINE ? files : files.filter((file) => !missing.has(file))
   const seed =
     OUR_ENVIRONMENT[SEED_VARIABLE] ?? (part === 'test' && !isDelayed ? FIXED_SEED : Math.floor(Math.random() * 2 ** 31))
   const workers = Math.max(
@@ -93,7 +92,6 @@ async function run(): Promise<number> {
 }
 
 async function runFiles(files: readonly string[], workers: number, seed: string): Promise<number> {
-  fileCount = files.length
   const postgres = await startMigratedPostgres()
   // In a fresh checkout every worker would build the pages, all at once and for longer than a connection waits.
   await loadAssets(createLogger({ level: 'info', write: () => undefined, service: 'svc' }))
@@ -134,7 +132,7 @@ async function passOn(output: ReadableStream<Uint8Array>): Promise<void> {
 }
 
 async function timings() {
-  return readTimings(await readFile(timingsPath, 'utf8'))
+  return readTimings(await readFile(timingsPath, 'utf8'), tried)
 }
 
 function seconds(): number {

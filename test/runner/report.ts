@@ -17,10 +17,10 @@ const ENTITIES: Record<string, string> = {
   '&amp;': '&',
 }
 
-/** Reads what the workers noted. */
-export function readTimings(text: string): Timing[] {
+/** Reads what the workers noted of `files`. Tests that run other files of tests pass on the variable, and those note theirs as well. */
+export function readTimings(text: string, files: readonly string[]): Timing[] {
   const lines = text.split('\n').filter((line) => line !== '')
-  return lines.map((line) => JSON.parse(line) as Timing)
+  return lines.map((line) => JSON.parse(line) as Timing).filter(({ file }) => files.includes(file))
 }
 
 /** The folders of test/ and the files that took the most, in seconds of the clock and of the processors. */

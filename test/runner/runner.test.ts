@@ -86,17 +86,20 @@ describe('the summary', () => {
     ])
   })
 
+  const timings = [
+    { file: 'test/a/one.test.ts', wall: 3, own: 2, children: 0.5 },
+    { file: 'test/b/two.test.ts', wall: 9, own: 4, children: 3 },
+    { file: 'test/b/three.test.ts', wall: 1, own: 0.1, children: 0 },
+  ]
+  const noted = timings.map((timing) => `${JSON.stringify(timing)}\n`).join('')
+  const files = timings.map(({ file }) => file)
+
+  test('a file that a test runs as a process is not counted among the files of the run', () => {
+    expect(readTimings(noted, files.slice(1))).toEqual(timings.slice(1))
+  })
+
   test('folders and files are listed by their time, longest first', () => {
-    const timings = readTimings(
-      [
-        { file: 'test/a/one.test.ts', wall: 3, own: 2, children: 0.5 },
-        { file: 'test/b/two.test.ts', wall: 9, own: 4, children: 3 },
-        { file: 'test/b/three.test.ts', wall: 1, own: 0.1, children: 0 },
-      ]
-        .map((timing) => `${JSON.stringify(timing)}\n`)
-        .join(''),
-    )
-    const names = timingTable(timings)
+    const names = timingTable(readTimings(noted, files))
       .split('\n')
       .slice(1)
       .map((line) => line.trim().split(/\s\s+/).at(-1))
