@@ -12,6 +12,8 @@ describe('a header', () => {
     [`#!/usr/bin/env bun\n${GOOD}`],
     ['/**\n * Money as integers,\n * which is what the ledger counts. More of it.\n */\n'],
     ['/**\n * Money as integers, which `ledger.ts` counts up to 2.5 of.\n *\n * And so on\n */\n'],
+    [`const a = 1\n${GOOD}export function b() {}\n/** Short. */\nexport type C = string\n`],
+    [`const a = 1\n${GOOD}export type C = string\n`],
   ])('a header that is a sentence: %j', (text) => {
     expect(header(text)).toEqual([])
   })
@@ -27,6 +29,9 @@ describe('a header', () => {
     ['/** Money as integers, which is what the ledger counts */\n'],
     ['/**\n * Money as integers, which is what\n *\n * The ledger counts.\n */\n'],
     [`const a = 1\n${GOOD}`],
+    [`const a = 1\n${GOOD}function b() {}\nexport { b }\n`],
+    [`const a = 1\n${GOOD}export function b() {}\n${GOOD.replace('Money', 'Time')}export const c = 1\n`],
+    ['const a = 1\n/** Money. */\nexport function b() {}\n'],
   ])('a header that is not a sentence: %j', (text) => {
     expect(header(text)).toHaveLength(1)
   })

@@ -1,12 +1,13 @@
-/** The comment that a file opens with: one sentence by which a stranger could guess the file's folder, and no other file's. */
-import type { Source, Violation } from './source'
+/** The comment that tells a file's purpose: its first, or that of its main export. No other file has the same first sentence. */
+import { mainExport, type Source, type Violation } from './source'
 
 const MIN_WORDS = 6
 
-/** Asks that `source` opens with a doc comment whose first sentence is one. */
+/** Requires that the doc comment of `source` begins with a whole sentence. */
 export function checkHeader(source: Source): Violation[] {
-  const sentence = firstSentence(source.text)
-  if (sentence === undefined) return [violation(source, 'the file starts with a doc comment: what it is and why')]
+  const sentence = firstSentence(source)
+  if (sentence === undefined)
+    return [violation(source, 'the file, or its main export, has a doc comment: purpose, why')]
   const words = sentence.split(' ').length
   if (words < MIN_WORDS) {
     return [
@@ -20,7 +21,7 @@ export function checkHeader(source: Source): Violation[] {
 export function checkTwins(sources: readonly Source[]): Violation[] {
   const first = new Map<string, Source>()
   return sources.flatMap((source) => {
-    const sentence = firstSentence(source.text)?.toLowerCase()
+    const sentence = firstSentence(source)?.toLowerCase()
     if (sentence === undefined) return []
     const other = first.get(sentence)
     first.set(sentence, other ?? source)
@@ -29,8 +30,9 @@ export function checkTwins(sources: readonly Source[]): Violation[] {
 }
 
 /** The sentence ends where another begins: a full stop inside a name or a number is none. */
-function firstSentence(text: string): string | undefined {
-  const comment = /^(?:#![^\n]*\n)?\/\*\*([\s\S]*?)\*\//.exec(text)?.[1]
+function firstSentence(source: Source): string | undefined {
+  const header = /^(?:#![^\n]*\n)?\/\*\*([\s\S]*?)\*\//.exec(source.text)?.[1]
+  const comment = header ?? mainExport(source)?.doc?.slice(1)
   const lines = comment?.split('\n').map((line) => line.replace(/^\s*\*/, '').trim())
   // A blank line ends a paragraph, and so a sentence.
   const paragraph = lines?.join('\n').trim().split(/\n\n/)[0]?.replaceAll('\n', ' ')

@@ -191,7 +191,7 @@ describe('style', () => {
     ['a schema of the web framework named like a variable', 'const limit = t.Numeric({ minimum: 1 })\n'],
     ['an abbreviated variable', 'const req = 1\n'],
     ['an abbreviated parameter', 'const double = (num: number) => num * 2\n'],
-    ['an undocumented export', 'const a = 1\nexport function add() {}\n'],
+    ['an undocumented export', 'const a = 1\nexport function add() {}\nexport const b = 2\n'],
     ['a long function', `function long() {\n${'  work()\n'.repeat(69)}}\n`],
     ['a function long by its closures', `function long() {\n${'  work(() => {\n  })\n'.repeat(90)}}\n`],
   ])('style refuses %s', (_, code) => {
@@ -205,13 +205,15 @@ describe('style', () => {
     expect(style('export const env = options.env\n', 'src/boot/embedded/redis.ts')).toEqual([])
   })
 
-  test('asks for a doc comment at every exported function but the only component of a file', () => {
-    // Something stands between the header and the function, whose comment it would be otherwise.
+  test('asks for a doc comment at every exported function but the main one of a file', () => {
+    // A statement between the header and the function: the header would be the function's comment otherwise.
     const first = 'const between = 1\nexport function First() {}\n'
     const second = 'export function Second() {}\n'
-    expect(style(first.replace('First', 'first'), 'src/dashboard/part.tsx')).toHaveLength(1)
-    expect(style(first)).toHaveLength(1)
+    const third = 'export function third() {}\n'
+    expect(style(first)).toEqual([])
     expect(style(first, 'src/dashboard/part.tsx')).toEqual([])
+    expect(style(first + third)).toHaveLength(2)
+    expect(style(first + third, 'src/dashboard/part.tsx')).toHaveLength(1)
     expect(style(first + second, 'src/dashboard/part.tsx')).toHaveLength(2)
     const documented = `${first.replace('export', '/** What it is. */\nexport')}/** And this. */\n${second}`
     expect(style(documented, 'src/dashboard/part.tsx')).toEqual([])

@@ -100,3 +100,29 @@ function recordImport(node: AstNode, source: Source): void {
   const isTypeOnly = node.importKind === 'type' || node.exportKind === 'type' || node.type === 'TSImportType'
   source.imports.push({ specifier: literal.value, line: node.loc.start.line, isTypeOnly })
 }
+
+/** The only export of a file: of a page its only component, else its only value, or its only type in a file of types. */
+export function mainExport({ path, nodes }: Source): { node: SyntaxNode; doc: string | undefined } | undefined {
+  const all = nodes.filter(({ type }) => type === 'ExportNamedDeclaration')
+  const values = all.filter(({ fields }) => fields.exportKind !== 'type')
+  const components = path.endsWith('.tsx') ? values.filter(isComponent) : []
+  const [node, ...others] = [components, values, all].find((exported) => exported.length > 0) ?? []
+  return node && others.length === 0 ? { node, doc: docOf(node) } : undefined
+}
+
+function isComponent({ fields }: SyntaxNode): boolean {
+  const declaration = fields.declaration as { type?: string; id?: unknown } | null
+  return declaration?.type === 'FunctionDeclaration' && /^[A-Z]/.test(identifier(declaration.id) ?? '')
+}
+
+/** The text of the doc comment in front of `node`, from its second asterisk on. */
+export function docOf(node: SyntaxNode): string | undefined {
+  const comments = (node.fields.leadingComments ?? []) as { type: string; value: string }[]
+  return comments.findLast(({ type, value }) => type === 'CommentBlock' && value.startsWith('*'))?.value
+}
+
+/** The name that `node` is, if it is one. */
+export function identifier(node: unknown): string | undefined {
+  const { type, name } = (node ?? {}) as { type?: string; name?: unknown }
+  return type === 'Identifier' && typeof name === 'string' ? name : undefined
+}

@@ -1,5 +1,5 @@
 /** Sizes, documentation and forbidden syntax of one TypeScript file. */
-import type { Source, SyntaxNode, Violation } from './source'
+import { docOf, identifier, mainExport, type Source, type SyntaxNode, type Violation } from './source'
 
 const MAX_FUNCTION_LINES = 70
 /** With the closures inside. A function of src/ that needs more is a class, or two things. */
@@ -108,23 +108,13 @@ function abbreviationComplaint(node: SyntaxNode): string | undefined {
   return undefined
 }
 
-const COMPONENT = /^export function [A-Z]/gm
-
-function documentationComplaint(node: SyntaxNode, { path, text }: Source): string | undefined {
-  if (node.type !== 'ExportNamedDeclaration') return undefined
+function documentationComplaint(node: SyntaxNode, source: Source): string | undefined {
+  if (node.type !== 'ExportNamedDeclaration' || docOf(node) !== undefined) return undefined
   const declaration = node.fields.declaration as { type?: string; id?: unknown } | null
   if (declaration?.type !== 'FunctionDeclaration') return undefined
-  const isComponent = path.endsWith('.tsx') && /^[A-Z]/.test(identifier(declaration.id) ?? '')
-  // The file of a single component says in its first line what that is.
-  if (isComponent && text.match(COMPONENT)?.length === 1) return undefined
-  const comments = (node.fields.leadingComments ?? []) as { type: string; value: string }[]
-  if (comments.some((comment) => comment.type === 'CommentBlock' && comment.value.startsWith('*'))) return undefined
+  // The header of its file is the comment of a main export.
+  if (mainExport(source)?.node === node) return undefined
   return `${identifier(declaration.id)}: an exported function has a doc comment`
-}
-
-function identifier(node: unknown): string | undefined {
-  const { type, name } = (node ?? {}) as { type?: string; name?: unknown }
-  return type === 'Identifier' && typeof name === 'string' ? name : undefined
 }
 
 function violation(source: Source, line: number, rule: string, detail: string): Violation {
