@@ -33,7 +33,6 @@ export type AppDeps = HttpDeps &
   DepositWebhookDeps &
   Pick<SandboxDepositDeps, 'sandbox'> & { dashboard: DashboardDeps & AssetDeps }
 
-/** Builds the application from its dependencies. */
 export function buildApp(deps: AppDeps): AnyElysia {
   const webhooks = depositWebhookRoutes(deps)
   const app =

@@ -1,4 +1,3 @@
-/** Builds a ledger over real stores, with the Postgres history from which it loads accounts. */
 import type { Database } from '@/db/client'
 import { createLedger, type Ledger } from '@/ledger/ledger'
 import type { DefaultLimits, LedgerHistory } from '@/ledger/outcomes'
@@ -19,7 +18,7 @@ type LedgerParts = {
   onCall?: StoreCallListener
 }
 
-/** Builds a ledger and its history. The ledger has not checked Redis yet; `verify` does. */
+/** Builds a ledger over real stores, and the Postgres history that it loads accounts from. `verify` must still check Redis. */
 export function assembleLedger(parts: LedgerParts): { ledger: Ledger; history: LedgerHistory } {
   const { redis, database, defaultLimits, logger, historyTimeoutMs, onCall } = parts
   const history = createLedgerHistory(database, historyTimeoutMs)

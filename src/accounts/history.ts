@@ -1,4 +1,3 @@
-/** Accounts and keys in Postgres, as the ledger loads them: each from one snapshot. */
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
@@ -19,10 +18,11 @@ const READINGS = { maxKeys: 500, maxQuestions: 2, maxWaiting: 10_000 }
 const SETTLEMENTS = { maxKeys: 5_000, maxQuestions: 2, maxWaiting: 50_000 }
 
 /**
- * Reads the history from `database`. Rejects if it does not answer within {@link HISTORY_TIMEOUT_MS}. **Which credits are inside
- * `balance`:** exactly those of `creditedEntryIds`: all entries committed at the snapshot, whether or not the outbox has sent them. Entry
- * and balance change in one transaction and are read by one statement, so no credit is missed or counted twice. The ids are joined instead
- * of compared with an array: Postgres would compare an array with each row of a table without statistics.
+ * Reads accounts and keys from `database`, each from one snapshot, as the ledger loads them. Rejects if it does not answer within {@link
+ * HISTORY_TIMEOUT_MS}. **Which credits are inside `balance`:** exactly those of `creditedEntryIds`: all entries committed at the snapshot,
+ * whether or not the outbox has sent them. Entry and balance change in one transaction and are read by one statement, so no credit is
+ * missed or counted twice. The ids are joined instead of compared with an array: Postgres would compare an array with each row of a table
+ * without statistics.
  */
 export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIMEOUT_MS): LedgerHistory {
   const { sql } = database

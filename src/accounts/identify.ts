@@ -1,4 +1,3 @@
-/** Finds the payer of a key's text: in this process's memory, then in the ledger, then in Postgres. */
 import { GatewayError } from '@/chat/error'
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
@@ -31,7 +30,7 @@ const LEDGER_PATIENCE_MS = 200
 const HISTORY_LOOKUPS = { maxKeys: 1_000, maxQuestions: 2, maxWaiting: 10_000 }
 const RETRY_AFTER_SECONDS = 2
 
-/** Identifies keys of `service`. It remembers found keys only: which account a hash belongs to never changes. */
+/** Finds the payer of a key's text: in memory, the ledger, then Postgres. Only found keys are remembered: hashes don't change accounts. */
 export function createIdentify(
   database: Database,
   ledger: Ledger,

@@ -1,4 +1,3 @@
-/** The playground's API key: one per account, created on first use, whose text is never shown. */
 import { and, eq } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { findRow } from '@/db/find-row'
@@ -16,7 +15,7 @@ const NAME = 'Playground'
 /** Maximum cached accounts; their keys never change. */
 const CAPACITY = 10_000
 
-/** Playground keys of `service` in `database`. Any number of gateways may ask at once. */
+/** The playground's API keys: one per account, created at first use, never shown. Any number of gateways may ask at once. */
 export function createPlaygroundKeys(database: Database, service: string): PlaygroundKeyOf {
   const known = createBoundedMap<string, string>(CAPACITY)
   return async (accountId, by = OPERATOR) => {

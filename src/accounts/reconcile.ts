@@ -1,4 +1,3 @@
-/** Checks Postgres for consistency: every stored sum against its entries, and states that must not occur. */
 import type { TransactionSql } from 'postgres'
 import type { Database } from '@/db/client'
 import type { Violation } from '@/ledger/check/violation'
@@ -14,7 +13,7 @@ const MAX_VIOLATIONS_PER_KIND = 100
 /** After this time, a credit that the outbox could not apply is a violation. */
 const OUTBOX_PATIENCE_SECONDS = 60
 
-/** Checks one snapshot of the database, so that concurrent traffic causes no violations. */
+/** Checks one Postgres snapshot for consistency: every stored sum against its entries, and states that must not occur. */
 export async function reconcileHistory({ sql }: Database, depth: ReconcileDepth): Promise<ReconcileReport> {
   return await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
     await transaction`SET LOCAL statement_timeout = 0`

@@ -1,4 +1,3 @@
-/** Command-line arguments: only help and version. Everything else is configured by the environment. */
 import { version } from '#package.json'
 
 const HELP = `svc-gateway ${version}: a prepaid LLM gateway.
@@ -12,7 +11,7 @@ Settings are environment variables: .env.example and docs/operations/running.md 
 starts its own servers, with their data in DATA_DIR (.data). Without a provider key it answers from a sandbox.
 `
 
-/** The output for the program's arguments, with its exit code. Undefined if there are none: the gateway starts. */
+/** Answers the arguments for help and version with text and exit code. Undefined without arguments: the gateway starts. */
 export function answerArguments(args: readonly string[]): { text: string; exitCode: number } | undefined {
   const [first] = args
   if (first === undefined) return undefined

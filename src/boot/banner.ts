@@ -1,5 +1,3 @@
-/** The text printed after the start: address, offers and a command to try. */
-
 import { DEFAULT_DATA_DIR } from '@/config/config'
 import type { DemoAccount } from './demo-account'
 
@@ -18,7 +16,7 @@ export type BannerFacts = {
   demo: (DemoAccount & { creditUsd: string; model: string }) | undefined
 }
 
-/** The banner's text, ending in a line feed. */
+/** The text printed after the start: address, offers and a command to try. Ends in a line feed. */
 export function formatBanner(facts: BannerFacts): string {
   const { address, demo } = facts
   const lines = [

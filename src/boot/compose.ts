@@ -1,4 +1,3 @@
-/** Connects the modules of one server process, and runs its background workers. */
 import { assembleLedger } from '@/accounts/assemble-ledger'
 import { createIdentify } from '@/accounts/identify'
 import { createSeesBalance } from '@/accounts/members/sees-balance'
@@ -110,7 +109,7 @@ const IDLE_POLL_MS = 20
 const READING_POOL = { maxConnections: 4, statementTimeoutMs: 8_000 }
 const READING_CLOSE_SECONDS = 1
 
-/** Builds everything and starts the workers. Rejects if Redis is unreachable. */
+/** Connects the modules of one server process and starts its background workers. Rejects if Redis is unreachable. */
 export async function compose(options: ComposeOptions): Promise<Gateway> {
   const { config, redisUrl, databaseUrl, logger, journalFolder: folder } = options
   const catalog = createLiveCatalog(options.catalog)

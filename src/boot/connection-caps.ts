@@ -1,8 +1,3 @@
-/**
- * Limits the connections of unknown clients: per network, and in total, so that descriptors are left for paying clients, stores and
- * providers. Beyond a limit, the oldest connections of the largest network are closed. A connection's age restarts with each answer, and no
- * connection is closed during an answer to a known caller.
- */
 import type { Logger } from '@/lib/logger'
 import { networkOf } from '@/lib/quota/network'
 import type { OpenSocket, OpenSockets } from './open-sockets'
@@ -42,7 +37,11 @@ const PER_ANSWER = 2
 /** A connection, the time it was first seen or last answered, and whether an earlier check found it without an answer. */
 type Seen = OpenSocket & { sinceMs: number; wasIdle: boolean }
 
-/** Starts the watch; the returned function stops it. */
+/**
+ * Limits the connections of unknown clients: per network, and in total, so that descriptors are left for paying clients, stores and
+ * providers. Beyond a limit, the oldest connections of the largest network are closed. A connection's age restarts with each answer, and no
+ * connection is closed during an answer to a known caller. Starts the watch; the returned function stops it.
+ */
 export function capConnections(options: ConnectionCapsOptions): () => void {
   const { sockets, localPort, perAddress, logger } = options
   const total = Math.floor(sockets.limit * SHARE)

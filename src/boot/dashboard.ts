@@ -64,7 +64,6 @@ type DashboardParts = {
   logger: Logger
 } & Pick<DashboardDeps, 'storedResponses' | 'keepResponsesFor' | 'idempotency'>
 
-/** The dependencies of all routes below `/dashboard`. */
 export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetDeps {
   const { config, catalog, database, reading, ledger, redis, topUps, logger } = parts
   const { service } = catalog.current

@@ -1,6 +1,4 @@
-/** The error for a failed start that an operator can fix. It is shown without a stack trace. */
-
-/** The message explains what the operator must change. */
+/** An error of the start that the operator can fix, as the message explains. It is shown without a stack trace. */
 export class FatalStartError extends Error {
   override readonly name = 'FatalStartError'
 }

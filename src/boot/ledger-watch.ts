@@ -1,4 +1,3 @@
-/** Checks the ledger at start and every few minutes, on one gateway at a time. Violations go to log and metrics. */
 import { reconcileHistory } from '@/accounts/reconcile'
 import type { Database } from '@/db/client'
 import { checkLedger } from '@/ledger/check/check'
@@ -41,7 +40,7 @@ const SEARCHED_KEY = 'ledger-check:searched'
 const TURN_KEY = 'ledger-check:turn'
 const REPORT_KEY = 'ledger-check:report'
 
-/** Creates a watch that is not started. When stopped, a check has five seconds to finish, else it is abandoned without harm. */
+/** Checks the ledger at start and every few minutes, at one gateway at a time; logs and counts violations. A stop waits 5 s at most. */
 export function createLedgerWatch(options: LedgerWatchOptions): BackgroundWorker {
   const { redis, logger, onReport, intervalMs = DEFAULT_INTERVAL_MS } = options
   const loop = createWorkerLoop({ round, onFailure, stopTimeoutMs: STOP_TIMEOUT_MS })

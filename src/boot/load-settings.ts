@@ -1,4 +1,3 @@
-/** Reads environment and catalogue, and reports all faults of both together. */
 import type { Sandbox } from '@/boot/embedded/sandbox'
 import { type CatalogResult, loadCatalog } from '@/catalog/catalog'
 import { type CatalogFile, createCatalogFile } from '@/catalog/reload/catalog-file'
@@ -18,7 +17,7 @@ type Settings = {
   catalogFile: CatalogFile
 }
 
-/** Loads both, and starts the sandbox if no provider has a key. Throws a FatalStartError that lists every fault. */
+/** Reads environment and catalogue, and starts the sandbox if no provider has a key. Throws a FatalStartError with all faults of both. */
 export async function loadSettings(environment: Environment): Promise<Settings> {
   const path = catalogPathOf(environment)
   const text = await Bun.file(path)

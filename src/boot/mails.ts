@@ -32,7 +32,6 @@ export type Mails = {
   alerts: BackgroundWorker | undefined
 }
 
-/** Creates the workers without starting them. */
 export function assembleMails({ config, database, service, logger, onOutcome, lagSeconds }: MailParts): Mails {
   const { publicUrl, signIn } = config
   const secrets = once(() => secretsOf(signIn.secrets, database))

@@ -1,4 +1,3 @@
-/** The gateway's roles in its embedded Postgres, with the minimal rights from deploy/. */
 import { join, resolve } from 'node:path'
 import roles from '#deploy/postgres/roles.sql' with { type: 'text' }
 import { readOrCreatePassword } from '@/boot/embedded/secret'
@@ -10,7 +9,7 @@ export type RoleAddresses = { migratorUrl: string; gatewayUrl: string; readerUrl
 /** An advisory lock id that nothing else in this database uses. */
 const ROLES_LOCK = 5_811_206
 
-/** Creates the roles in the database of `superuserUrl`; passwords are kept below `dataDir`. Idempotent, also concurrently. */
+/** Creates the gateway's roles in the embedded Postgres, with the rights of deploy/; passwords are below `dataDir`. Safe to repeat. */
 export async function preparePostgresRoles(dataDir: string, superuserUrl: string): Promise<RoleAddresses> {
   const addressOf = async (role: string) => {
     const url = new URL(superuserUrl)

@@ -1,4 +1,3 @@
-/** Runs one server process on existing stores: listens, and at a signal drains and stops in order. */
 import { join } from 'node:path'
 import type { Server } from 'bun'
 import { loadTelemetry } from '@/boot/telemetry/load'
@@ -30,7 +29,7 @@ type RunServerOptions = {
   threads: Promise<void>
 }
 
-/** Starts serving. Rejects if the port is taken or Redis is unreachable. */
+/** Runs one server process: listens, and at a signal drains and stops in order. Rejects if the port is taken or Redis is unreachable. */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { config, catalog } = options
   const telemetry = await loadTelemetry(config, catalog, options.logger)

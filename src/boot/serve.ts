@@ -25,7 +25,6 @@ type ServeOptions = {
   trace?: TraceRequest | undefined
 }
 
-/** Starts listening. */
 export function serve(config: Config, app: App, options: ServeOptions = {}): Server<undefined> {
   const { idleSeconds = STRANGER_IDLE_SECONDS, isLeaving = () => false, trace } = options
   const unread = createUnreadBodies(config)

@@ -10,7 +10,6 @@ import type { RoutingEvent } from '@/routing/failover/routing-events'
 import { createHealthExchange, providerAddresses } from '@/routing/health/health-exchange'
 import { createRouter, type Router } from '@/routing/router'
 
-/** Creates the router; its events are counted in `metrics`. */
 export function createSharedRouter(
   catalog: LiveCatalog,
   redis: RedisClient,

@@ -7,7 +7,6 @@ import type { StallWatch } from '@/metrics/process-metrics'
 /** No request arrived in that time: a timer or earlier work blocked. */
 const NO_ROUTE = 'none'
 
-/** The reports of one process. Its routes are added once they exist. */
 export function createStallReports(logger: Logger): StallWatch & { know(routes: readonly { path: string }[]): void } {
   let paths: readonly string[] = []
   let nameOf = (_: string) => NO_ROUTE

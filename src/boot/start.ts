@@ -1,5 +1,3 @@
-/** Starts the gateway from an environment. Every failure ends in one message that explains what to do. */
-
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Sandbox } from '@/boot/embedded/sandbox'
@@ -62,7 +60,10 @@ type Prepared = {
 /** How often a supervised process checks that its supervisor still runs. */
 const PARENT_CHECK_MS = 1_000
 
-/** Starts the gateway. Rejects with a {@link FatalStartError} or EmbeddedServerError if an operator must act. */
+/**
+ * Starts the gateway from an environment. Rejects with a {@link FatalStartError} or EmbeddedServerError, whose message explains what the
+ * operator must do.
+ */
 export async function start(environment: Environment, logWriter: LogWriter): Promise<Running> {
   const prepared = await prepare(environment, logWriter)
   const { supervised } = prepared.config

@@ -1,4 +1,3 @@
-/** Decides which stores to use: those of the environment, or embedded servers. */
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
 import { startEmbeddedRedis } from '@/boot/embedded/redis'

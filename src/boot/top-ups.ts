@@ -1,4 +1,3 @@
-/** Wires what credit is bought with: the orders, the ways to pay for them, and the listeners of payments. */
 import type { Config } from '@/config/config'
 import { createDepositDesk, type DepositDesk } from '@/console/orders/deposits/deposit-desk'
 import {
@@ -39,7 +38,7 @@ type TopUpParts = {
   onDeposit(provider: string, outcome: string): void
 }
 
-/** Orders over the configured methods. The expiry worker is not started yet. */
+/** Wires what credit is bought with: orders, payment methods, listeners. The expiry worker is not started yet. */
 export function assembleTopUps({ config, service, database, ledger, clock, logger, onDeposit }: TopUpParts): TopUps {
   const { deposit: settings, reversibleDays, orderUsd } = config.topUps
   const sandbox = settings?.provider === 'sandbox' ? sandboxOf(settings.webhookSecrets, database, clock) : undefined

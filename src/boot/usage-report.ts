@@ -1,4 +1,3 @@
-/** Connects a key's usage endpoints: summary, ratings and report. The report shares queue and connections with the dashboard's views. */
 import { sightOfKey } from '@/accounts/members/memberships'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import type { Database } from '@/db/client'
@@ -12,7 +11,7 @@ import { readUsageReport } from '@/usage/usage-report'
 /** `reading`: the pool that `views` use. */
 type Parts = { database: Database; reading: Database; ledger: Ledger; views: Pick<UsageViews, 'inTurn'> }
 
-/** Each endpoint shows only what the key's member may see. */
+/** Connects a key's usage endpoints, which show only what its member may see. The report shares queue and pool with the pages. */
 export function assembleUsageOfKeys({
   database,
   reading,

@@ -1,4 +1,3 @@
-/** Connects the gauges of one process to the objects that they measure. */
 import type { AppDeps } from '@/app'
 import type { ReloadParticipant } from '@/catalog/reload/participant'
 import { DEPOSIT_OUTCOMES } from '@/console/orders/deposits/deposit-desk'
@@ -24,7 +23,7 @@ type Watched = Pick<AppDeps, 'router' | 'depositDesk'> & {
 
 type Workers = { mails: Mails; flusher: Flusher; storeWatch: StoreWatch; journal: OpenJournal | undefined }
 
-/** Call it once, when all parts exist. */
+/** Connects the gauges of one process to the objects that they measure. Call it once, when all parts exist. */
 export function watchState(
   deps: Watched,
   { mails, flusher, storeWatch, journal }: Workers,

@@ -1,5 +1,3 @@
-/** The tokenizer's queue: paid requests before free ones, accounts in turn. */
-
 import { SHARED } from '@/limits/shared-resources'
 import type { CountAnswer, CountQuestion } from './tokenizer-worker'
 
@@ -21,7 +19,7 @@ type Waiting = { texts: readonly string[]; resolve(answer: CountAnswer | undefin
 /** Waiting questions of one kind, by account. */
 type Lane = { most: number; mostEach: number; byAccount: Map<string, Waiting[]>; count: number }
 
-/** Creates a queue that calls `put` with one question at a time. */
+/** The tokenizer's queue: paid requests before free ones, accounts in turn. `put` gets one question at a time. */
 export function createCountQueue(put: (question: CountQuestion) => void): CountQueue {
   const paid = laneOf(SHARED.paidCounts)
   const free = laneOf(SHARED.freeCounts)

@@ -1,4 +1,3 @@
-/** Counts tokens with a real vocabulary, within a time budget per request. Takes half a second to load. */
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 
 /** The tokens counted before the budget ended. `text` and `character`: where counting stopped; the number of texts and 0 if complete. */
@@ -11,7 +10,7 @@ const BUDGET_MS = 150
 /** Special tokens such as `<|endoftext|>` are plain text in a prompt. */
 const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() }
 
-/** Counts `texts` until the budget is used up. `now` returns milliseconds, of processor time for instance. */
+/** Counts `texts` with a real vocabulary until the budget is used up. `now` returns milliseconds. Takes half a second to load. */
 export function countWithinBudget(texts: readonly string[], now: () => number): Counted {
   const endMs = now() + BUDGET_MS
   let tokens = 0

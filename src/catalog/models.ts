@@ -1,5 +1,3 @@
-/** Models of the catalogue file: checks ids, targets, prices and fallbacks, and finds which models can be offered. */
-
 import { FORMATS } from '@/formats/index'
 import { utcDayOf } from '@/lib/clock'
 import { isJsonObject } from '@/lib/json'
@@ -25,7 +23,7 @@ const DEFAULT_TOKENIZER_SAFETY_FACTOR = 2
 
 const SLUG = '[A-Za-z0-9][A-Za-z0-9._-]{0,127}'
 
-/** Reads the list of models. `providers` has undefined for invalid entries. */
+/** Reads the catalogue's models: ids, targets, prices, fallbacks, and which can be offered. `providers`: undefined for invalid entries. */
 export function readModels(
   entries: readonly unknown[],
   service: string,

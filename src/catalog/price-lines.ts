@@ -1,4 +1,3 @@
-/** Splits a request's price into tokens and unit price per class, for a usage record. */
 import { inputTokens, type Usage } from '@/chat/usage'
 import type { Nano, Pico } from '@/lib/money'
 import { listOfTier, pricesFor, requestCost } from './price'

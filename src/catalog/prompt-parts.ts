@@ -1,4 +1,3 @@
-/** The parts of a request that a model reads: texts, opaque data, and media with their maximal tokens. */
 import type { ChatRequest, ContentBlock, FileBlock, Signature } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { audioSize, COUNTED_TOKENS_MAX, fileSize, imageSize, type MediaSize } from './media/media-size'
@@ -17,7 +16,7 @@ export type PromptParts = {
   schemaBytes: number
 }
 
-/** The parts of `request`. Throws `invalid_request` for content of unknown size. */
+/** The parts of `request` that a model reads: texts, opaque data, and media. Throws `invalid_request` for content of unknown size. */
 export function readPrompt(request: ChatRequest): PromptParts {
   const parts: PromptParts = { texts: [], opaque: [], media: [], mediaTokens: 0, hasFiles: false, schemaBytes: 0 }
   for (const block of request.system) parts.texts.push(block.text)

@@ -1,4 +1,3 @@
-/** Tiers of the catalogue file: `auto-*` names that choose among several models. */
 import { checkPart, type FaultList } from './check'
 import type { ModelList } from './models'
 import { type TierFile, TierSchema } from './schema'
@@ -13,7 +12,7 @@ const DEFAULT_OBSERVED_SHARE = 0.05
 
 const TIER_ID = /^auto-[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 
-/** Reads the list of tiers. Omits candidates that are not offered, and tiers without a candidate. */
+/** Reads the catalogue file's tiers: `auto-*` names over several models. Omits candidates that are not offered, and tiers without any. */
 export function readTiers(entries: readonly unknown[], models: ModelList, faults: FaultList): TierList {
   const seen = new Set<string>()
   const offered = new Map<string, Tier>()

@@ -1,4 +1,3 @@
-/** Counts tokens with a real vocabulary in its own thread, so that requests are not delayed. */
 import { Worker } from 'node:worker_threads'
 import { type CountAsker, createCountQueue } from './count-queue'
 import type { CountAnswer } from './tokenizer-worker'
@@ -16,9 +15,9 @@ const GATEWAY: CountAsker = { accountId: '', isPaid: true }
 const THREAD = new URL('./tokenizer-worker.ts', import.meta.url)
 
 /**
- * Creates a counter that works on one request at a time. `fallback` estimates texts beyond the time budget, and all texts if the queue is
- * full or the thread ends first. The thread starts at the first count at the latest, doesn't keep the process alive, and is restarted after
- * it ended.
+ * Counts tokens with a real vocabulary in its own thread, so that requests are not delayed. Creates a counter that works on one request at
+ * a time. `fallback` estimates texts beyond the time budget, and all texts if the queue is full or the thread ends first. The thread starts
+ * at the first count at the latest, doesn't keep the process alive, and is restarted after it ended.
  */
 export function createTokenCounter(file: URL = THREAD): TokenCounter {
   const queue = createCountQueue((question) => {

@@ -1,4 +1,3 @@
-/** Combines a stream into a complete answer, for callers who requested JSON while the provider streamed. */
 import { assertNever } from '@/lib/assert'
 import type { ChatEvent } from './event'
 import type { AnswerBlock, ChatResponse, Choice } from './response'
@@ -10,7 +9,7 @@ interface Folder {
   response(): ChatResponse
 }
 
-/** Creates a folder for one stream. It ignores `error` events, which its caller must handle. */
+/** Combines a stream into a complete answer, for callers of JSON. It ignores `error` events, which its caller must handle. */
 export function createFolder(): Folder {
   const response: ChatResponse = { id: '', created: 0, model: '', choices: [], usage: null }
   const blocks = new Map<number, AnswerBlock>()

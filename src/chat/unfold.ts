@@ -1,9 +1,8 @@
-/** Turns a complete answer into stream events, for callers who requested a stream while the provider sent one piece. */
 import { assertNever } from '@/lib/assert'
 import type { ChatEvent } from './event'
 import type { AnswerBlock, ChatResponse } from './response'
 
-/** The events of a stream that would fold into `response`, ending with `end`. */
+/** Turns a complete answer into the stream events that would fold into it, for callers of streams. The last is `end`. */
 export function unfold(response: ChatResponse): ChatEvent[] {
   const { id, model, created, usage, unknownUsage: unknown, statedCost: cost, toolUses: uses, serviceTier } = response
   const events: ChatEvent[] = [{ type: 'start', id, model, created, ...(serviceTier !== undefined && { serviceTier }) }]

@@ -1,4 +1,3 @@
-/** Parses the command line into a command with its values, and the form of its output. */
 import { parseArgs } from 'node:util'
 import { PROVIDER_COMMANDS } from '@/cli/catalog/catalog-commands'
 import { ALERT_COMMANDS } from '@/cli/mail/mail-commands'
@@ -65,7 +64,7 @@ type Parsed =
 
 const HELP_WORDS = ['help', '--help', '-h']
 
-/** Parses `args` (without the program's name). Throws a CommandFailure with the reason. */
+/** Parses `args` (without the program's name) into a command, its values and the output form. Throws a CommandFailure with the reason. */
 export async function parseCommand(args: readonly string[], surroundings: Surroundings): Promise<Parsed> {
   const [noun = 'help'] = args
   if (HELP_WORDS.includes(noun))

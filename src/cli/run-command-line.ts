@@ -1,5 +1,3 @@
-/** Runs one command line: output for people or JSON, a one-line message if it fails, and an exit code. */
-
 import { EmbeddedServerError } from '@/boot/embedded/error'
 import { GatewayError } from '@/chat/error'
 import { describeFailure } from '@/db/failure'
@@ -14,7 +12,7 @@ const REFUSED = 1
 /** The command could not start or finish. */
 const NOT_DONE = 2
 
-/** Runs the command of `args` and resolves to its exit code. Failures are printed, never thrown. */
+/** Runs the command of `args` and resolves to its exit code. Prints for people or JSON; failures are one line, never thrown. */
 export async function runCommandLine(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const progress = { hasBegun: false }
   try {

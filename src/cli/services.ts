@@ -1,4 +1,3 @@
-/** Opens a gateway's stores and the services over them for one command. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Accounts, createAccounts } from '@/accounts/accounts'
@@ -70,7 +69,7 @@ const CACHE_DIR = join(import.meta.dir, '..', '..', '.cache')
 /** A placeholder: commands use the catalogue only for service name, limits and prices, so provider keys don't matter. */
 const ANY_UPSTREAM = 'http://localhost'
 
-/** Opens the stores (configured, already running, or embedded), runs `work`, closes all. Throws a CommandFailure. */
+/** Opens a gateway's stores (configured, running, or embedded), runs `work`, closes all. Throws a CommandFailure. */
 export async function withServices<T>(
   { environment, tell }: Surroundings,
   { mayBeginEmpty }: { mayBeginEmpty: boolean },

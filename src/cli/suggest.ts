@@ -1,9 +1,7 @@
-/** Suggests a correction for a mistyped command. */
-
 /** With more errors it counts as another word. */
 const MAX_ERRORS = 3
 
-/** The most similar of `known`; undefined if none is similar. */
+/** Suggests the most similar of `known` for a mistyped command; undefined if none is similar. */
 export function nearest(typed: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((words) => ({ words, errors: distance(typed, words) }))

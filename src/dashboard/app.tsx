@@ -22,7 +22,6 @@ const ADMINISTRATOR_PAGES = PAGES.filter(({ audience }) => audience === 'adminis
 type AccountRoute = PageRoute & { audience: Permission }
 const ACCOUNT_PAGES = PAGES.filter((page): page is AccountRoute => page.audience.includes('.'))
 
-/** The whole application below `/dashboard`. */
 export function App() {
   return (
     <Switch>

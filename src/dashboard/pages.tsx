@@ -1,4 +1,3 @@
-/** All pages: path below /dashboard, audience, and the file loaded at the first visit. */
 import type { ComponentType } from 'react'
 import type { Permission } from './account'
 import { lazyPage } from './load-page'
@@ -14,7 +13,7 @@ export type PageRoute = {
   component: ComponentType
 }
 
-/** Tried in this order. */
+/** All pages: path below /dashboard, audience, and file loaded at the first visit. Tried in this order. */
 export const PAGES: readonly PageRoute[] = [
   page('/', 'billing.read', () => import('./pages/overview/overview-page').then((module) => module.OverviewPage)),
   page('/keys', 'usage.read', () => import('./pages/keys/keys-page').then((module) => module.KeysPage)),

@@ -1,4 +1,3 @@
-/** The frame around a signed-in person's pages: menu, balance, person. */
 import {
   ActionIcon,
   AppShell,
@@ -86,7 +85,7 @@ type ShellViewer = Pick<Viewer, 'name' | 'email' | 'role' | 'accounts'>
 
 type ShellProps = { viewer: ShellViewer; accountId: string; children: ReactNode }
 
-/** The menu beside `children`; on a phone it opens from a bar at the top. */
+/** The frame around a signed-in person's pages: menu, balance, person. On a phone the menu opens from a bar at the top. */
 export function Shell({ viewer, accountId, children }: ShellProps) {
   useLeaveGuard(askToLeave)
   const [isOpen, { toggle, close }] = useDisclosure()

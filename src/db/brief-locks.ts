@@ -1,4 +1,2 @@
-/** The longest wait for a lock that other statements would then queue behind. */
-
-/** Longer than autovacuum needs to give way, shorter than a paid request waits. In milliseconds. */
+/** Milliseconds to wait for a lock that others queue behind: more than autovacuum needs to give way, less than a paid request waits. */
 export const BRIEF_LOCK_MS = 1_200

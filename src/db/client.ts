@@ -1,4 +1,3 @@
-/** The connection to Postgres: one pool with all limits, for SQL and for drizzle. */
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres, { type Options, type PostgresType, type Sql } from 'postgres'
 import * as alertSchema from './alert-schema'
@@ -67,9 +66,9 @@ export type Database = ReturnType<typeof connectDatabase>
 export type Transaction = Parameters<Parameters<Database['db']['transaction']>[0]>[0]
 
 /**
- * Opens a pool; connections are made when the first statement runs. Amounts (`bigint`) are read as numbers and asserted to be exact; dates
- * are read as text if the statement selects text. Statements reject while Postgres is unreachable. Callers that must not wait for a hung
- * server use `withDatabaseDeadline`.
+ * The connection to Postgres: one pool with all limits, for SQL and for drizzle. Opens a pool; connections are made when the first
+ * statement runs. Amounts (`bigint`) are read as numbers and asserted to be exact; dates are read as text if the statement selects text.
+ * Statements reject while Postgres is unreachable. Callers that must not wait for a hung server use `withDatabaseDeadline`.
  */
 export function connectDatabase(url: string, options: DatabaseOptions = {}) {
   const { maxConnections, statementTimeoutMs, connectTimeoutMs, applicationName } = { ...DEFAULTS, ...options }

@@ -1,9 +1,8 @@
-/** Finds a single row by a condition. */
 import type { SQL } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Database, Transaction } from './client'
 
-/** A row of `table` for which `condition` is true; undefined if there is none. */
+/** Finds a row of `table` for which `condition` is true; undefined if there is none. */
 export async function findRow<Table extends PgTable>(
   db: Database['db'] | Transaction,
   table: Table,

@@ -1,4 +1,3 @@
-/** Limits the JSON text of tool-call arguments, which is parsed for providers that expect an object. */
 import { invalidRequest } from '@/chat/error'
 import { TEXT_BOUNDS } from '@/lib/json'
 import { inspectJson } from '@/lib/json-source/scan'
@@ -6,7 +5,7 @@ import { inspectJson } from '@/lib/json-source/scan'
 /** Totals of one request's arguments so far. */
 export type ArgumentsRead = { chars: number; values: number }
 
-/** Throws `invalid_request` for `field` if the text exceeds the limits; `maxChars` is for all arguments together. */
+/** Limits the JSON text of tool-call arguments, `maxChars` for all together. Throws `invalid_request` for `field`. */
 export function checkArguments(text: string, field: string, read: ArgumentsRead, maxChars: number): string {
   read.chars += text.length
   if (read.chars > maxChars) {

@@ -1,9 +1,7 @@
-/** Recognises lines that client software adds to prompts for its own vendor, and that are no instructions. */
-
 /** It changes with every client version, so for another vendor it would only invalidate the prompt cache. */
 const BILLING_LINE = 'x-anthropic-billing-header:'
 
-/** Whether a text of the system prompt is such a line. */
+/** Whether a system text is a line that client software adds for its own vendor, and no instruction. */
 export function isClientMark(text: string): boolean {
   return text.startsWith(BILLING_LINE)
 }

@@ -1,10 +1,9 @@
-/** The cost fields in an answer's last usage, if the caller asked for them. */
 import { Type } from '@sinclair/typebox'
 import type { CostPlace } from './format'
 
 const Usd = Type.Number({ minimum: 0 })
 
-/** Their schemas, with the format's names for the parts. */
+/** Schemas of the cost fields in an answer's last usage, with the format's names for the parts. */
 export function costFields({ input, output }: CostPlace['parts']) {
   const details = {
     upstream_inference_cost: Type.Null({ description: 'The provider is paid by this service' }),

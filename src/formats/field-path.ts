@@ -1,6 +1,4 @@
-/** How errors name the faulty field, in all formats. */
-
-/** Converts a JSON pointer to the caller's notation: `/messages/3/content` becomes `messages[3].content`, after `prefix`. */
+/** Names the faulty field as the caller does: `/messages/3/content` becomes `messages[3].content`, after `prefix`. */
 export function fieldAt(pointer: string, prefix = ''): string {
   let path = prefix
   for (const escaped of pointer.split('/').slice(1)) {

@@ -1,4 +1,3 @@
-/** Finds images and files in parts unknown to the hub, such as results of provider-run tools. */
 import type { FormatName } from '@/chat/format-name'
 import type { FileBlock, ImageBlock, MediaSource } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
@@ -14,7 +13,7 @@ const GENERATED_PICTURE = 'image_generation_call'
 const GENERATED_TYPE = 'image/png'
 const UNKNOWN_TYPE = 'application/octet-stream'
 
-/** All media in `parts`, at any depth and in any format's spelling. A URL inside text doesn't count. */
+/** Finds images and files in parts unknown to the hub, at any depth and in any format's spelling. A URL inside text doesn't count. */
 export function findMedia(parts: readonly unknown[], format: FormatName): Medium[] {
   const found: Medium[] = []
   for (const part of parts) collect(part as JsonValue, format, '', found)

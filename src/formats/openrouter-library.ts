@@ -1,11 +1,9 @@
-/** Detects OpenRouter's own library, which checks each answer more strictly than the published format. */
-
 /** Its name in the user agent. */
 const OPENROUTER_LIBRARY = '@openrouter/sdk'
 
 /**
- * Whether it sent the request. It refuses a list with an entry without prices, an answer without `system_fingerprint`, and a stream chunk
- * with `null` for its usage or its fingerprint.
+ * Detects OpenRouter's own library. It refuses a list with an entry without prices, an answer without `system_fingerprint`, and a stream
+ * chunk with `null` for its usage or its fingerprint.
  */
 export function isOpenRouterLibrary(headers: Headers): boolean {
   return headers.get('user-agent')?.includes(OPENROUTER_LIBRARY) === true

@@ -1,7 +1,6 @@
 /** Rate limits in the common headers `x-ratelimit-*`, for formats without their own. */
 import type { RateLimits } from '@/chat/rate-limits'
 
-/** Headers of the known limits. */
 export function commonRateLimitHeaders({ requests, tokens }: RateLimits): Record<string, string> {
   const headers: Record<string, string> = {}
   // Constant names, because building them for every answer is slower.

@@ -1,6 +1,4 @@
-/** Names of the repairs in passed-through answers, which are counted per provider. */
-
-/** Named after the corrected field; `event` is the line with an event's name in a stream. */
+/** Repairs of passed-through answers, counted per provider, named after the field; `event` is the line with an event's name in a stream. */
 export const REPAIRS = [
   'annotations',
   'arguments',

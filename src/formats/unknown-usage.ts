@@ -1,4 +1,3 @@
-/** Finds tokens in unknown classes of a provider's usage, so that they are reported instead of being free unnoticed. */
 import { isJsonObject, type JsonValue } from '@/lib/json'
 
 /** Names of token counts in any of the formats. */
@@ -7,7 +6,7 @@ const TOKENS = /(?:_tokens|_token_count|TokenCount)$/
 const MAX_NAMES = 8
 const MAX_NAME_CHARS = 64
 
-/** Creates a search for non-zero classes not in `known`; `details` lists objects with further classes. */
+/** Finds non-zero classes of a provider's usage not in `known`, lest they are free. `details` lists objects with further classes. */
 export function createUnknownUsageSearch(
   known: readonly string[],
   details: Record<string, readonly string[]> = {},

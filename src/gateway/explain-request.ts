@@ -1,11 +1,10 @@
-/** Computes the plan and the hold of a request as for a paid one, for display. */
 import type { ChatRequest } from '@/chat/request'
 import { quickSize } from '@/gateway/hold/hold-size'
 import type { RouteExplanation } from '@/routing/explain'
 import type { Plan } from '@/routing/plan/plan'
 import type { Router } from '@/routing/router'
 
-/** Explains `plan`, which was made for `request` of `bodyBytes` bytes. Throws `invalid_request` for content without a price. */
+/** Computes plan and hold of a request as for a paid one, for display. Throws `invalid_request` for content without a price. */
 export function explainRequest(router: Router, plan: Plan, request: ChatRequest, bodyBytes: number): RouteExplanation {
   const { prompt } = plan.requirements
   return router.explain(plan, request, (answering) => quickSize({ request, prompt, plan: answering }, bodyBytes).amount)

@@ -1,4 +1,3 @@
-/** Handles a chat request: plan, reserve, get an answer, relay it, settle. */
 import type { Target } from '@/catalog/types'
 import { asksForHour } from '@/chat/cache-hints'
 import { knownError } from '@/chat/error'
@@ -29,7 +28,7 @@ import type { Permit } from '@/routing/failover/permit'
 import type { Session } from '@/routing/plan/session'
 import type { ChatCall, ChatDeps } from './chat-call'
 
-/** Answers one chat request. If no answer could begin, releases the hold and throws a GatewayError. */
+/** Handles a chat request: plan, reserve, answer, relay, settle. If no answer could begin, releases the hold and throws a GatewayError. */
 export function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
   if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
   const session = deps.router.sessionOf(askedOf(call).request, call.payer.accountId, call.sessionName)

@@ -1,4 +1,3 @@
-/** Counts the input tokens of a request without sending it anywhere: free, local, the same for every model. */
 import { countInputTokens } from '@/catalog/estimate'
 import { restarting } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
@@ -23,7 +22,7 @@ type CountEndpoint = {
   encode(inputTokens: number): JsonObject
 }
 
-/** Answers a count. Never rejects: errors become responses. */
+/** Counts a request's input tokens locally: free, the same for every model. Never rejects: errors become responses. */
 export async function answerCount(deps: HttpDeps, request: Request, endpoint: CountEndpoint): Promise<Response> {
   const requestId = newRequestId()
   const line = openLine({

@@ -1,4 +1,3 @@
-/** Passes embeddings requests of every format from their route to the use case. */
 import { type EmbeddingRequest, MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
 import type { Embeddings } from '@/formats/embeddings'
 import type { Format } from '@/formats/format'
@@ -16,7 +15,7 @@ type EmbeddingEndpoint = { format: Format; route: string; decode(body: JsonObjec
 /** The most JSON values in a body besides its tokens, each of which is a value. */
 const OTHER_VALUES = 20_000
 
-/** Decodes one request and passes it to the use case. Never rejects: errors become responses. */
+/** Decodes embeddings requests of every format and passes them to the use case. Never rejects: errors become responses. */
 export function answerEmbeddings(
   deps: HttpDeps,
   request: Request,

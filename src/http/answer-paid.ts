@@ -1,4 +1,3 @@
-/** The steps around every paid use case: caller, limits, body, and refusals. */
 import { GatewayError, restarting } from '@/chat/error'
 import { assert } from '@/lib/assert'
 import { authenticate } from './auth'
@@ -7,7 +6,7 @@ import { answerOnce } from './idempotency/answer-once'
 import { type RequestName, readRequestName } from './idempotency/header'
 import type { PaidRequest } from './paid-request'
 
-/** Authenticates and reads one request, then has it answered. Never rejects: errors become responses. */
+/** The steps around every paid use case: caller, limits, body, and refusals. Never rejects: errors become responses. */
 export async function answerPaid(paid: PaidRequest): Promise<Response> {
   const { deps, arrived, endpoint, requestId, line } = paid
   deps.tracing?.identified(arrived, requestId)

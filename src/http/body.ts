@@ -1,4 +1,3 @@
-/** Reads a JSON request body within limits, which are checked before parsing. */
 import { GatewayError } from '@/chat/error'
 import { countFields, isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { rememberNumbers, rememberNumbersInTurns, TURN_CHARS } from '@/lib/json-source/as-written'
@@ -52,8 +51,8 @@ const JSON_TYPE = 'application/json'
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The request's JSON object. Throws 415 for another content type or an encoded body, 413 above the byte limit (before reading, if the
- * length is announced), and 400 for text that is no JSON object, nested too deeply, or with too many values or names.
+ * Reads a request's JSON object within limits. Throws 415 for another content type or an encoded body, 413 above the byte limit (before
+ * reading, if the length is announced), and 400 for text that is no JSON object, nested too deeply, or with too many values or names.
  */
 export async function readJsonBody(
   request: Request,

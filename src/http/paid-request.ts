@@ -32,7 +32,6 @@ export type PaidEndpoint = {
   maxJsonValues?: number
 }
 
-/** The common part of paid requests. Subclasses add the decoded request and its answer. */
 export abstract class PaidRequest {
   readonly requestId = newRequestId()
   readonly format: Format

@@ -1,4 +1,3 @@
-/** Checks the key's status for endpoints without a reserve, which would check it otherwise. */
 import { GatewayError } from '@/chat/error'
 import { unusableKey } from '@/gateway/refuse-early'
 import { allowsAddress } from '@/ledger/address-lists'
@@ -10,9 +9,7 @@ import type { From } from './client-address'
 
 type KeyDeps = { ledger: Pick<Ledger, 'readKey'>; clock: Clock }
 
-/**
- * The payer's key in the ledger. Throws `invalid_credentials` unless it is active, and `forbidden` if it may not be used from this address.
- */
+/** Checks the key's status without a reserve. Throws `invalid_credentials` unless it is active, `forbidden` for a refused address. */
 export async function requireActiveKey(deps: KeyDeps, payer: Payer, from: From): Promise<KeyUsage> {
   const key = await deps.ledger.readKey(payer)
   const nowMs = deps.clock.now()

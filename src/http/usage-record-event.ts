@@ -1,9 +1,8 @@
-/** An event at the end of a chat-completions stream with the answer's facts and exact cost, for callers who ask for it. */
 import { inputTokens } from '@/chat/usage'
 import type { SettledAnswer } from '@/ledger/charge'
 import { formatUsd, ZERO_NANO } from '@/lib/money'
 
-/** The event `usage_record`, as text. It follows `[DONE]`, where this format's libraries have stopped reading. */
+/** The event `usage_record`: an answer's facts and exact cost. It follows `[DONE]`, where this format's libraries stop reading. */
 export function usageRecordEvent({ requestId, model, charge, firstTokenMs, durationMs }: SettledAnswer): string {
   const isCharged = charge.kind === 'charge'
   const data = {

@@ -1,4 +1,3 @@
-/** The budgets that apply to one key, as shown to its owner. */
 import { type Nano, nano } from '@/lib/money'
 import type { BudgetsNow } from './accounts/read-budgets'
 import { BUDGET_SCOPES, BUDGET_WINDOWS, type BudgetScope, type BudgetWindow, windowEnd, windowNumbers } from './budgets'
@@ -15,7 +14,7 @@ export type BoundBudget = {
   resetsAtMs: number | undefined
 }
 
-/** All budgets of requests with the key, the one with the least remaining first. `nowMs` is the fallback for the time in Redis. */
+/** The budgets that apply to one key, the one with the least remaining first. `nowMs` is the fallback for the time in Redis. */
 export function budgetsOfKey(key: KeyUsage, now: BudgetsNow | undefined, nowMs: number): BoundBudget[] {
   const atMs = now?.nowMs ?? nowMs
   const numbers = windowNumbers(atMs)

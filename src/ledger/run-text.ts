@@ -1,11 +1,10 @@
-/** Runs Lua scripts outside the ledger by their digest, and sends the text only if Redis doesn't know it. */
 import { createHash } from 'node:crypto'
 import type { RedisClient } from './store/connection'
 
 /** The digests of all sent scripts: few, and all part of the program. */
 const digests = new Map<string, string>()
 
-/** Runs `text` on `names`. Rejects with the error of Redis. */
+/** Runs a Lua script outside the ledger by its digest; the text is sent only if Redis doesn't know it. Rejects with the error of Redis. */
 export async function runText(
   redis: RedisClient,
   text: string,

@@ -1,8 +1,3 @@
-/**
- * Whether Redis accepts the writes of paid requests. Checked in the background for each node, since a node that answers may refuse writes.
- * New requests stop before its memory is full, so that open ones can settle. Missing permissions are reported by name. Readiness uses the
- * same result.
- */
 import { Cluster, type Redis } from 'ioredis'
 import { GatewayError } from '@/chat/error'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
@@ -99,7 +94,11 @@ const FAULTS: readonly [RegExp, StoreFault][] = [
   [/^NOREPLICAS/, 'too_few_replicas'],
 ]
 
-/** Creates a watch. It refuses nothing before its first check. */
+/**
+ * Whether Redis accepts the writes of paid requests. Checked in the background for each node, since a node that answers may refuse writes.
+ * New requests stop before its memory is full, so that open ones can settle. Missing permissions are reported by name. Readiness uses the
+ * same result. Creates a watch. It refuses nothing before its first check.
+ */
 export function createStoreWatch(options: StoreWatchOptions): StoreWatch {
   const { redis, logger, fullShare, rights = [] } = options
   const { intervalMs = INTERVAL_MS, idleIntervalMs = IDLE_INTERVAL_MS } = options

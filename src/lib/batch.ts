@@ -1,5 +1,3 @@
-/** Combines lookups of many callers in one tick into one query. */
-
 type BatchOptions<V> = {
   /** Looks up at most `maxKeys` keys; missing keys have no value. Needs its own time limit. */
   answer(keys: readonly string[]): Promise<ReadonlyMap<string, V>>
@@ -13,7 +11,7 @@ type BatchOptions<V> = {
 /** The value of one key, from a query made after the call. Rejects if the query fails. */
 type AskInBatch<V> = (key: string) => Promise<V | undefined>
 
-/** Creates a batch. First come, first served; duplicate keys of one query are sent once. */
+/** Combines lookups of many callers in one tick into one query: first come, first served; duplicate keys are sent once. */
 export function createBatch<V>(options: BatchOptions<V>): AskInBatch<V> {
   const { answer, maxKeys, maxQuestions, maxWaiting } = options
   const waiting = new Map<string, PromiseWithResolvers<V | undefined>>()

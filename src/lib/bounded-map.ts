@@ -1,14 +1,10 @@
-/** A map that drops the least recently used entry when full, so that its memory is bounded. */
-
 export interface BoundedMap<K, V> {
   /** The value of `key`, which counts as a use. */
   get(key: K): V | undefined
   set(key: K, value: V): void
 }
 
-/**
- * Keeps at most `capacity` entries (a positive integer), always including the most recently used half. Both operations take constant time.
- */
+/** A map of at most `capacity` entries: always has the most recently used half. Both operations take constant time. */
 export function createBoundedMap<K, V>(capacity: number): BoundedMap<K, V> {
   // A Map iterates in the order of insertion, so its first key is the least recently used.
   const entries = new Map<K, V>()

@@ -1,5 +1,3 @@
-/** Names the browser and system of a User-Agent header. */
-
 const BROWSERS: readonly [pattern: RegExp, name: string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -18,7 +16,7 @@ const SYSTEMS: readonly [pattern: RegExp, name: string][] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** For example `Firefox on Linux`; for other programs the beginning of the header. */
+/** Names browser and system of a User-Agent header, like `Firefox on Linux`; for other programs the header's beginning. */
 export function browserName(userAgent: string): string {
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1]
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1]

@@ -1,10 +1,9 @@
-/** A variable of the environment whose value may lie in a file that `NAME_FILE` names. */
 import { readFileSync, statSync } from 'node:fs'
 
 const FILE_SUFFIX = '_FILE'
 const MAX_FILE_BYTES = 65_536
 
-/** The value of the variable or its file, without the final line feed; or an error message that doesn't contain the value. */
+/** The value of a variable, or of the file that `NAME_FILE` names, without the final line feed. The error does not contain the value. */
 export function readVariable(
   environment: Record<string, string | undefined>,
   name: string,

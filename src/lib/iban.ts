@@ -1,8 +1,6 @@
-/** Parses international bank account numbers as people write them. */
-
 const FORM = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/
 
-/** The number in capital letters without spaces; undefined if its form or its check digits (ISO 13616) are wrong. */
+/** Parses an IBAN as people write it, to capitals without spaces; undefined if form or check digits (ISO 13616) are wrong. */
 export function parseIban(text: string): string | undefined {
   const plain = text.replace(/\s/g, '').toUpperCase()
   if (!FORM.test(plain)) return undefined

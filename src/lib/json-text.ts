@@ -1,4 +1,3 @@
-/** Reads JSON that a person wrote: syntax errors have line and column, and repeated names are errors too. */
 import { type JsonObject, type JsonValue, parseJson } from './json'
 
 type JsonTextResult =
@@ -11,7 +10,7 @@ const SPACE = /[ \t\r\n]*/y
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|true\b|false\b|null\b/y
 const STRING = /"(?:[^"\\\n]|\\.)*"/y
 
-/** Parses `text`, which may start with a byte order mark. For files, not for requests: JSON.parse is far faster. */
+/** Parses JSON that a person wrote: errors have line and column, and repeated names are errors. For files: JSON.parse is far faster. */
 export function readJsonText(text: string): JsonTextResult {
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text
   try {

@@ -1,6 +1,4 @@
-/** Runs work at its first use and keeps the result, such as a loaded library or a secret. */
-
-/** Caches the result of `make`, but not a failure: the next call retries. Concurrent calls share one run. */
+/** Runs `make` at its first use and keeps the result. A failure is not kept: the next call retries. Concurrent calls share one run. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {

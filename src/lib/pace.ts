@@ -1,12 +1,10 @@
-/** Slows background work down: it pauses after each piece, depending on the piece's duration. */
-
 /** Await it after each piece of work. */
 export type Pace = () => Promise<void>
 
 /** The maximum duration that counts for one piece; a longer piece was probably waiting itself. */
 const MAX_PIECE_MS = 100
 
-/** Creates the pace of one job. Its pieces take about `share` (0 to 1) of the time. */
+/** Slows background work down: it pauses after each piece, so that pieces take about `share` (0 to 1) of the time. */
 export function createPace(share: number): Pace {
   let restedAtMs = performance.now()
   return async () => {

@@ -21,7 +21,6 @@ export type SharedResource = {
 
 const MIB = 1024 * 1024
 
-/** By a short name. Every shared resource must have an entry here. */
 export const SHARED = {
   freeAnswers: {
     resource: 'Free answers: token counts, `/v1/route`, `/v1/usage`, `/v1/feedback`, stored responses',

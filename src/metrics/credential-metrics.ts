@@ -1,10 +1,9 @@
-/** Metrics of expiring provider credentials: their expiry, and the results of fetching them. */
 import type { Registry } from 'prom-client'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { CredentialStatus } from '@/dialects/credentials/authorizer'
 import { expose, labelled } from './series'
 
-/** Adds the series. Once per registry. */
+/** Metrics of provider credentials: their expiry, and the results of fetching them. Once per registry. */
 export function exposeCredentials(registry: Registry, catalog: CatalogSource): void {
   function statuses(): [provider: string, CredentialStatus][] {
     return [...catalog.current.providers.values()].flatMap(({ name, dialect }) =>

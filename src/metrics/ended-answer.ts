@@ -1,4 +1,3 @@
-/** How an answer ended, as one event for everything that counts, logs or traces answers. */
 import type { FormatName } from '@/chat/format-name'
 import type { FinishKind } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
@@ -40,7 +39,7 @@ export type EndedAnswer = {
   durationMs: number
 }
 
-/** Passes the event to metrics, the log and, if enabled, traces. */
+/** Tells metrics, the log and, if enabled, traces how an answer ended. */
 export function tellEnded(
   metrics: { answered(answer: EndedAnswer): void },
   logger: Logger,

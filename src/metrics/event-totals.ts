@@ -7,7 +7,6 @@ import { STORED_RESPONSE_EVENTS, type StoredResponseEvent } from '@/stored-respo
 import { IDEMPOTENCY_OUTCOMES, type IdempotencyOutcome, type Metrics, THROWN_AWAY_CAUSES } from './metrics'
 import { expose, type Sample } from './series'
 
-/** Adds the counters. */
 export function createEventTotals(registry: Registry) {
   const unknownUsage = pairCounter(registry, ['provider'], {
     name: 'svc_unknown_usage_total',

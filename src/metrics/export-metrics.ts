@@ -1,4 +1,3 @@
-/** How much of the OpenTelemetry data arrived, and how much was lost and why. */
 import type { Registry } from 'prom-client'
 import { expose, labelled } from './series'
 
@@ -12,7 +11,7 @@ export type ExportCounts = {
   lost: Record<ExportSignal, Record<LossReason, number>>
 }
 
-/** Exposes the counts, which are read at each scrape. */
+/** How much of the OpenTelemetry data arrived, or was lost and why, read at each scrape. */
 export function exposeExports(registry: Registry, { exported, lost }: ExportCounts): void {
   expose(
     registry,

@@ -20,7 +20,6 @@ const OVERHEAD_BOUNDS = [
 ]
 const LATENCY_BOUNDS = [0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600]
 
-/** Adds the histograms. */
 export function createLatencies(registry: Registry): Latencies {
   const overhead = exposeHistogram(registry, {
     name: 'svc_overhead_seconds',

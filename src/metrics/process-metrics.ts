@@ -1,4 +1,3 @@
-/** The process's own metrics, under the usual names; the library's default set is for V8. */
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Registry } from 'prom-client'
 import Histogram from 'prom-client/lib/histogram.js'
@@ -22,7 +21,7 @@ export type StallWatch = { onStall: OnStall; routes(): readonly string[] }
 
 const UNWATCHED: StallWatch = { onStall: () => 'unknown', routes: () => [] }
 
-/** Adds processor time, memory, open files, start time and the lag of the event loop. Returns a function that stops sampling the lag. */
+/** The process's own metrics, under the usual names (the library's set is for V8). The returned function stops sampling the loop's lag. */
 export function exposeProcess(registry: Registry, stalls: StallWatch = UNWATCHED): () => void {
   const startSeconds = Math.round((Date.now() - process.uptime() * 1000) / 1000)
   expose(

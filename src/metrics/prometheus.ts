@@ -56,7 +56,6 @@ type PrometheusOptions = {
   stalls?: StallWatch
 }
 
-/** Creates the metrics of one process, in their own registry. */
 export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions): PrometheusMetrics {
   const registry = new Registry()
   const stopSampling = exposeProcess(registry, stalls)

@@ -20,7 +20,6 @@ export type RoutingTotals = {
   readonly circuitChanges: ReadonlyMap<string, number>
 }
 
-/** Creates empty totals. */
 export function createRoutingTotals(): RoutingTotals {
   const attempts = new Map<string, Map<string, AttemptTotal>>()
   const fallbacks: Fallbacks = new Map()

@@ -1,4 +1,3 @@
-/** Metrics of the current state, read only at a scrape. */
 import type { Registry } from 'prom-client'
 import type { CatalogState } from '@/catalog/reload/participant'
 import type { RoutingStatus } from '@/routing/failover/routing-events'
@@ -33,7 +32,7 @@ type Watched = StateSources & {
 /** The level of a circuit in dashboards: higher is worse. */
 const CIRCUIT_LEVEL = { closed: 0, 'half-open': 1, open: 2 } as const
 
-/** Adds gauges over `watched`. Once per registry. */
+/** Adds gauges over the current state, read only at a scrape. Once per registry. */
 export function exposeState(registry: Registry, watched: Watched): void {
   const { routing, providerKeys, catalog } = watched
   exposeWork(registry, watched)

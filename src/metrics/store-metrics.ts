@@ -1,4 +1,3 @@
-/** Metrics of Redis calls by operation and Postgres queries by pool: latencies, failures, and connections. */
 import type { Registry } from 'prom-client'
 import type { PoolState } from '@/db/client'
 import { type RedisLoad, STORE_OPERATIONS } from '@/ledger/store-calls'
@@ -32,7 +31,7 @@ export type StoreMetrics = {
 
 const BOUNDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-/** Adds all series from the start. */
+/** Metrics of Redis calls by operation and Postgres queries by pool: latencies, failures, connections. All series exist from the start. */
 export function createStoreMetrics(registry: Registry): StoreMetrics {
   const operations = [...STORE_OPERATIONS, ...OTHER_OPERATIONS]
   const called = exposeCalls(registry, 'operation', operations, {

@@ -1,4 +1,3 @@
-/** Explains a plan as data: the models, the reasons, and the maximum and estimated cost, without spending anything. */
 import type { RoutePreferences, Sort } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import { formatPrice, type Nano, nanoToUsd, type Pico } from '@/lib/money'
@@ -63,7 +62,7 @@ const USUAL_OUTPUT_TOKENS = 500
 /** The credit to hold for a request that these models and targets may answer. */
 export type HoldOf = (answering: Pick<Plan, 'models' | 'targets'>) => Nano
 
-/** Explains `plan`, which was made for `request`. Throws errors of `holdOf`. */
+/** Explains `plan` as data: models, reasons, maximum and estimated cost, without spending anything. Throws errors of `holdOf`. */
 export function explainPlan(plan: Plan, request: ChatRequest, holdOf: HoldOf, view: RouteView): RouteExplanation {
   const { inputTokens, outputTokens } = plan.requirements
   const output = Math.min(outputTokens ?? USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS) * request.choices

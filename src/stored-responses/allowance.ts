@@ -19,7 +19,6 @@ const TIMEOUT_MS = 2_000
 
 type Known = { hours: number; untilMs: number }
 
-/** Creates the cache of one process. `maxHours` is the operator's limit. */
 export function createAllowance(database: Database, maxHours: number, monotonicMs: () => number): Allowance {
   const known = createBoundedMap<string, Known>(MAX_ACCOUNTS)
 

@@ -1,4 +1,3 @@
-/** The background worker that deletes expired stored answers. Every gateway runs one; they skip each other's rows. */
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
@@ -12,7 +11,7 @@ const ROUND_SIZE = 500
 const ROUND_TIMEOUT_MS = 8_000
 const STOP_TIMEOUT_MS = 2_000
 
-/** Checks every `intervalMs`, and again at once while there are more. Stopping takes two seconds at most. */
+/** Deletes expired stored answers every `intervalMs`, and at once while there are more; gateways skip each other's rows. */
 export function createExpiryWorker(database: Database, logger: Logger, intervalMs = INTERVAL_MS): BackgroundWorker {
   return createWorkerLoop({
     async round() {

@@ -1,4 +1,3 @@
-/** Reads the whole answer from the caller's last bytes: the JSON body, or the final event of a stream. */
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson } from '@/lib/json-splice'
@@ -19,7 +18,7 @@ export type FinalAnswer = {
 /** Statuses that a later request may build on, so not those of failed answers. */
 const STATUSES: ReadonlySet<unknown> = new Set(['completed', 'incomplete'])
 
-/** The answer in `lastWords`; undefined if there is none that could be stored. */
+/** The answer in the caller's last bytes (JSON body, or a stream's final event); undefined if there is none that could be stored. */
 export function readFinalAnswer(lastWords: string): FinalAnswer | undefined {
   return lastWords.startsWith('{') ? readJson(lastWords) : readStream(lastWords)
 }

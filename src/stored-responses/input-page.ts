@@ -1,4 +1,3 @@
-/** A page of a stored request's input, including what it built on. Reads only what the page shows. */
 import { invalidRequest } from '@/chat/error'
 import type { Database } from '@/db/client'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
@@ -32,7 +31,7 @@ type Part = {
   outputItems: number
 }
 
-/** Reads a page. Throws `not_found` without the answer, `invalid_request` if the item before the page is missing. */
+/** Reads a page of a stored request's input, with what it built on. Throws `not_found`, or `invalid_request` for a bad `after`. */
 export async function readInputPage(
   deps: PageDeps,
   accountId: string,

@@ -42,7 +42,6 @@ const STOP_TIMEOUT_MS = 5_000
 /** The share to keep, so that the oldest answers are deleted rarely instead of for every new one. */
 const SHARE_LEFT = 0.9
 
-/** Creates the writer of one process. */
 export function createWriter({ database, copies, limits, logger }: WriterDeps): Writer {
   let queue: NewResponse[] = []
   let queueBytes = 0

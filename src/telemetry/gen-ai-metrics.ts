@@ -32,7 +32,6 @@ export interface GenAiMetrics {
   answered(target: Attributes, facts: EndedAnswer, errorType: string | undefined): void
 }
 
-/** Creates the instruments. */
 export function createGenAiMetrics(meter: Meter): GenAiMetrics {
   function seconds(name: string, description: string, explicitBucketBoundaries: number[]) {
     return meter.createHistogram(name, { unit: 's', description, advice: { explicitBucketBoundaries } })

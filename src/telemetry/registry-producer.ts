@@ -1,4 +1,3 @@
-/** Exports the Prometheus metrics by OpenTelemetry under the same names and labels, so that nothing is counted twice. */
 import { type HrTime, ValueType } from '@opentelemetry/api'
 import { millisToHrTime } from '@opentelemetry/core'
 import type { Resource } from '@opentelemetry/resources'
@@ -23,7 +22,7 @@ export type Series = {
 
 type Scope = { name: string; version: string }
 
-/** Reads `series` for each export. Counting starts now. */
+/** Exports the Prometheus `series` by OpenTelemetry under the same names, so that nothing is counted twice. Counting starts now. */
 export function createRegistryProducer(
   resource: Resource,
   scope: Scope,

@@ -59,7 +59,6 @@ const MAX_REQUESTS = 100_000
 /** Errors of ours or of providers, not of the caller. */
 const OUR_FAULTS: ReadonlySet<ErrorKind> = new Set(['internal', 'upstream_failed', 'overloaded', 'timeout'])
 
-/** Creates the receiver of the gateway's events. */
 export function createRequestTraces(options: RequestTracesOptions): Tracing {
   const { tracer, context } = options
   const byRequest = new WeakMap<Request, RequestTrace>()

@@ -51,7 +51,6 @@ type TelemetryOptions = {
 
 const SCOPE = 'svc-gateway'
 
-/** Starts exporting. */
 export function startTelemetry(options: TelemetryOptions): Telemetry {
   const { settings, service, logger, clock } = options
   const losses = createExportLosses(logger, clock)

@@ -1,4 +1,3 @@
-/** W3C trace context: reads it from callers and writes it for providers, without baggage. */
 import { type Context, ROOT_CONTEXT, type Span, trace } from '@opentelemetry/api'
 import { TRACE_STATE_HEADER, W3CTraceContextPropagator } from '@opentelemetry/core'
 import type { TelemetrySettings } from '@/lib/telemetry-settings'
@@ -20,7 +19,7 @@ const SETTER = {
   },
 }
 
-/** Follows the settings. */
+/** W3C trace context, by the settings: read from callers and written for providers, without baggage. */
 export function createTraceContext(
   settings: Pick<TelemetrySettings, 'traces' | 'continuesTraces' | 'toProviders'>,
 ): TraceContext {

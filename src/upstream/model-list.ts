@@ -1,4 +1,3 @@
-/** Asks a provider for its own list of models, page after page, with the first of its keys. */
 import type { ListedModel } from '@/catalog/public-prices/suggest-models'
 import type { Provider } from '@/catalog/types'
 import { FORMATS } from '@/formats/index'
@@ -16,7 +15,7 @@ const MAX_PAGE_BYTES = 32 * 1024 * 1024
 /** The longest name of a target in the catalogue. */
 const MAX_NAME = 256
 
-/** All models that the provider lists, each once. `why` is for an operator, and says no secret. */
+/** Asks a provider, with its first key, for its list of models, each once. `why` is for an operator, and says no secret. */
 export async function listModels(provider: Provider): Promise<ModelList> {
   const models = new Map<string, ListedModel>()
   const cursors = new Set<string>()

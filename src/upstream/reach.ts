@@ -1,8 +1,3 @@
-/**
- * Tests whether a provider's address is reachable while a call is silent. The HTTP client doesn't report its connection, and a call may
- * wait minutes for its first byte. So a call to an address without recent contact gets a parallel TCP connection. Unless that is accepted
- * within the connect timeout, packets are probably lost.
- */
 import { connect } from 'node:net'
 import { withDeadline } from '@/lib/deadline'
 import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
@@ -28,7 +23,11 @@ type Address = { host: string; port: number; heardAtMs: number; probe: Promise<b
 const FRESH_MS = 5_000
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
-/** One for all calls of a process. `monotonic` returns milliseconds. */
+/**
+ * Tests whether a provider's address is reachable while a call is silent. The HTTP client doesn't report its connection, and a call may
+ * wait minutes for its first byte. So a call to an address without recent contact gets a parallel TCP connection. Unless that is accepted
+ * within the connect timeout, packets are probably lost. One for all calls of a process. `monotonic` returns milliseconds.
+ */
 export function createReachTest(monotonic: () => number): ReachTest {
   const addresses = new Map<string, Address>()
 

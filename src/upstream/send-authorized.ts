@@ -1,4 +1,3 @@
-/** Calls that are authorized one by one: the credential is added last, and once more if the provider refuses it. */
 import { type Authorizer, CredentialError, type OutgoingCall } from '@/dialects/credentials/authorizer'
 import type { CallHandle } from './call-deadline'
 import type { TimeoutPhase, UpstreamFailure } from './failure'
@@ -10,7 +9,7 @@ type Waiting = { signal: AbortSignal; handle?: CallHandle }
 const CREDENTIALS_STATUSES: ReadonlySet<number> = new Set([401, 403])
 
 /**
- * Sends `call` with a credential from `authorizer`. A missing credential is a failure before anything was sent. A refused one is replaced
+ * Calls with a credential from `authorizer`, added last. A missing one is a failure before anything was sent. A refused one is replaced
  * once, since the provider did and charged nothing.
  */
 export async function sendAuthorized<Answer extends { kind: 'answer' }>(

@@ -1,4 +1,3 @@
-/** Removes the secrets of a call from the provider's text, since providers quote what they refuse. */
 import { mapTexts } from '@/lib/json'
 import { MIN_SECRET_CHARS, REDACTED } from '@/lib/redact'
 import type { UpstreamFailure } from './failure'
@@ -14,7 +13,7 @@ const PUBLIC = new Set([
 /** Secret parts of header values: the text after a scheme, the id of a key, a signature. */
 const PARTS = /^\w+ (\S+)$|\bCredential=([^/,\s]+)|\bSignature=(\w+)/g
 
-/** The failure with the secrets of the call's headers removed from its text and the provider's error. */
+/** Removes the secrets in the call's headers from the failure's text and error, since providers quote what they refuse. */
 export function withoutSent(failure: UpstreamFailure, headers: SentHeaders): UpstreamFailure {
   if (failure.kind === 'timeout') return failure
   const secrets = secretsIn(headers)

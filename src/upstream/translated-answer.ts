@@ -1,4 +1,3 @@
-/** An answer in a provider's own dialect, translated to its format. */
 import type { AnswerReading } from '@/dialects/dialect'
 import { parseAsWritten } from '@/lib/json-source/as-written'
 import type { UpstreamAnswer } from './answer'
@@ -7,7 +6,7 @@ import type { UpstreamFailure } from './failure'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Everything except the bytes comes from `answer`. */
+/** An answer in a provider's own dialect, translated to its format. Everything except the bytes comes from `answer`. */
 export class TranslatedAnswer implements UpstreamAnswer {
   readonly kind = 'answer'
   readonly isEventStream: boolean

@@ -1,4 +1,3 @@
-/** Usage records with very different counts of the provider and us, for an operator to discuss with the provider. */
 import type { Database } from '@/db/client'
 import { type Page, type PageRequest, page, textLike } from '@/db/paging'
 import type { ChargeBasis } from '@/ledger/charge-basis'
@@ -48,7 +47,7 @@ const PLACE = [
   textLike(/^[\w:-]{1,100}$/),
 ] satisfies [unknown, unknown]
 
-/** One page, newest first. Throws `invalid_request` for an invalid cursor. */
+/** One page of usage records with very different counts of provider and us, newest first. Throws `invalid_request` for a bad cursor. */
 export async function searchCountGaps({ sql }: Database, search: CountGapSearch): Promise<Page<GapRecord>> {
   const { gap, accountId, provider, from } = search
   return await page(search, {

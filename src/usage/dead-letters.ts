@@ -1,4 +1,3 @@
-/** Stores invalid stream entries with the reason, so that a person can correct the books. */
 import type { Sql } from 'postgres'
 import { ZERO_USAGE } from '@/chat/usage'
 import { databaseFailure } from '@/db/failure'
@@ -6,7 +5,7 @@ import { parseRecordEnvelope, type RequestFacts, type UsageRecord } from '@/ledg
 import type { Suspect } from './store-entries'
 import { writeUsageBatch } from './write-batch'
 
-/** Stores an entry permanently; books its money if only the facts are unreadable (returns true). Idempotent. */
+/** Stores an invalid stream entry with the reason. Books its money if only facts are unreadable (returns true). Idempotent. */
 export async function buryEntry(sql: Sql, suspect: Suspect): Promise<boolean> {
   const { entry, reason } = suspect
   const envelope = suspect.record ?? parseRecordEnvelope(entry.fields)

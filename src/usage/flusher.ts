@@ -1,4 +1,3 @@
-/** Moves usage records from the ledger's streams to Postgres: delivered at least once, booked exactly once. */
 import { Cluster } from 'ioredis'
 import type { Database } from '@/db/client'
 import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
@@ -88,7 +87,7 @@ const CLAIM_PER_SHARD = 200
 /** Maximum failing entries to count; beyond it the oldest count is lost. */
 const MAX_SUSPECTS = 10_000
 
-/** One worker: reads a batch, writes it in one transaction, acknowledges it. A failed batch is kept and retried. */
+/** Moves usage records from the ledger's streams to Postgres, a transaction each batch. Delivered at least once, booked exactly once. */
 export function createFlusher(options: FlusherOptions): Flusher {
   return new RecordFlusher({ ...DEFAULTS, ...options })
 }

@@ -1,4 +1,3 @@
-/** Turns stream entries into records and writes them; finds an invalid entry by halving the batch. */
 import { databaseFailure, describeFailure } from '@/db/failure'
 import type { StreamEntry } from '@/ledger/records/record-streams'
 import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
@@ -22,7 +21,7 @@ const MAX_CONFLICTS = 5
 /** Writes records in one transaction and returns how many were new. Must end in bounded time. */
 type WriteRecords = (records: readonly UsageRecord[]) => Promise<number>
 
-/** Stores `entries` with `write`. Throws on a database failure; then nothing or a part was written. */
+/** Turns `entries` into records and stores them with `write`; finds an invalid one by halving. Throws after a database failure. */
 export async function storeEntries(write: WriteRecords, entries: readonly StreamEntry[]): Promise<StoreResult> {
   const result: StoreResult = { stored: [], suspects: [], inserted: 0, records: [] }
   const readable: ReadableEntry[] = []

@@ -1,10 +1,9 @@
-/** Writes the daily sums by tags: up to a limit of combinations per account and day have a row, the rest share one. */
 import type { TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import { MAX_DAILY_TAGS } from '@/db/usage-sums/tag-sums'
 import type { TagTotal } from './totals'
 
-/** Adds `totals`. Concurrent writers for the same account and day may slightly exceed the limit. */
+/** Writes daily sums by tags: a row each up to a limit per account and day, the rest share one. Concurrent writers may exceed it. */
 export function moveTags(transaction: TransactionSql, totals: readonly TagTotal[]): Promise<unknown> {
   const numbers = (value: (total: TagTotal) => number) => plainArray(totals.map(value))
   const texts = (value: (total: TagTotal) => string) => textArray(totals.map(value))

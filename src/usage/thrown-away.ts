@@ -1,4 +1,3 @@
-/** Sums of calls that were started and abandoned, for operators: the margins include their cost, and here it is separate. */
 import type { TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import { providerCostOf } from '@/db/usage-columns'
@@ -7,7 +6,7 @@ import { utcDay } from './totals'
 
 type ThrownAway = { day: string; model: string; calls: number; cost: number }
 
-/** Adds such calls of `records` in their transaction. No query if there are none. */
+/** Adds `records`' calls that were started and abandoned to the sums for operators, in their transaction. No query if there are none. */
 export async function addThrownAway(transaction: TransactionSql, records: readonly UsageRecord[]): Promise<void> {
   const sums = new Map<string, ThrownAway>()
   for (const record of records) {

@@ -1,4 +1,3 @@
-/** Adds the tags of its key to a usage record, as they are when the record is booked. */
 import type { TransactionSql } from 'postgres'
 import { textArray } from '@/db/array-literal'
 import type { UsageRecord } from '@/ledger/usage-record'
@@ -6,7 +5,7 @@ import { withFixedTags } from './tags'
 
 type KeyRow = { id: string; tags: string }
 
-/** `records` in their order; those of a key without tags are unchanged. */
+/** Adds its key's tags to each record, as they are at booking. Records stay in order; those of a key without tags are unchanged. */
 export async function withKeyLabels(
   transaction: TransactionSql,
   records: readonly UsageRecord[],

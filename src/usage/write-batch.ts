@@ -1,4 +1,3 @@
-/** Writes usage records to Postgres in one transaction, in which only new records change totals. */
 import type { Sql, TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import { databaseFailure } from '@/db/failure'
@@ -12,10 +11,10 @@ import { type AccountTotal, type DayTotal, type KeyTotal, type MemberTotal, tota
 import { withKeyLabels } from './with-key-labels'
 
 /**
- * Inserts `records` and updates the balances, monthly sums and daily sums for new ones. Returns their number. All or nothing; repeating it
- * with the same records changes nothing. Rows are locked in the order of their ids in every table, so that two writers can't deadlock. (The
- * order is that of the arrays, which are short enough to determine every plan; otherwise Postgres aborts one writer of a deadlock, which
- * repeats its transaction.)
+ * Writes usage records to Postgres in one transaction, in which only new records change totals. Inserts `records` and updates the balances,
+ * monthly sums and daily sums for new ones. Returns their number. All or nothing; repeating it with the same records changes nothing. Rows
+ * are locked in the order of their ids in every table, so that two writers can't deadlock. (The order is that of the arrays, which are
+ * short enough to determine every plan; otherwise Postgres aborts one writer of a deadlock, which repeats its transaction.)
  */
 export async function writeUsageBatch(sql: Sql, records: readonly UsageRecord[]): Promise<number> {
   const batch = withoutRepeats(records)

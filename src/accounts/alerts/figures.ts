@@ -1,4 +1,3 @@
-/** Reads from Postgres the figures by which an account's alerts are decided. */
 import { budgetsOf } from '@/accounts/budgets/budget-history'
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
@@ -23,7 +22,7 @@ type Row = {
 type KeyRow = { accountId: string; id: string; name: string; owner: string | null; spent: number; limit: number | null }
 type MemberRow = { accountId: string; id: string; name: string }
 
-/** The figures of those accounts that exist, from one snapshot. */
+/** Reads the figures that decide accounts' alerts, from one Postgres snapshot. Unknown accounts are omitted. */
 export async function readFigures({ sql }: Database, accountIds: readonly string[], nowMs: number): Promise<Figures[]> {
   const { day, month } = windowNumbers(nowMs)
   const asked = textArray(accountIds)

@@ -1,4 +1,3 @@
-/** Finds rotated-out key secrets that are still used and expire soon. */
 import type { Database } from '@/db/client'
 import type { Reminder } from './look'
 
@@ -19,7 +18,7 @@ type UsedSecret = {
   endMs: number
 }
 
-/** One reminder for each secret that was used in the last quarter of its overlap. */
+/** Finds rotated-out key secrets that expire soon and were used in the last quarter of their overlap: one reminder each. */
 export async function endingSecrets({ sql }: Database, nowMs: number): Promise<Reminder[]> {
   const now = new Date(nowMs).toISOString()
   const secrets = await sql<UsedSecret[]>`

@@ -1,4 +1,3 @@
-/** Writes alert mails: one per person for all alerts of one check. */
 import { and, eq, inArray, isNotNull } from 'drizzle-orm'
 import { writeMails } from '@/accounts/mails/outbox'
 import { type NewMail, optionalKindOf } from '@/accounts/mails/templates'
@@ -9,7 +8,7 @@ import type { Transaction } from '@/db/client'
 import { type FactAlerts, refusedMailAddresses } from '@/db/mail-schema'
 import type { DueAlert } from './crossings'
 
-/** Sends each person the alerts that are meant for them and that they want. All are of one account. */
+/** Mails each person all alerts of one check that are meant for them and that they want, in one mail. All are of one account. */
 export async function tellAll(transaction: Transaction, accountId: string, due: readonly DueAlert[]): Promise<void> {
   if (due.length === 0) return
   const audience = await readAudience(transaction, accountId)

@@ -1,11 +1,10 @@
-/** A lease: only one gateway at a time looks for alerts, since a second one would repeat the same work. */
 import { sql } from 'drizzle-orm'
 import { workerTurns } from '@/db/alert-schema'
 import type { Database } from '@/db/client'
 
 const WORKER = 'alerts'
 
-/** Takes or renews the lease for `durationMs`, by the database's clock. False if another holder has it. */
+/** Takes or renews a lease for `durationMs`, by the database's clock, so that one gateway at a time looks for alerts. False if taken. */
 export async function takeTurn({ db }: Database, holder: string, durationMs: number): Promise<boolean> {
   const endsAt = sql`now() + ${durationMs} * interval '1 millisecond'`
   const taken = await db

@@ -1,7 +1,3 @@
-/**
- * Background worker for alerts and scheduled mails. It checks accounts with new usage and keys that expire soon. One gateway at a time
- * works.
- */
 import { writeScheduledMails } from '@/accounts/scheduled-mails/write-due'
 import type { Database } from '@/db/client'
 import { describeFailure, sumApart } from '@/db/failure'
@@ -45,7 +41,7 @@ interface AlertWorker extends BackgroundWorker {
   runOnce(): Promise<number>
 }
 
-/** Creates the worker. It runs every `intervalMs`, varied by half. */
+/** Background worker for alerts and scheduled mails, at one gateway at a time. It runs every `intervalMs`, varied by half. */
 export function createAlertWorker(deps: AlertDeps, intervalMs = INTERVAL_MS): AlertWorker {
   const { database, clock, logger, bookedUntilMs } = deps
   /** Last account of a full page: the next round continues after it, so that every account has its turn. */

@@ -42,7 +42,6 @@ type BudgetRows = {
 
 export type Budgets = ReturnType<typeof createBudgets>
 
-/** Budgets in `database`; changes are also sent to `ledger`. */
 export function createBudgets(database: Database, ledger: Pick<Ledger, 'reloadBudgets'>) {
   return {
     list: listBudgets.bind(null, database),

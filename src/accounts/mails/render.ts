@@ -16,7 +16,6 @@ type Surroundings = {
   optional?: { unsubscribeUrl: string | undefined } | undefined
 }
 
-/** Renders a mail as subject, text and HTML. */
 export function renderMail({ subject, blocks }: MailContent, surroundings: Surroundings): RenderedMail {
   const { service, baseUrl, optional } = surroundings
   const links = blocks.flatMap((block) => ('page' in block ? [linkTo(surroundings, block.page)] : []))

@@ -1,4 +1,3 @@
-/** Sends mails through an SMTP server. Without a configured server, mails are only logged, and only outside production. */
 import type { Logger } from '@/lib/logger'
 import { once } from '@/lib/once'
 import type { RenderedMail } from './render'
@@ -27,7 +26,7 @@ export interface MailTransport {
 const TIMEOUT_MS = 10_000
 const MAX_REASON_CHARS = 300
 
-/** The mail transport. Undefined in production without settings: links in a log could open accounts. */
+/** Sends mails through an SMTP server. Without one, mails are logged; in production undefined: links in a log could open accounts. */
 export function createMailTransport(
   settings: MailSettings | undefined,
   isProduction: boolean,

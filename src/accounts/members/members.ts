@@ -7,7 +7,6 @@ import { type Credential, credentialsOf, endingKeys, type Fate, type KeyEnd } fr
 import { invite, listInvitations, resendInvitation, revokeInvitation } from './invitations'
 import { changeCompany, findKind, makeOrganisation } from './organisation'
 
-/** Members in `database`. `keys` deactivates their keys. */
 export function createMembers(database: Database, keys: KeyEnd) {
   return {
     list: (accountId: string) => listMembers(database, accountId),

@@ -1,4 +1,3 @@
-/** Whether a payer may see the account's balance. Postgres is asked only when a request is refused for lack of credit. */
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import type { Payer } from '@/ledger/outcomes'
@@ -12,7 +11,7 @@ const TIMEOUT_MS = 1_000
 const FRESH_MS = 1_000
 const MAX_PAYERS = 10_000
 
-/** Decides by the role of the acting member, else of the key's member. The account's own keys see the balance. Never rejects. */
+/** Whether a payer may see the balance: by the role of the acting member, else of the key's. The account's own keys may. Never rejects. */
 export function createSeesBalance(database: Database): (payer: Payer) => Promise<boolean> {
   const answers = createBoundedMap<string, { untilMs: number; answer: Promise<boolean> }>(MAX_PAYERS)
   return (payer) => {

@@ -1,4 +1,3 @@
-/** Records when a rotated-out secret was last used, so that people see which programs still use it. */
 import type { Database } from '@/db/client'
 import type { Payer } from '@/ledger/outcomes'
 import { createBoundedMap } from '@/lib/bounded-map'
@@ -7,7 +6,7 @@ import { createBoundedMap } from '@/lib/bounded-map'
 const INTERVAL_MS = 60_000
 const CAPACITY = 10_000
 
-/** Records uses in `database` in the background. Failed writes are dropped: the next use is written. */
+/** Records in the background when a rotated-out secret was last used. Failed writes are dropped: the next use is written. */
 export function createSecretUse({ sql }: Database): (payer: Payer) => void {
   const writtenAtMs = createBoundedMap<string, number>(CAPACITY)
   return ({ keyId, secret = 1 }) => {

@@ -1,4 +1,3 @@
-/** Formats a usage digest as the facts of its mail. */
 import type { NewMail } from '@/accounts/mails/templates'
 import type { FactRows } from '@/db/mail-schema'
 import { formatUsd, NANO_PER_USD, nano } from '@/lib/money'
@@ -15,7 +14,7 @@ const MAX_DAYS = 3650
 const MAX_PERCENT = 1000
 const CENT_DIGITS = 2
 
-/** `seesCredit`: whether the recipient may see the account's balance. */
+/** Formats a usage digest as the facts of its mail. `seesCredit`: whether the recipient may see the account's balance. */
 export function digestWords(
   digest: UsageDigest,
   { unit }: Period,

@@ -1,4 +1,3 @@
-/** Reads the usage of an account, or of one person's keys in it, in a period. It adds up the same daily sums as the account statement. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { Period } from './periods'
 
@@ -27,7 +26,7 @@ export type UsageDigest = {
 
 const MOST = 5
 
-/** Reads everything in one statement, so from one snapshot. `today`: yyyy-mm-dd. */
+/** Reads the usage of an account, or of one person's keys in it, from the daily sums in one snapshot. `today`: yyyy-mm-dd. */
 export async function readDigest(
   sql: Sql | TransactionSql,
   { accountId, madeBy }: DigestOf,

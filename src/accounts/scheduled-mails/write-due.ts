@@ -1,7 +1,3 @@
-/**
- * Writes the scheduled mails that are due: one per period and subscriber. The mail and the record that prevents a second one are written in
- * one transaction.
- */
 import { and, eq, lt } from 'drizzle-orm'
 import { writeMails } from '@/accounts/mails/outbox'
 import type { NewMail } from '@/accounts/mails/templates'
@@ -22,8 +18,9 @@ const ROUND_SIZE = 100
 type ScheduleClock = { nowMs: number; bookedUntilMs: number }
 
 /**
- * Returns how many were due. If several periods have passed, only the latest is mailed. No mail is sent for a period without usage, or to a
- * refused address.
+ * Writes the scheduled mails that are due: one per period and subscriber. The mail and the record that prevents a second one are written in
+ * one transaction. Returns how many were due. If several periods have passed, only the latest is mailed. No mail is sent for a period
+ * without usage, or to a refused address.
  */
 export async function writeScheduledMails(database: Database, clock: ScheduleClock): Promise<number> {
   return await sumApart(SCHEDULED_KINDS, async (kind) => {

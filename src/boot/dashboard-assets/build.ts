@@ -1,4 +1,3 @@
-/** Bundles the pages of dashboard and documentation with Bun: hashed names, one chunk per page, compressed. */
 import { basename, join } from 'node:path'
 import type { DashboardAssets } from '@/console/http/assets/assets'
 import { type Asset, createAsset } from '@/http/asset'
@@ -14,7 +13,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
 }
 
-/** Bundles and compresses. If the sources don't build, rejects with all their errors. */
+/** Bundles the pages of dashboard and documentation with Bun: hashed names, one chunk per page, compressed. Rejects with all errors. */
 export async function buildAssets(): Promise<DashboardAssets> {
   const result = await Bun.build({
     entrypoints: [join(SOURCE, 'main.tsx'), join(SOURCE, 'docs', 'docs.ts')],

@@ -1,4 +1,3 @@
-/** Finds a free TCP port on loopback for a server that needs a fixed one. */
 import { createServer } from 'node:net'
 
 /** Below the ephemeral ports, even plus the 10,000 of a Redis cluster bus. Above 10,080, since clients refuse some lower ports. */
@@ -8,7 +7,7 @@ const MAX_TRIES = 200
 /** Ports returned before: their servers may not listen yet. */
 const given = new Set<number>()
 
-/** A free port of 127.0.0.1, from 11,000 to 19,999. Throws if none is found. */
+/** Finds a free TCP port of 127.0.0.1, from 11,000 to 19,999, for a server that needs a fixed one. Throws if none is free. */
 export async function freePort(): Promise<number> {
   if (given.size > COUNT / 2) given.clear()
   for (let tries = 0; tries < MAX_TRIES; tries++) {

@@ -1,4 +1,3 @@
-/** Notices if the command that started the gateway has ended (`npx` ends without its child), so that the gateway can stop too. */
 import { readFileSync } from 'node:fs'
 import type { OuterEnvironment } from './process'
 

@@ -1,4 +1,3 @@
-/** Finds the program for the embedded Redis: on PATH, downloaded earlier, or downloaded now. */
 import { join, resolve } from 'node:path'
 import type { OuterEnvironment } from './process'
 import { fetchRedis, findUnpackedRedis, type RedisProgram } from './redis-fetch'

@@ -1,4 +1,3 @@
-/** The sandbox's answers: a pure function of the request. Token counts are proportional to text lengths. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /** The fields that the sandbox uses, in the shape of chat-completions, whatever the request's format. */
@@ -27,7 +26,7 @@ const ASTRAL_CHARACTER = /[\u{10000}-\u{10ffff}]/gu
 const ASKS_FOR_LENGTH = /\b(\d{1,4}) words\b/i
 const FILLER = 'simulated text goes on so that there is something to stream and to count'.split(' ')
 
-/** Answers `request` with a tool call if it asks for one, else with text that repeats part of the last message. */
+/** Simulates an answer, purely from `request`: the requested tool call, or a part of the last message. Tokens follow text lengths. */
 export function simulateAnswer(request: SandboxRequest): SandboxAnswer {
   const inputTokens = countTokens(JSON.stringify(request.messages) + JSON.stringify(request.tools ?? []))
   const last = request.messages.at(-1)

@@ -1,4 +1,3 @@
-/** A simulated provider inside this process, for every format. Its answers say that they are simulated. */
 import { type ChatCompletionRequest, type FixtureResponse, LLMock } from '@copilotkit/aimock'
 import { simulateAnswer } from './sandbox-answer'
 import { answerBatch, answerEmbeddings } from './sandbox-embeddings'
@@ -11,7 +10,7 @@ const CHUNK_INTERVAL_MS = 8
 /** Marks requests in the format whose tool calls end with the same finish reason as texts. */
 const ENDS_CALLS_WITH_STOP = 'ends-calls-with-stop'
 
-/** Starts the sandbox on a free loopback port. Every credential and model name is accepted. */
+/** Starts a simulated provider in this process, for every format, credential and model name. Its answers say that they are simulated. */
 export async function startSandbox(): Promise<Sandbox> {
   // The library stores requests for inspection; one is the minimum.
   const server = new LLMock({ port: 0, host: '127.0.0.1', journalMaxEntries: 1, fixtureCountsMaxTestIds: 1 })

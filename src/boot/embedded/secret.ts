@@ -1,10 +1,9 @@
-/** A password that an embedded server and its clients share through a file that only its owner can read. */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { randomBase62 } from '@/lib/ids'
 
 const PASSWORD_LENGTH = 32
 
-/** Reads the password in the file `path`. If there is none, makes one (190 bits, URL-safe) and writes it with mode 0600. */
+/** Reads the password of an embedded server from `path`. If there is none, writes one (190 bits, URL-safe) with mode 0600. */
 export async function readOrCreatePassword(path: string): Promise<string> {
   const kept = await readFile(path, 'utf8').catch(() => '')
   if (kept.length === PASSWORD_LENGTH) return kept

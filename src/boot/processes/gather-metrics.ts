@@ -30,7 +30,6 @@ type Member = {
   isLate: boolean
 }
 
-/** Creates a collector without processes. */
 export function createGatheredMetrics(): GatheredMetrics {
   const merged = createMergedMetrics()
   /** By name; an ended process stays until its replacement starts. */

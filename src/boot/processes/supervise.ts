@@ -1,4 +1,3 @@
-/** Runs several server processes on one port: starts, restarts and stops them. */
 import type { Logger } from '@/lib/logger'
 import { createGatheredMetrics } from './gather-metrics'
 import type { FromProcess, ToProcess } from './messages'
@@ -22,7 +21,7 @@ type SuperviseOptions = {
 /** Prevents endless restarts of a process that fails at once. */
 const RESTART_PAUSE_MS = 500
 
-/** Starts the processes. All log to this process's output. */
+/** Runs several server processes on one port: starts, restarts and stops them. All log to this process's output. */
 export function supervise(options: SuperviseOptions): Supervisor {
   const { count, command, environment, logger } = options
   const children = new Set<Bun.Subprocess>()

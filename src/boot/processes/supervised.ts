@@ -1,4 +1,3 @@
-/** A server process's side of the supervisor channel: sends its metrics, and requests those of all processes. */
 import { GatewayError } from '@/chat/error'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
@@ -18,7 +17,7 @@ interface SupervisorLink {
   leave(): Promise<void>
 }
 
-/** Opens the channel. Call it once per process. */
+/** A server process's side of the supervisor channel: sends its metrics, and requests those of all processes. Once per process. */
 export function linkToSupervisor(logger: Logger): SupervisorLink {
   const questions = new Map<number, (text: string) => void>()
   let asked = 0

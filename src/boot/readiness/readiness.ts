@@ -1,4 +1,3 @@
-/** Readiness checks: Redis must accept the writes of paid requests. If Postgres is behind, the gateway is only degraded. */
 import type { Database } from '@/db/client'
 import type { ReadinessCheck } from '@/http/deps'
 import type { RedisClient } from '@/ledger/store/connection'
@@ -8,7 +7,7 @@ import type { Flusher } from '@/usage/flusher'
 
 const CHECK_TIMEOUT_MS = 1_000
 
-/** The checks of one process. None rejects or takes longer than a second. */
+/** Readiness checks, a second each at most: Redis must accept paid requests' writes; if Postgres is behind, it is only degraded. */
 export function readinessChecks(
   redis: RedisClient,
   watch: StoreWatch,

@@ -12,7 +12,6 @@ export type Reloading = Pick<Parameters<typeof createReloadParticipant>[0], 'fil
 
 type Parts = { catalog: LiveCatalog; workerRedis: RedisClient; logger: Logger }
 
-/** Creates the participant without starting it. */
 export function assembleReloads({ catalog, workerRedis, logger }: Parts, reloading: Reloading): ReloadParticipant {
   const exchange = createReloadExchange((text, name, args) => runText(workerRedis, text, [name], args))
   return createReloadParticipant({ ...reloading, exchange, catalog, clock: systemClock, logger })

@@ -1,10 +1,9 @@
-/** Distinguishes the two causes of SIGHUP: a reload is requested, or the terminal was closed. */
 import { closeSync, openSync, readFileSync } from 'node:fs'
 
 /** The bit of SIGHUP in /proc's signal masks. */
 const SIGHUP_BIT = 1n
 
-/** Call it at the start. Call the returned function at each SIGHUP: it returns whether the terminal was closed. */
+/** Tells why SIGHUP came: call it at the start, and its result at each SIGHUP: true if the terminal closed, false for a reload. */
 export function watchTerminal(): () => boolean {
   // Under nohup, the gateway must survive the terminal.
   const isToStop = hasTerminal() && !isIgnored()

@@ -7,7 +7,6 @@ import type { StoreWatch } from '@/ledger/store-watch'
 
 type Parts = { config: Config; redis: RedisClient; storeWatch: Pick<StoreWatch, 'state'> }
 
-/** The store of signatures that all gateways share. */
 export function createKeptSignatures({ config, redis, storeWatch }: Parts): SignatureStore {
   const crowdedShare = (config.redisFullPercent / 100) * ANSWERS_SHARE
   const keeper = {

@@ -1,4 +1,3 @@
-/** A process's two Redis clients: one for requests, and one for background work, so that they don't delay each other. */
 import { FatalStartError } from '@/boot/fatal-start-error'
 import type { Config } from '@/config/config'
 import { findOtherLayout } from '@/ledger/other-layout'
@@ -9,7 +8,7 @@ const REDIS_START_TIMEOUT_MS = 10_000
 /** Background work may wait longer than a client does. */
 const WORKER_COMMAND_TIMEOUT_MS = 5_000
 
-/** Connects both clients. Rejects if Redis is unreachable or has an unsupported version. */
+/** Connects two Redis clients, so that requests and background work don't delay each other. Rejects if unreachable or unsupported. */
 export async function connectClients(
   url: string,
   config: Config,

@@ -1,4 +1,3 @@
-/** Opens the database pools of one process, with metrics of their statements and connections. */
 import { connectDatabase, type Database } from '@/db/client'
 import { databaseFailure } from '@/db/failure'
 import type { ConnectionSources, PoolName, PoolReading, StoreMetrics } from '@/metrics/store-metrics'
@@ -11,7 +10,7 @@ type WatchedPools = {
   readings: ConnectionSources['pools']
 }
 
-/** Creates the pools over one database. `queried` is called for every statement. */
+/** Opens the database pools of one process, with metrics. `queried` is called for every statement. */
 export function createWatchedPools(databaseUrl: string, queried: StoreMetrics['queried']): WatchedPools {
   const opened = new Map<PoolName, Database>()
   /** Counts of replaced pools, so that a counter never falls. */

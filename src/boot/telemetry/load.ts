@@ -1,4 +1,3 @@
-/** Loads OpenTelemetry only if a collector is configured. */
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { PRODUCT } from '@/http/product'
@@ -6,7 +5,7 @@ import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import type { Telemetry } from '@/telemetry/start'
 
-/** The telemetry of this process; undefined if it is off. */
+/** Loads OpenTelemetry if a collector is configured; otherwise undefined. */
 export async function loadTelemetry(config: Config, catalog: Catalog, logger: Logger): Promise<Telemetry | undefined> {
   const { telemetry: settings, processes } = config
   if (!settings) return undefined

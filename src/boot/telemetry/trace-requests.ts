@@ -16,7 +16,6 @@ const UNTRACED = /^\/($|healthz$|readyz$|metrics$|api\/hello$|favicon|dashboard\
 /** Playground requests are paid for, so they are traced. */
 const PLAYGROUND = /^\/dashboard\/api\/a\/[^/]+\/playground\//
 
-/** Traces the requests of an application with these routes. */
 export function traceRequests(tracing: Tracing, routes: readonly Route[]): TraceRequest {
   const byMethod = Map.groupBy(routes, ({ method }) => method)
   const namers = new Map([...byMethod].map(([method, own]) => [method, routeNamer(own.map(({ path }) => path))]))

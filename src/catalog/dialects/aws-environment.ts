@@ -1,7 +1,3 @@
-/**
- * Finds AWS credentials for an entry with only a region, in the variables of AWS' own tools and platforms. They are added to the entry as
- * an operator would write them, so all rules for variables apply.
- */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 type Environment = Record<string, string | undefined>
@@ -9,7 +5,7 @@ type Environment = Record<string, string | undefined>
 /** Properties with which an entry names its own credentials. */
 const SOURCES = ['accessKeyId', 'profile', 'roleArn', 'container', 'instance']
 
-/** The catalogue file, with the environment's credentials in each aws `auth` that names none. */
+/** Completes each aws `auth` without credentials from AWS' own variables, as an operator would write it: all rules for variables apply. */
 export function withAwsCredentials(file: JsonValue, environment: Environment): JsonValue {
   if (!isJsonObject(file) || !isJsonObject(file.providers)) return file
   const providers = Object.entries(file.providers).map(([name, entry]) => {

@@ -1,7 +1,3 @@
-/**
- * The most tokens of a PDF. The file's own totals are not trusted: pages are counted in every page tree, and text by the codes that pages
- * draw. If pages or text may be hidden or reused, the size is infinite: the whole context.
- */
 import { inflateSync } from 'node:zlib'
 import { addFont, codeSizes, noFonts } from './pdf-fonts'
 import {
@@ -35,7 +31,10 @@ const HIDING_KEYS: readonly string[] = [
 const HIDING_TYPES: ReadonlySet<PdfValue | undefined> = new Set(['/ObjStm', '/XRef'])
 const MAX_DEPTH = 5
 
-/** The most tokens of the file. Infinity if its structure is unclear or the tokens exceed `most`. Takes linear time. */
+/**
+ * The most tokens of a PDF. The file's own totals are not trusted: pages are counted in every page tree, and text by the codes that pages
+ * draw. If pages or text may be hidden or reused, or the tokens exceed `most`, the size is infinite: the whole context. Takes linear time.
+ */
 export function pdfTokens(bytes: Buffer, most: number): number {
   const objects = readPdfObjects(bytes.toString('latin1'))
   return (objects && new Measure(bytes, objects, most - bytes.length).tokens()) ?? Number.POSITIVE_INFINITY

@@ -1,4 +1,3 @@
-/** Finds sold models of which the vendor has a newer generation. */
 import type { Catalog } from '@/catalog/types'
 import type { Fault } from '@/lib/fault'
 import { generationOf, isPreview } from './generations'
@@ -8,7 +7,7 @@ import { SECOND_MODELS } from './second-source'
 const VENDORS = new Set('openai anthropic google x-ai mistral deepseek moonshotai'.split(' '))
 const SOLD_KINDS = new Set(['chat', 'chat-by-responses', 'embedding'])
 
-/** A warning for each target whose line of models has one of a later version on `day` that is no preview. */
+/** Warns of each target whose line of models has a later version on `day` that is no preview. */
 export function newerGenerations({ models }: Catalog, day: string): Fault[] {
   const newest = newestOfLines(day)
   return [...models.values()].flatMap(({ id, targets }) =>

@@ -48,7 +48,6 @@ const BY_RESPONSES = { format: 'responses' } as const
 const ALIAS = /^(?!(?:models|publishers|v1[a-z0-9]*)\/)[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/
 const MAX_NAME = 128
 
-/** Makes the file for the models of `listed`. */
 export function suggestModels(
   provider: SuggestedProvider,
   listed: readonly ListedModel[],

@@ -24,7 +24,6 @@ type CatalogFileOptions = {
   sandboxBaseUrl: string | undefined
 }
 
-/** The catalogue file of a running gateway. */
 export function createCatalogFile(options: CatalogFileOptions): CatalogFile {
   const { path, environment, sandboxBaseUrl } = options
   const hashOf = (catalog: Catalog) => hashCatalog(catalog, sandboxBaseUrl !== undefined)

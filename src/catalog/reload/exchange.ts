@@ -51,7 +51,6 @@ const LEASE_MS = 5_000
 /** How long a process that missed an agreement can still find it. */
 const AGREEMENT_MS = 3_600_000
 
-/** Creates the exchange over Redis. */
 export function createReloadExchange(run: RunScript): ReloadExchange {
   return {
     async beat(member) {

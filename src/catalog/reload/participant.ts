@@ -55,7 +55,6 @@ type State = {
   known: Set<string>
 }
 
-/** Creates the participant of one process. */
 export function createReloadParticipant(options: ParticipantOptions): ReloadParticipant {
   const { exchange, catalog, file, gateway, clock, logger } = options
   const state: State = {

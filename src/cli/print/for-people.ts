@@ -1,12 +1,10 @@
-/** Prints a command's result for a person at a terminal: facts one below the other, lists as tables. */
-
 const GAP = '  '
 /** Characters that would move the cursor, colour the screen or end a line; customers' texts may contain them. */
 const CONTROL = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 type Row = Readonly<Record<string, unknown>>
 
-/** The text for `output`, if possible not wider than `columns`. */
+/** Prints a result for a person: facts below each other, lists as tables, if possible not wider than `columns`. */
 export function formatForPeople(output: Row, columns: number): string {
   const facts: [string, string][] = []
   const sections: string[] = []

@@ -1,4 +1,3 @@
-/** Finds accounts for administrators, by e-mail address, name or id, newest first. */
 import type { Database } from '@/db/client'
 import { type Page, type PageRequest, page } from '@/db/paging'
 import type { AccountStatus } from '@/ledger/outcomes'
@@ -23,7 +22,7 @@ export type FoundAccount = {
 
 type Row = Omit<FoundAccount, 'createdAt'> & { created_text: string; created_ms: number }
 
-/** One page of accounts. `%` and `_` in the search text are ordinary characters. */
+/** Finds accounts for administrators by e-mail address, name or id, newest first. `%` and `_` are ordinary characters. */
 export async function searchAccounts({ sql }: Database, search: AccountSearch): Promise<Page<FoundAccount>> {
   const text = search.text?.trim() ?? ''
   const pattern = containing(text.toLowerCase())

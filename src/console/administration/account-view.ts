@@ -1,4 +1,3 @@
-/** Everything an administrator sees of one account: live balance, keys, people, latest entries and orders. */
 import { desc, eq } from 'drizzle-orm'
 import type { Account, Accounts } from '@/accounts/accounts'
 import type { ApiKeys, KeyListing } from '@/accounts/api-keys'
@@ -35,7 +34,7 @@ type AccountViewDeps = {
 const ENTRY_COUNT = 50
 const ORDER_COUNT = 20
 
-/** The account; undefined if there is none. If the ledger is unreachable, only the balance is missing. */
+/** All that an administrator sees of one account; undefined if there is none. If the ledger is unreachable, only the balance is missing. */
 export async function viewAccount(deps: AccountViewDeps, accountId: string): Promise<AccountView | undefined> {
   const account = await deps.accounts.find(accountId)
   if (!account) return undefined

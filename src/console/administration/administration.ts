@@ -56,7 +56,6 @@ type DismissOutcome =
 /** Every change is audited. Reasons have 1 to 500 characters. */
 export type Administration = ReturnType<typeof createAdministration>
 
-/** Creates the administration. */
 export function createAdministration(deps: AdministrationDeps) {
   const { ordersDeps, orders, accounts, apiKeys, reading, approvalLimit, defaultLimits, health } = deps
   const { database, ledger } = ordersDeps

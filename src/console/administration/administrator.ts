@@ -1,10 +1,9 @@
-/** The acting administrator, as the audit log needs it. */
 import type { AuditEntry } from '@/accounts/audit'
 
 /** A signed-in person with the role `admin`, and where their request came from. */
 export type Administrator = { userId: string; email: string; ip?: string; requestId?: string }
 
-/** Actor and origin of an audit entry. */
+/** Actor and origin of an administrator's audit entry. */
 export function auditOrigin({
   userId,
   email,

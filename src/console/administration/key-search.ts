@@ -1,7 +1,3 @@
-/**
- * Finds API keys of all accounts for operators, newest first: by id, by a part of the name, or by the shown characters of the current or
- * former secret.
- */
 import type { Database } from '@/db/client'
 import { type Page, type PageRequest, page } from '@/db/paging'
 import type { KeyStatus } from '@/ledger/outcomes'
@@ -34,7 +30,7 @@ type Row = Omit<FoundKey, 'createdAt' | 'lastUsedAt'> & {
   used_ms: number | null
 }
 
-/** One page of keys, deleted ones included. */
+/** Finds API keys of all accounts, newest first: by id, part of the name, or shown characters of a secret. Includes deleted keys. */
 export async function searchKeys({ sql }: Database, search: KeySearch): Promise<Page<FoundKey>> {
   const text = search.text?.trim() ?? ''
   const pattern = containing(text.toLowerCase())

@@ -1,4 +1,3 @@
-/** The state of providers and targets for administrators. Circuits and keys are shared by all gateways; counts are this process's own. */
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Provider, Target } from '@/catalog/types'
 import type { RoutingStatus } from '@/routing/failover/routing-events'
@@ -57,7 +56,7 @@ type Fallback = { from: string; to: string; reason: string; count: number }
 
 type HealthReport = { providers: ProviderHealth[]; fallbacks: Fallback[] }
 
-/** The current report. It contains digests of keys, no keys. */
+/** The state of providers and targets, with digests of keys. Circuits and keys are shared by all gateways; counts are this process's. */
 export function reportHealth(sources: HealthSources): HealthReport {
   const status = sources.router.status()
   const providers = [...sources.catalog.current.providers.values()].map((provider) =>

@@ -26,7 +26,6 @@ type FoundUser = {
 
 type Row = Omit<FoundUser, 'createdAt'> & { created_text: string; created_ms: number }
 
-/** One page of people. */
 export async function searchUsers({ sql }: Database, search: UserSearch): Promise<Page<FoundUser>> {
   const text = search.text?.trim() ?? ''
   const pattern = containing(text.toLowerCase())

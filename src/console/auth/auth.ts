@@ -1,5 +1,3 @@
-/** The sign-in service: a secret shared by all gateways, the library that uses it, and the dependencies of all flows. */
-
 import type { MailDesk } from '@/accounts/mails/outbox'
 import type { MailSettings } from '@/accounts/mails/transport'
 import type { Database } from '@/db/client'
@@ -40,7 +38,7 @@ export type Auth = {
   countChange(viewer: Pick<Viewer, 'userId'>, accountId: string): Promise<void>
 }
 
-/** Builds the sign-in service. It uses the stores only from the first request on, so gateways start without them. */
+/** The sign-in service: secret, library and flows. It uses the stores only from the first request on, so gateways start without them. */
 export function createAuth(options: AuthOptions): Auth {
   const { settings, publicUrl, database, redis, logger } = options
   const secrets = once(() => secretsOf(settings.secrets, database))

@@ -46,7 +46,6 @@ function versionOf(secret: string): number {
 /** 48 bits fit exactly in a number. */
 const VERSION_CHARS = 12
 
-/** Creates the library over our tables. */
 export function createLibrary(options: LibraryOptions) {
   const isHttps = options.publicUrl?.startsWith('https://') ?? false
   return betterAuth({

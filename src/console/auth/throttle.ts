@@ -1,4 +1,3 @@
-/** Counts attempts (passwords, codes, changes) in the shared Redis. */
 import { createHmac } from 'node:crypto'
 import { GatewayError } from '@/chat/error'
 import { runText } from '@/ledger/run-text'
@@ -26,7 +25,7 @@ const RETRY_AFTER_SECONDS = 2
 /** Passed instead of a count's lifetime. */
 const TAKE_BACK = 0
 
-/** `secret` keys the hashes in Redis names, so that these reveal no addresses and installations don't share counts. */
+/** Counts attempts in the shared Redis. `secret` keys the hashes in names: they reveal no addresses, and no counts are shared. */
 export function createThrottle(redis: RedisClient, secret: () => Promise<string>): Throttle {
   async function keyOf({ name, subject }: Pick<Limit, 'name' | 'subject'>): Promise<string> {
     const digest = createHmac('sha256', await secret())

@@ -1,4 +1,3 @@
-/** The signed-in person of a request. A session ends when idle for too long, or too old. */
 import { eq } from 'drizzle-orm'
 import { type AccountRole, sessions, type UserRole } from '@/db/auth-schema'
 import { type AuthParts, ask } from './parts'
@@ -37,7 +36,7 @@ export type IdentifyViewer = (request: Request) => Promise<Viewer | undefined>
 /** The time of last use is written at most this often. */
 const TOUCH_SECONDS = 60
 
-/** Identifies people by the library's sessions. Reads role and account anew each time. */
+/** Identifies a request's person; reads role and account anew each time. A session ends when idle for too long, or too old. */
 export function createIdentifyViewer(parts: AuthParts): IdentifyViewer {
   const { db } = parts.database
   return async function identifyViewer(request) {

@@ -1,4 +1,3 @@
-/** The person or key that changes something in an account, as the audit log names them. */
 import type { ChangedBy } from '@/accounts/audit'
 import type { Member, Viewer } from '@/console/auth/viewer'
 import { clientAddress } from '@/http/client-address'
@@ -9,7 +8,7 @@ export type Caller = { viewer: Member; request: Request; by: ReturnType<typeof c
 
 type Changer = Pick<Viewer, 'userId' | 'email'> & Pick<Member, 'managementKeyId'>
 
-/** The person, or the management key on behalf of its maker, with network address and request id. */
+/** Actor of an audit entry: the person, or the management key on behalf of its maker, with network address and request id. */
 export function changedBy(
   { trustedProxyHops }: { trustedProxyHops: number },
   { userId, email, managementKeyId }: Changer,

@@ -23,7 +23,6 @@ const RECONNECT_MS = 2_000
 /** A page with this many unread events is gone or asleep. */
 const MAX_UNREAD = 256
 
-/** A response that stays open. */
 export function eventStream(options: EventStreamOptions): Response {
   const { begin, isAllowed, signal, heartbeatMs = HEARTBEAT_MS, checkMs = CHECK_MS, maxAgeMs = MAX_AGE_MS } = options
   const encoder = new TextEncoder()

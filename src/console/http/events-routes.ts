@@ -17,7 +17,6 @@ export type EventsDeps = GuardDeps & {
 
 const RETRY_SECONDS = 30
 
-/** Mounts `/dashboard/api/a/:accountId/events`. */
 export function eventsRoutes(deps: EventsDeps) {
   return guarded(deps, 'events-routes', `${ACCOUNT_PREFIX}/events`).get(
     '/',

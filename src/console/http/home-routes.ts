@@ -11,7 +11,6 @@ type HomeDeps = {
 /** Browsers accept this type; client libraries don't ask for it. */
 const PAGE_TYPE = /\btext\/html\b/
 
-/** Mounts `GET /`. */
 export function homeRoutes({ publicUrl }: HomeDeps) {
   const headers = { vary: 'accept', 'cache-control': 'no-cache', ...NO_SNIFFING, ...transportSecurity(publicUrl) }
   return new Elysia({ name: 'home-routes' }).get('/', ({ request }) => answer(request), { detail: { hide: true } })

@@ -59,7 +59,6 @@ export type TierBody = Static<typeof TierBody>
 
 const ModelCatalogue = Type.Object({ models: Type.Array(ModelBody), tiers: Type.Array(TierBody) })
 
-/** Mounts `/dashboard/api/models`. */
 export function modelRoutes(deps: GuardDeps & { catalog: CatalogSource }) {
   const catalogue = perCatalog(deps.catalog, ({ models, tiers }) => ({
     models: [...models.values()].map(modelBody),

@@ -69,7 +69,6 @@ const DOCUMENT = {
   },
 }
 
-/** Mounts `/dashboard/api/a/:accountId/orders`. */
 export function orderRoutes(deps: OrderRouteDeps) {
   return guarded(deps, 'order-routes', `${ACCOUNT_PREFIX}/orders`)
     .get('/options', () => options(deps), {

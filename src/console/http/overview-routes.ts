@@ -51,7 +51,6 @@ const OverviewBody = Type.Object({
   }),
 })
 
-/** Mounts `/dashboard/api/a/:accountId/overview`. */
 export function overviewRoutes(deps: OverviewDeps) {
   return guarded(deps, 'overview-routes', `${ACCOUNT_PREFIX}/overview`).get(
     '/',

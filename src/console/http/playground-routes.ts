@@ -14,7 +14,6 @@ import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
 
 type PlaygroundDeps = GuardDeps & Pick<KeyDeps, 'apiKeys' | 'readMemberKeyPolicy'> & { chat: HttpDeps }
 
-/** Mounts `/dashboard/api/a/:accountId/playground`. */
 export function playgroundRoutes(deps: PlaygroundDeps) {
   const { chat } = deps
   const endpoint: ChatEndpoint = {

@@ -15,7 +15,6 @@ const MAX_WAITING = 1_000
 const MAX_WAITING_EACH = 100
 const RETRY_AFTER_SECONDS = 2
 
-/** The slots of one process. */
 export function createReads(): Reads {
   const turns = createBudget({
     perSubject: SHARED.reads.perAccount,

@@ -24,7 +24,6 @@ const Choice = exactly({
   hours: Type.Integer({ minimum: 0, maximum: MAX_STORED_HOURS, description: '0 deletes what there is' }),
 })
 
-/** Mounts `/dashboard/api/a/:accountId/stored-responses`. */
 export function storedResponseViewRoutes(deps: StoredResponseDeps) {
   const { storedResponses } = deps
   return guarded(deps, 'stored-response-view-routes', `${ACCOUNT_PREFIX}/stored-responses`)

@@ -1,4 +1,3 @@
-/** Finds records of one key or model through the daily sums, which show the days with matches and their number. */
 import { plainArray, textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { MS_PER_DAY, utcDayOf } from '@/lib/clock'
@@ -27,7 +26,7 @@ type Cell = { day: string; key_id: string; model: string; requests: number }
 const CELLS_READ = 2_000
 const MAX_PROBES = 64
 
-/** Steps through the days with matches, several at a time if each has few. */
+/** Finds records of one key or model through the days that the daily sums show, several at a time if each has few. */
 export function createCellSteps(database: Database, filter: UsageFilter, windowSize: number): TakeStep {
   let known: Cell[] = []
   let isLast = false

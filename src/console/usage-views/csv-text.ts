@@ -1,5 +1,3 @@
-/** CSV for the usage export (RFC 4180), safe against spreadsheet formulas. */
-
 /** Characters with which a spreadsheet formula can begin. */
 const FORMULA_START = /^[=+\-@\t\r]/
 const NEEDS_QUOTES = /[",\r\n]/
@@ -7,7 +5,7 @@ const NEEDS_QUOTES = /[",\r\n]/
 /** Numbers, also as exact decimal text, are written unchanged; other texts are made harmless. Null is an empty cell. */
 export type CsvCell = string | number | boolean | null | { decimal: string }
 
-/** One row with its line end. */
+/** One CSV row of the usage export (RFC 4180) with its line end, safe against spreadsheet formulas. */
 export function csvRow(cells: readonly CsvCell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }

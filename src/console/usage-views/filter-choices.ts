@@ -23,7 +23,6 @@ const MAX_LABELS = 500
 
 type LabelRow = { kind: 'tag' | 'app'; label: string }
 
-/** Reads the values to choose from. */
 export async function readChoices({ sql }: Database, sight: Sight): Promise<FilterChoices> {
   const { accountId, madeBy } = sight
   const isSeen =

@@ -22,7 +22,6 @@ export type ReadKeyUsage = (
 
 const MS_PER_DAY = 86_400_000
 
-/** Reads the usage of keys from `database`. */
 export function createKeyUsage(database: Database): ReadKeyUsage {
   return (key, days, nowMs) => readKeyUsage(database, key, days, nowMs)
 }

@@ -1,4 +1,3 @@
-/** Finds charges that may be duplicates: same key, model, input size and cost, minutes apart. */
 import { plainArray, textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import type { ListedRecord } from './listed-record'
@@ -6,7 +5,7 @@ import type { ListedRecord } from './listed-record'
 /** Request bodies are not stored, not even as digests, so duplicates cannot be found exactly. */
 const MINUTES_APART = 10
 
-/** The request id of the nearest such charge, by record id; records without one are omitted. */
+/** Request ids of possible duplicates (same key, model, input size, cost; minutes apart), by record id; those without one are omitted. */
 export async function findLookAlikes(
   { sql }: Database,
   accountId: string,

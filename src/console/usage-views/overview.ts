@@ -1,4 +1,3 @@
-/** A customer's start page: balance, recent spending, latency and next steps. */
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
 import { MS_PER_DAY, startOfUtcDay, utcDayOf } from '@/lib/clock'
@@ -40,7 +39,7 @@ type Speed = {
 const CHART_DAYS = 30
 const SPEED_DAYS = 7
 
-/** The account's overview at `nowMs`; undefined if there is no such account. Throws if Redis or Postgres is unreachable. */
+/** A customer's start page at `nowMs`; undefined for an unknown account. Throws if Redis or Postgres is unreachable. */
 export async function readOverview(
   database: Database,
   ledger: Ledger,

@@ -1,4 +1,3 @@
-/** Database reads that a person waits for: with a timeout, and with error messages for people. */
 import { GatewayError } from '@/chat/error'
 import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 
@@ -7,7 +6,7 @@ const QUERY_CANCELED = '57014'
 const TIMEOUT_MS = 10_000
 const RETRY_SECONDS = 2
 
-/** Waits for `work`. Throws a GatewayError: `timeout` if it takes too long, `overloaded` if Postgres is unreachable. */
+/** Waits for database reads for a person. Throws a GatewayError: `timeout` if it takes too long, `overloaded` if unreachable. */
 export async function readHistory<T>(work: Promise<T>): Promise<T> {
   try {
     return await withDatabaseDeadline(work, TIMEOUT_MS)

@@ -1,4 +1,3 @@
-/** Finds records page by page in bounded time: by the daily sums, by the index of exceptions, or by scanning backwards. */
 import type { Database } from '@/db/client'
 import { createCellSteps } from './cell-steps'
 import {
@@ -39,7 +38,7 @@ const DEFAULT_BUDGET_MS = 1_500
 /** Some dozen milliseconds of work if none of them matches. */
 const WINDOW_SIZE = 10_000
 
-/** One page of `filter`'s records. Throws if Postgres doesn't answer in time. */
+/** Finds a page of records in bounded time: by daily sums, the index of exceptions, or scanning. Throws if Postgres is too slow. */
 export async function searchRecords(
   database: Database,
   asked: UsageFilter,

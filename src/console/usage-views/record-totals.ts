@@ -18,7 +18,6 @@ export type RecordTotals = {
   archivedBeforeMs: number | null
 }
 
-/** The totals of all records that match `filter`. */
 export async function sumRecords(database: Database, filter: UsageFilter): Promise<RecordTotals> {
   if (isRolledUp(filter)) return await sumByDay(database, filter)
   if (filter.status !== 'ok') return await sumFromRecords(database, filter)

@@ -1,4 +1,3 @@
-/** An account's charged requests for administrators, each with a possible duplicate. */
 import type { Database } from '@/db/client'
 import { type PageRequest, pageSize } from '@/db/paging'
 import { MS_PER_DAY } from '@/lib/clock'
@@ -20,7 +19,7 @@ const DEFAULT_DAYS = 30
 /** Long enough to search a month of a busy account. */
 const BUDGET_MS = 10_000
 
-/** One page, newest first. */
+/** One page of an account's charged requests for administrators, newest first, each with a possible duplicate. */
 export async function listRequests(database: Database, search: RequestSearch, nowMs: number) {
   const { cursor, limit: _, fromMs = nowMs - DEFAULT_DAYS * MS_PER_DAY, toMs = nowMs + MS_PER_DAY, ...filter } = search
   const options = { after: fromCursor(cursor), limit: pageSize(search), budgetMs: BUDGET_MS }

@@ -47,7 +47,6 @@ const MAX_WAITING_EACH = 100
 /** All throw a GatewayError, `overloaded` or `timeout`, if a store is unreachable or too slow. */
 export type UsageViews = ReturnType<typeof createUsageViews>
 
-/** Creates the views over Postgres and the ledger. */
 export function createUsageViews({ database, ledger, priceUsage, clock, logger }: UsageViewsDeps) {
   const exports = createBudget({
     ...{ perSubject: SHARED.exports.perAccount, total: SHARED.exports.perProcess, waitMs: 0 },

@@ -1,4 +1,3 @@
-/** Finds usage records by scanning an account's records backwards in steps of fixed size. */
 import type { Database } from '@/db/client'
 import {
   afterCondition,
@@ -19,7 +18,7 @@ import {
   type UsageFilter,
 } from './usage-filter'
 
-/** Steps through all records of the filter's range, or only through the exceptions if nothing else can match. */
+/** Finds records by scanning an account's records backwards in fixed steps, or only the exceptions if nothing else can match. */
 export function createWindowSteps({ sql }: Database, filter: UsageFilter, windowSize: number): TakeStep {
   const isPlain = isRolledUp(filter) && !isByCell(filter)
   return isPlain

@@ -1,4 +1,3 @@
-/** A block of code with a copy button. */
 import { Box, Code } from '@mantine/core'
 import { CopyIcon } from '@/dashboard/components/fields/copy-field'
 
@@ -10,7 +9,7 @@ type CodeBlockProps = {
   isLandmark?: boolean
 }
 
-/** Scrolls sideways by itself. */
+/** A block of code with a copy button. Scrolls sideways by itself. */
 export function CodeBlock({ code, label, isLandmark = true }: CodeBlockProps) {
   return (
     <Box pos="relative">

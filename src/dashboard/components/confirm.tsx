@@ -20,7 +20,6 @@ type Confirmation = {
   run(): Promise<unknown>
 }
 
-/** Opens the dialog. */
 export function confirm(confirmation: Confirmation): void {
   const id = modals.open({
     title: confirmation.title,

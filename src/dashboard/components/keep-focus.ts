@@ -1,5 +1,3 @@
-/** Moves the focus if the focused element disappears: to the neighbouring row, or else to the heading above. */
-
 const ROW = 'li, tr'
 const FOCUSABLE = ':is(a[href], button, input, select, textarea, [tabindex="0"]):not(:disabled, [type="hidden"])'
 /** Dialogs and menus are rendered there; they return the focus to the element that opened them. */

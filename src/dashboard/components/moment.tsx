@@ -1,7 +1,6 @@
-/** A time on a page, in the viewer's time zone or relative to now; the other form is in its tooltip. */
 import { formatMoment, formatRelative } from '@/dashboard/format'
 
-/** `at` is ISO 8601; null is shown as `never`. */
+/** A time in the viewer's zone or relative to now; the other form is its tooltip. `at` is ISO 8601; null is shown as `never`. */
 export function Moment({
   at,
   isRelative = false,

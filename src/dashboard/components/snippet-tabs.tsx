@@ -1,10 +1,9 @@
-/** Tabs with the same API call in several languages. */
 import { Box, NativeSelect, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { type SnippetCall, snippetsOf } from '@/dashboard/snippets'
 import { CodeBlock } from './code-block'
 
-/** Shows `call`; the chosen language stays if the call changes. */
+/** Tabs with the same API call in several languages. The chosen language stays if the call changes. */
 export function SnippetTabs({ call }: { call: SnippetCall }) {
   const [chosen, setChosen] = useState('curl')
   const snippets = snippetsOf(call)

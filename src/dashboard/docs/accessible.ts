@@ -1,5 +1,3 @@
-/** Accessibility fixes for Swagger UI: names of controls, heading levels, focus. */
-
 type Mend = readonly [selector: string, mend: (element: HTMLElement) => void]
 
 const MENDS: readonly Mend[] = [
@@ -25,7 +23,7 @@ const MENDS: readonly Mend[] = [
   ['pre.microlight, .highlight-code pre', (element) => element.setAttribute('tabindex', '0')],
 ]
 
-/** Applies the fixes to `root` now, and whenever elements are added. */
+/** Fixes Swagger UI's accessibility below `root` (names, heading levels, focus), now and whenever elements are added. */
 export function keepAccessible(root: Element): void {
   const mendAll = () => {
     for (const [selector, mend] of MENDS)

@@ -1,4 +1,3 @@
-/** Signs calls for AWS: with current credentials, and with AWS' clock if ours is wrong. */
 import type { Authorizer } from '@/dialects/credentials/authorizer'
 import { createTokenSource, sharedSource } from '@/dialects/credentials/token-source'
 import { type AwsIdentity, credentialsOf, fetchCredentials, isRenewed } from './aws-credentials'
@@ -20,7 +19,7 @@ type Options = {
   bearer?: true | undefined
 }
 
-/** Authorizes calls to a provider at `baseUrl` as `identity`. */
+/** Signs calls for AWS at `baseUrl` as `identity`: with current credentials, and with AWS' clock if ours is wrong. */
 export function awsAuth(identity: AwsIdentity, baseUrl: string, options: Options = {}): Authorizer {
   const { service = serviceAt(baseUrl), bearer } = options
   const fetchToken = () => fetchCredentials(identity)

@@ -1,11 +1,10 @@
-/** Converts citations of a Converse answer to messages. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { listOf } from './messages-body'
 
 /** A placeholder for the search proof in messages; foreign proofs are removed before they are sent back (formats/messages/citations.ts). */
 const NO_PROOF = 'svc.unsigned'
 
-/** The citation; none if it has no location. */
+/** Converts a citation of a Converse answer to messages; none if it has no location. */
 export function citationOf({ title, source, sourceContent, location }: JsonObject): JsonObject[] {
   if (!isJsonObject(location)) return []
   const quote = listOf(sourceContent).map(({ text }) => textOf(text) ?? '')

@@ -1,4 +1,3 @@
-/** Converts messages content for Converse: turns, system prompt and tools. */
 import { invalidRequest } from '@/chat/error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { listOf } from './messages-body'
@@ -12,7 +11,7 @@ const NO_CONTENT = '(empty)'
 const HOSTED = /^(?:server_tool_use|mcp_tool_use|mcp_tool_listing|\w+_tool_result)$/
 const NO_NAME = /[^A-Za-z0-9\s\-()[\]]/g
 
-/** Converts the content of one request. Content that Converse doesn't support is added to `leftOut`, or refused. */
+/** Converts messages content for Converse: turns, system prompt, tools. Unsupported content is added to `leftOut`, or refused. */
 export class ContentWriter {
   /** Numbers documents, since each needs a unique name. */
   private documents = 0

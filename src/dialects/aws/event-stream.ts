@@ -28,7 +28,6 @@ const TEXT = 7
 
 const decoder = new TextDecoder()
 
-/** Creates a parser for one stream. */
 export function createEventStreamParser(): EventStreamParser {
   let parts: Uint8Array[] = []
   let size = 0

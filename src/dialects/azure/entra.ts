@@ -1,4 +1,3 @@
-/** Microsoft Entra ID tokens: for an application with a secret, for a workload with a token file, or for a machine's managed identity. */
 import { readFile } from 'node:fs/promises'
 import { type Authorizer, CredentialError } from '@/dialects/credentials/authorizer'
 import { bearerToken, requestToken } from '@/dialects/credentials/request-token'
@@ -35,7 +34,7 @@ const SCOPE = 'https://cognitiveservices.azure.com/.default'
 const FOUNDRY_SCOPE = 'https://ai.azure.com/.default'
 const FOUNDRY_HOST = /\.services\.ai\.azure\.[a-z]+$/
 
-/** Authorizes calls to a provider at `baseUrl` as `identity`. */
+/** Microsoft Entra ID tokens for `baseUrl`: for an application's secret, a workload's token file, or a machine's managed identity. */
 export function entra(identity: EntraIdentity, baseUrl: string): Authorizer {
   const scope = identity.scope ?? scopeAt(baseUrl)
   const fetchToken = () => ('tenant' in identity ? applicationToken(identity, scope) : machineToken(identity, scope))

@@ -1,7 +1,3 @@
-/**
- * Google Cloud tokens: for a service account with a key, for the machine's account from its metadata server, or by workload identity
- * federation.
- */
 import { createPrivateKey, sign } from 'node:crypto'
 import { type Authorizer, CredentialError } from '@/dialects/credentials/authorizer'
 import { bearerToken, requestToken } from '@/dialects/credentials/request-token'
@@ -25,7 +21,9 @@ const LIFE_SECONDS = 3600
 /** A smaller clock difference is not why Google refuses a claim. */
 const TOLERATED_SKEW_MS = 30_000
 
-/** Authorizes calls as `identity`; undefined if its credentials are of an unknown kind. */
+/**
+ * Google Cloud tokens: by a service account's key, the metadata server, or workload identity federation; undefined for other credentials.
+ */
 export function googleAuth(identity: GoogleIdentity): Authorizer | undefined {
   if (!('credentials' in identity)) {
     const { metadataHost = METADATA_HOST } = identity

@@ -1,11 +1,10 @@
-/** Decodes the content of a chat-completions message or delta, in all known variants. */
 import type { AnswerBlock } from '@/chat/response'
 import { decodeUrl } from '@/formats/media'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 export type DecodedPart = Exclude<AnswerBlock, { type: 'tool-call' | 'audio' }>
 
-/** Reasoning, text, refusal and images of one message or delta, in that order; parts of an array keep their order. */
+/** Decodes a chat-completions message or delta, in all known variants: reasoning, text, refusal, images. Array parts keep their order. */
 export function decodeContent(message: JsonObject): DecodedPart[] {
   const parts: DecodedPart[] = []
   pushText(parts, 'reasoning', firstText(message.reasoning_content, message.reasoning))

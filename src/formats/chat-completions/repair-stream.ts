@@ -28,7 +28,6 @@ const FIRST_DELTA = ['choices', 0, 'delta']
 /** The `object` field of every chunk. */
 const CHUNK = 'chat.completion.chunk'
 
-/** The repair of one stream. */
 export class StreamRepair {
   private readonly choices = new Map<number, Choice>()
   private readonly edits: JsonEdit[] = []

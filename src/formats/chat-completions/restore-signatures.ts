@@ -1,9 +1,8 @@
-/** Corrects signatures in a caller's messages before they are sent to a chat-completions provider. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { QUIRKS } from './provider'
 import { decodeSignature, isForeignSignature, ownSignature } from './signature'
 
-/** `messages` without marked signatures, or with the mark removed if the provider accepts them. Never changes `messages`. */
+/** Removes marked signatures from chat-completions messages, or only the mark if the provider accepts them. Never changes `messages`. */
 export function restoreSignatures(messages: JsonValue | undefined, quirks: ReadonlySet<string>): JsonValue | undefined {
   if (!Array.isArray(messages) || !messages.some(isMarkedMessage)) return messages
   const isTaken = quirks.has(QUIRKS.googleExtraContent)

@@ -1,7 +1,6 @@
-/** Converts code that a generate-content provider ran itself to text, since other formats have no such part. */
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 
-/** The text for `executableCode` or `codeExecutionResult`; undefined if the part has neither. */
+/** Converts `executableCode` or `codeExecutionResult` to text, since other formats have no such part; undefined if `part` has neither. */
 export function textOfCode(part: JsonObject): string | undefined {
   const { executableCode, codeExecutionResult } = part
   if (isJsonObject(executableCode)) {

@@ -1,5 +1,3 @@
-/** Guesses media types from URLs, for parts that don't state one. */
-
 const MEDIA_TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],
@@ -21,7 +19,7 @@ const MEDIA_TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
 /** Pages whose video providers of the format accept. */
 const VIDEO_PAGE = /^https?:\/\/(?:(?:www|m)\.)?(?:youtube\.com|youtu\.be)\//i
 
-/** The media type that a URL suggests. */
+/** Guesses a media type from a URL, for parts that don't state one. */
 export function guessMediaType(url: string): string | undefined {
   if (VIDEO_PAGE.test(url)) return 'video/mp4'
   const path = url.split(/[?#]/, 1)[0] ?? ''

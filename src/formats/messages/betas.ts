@@ -1,4 +1,3 @@
-/** Known beta features of messages, so that only those are requested whose costs the catalogue's prices cover. */
 import type { Beta } from '@/chat/protocol'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 
@@ -69,7 +68,7 @@ const FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
 
 const DATE = /-\d{4}-?\d{2}-?\d{2}$/
 
-/** The properties of a beta named in `body` or in the headers. */
+/** The properties of a beta named in `body` or headers, so that only those are requested whose costs the catalogue's prices cover. */
 export function describeBeta(name: string, body: JsonObject): Beta {
   const family = name.replace(DATE, '')
   const tool = TOOLS.get(family)

@@ -1,8 +1,7 @@
-/** Frames messages streams as server-sent events with names. */
 import type { Framing } from '@/formats/format'
 import { formatSse } from '@/lib/streams/sse'
 
-/** Every event has a name, since clients drop events without one. */
+/** Frames messages streams as server-sent events with names: clients drop events without one. */
 export const framing: Framing = {
   contentType: 'text/event-stream; charset=utf-8',
   open: '',

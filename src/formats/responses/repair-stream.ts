@@ -66,7 +66,6 @@ const NONE: JsonObject[] = []
 const NO_FRAMES: Frame[] = []
 const ANNOTATION = 'response.output_text.annotation.added'
 
-/** Creates the repair of one stream. */
 export class StreamRepair {
   private readonly whose: { id: string; created: number; own: [name: string, value: JsonValue, text: string][] }
   private readonly items = new Map<JsonValue | undefined, Item>()

@@ -1,7 +1,3 @@
-/**
- * Reads a stream to its end for a client that requested JSON. Nothing is delivered before it is complete, so any fault can still lead to
- * another target.
- */
 import type { ChatEvent } from '@/chat/event'
 import { createFolder } from '@/chat/fold'
 import type { ChatResponse } from '@/chat/response'
@@ -14,8 +10,9 @@ import { letUpstreamClose, RUNAWAY, type StreamBatch, type StreamSource } from '
 type FoldedStream = { kind: 'folded'; response: ChatResponse } | { kind: 'failed'; failure: UpstreamFailure }
 
 /**
- * Reads `source` up to its terminator. More than `maxChars` is malformed. The meter sees each event, because a client that disconnects pays
- * for the text so far.
+ * Reads a stream to its end for a client that requested JSON. Nothing is delivered before it is complete, so any fault can still lead to
+ * another target. Reads `source` up to its terminator. More than `maxChars` is malformed. The meter sees each event, because a client that
+ * disconnects pays for the text so far.
  */
 export async function foldStream(source: StreamSource, maxChars: number, meter: Meter): Promise<FoldedStream> {
   const folder = createFolder()

@@ -1,4 +1,3 @@
-/** The provider's side of a charge: our cost of the answer, and whether the provider's counts are plausible. For operators only. */
 import { requestCost } from '@/catalog/price'
 import type { PriceList } from '@/catalog/types'
 import type { ToolUses } from '@/chat/server-tools'
@@ -24,7 +23,7 @@ const OUTPUT_SLACK_TOKENS = 500
 /** A larger stated cost is ignored, so that sums fit into their column. */
 const MAX_PROVIDER_COST = 10_000 * NANO_PER_USD
 
-/** Computes our cost of an answer charged as `charge`, or uses the provider's stated cost. A free answer may still have a cost. */
+/** Our cost of an answer charged as `charge`, or the provider's stated cost, for operators only. A free answer may still have a cost. */
 export function providerBill(
   reading: MeterReading,
   charge: Charge,

@@ -1,4 +1,3 @@
-/** Ends the charge of an answer: decides it, settles the hold in the ledger, and reports the end. */
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import { type Charge, type Ending, FREE_HANG_UPS_PER_HOUR } from '@/ledger/charge'
@@ -38,7 +37,7 @@ type FailureNotes = {
 /** A charge that must be paid. */
 type Due = Extract<Charge, { kind: 'charge' }>
 
-/** Settles for `ending`. Returns the charge once the ledger has it (or soon after). */
+/** Ends an answer's charge: decides it, settles the hold, reports the end. Returns the charge once the ledger has it (or soon after). */
 export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending): Promise<Charge> {
   if (lacksCount(open)) await countNow(open)
   const reading = readingOf(open)

@@ -27,7 +27,6 @@ const RETRY_AFTER_SECONDS = 2
 const MAX_WAITING = 1_000
 const MAX_WAITING_EACH = 200
 
-/** Creates the budget of one process. */
 export function createAnswerRoom(waitMs = WAIT_MS): AnswerRoom {
   const { perAccount, perProcess } = SHARED.vectors
   const budget = createBudget({

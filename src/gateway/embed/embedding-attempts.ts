@@ -21,7 +21,6 @@ import type { EmbeddingDeps, EmbeddingRequestCall } from './embedding-call'
 import type { EmbeddingOffer } from './embedding-offer'
 import { type Embedded, tellVectors } from './tell-vectors'
 
-/** See {@link Attempts}. */
 export class EmbeddingAttempts extends Attempts<Embedded, EmbeddingDeps, EmbeddingRequestCall, EmbeddingOffer> {
   private readonly answered: AnsweredCalls = new Map()
 

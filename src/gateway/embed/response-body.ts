@@ -1,7 +1,3 @@
-/**
- * A response body made of pieces: short ones at once, longer ones as fast as the client reads, so that millions of numbers don't block the
- * event loop.
- */
 import { ReaderWatch } from '@/lib/streams/reader-watch'
 import { ownTurn } from '@/lib/wait/own-turn'
 
@@ -13,8 +9,9 @@ const SLICE_BYTES = 64 * 1024
 const encoder = new TextEncoder()
 
 /**
- * The body. `onEnd` is called once the pieces are no longer needed: all were read, the client disconnected, or it has read nothing for
- * `unreadMs` (a minute).
+ * A response body made of pieces: short ones at once, longer ones as fast as the client reads, so that millions of numbers don't block the
+ * event loop. The body. `onEnd` is called once the pieces are no longer needed: all were read, the client disconnected, or it has read
+ * nothing for `unreadMs` (a minute).
  */
 export function responseBody(
   pieces: Iterable<string | Uint8Array>,

@@ -28,7 +28,6 @@ export type Embedded = {
 /** How long a settlement waits for a count. */
 const COUNT_PATIENCE_MS = 2_000
 
-/** Settles, then answers. */
 export async function tellVectors(
   deps: EmbeddingDeps,
   call: EmbeddingRequestCall,

@@ -1,4 +1,3 @@
-/** Keeps the holds of this process alive: renews them in batches, each with its answer's progress. */
 import { shardByShard } from '@/ledger/holds/renew'
 import type { Ledger } from '@/ledger/ledger'
 import type { Renewal } from '@/ledger/outcomes'
@@ -30,7 +29,7 @@ const RENEW_EVERY_MS = 5_000
 const RENEWALS_PER_LIFE = 4
 const BATCH_SIZE = 100
 
-/** Creates the keeper of one process, for holds that live `holdTtlMs` (at least 5,000) without a renewal. */
+/** Renews the holds of this process in batches, with their answers' progress. Holds live `holdTtlMs` (at least 5,000) without a renewal. */
 export function createHoldKeeper(
   ledger: Pick<Ledger, 'renew'>,
   clock: Clock,

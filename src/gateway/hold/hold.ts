@@ -1,7 +1,3 @@
-/**
- * `withHold` is the only way to an upstream. It reserves credit before any call, and settles or releases exactly once, after a return, an
- * error, a disconnect or a bug.
- */
 import { GatewayError } from '@/chat/error'
 import type { RateLimits } from '@/chat/rate-limits'
 import { inputTokens } from '@/chat/usage'
@@ -46,8 +42,9 @@ export type Progress = { cost: Nano; facts: RequestFacts }
 export type Hold = Pick<OpenHold, Exclude<keyof OpenHold, keyof Renewable | 'isTakenCareOf'>>
 
 /**
- * Reserves, runs `use` with the accepted offer, and makes sure that the hold ends. Throws a GatewayError if the ledger refuses: 401, 402,
- * 429, or 503 if it is unreachable.
+ * `withHold` is the only way to an upstream. It reserves credit before any call, and settles or releases exactly once, after a return, an
+ * error, a disconnect or a bug. Reserves, runs `use` with the accepted offer, and makes sure that the hold ends. Throws a GatewayError if
+ * the ledger refuses: 401, 402, 429, or 503 if it is unreachable.
  */
 export async function withHold<Offered extends Offer>(
   deps: HoldDeps,

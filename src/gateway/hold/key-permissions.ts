@@ -14,7 +14,6 @@ export interface KeyPermissions {
 /** Number of remembered keys. For others the first request is planned twice. Keys without restrictions need no entry. */
 const CAPACITY = 20_000
 
-/** Creates the empty memory of one process. */
 export function createKeyPermissions(): KeyPermissions {
   const known = createBoundedMap<string, Allowed>(CAPACITY)
   return {

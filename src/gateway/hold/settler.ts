@@ -47,7 +47,6 @@ const MAX_KEPT = 50_000
 const BY_FORCE = { force: true } as const
 const AGAIN = { force: true, isRepeat: true } as const
 
-/** Creates the settler for one process. */
 export function createSettler(
   ledger: Pick<Ledger, 'settle' | 'release' | 'isBooked'>,
   clock: Clock,

@@ -37,7 +37,6 @@ export type TermsDeps = { ledger: Pick<Ledger, 'readKey'>; permissions: KeyPermi
 /** After this many changes of a key during one request, it is refused with `retry-after`. */
 const MAX_REPLANS = 5
 
-/** The offers of one request. Subclasses define how an offer is made. */
 export abstract class Negotiation<Offered extends Offer> {
   private latest: Offered | undefined
   private replans = 0

@@ -11,7 +11,6 @@ export interface ActiveStreams {
   interruptAll(): Promise<void>
 }
 
-/** Creates the list of the active streams of one process. */
 export function createActiveStreams(): ActiveStreams {
   const open = new Set<() => unknown>()
   return {

@@ -12,7 +12,6 @@ type BlockStart = Extract<ChatEvent, { type: 'text-start' | 'refusal-start' | 'r
 
 const CUT = { kind: 'length' } as const
 
-/** The blocks of a stream so far, without their texts. */
 export class Outline {
   private start: Extract<ChatEvent, { type: 'start' }> | undefined
   private readonly blocks: { start: BlockStart; isOpen: boolean }[] = []

@@ -1,5 +1,3 @@
-/** Relays a complete answer as JSON. It is settled first, so that a header can contain its cost. */
-
 import { shorten } from '@/chat/shorten'
 import type { CompleteAnswer } from '@/gateway/attempt/read-complete'
 import { beyondLimit } from '@/gateway/charge/charge'
@@ -11,8 +9,8 @@ import { completeAnswer, leftAlone, type RelayedAnswer } from './relayed'
 import { withCost } from './stated-cost'
 
 /**
- * Settles and answers with JSON in the client's format, unchanged if the provider has the same format. A disconnected client pays for an
- * answer that was read on.
+ * Relays a complete answer as JSON. It is settled first, so that a header can contain its cost. Settles and answers with JSON in the
+ * client's format, unchanged if the provider has the same format. A disconnected client pays for an answer that was read on.
  */
 export async function relayJson(answer: RelayedAnswer, { response, raw }: CompleteAnswer): Promise<Response> {
   const { client, providerFormat, charge: open, context } = answer

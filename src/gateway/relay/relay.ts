@@ -1,4 +1,3 @@
-/** Relays an answer in the shape the client requested, whichever shape the provider chose, and makes sure that it is settled. */
 import type { ChatEvent } from '@/chat/event'
 import { wholeCharacters } from '@/chat/shorten'
 import { unfold } from '@/chat/unfold'
@@ -10,7 +9,7 @@ import { relayJson } from './relay-json'
 import { relayStream } from './relay-stream'
 import { leftAlone, type RelayedAnswer } from './relayed'
 
-/** Relays a started answer. If an error occurs before a stream owns the answer, the attempt is ended too. */
+/** Relays an answer in the shape that the client requested, and settles it, also if an error occurs before a stream owns the answer. */
 export function relay(started: StartedAnswer, answer: RelayedAnswer): Soon<Response> {
   if (started.kind === 'complete' && !answer.client.wantsStream) return relayJson(answer, started)
   if (started.kind === 'abandoned') {

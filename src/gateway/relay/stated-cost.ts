@@ -1,4 +1,3 @@
-/** Writes an answer's cost into its last usage if the client asked for it. Other bytes stay unchanged. */
 import { requestCost } from '@/catalog/price'
 import type { Format } from '@/formats/format'
 import { chargeNow, type OpenCharge, pricesOf, readingOf } from '@/gateway/charge/open-charge'
@@ -8,7 +7,7 @@ import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { editJson } from '@/lib/json-splice'
 import { NANO_PER_USD } from '@/lib/money'
 
-/** `data`, the JSON of an answer or event, with the cost in its usage; unchanged if it has no last usage. */
+/** Writes an answer's cost into the usage of `data` if the client asked for it; unchanged if it has no last usage. */
 export function withCost(data: string, { costPlace }: Format, open: OpenCharge): string {
   const json = data.includes('"usage') ? parseJson(data) : undefined
   const path = isJsonObject(json) ? costPlace.usagePath(json) : undefined

@@ -33,7 +33,6 @@ export type Written =
   | { text: string; state: 'failed'; failure: UpstreamFailure }
   | { text: string; state: 'uncounted'; rest: Items }
 
-/** The writer of one stream. The answer's meter sees everything that is written. */
 export class StreamWriter {
   /** Passes the provider's own events on. */
   private readonly passing: PassingStream | undefined

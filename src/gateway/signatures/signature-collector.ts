@@ -13,7 +13,6 @@ export interface SignatureCollector {
   signedCalls(): ReadonlyMap<string, SignedCall>
 }
 
-/** Creates a collector for one answer. */
 export function createSignatureCollector(): SignatureCollector {
   const signed = new Map<string, SignedCall>()
   const callIds = new Map<number, string>()

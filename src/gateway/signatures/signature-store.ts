@@ -35,7 +35,6 @@ const MAX_ID_CHARS = 256
 /** The most bytes of signatures per call, more than the longest reasoning needs. */
 const MAX_BYTES = 1024 * 1024
 
-/** Creates the store over a keeper, whose counts all processes share. */
 export function createSignatureStore(keeper: SignatureKeeper): SignatureStore {
   async function keepAll(accountId: string, calls: ReadonlyMap<string, SignedCall>): Promise<unknown> {
     const texts = [...calls].flatMap(([id, signed]): [name: string, text: string, bytes: number][] => {

@@ -1,5 +1,3 @@
-/** The guide's files: each page is rendered and compressed at its first request, and cached. */
-
 import alerts from '#guide/alerts.md' with { type: 'text' }
 import budgets from '#guide/budgets.md' with { type: 'text' }
 import buyingCredit from '#guide/buying-credit.md' with { type: 'text' }
@@ -83,7 +81,7 @@ type Book = ReadonlyMap<string, LoadFile>
 
 const HTML = 'text/html; charset=utf-8'
 
-/** Creates the guide, with `address` instead of the address in examples. */
+/** The guide's pages: each is rendered and compressed at its first request. `address` replaces the address in examples. */
 export function createBook(address: string | undefined): Book {
   const texts = GROUPS.flatMap(({ pages }) => Object.entries(pages))
   const rendered = new Map(texts.map(([name, text]) => [name, renderPage(text, address)]))

@@ -14,7 +14,6 @@ type DocumentOptions = {
   version: string
 }
 
-/** The whole HTML document. */
 export function documentOf({ name, page, menu, version }: DocumentOptions): string {
   return `<!doctype html>
 <html lang="en">

@@ -1,9 +1,7 @@
-/** The browser script of the guide: search over all pages, copy buttons, and the colour scheme chosen in the dashboard. */
-
 /** One section in the index: page, anchor, titles and text. */
 export type SearchEntry = { path: string; page: string; heading: string; text: string }
 
-/** The script. It is the source text of this function, which therefore may only use browser globals. */
+/** The guide's browser script: search, copy buttons, colour scheme. It is this function's source text, which uses only browser globals. */
 export const SEARCH_SCRIPT = `(${startPage})()\n`
 
 function startPage(): void {

@@ -1,7 +1,3 @@
-/**
- * Answers requests with an idempotency key once: the first is sent and its answer stored; repetitions get that answer. The request
- * continues for some time after its client disconnects. docs/decisions/0014-a-key-is-charged-once.md lists all cases.
- */
 import { GatewayError } from '@/chat/error'
 import type { From } from '@/http/client-address'
 import { requireActiveKey } from '@/http/require-active-key'
@@ -39,8 +35,9 @@ type Asker = {
 }
 
 /**
- * Runs `answer`, unless an earlier request used the key: then returns its answer, or throws 409 (`conflict`). Throws 503 if that cannot be
- * checked.
+ * Answers requests with an idempotency key once: the first is sent and its answer stored; repetitions get that answer. The request
+ * continues for some time after its client disconnects. docs/decisions/0014-a-key-is-charged-once.md lists all cases. Runs `answer`, unless
+ * an earlier request used the key: then returns its answer, or throws 409 (`conflict`). Throws 503 if that cannot be checked.
  */
 export async function answerOnce(
   deps: OnceDeps,

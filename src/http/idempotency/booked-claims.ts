@@ -18,7 +18,6 @@ type BookedClaimsOptions = {
 /** The longest wait for Postgres. After it the request is refused, since its key may have been charged. */
 const ASK_TIMEOUT_MS = 2_000
 
-/** Wraps `claims`, so that Postgres is asked. */
 export function createBookedClaims({ claims, storeSinceMs, now, findCharged }: BookedClaimsOptions): Claims {
   const isDoubtful = () => now() - storeSinceMs() < KEEP_MS
 

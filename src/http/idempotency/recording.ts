@@ -1,5 +1,3 @@
-/** Copies a stream while it is sent, so that it can be sent again, and reads it to its end if the client disconnects. */
-
 export interface Recording {
   /** The client's stream. */
   readonly stream: ReadableStream<Uint8Array>
@@ -20,7 +18,7 @@ type RecordingOptions = {
   onEnd(text: string | undefined): Promise<void>
 }
 
-/** Copies `source`. It is read as fast as the client reads, while it is connected. */
+/** Copies a stream as fast as the client reads, so that it can be sent again, and reads it to its end if the client disconnects. */
 export function recordStream(source: ReadableStream<Uint8Array>, options: RecordingOptions): Recording {
   const reader = source.getReader()
   const heldBack: Uint8Array[] = []

@@ -35,7 +35,6 @@ const PATIENCE_MS = 500
 /** Claims sent at once. */
 const BATCH = 50
 
-/** Wraps `claims`, so that they are sent again after a loss. */
 export function createResentClaims(claims: Claims, clock: Clock, logger: Logger): ResentClaims {
   /** By request, in order of the last acknowledgement. */
   const known = new Map<string, Known>()

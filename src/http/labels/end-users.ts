@@ -1,4 +1,3 @@
-/** Pseudonymises end users in usage records: an end user's id becomes a keyed hash, the same for all requests of an account. */
 import { once } from '@/lib/once'
 
 /** The hash of an id of 1 to 128 characters; undefined for longer ids, and until the secret is known. */
@@ -7,7 +6,7 @@ export type HashEndUser = (accountId: string, name: string) => string | undefine
 const MAX_NAME_CHARS = 128
 const HASH_CHARS = 32
 
-/** Hashes with a secret that all gateways share: `given`, or the result of `read`, for which no request waits. */
+/** Replaces an end user's id by a hash with a secret that all gateways share, the same within an account. No request waits for `read`. */
 export function createEndUserHash(given: string | undefined, read: () => Promise<string>): HashEndUser {
   const readOnce = once(read)
   let known = given

@@ -1,4 +1,3 @@
-/** The OpenAPI document: generated from the routes by the swagger plugin, and shortened by `refineDocument`. */
 import { Elysia } from 'elysia'
 import type { Format } from '@/formats/format'
 import { refineDocument } from './refine'
@@ -56,7 +55,7 @@ type DocumentOptions = {
   sessionCookie: string
 }
 
-/** Builds the document. Loads the plugin only now, so that it doesn't slow down the start. */
+/** The OpenAPI document, generated from the routes by the swagger plugin, which is loaded only now to keep the start fast. */
 export async function openApiDocument({ errorFormat, ...options }: DocumentOptions): Promise<object> {
   const { swagger } = await import('@elysiajs/swagger')
   const all = options.routes()

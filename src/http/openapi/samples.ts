@@ -1,4 +1,3 @@
-/** Adds samples from the guide to the operations they call. The guide's own test runs each of them. */
 import embeddings from '#guide/embeddings.md' with { type: 'text' }
 import responses from '#guide/responses.md' with { type: 'text' }
 import streaming from '#guide/streaming.md' with { type: 'text' }
@@ -20,7 +19,7 @@ const GUIDE_ADDRESS = 'http://localhost:3000'
 
 type Paths = Record<string, Record<string, { description?: string }>>
 
-/** Adds the samples to the operations in `paths`, with `publicUrl` as address if known. */
+/** Adds samples from the guide to the operations that they call, with `publicUrl` as address if known. The guide's test runs each. */
 export function addSamples(paths: Paths, publicUrl: string | undefined): void {
   for (const [operation, { page, name, word, library }] of Object.entries(SAMPLES)) {
     const [method = '', path = ''] = operation.split(' ')

@@ -10,7 +10,6 @@ export interface SchemaShelf {
   readonly schemas: Readonly<Record<string, JsonObject>>
 }
 
-/** Creates an empty shelf. */
 export function createSchemaShelf(): SchemaShelf {
   const schemas: Record<string, JsonObject> = {}
 

@@ -1,4 +1,3 @@
-/** The OpenAPI document of all routes, for the reference page and client generators. */
 import { Elysia } from 'elysia'
 
 import { perCatalog } from '@/catalog/reload/live-catalog'
@@ -19,8 +18,7 @@ type DocsDeps = Pick<HttpDeps, 'catalog' | 'formats' | 'publicUrl'> & {
 }
 
 /**
- * Mounts `GET /docs/json`: the routes for customers, or all with `?internal=true`. Each document is built and compressed at its first
- * request.
+ * Mounts `GET /docs/json`: the customers' routes, or all with `?internal=true`; each document is built and compressed at its first request.
  */
 export function docsRoutes(deps: DocsDeps) {
   const headers = { 'cache-control': 'no-cache', ...OPEN_TO_PAGES, ...transportSecurity(deps.publicUrl) }

@@ -22,7 +22,6 @@ const FeedbackTaken = Type.Object({ request_id: Type.String(), rating: Rating })
 /** Enough for two short values. */
 const MAX_FEEDBACK_BYTES = 4_096
 
-/** Mounts `POST /v1/feedback`. */
 export function feedbackRoutes(deps: HttpDeps) {
   return new Elysia({ name: 'feedback-routes' }).post('/v1/feedback', ({ request }) => takeFeedback(deps, request), {
     parse: 'none',

@@ -1,4 +1,3 @@
-/** The endpoints of family 3: `POST /{v1,v1beta}/models/{model}:{verb}` in every spelling that clients use, and its model list. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { perCatalog } from '@/catalog/reload/live-catalog'
@@ -37,8 +36,8 @@ import { describedAs } from '@/http/openapi/wildcards'
 import { pathOf, queryOf } from '@/http/request-line'
 
 /**
- * Mounts the generate-content endpoints. The router can't separate model and verb, so the path is parsed here, and the endpoints are
- * documented below.
+ * The endpoints of family 3: `POST /{v1,v1beta}/models/{model}:{verb}` in every spelling that clients use, and its model list. Mounts the
+ * generate-content endpoints. The router can't separate model and verb, so the path is parsed here, and the endpoints are documented below.
  */
 export function generateContentRoutes(deps: HttpDeps) {
   const answer = ({ request }: { request: Request }) => answerPath(deps, request)

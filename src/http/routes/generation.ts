@@ -100,7 +100,6 @@ const Credits = Type.Object({
 
 const PRIVATE = { headers: { 'cache-control': 'no-store', ...NO_SNIFFING } }
 
-/** Mounts `GET /v1/generation` and `GET /v1/credits`. */
 export function generationRoutes(deps: HttpDeps) {
   return new Elysia({ name: 'generation-routes' })
     .get('/v1/generation', ({ request }) => tellGeneration(deps, request), {

@@ -19,7 +19,6 @@ const CONTENT_SECURITY_POLICY = [
 
 const HIDDEN = { detail: { hide: true } }
 
-/** Mounts `GET /docs/guide` and everything below it. */
 export function guideRoutes({ publicUrl }: { publicUrl: string | undefined }) {
   // Read and rendered at the first request.
   const loadBook = once(async () => (await import('@/http/guide/book')).createBook(publicUrl))

@@ -35,7 +35,6 @@ const KeyBody = Type.Object({
   }),
 })
 
-/** Mounts `GET /v1/key`. */
 export function keyRoutes(deps: HttpDeps) {
   return new Elysia({ name: 'key-routes' }).get('/v1/key', ({ request }) => describeKey(deps, request), {
     detail: operation({

@@ -1,4 +1,3 @@
-/** The endpoints of family 2: `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
 import { Elysia } from 'elysia'
 import { CountSchema, CountTokensRequest, decodeCountTokens, encodeCountTokens } from '@/formats/messages/index'
 import { answerChat, formatNamed } from '@/http/answer-chat'
@@ -7,7 +6,7 @@ import type { HttpDeps } from '@/http/deps'
 import { exampleModel, QUESTION, SYSTEM, WEATHER, WEATHER_QUESTION, WEATHER_SCHEMA } from '@/http/openapi/example-model'
 import { chatOperation, countOperation, type Examples } from '@/http/openapi/operation'
 
-/** Mounts the messages endpoints. Unknown query parameters are ignored, such as the libraries' `beta=true`. */
+/** The endpoints of family 2: messages and `count_tokens`. Unknown query parameters are ignored, such as the libraries' `beta=true`. */
 export function messagesRoutes(deps: HttpDeps) {
   const format = formatNamed(deps, 'messages')
   const endpoint = { format, route: '/v1/messages', line: {}, framing: format.framing }

@@ -20,7 +20,6 @@ import { describedAs } from '@/http/openapi/wildcards'
 import { formatOfHeaders } from '@/http/request-format'
 import { pathOf, queryOf } from '@/http/request-line'
 
-/** Mounts the shared model lists and entries, which need no credential. */
 export function modelsRoutes(deps: HttpDeps) {
   const formats = [...deps.formats.values()]
   const bodies = perCatalog(deps.catalog, (catalog) => ({

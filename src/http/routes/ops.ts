@@ -15,7 +15,6 @@ const Status = Type.Object(
   { title: 'ServiceStatus' },
 )
 
-/** Mounts `GET /healthz`, `GET /readyz` and `GET /metrics`. */
 export function opsRoutes(deps: HttpDeps) {
   return (
     new Elysia({ name: 'ops-routes' })

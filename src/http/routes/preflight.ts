@@ -2,7 +2,6 @@
 import { Elysia } from 'elysia'
 import { OPEN_PREFIXES, preflight } from '@/http/pages'
 
-/** Mounts `OPTIONS` for the paths of inference and model lists. */
 export function preflightRoutes() {
   const routes = new Elysia({ name: 'preflight-routes' })
   for (const prefix of OPEN_PREFIXES) {

@@ -17,7 +17,6 @@ import { openLine, type RequestLine } from '@/metrics/request-line'
 /** With this status, clients that tried a WebSocket continue with plain requests at once; after a 404 they would retry. */
 const UPGRADE_REQUIRED = 426
 
-/** Mounts the responses endpoints. */
 export function responsesRoutes(deps: HttpDeps) {
   const format = formatNamed(deps, 'responses')
   const endpoint = { format, route: '/v1/responses', line: {}, framing: format.framing }

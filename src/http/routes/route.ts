@@ -58,7 +58,6 @@ const RoutePlan = Type.Object({
   }),
 })
 
-/** Mounts `POST /v1/route`. */
 export function routeRoutes(deps: HttpDeps) {
   const formats = [...deps.formats.values()]
   return new Elysia({ name: 'route-routes' }).post('/v1/route', ({ request }) => answerRoute(deps, request), {

@@ -37,7 +37,6 @@ const InputItems = Type.Object({
 
 type Context = { request: Request; params: { id: string } }
 
-/** Mounts `GET` and `DELETE` of a stored answer, its `input_items`, and `cancel`. */
 export function storedResponseRoutes(deps: HttpDeps) {
   const routes = new Elysia({ name: 'stored-response-routes' })
   // For a base URL with `/v1` twice, or without.

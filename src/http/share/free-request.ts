@@ -1,5 +1,3 @@
-/** Free requests with a body: checks the key, limits the body, and waits for its turn. */
-
 import { readJsonBody } from '@/http/body'
 import { sentFrom } from '@/http/client-address'
 import type { HttpDeps } from '@/http/deps'
@@ -20,8 +18,8 @@ export type FreeRequest = {
 }
 
 /**
- * Counts a free answer of the account. Throws, before the body is read, if the account has used up its free answers, the key is not
- * allowed, or the body is large and the account lacks credit.
+ * Free requests with a body: checks the key, limits the body, and waits for its turn. Counts a free answer of the account. Throws, before
+ * the body is read, if the account has used up its free answers, the key is not allowed, or the body is large and the account lacks credit.
  */
 export async function openFree(deps: HttpDeps, request: Request, payer: Payer): Promise<FreeRequest> {
   deps.unpaid.answer(payer)

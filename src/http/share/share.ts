@@ -26,7 +26,6 @@ const MAX_TURNS_WAITING_EACH = 32
 /** Parsing this many values takes some milliseconds. */
 const MANY_VALUES = 5_000
 
-/** Creates the shared resources of one process. A single body always fits, whatever the operator's limit is. */
 export function createShares(unpaid: Admission, waitMs = WAIT_MS): OpenShare {
   const room = createBudget({
     perSubject: SHARED.bodies.perAccount,

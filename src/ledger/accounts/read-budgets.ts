@@ -1,4 +1,3 @@
-/** The current budgets of an account, for pages and `GET /v1/key`. */
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { budgetsName, keyName } from '@/ledger/store/names'
 import { integerOf, listOf } from '@/ledger/store/reply'
@@ -9,7 +8,7 @@ import { readBudgets as parseBudgets, type StoredBudget } from './stored-budgets
 /** The current budgets of an account or of one of its keys, by field, with the time in Redis. */
 export type BudgetsNow = { nowMs: number; entries: Map<string, StoredBudget> }
 
-/** Loads the account first if needed. Undefined if it doesn't exist. */
+/** Reads an account's budgets for pages and `GET /v1/key`, and loads it first if needed. Undefined if it doesn't exist. */
 export async function readBudgets(deps: LedgerDeps, accountId: string, keyId = ''): Promise<BudgetsNow | undefined> {
   if ((await readBalance(deps, accountId)) === undefined) return undefined
   const names = [budgetsName(accountId), ...(keyId === '' ? [] : [keyName({ accountId, keyId })])]

@@ -1,10 +1,9 @@
-/** Checks an account's budgets: held amounts against its open holds, and charges against Postgres. */
 import type { AccountView } from '@/ledger/accounts/account-view'
 import { budgetField, spentOf } from '@/ledger/accounts/budgets'
 import { BUDGET_WINDOWS, windowNumbers } from '@/ledger/budgets'
 import { NO_KEY } from '@/ledger/store/names'
 
-/** The violations; empty if the account has no budgets. */
+/** Compares an account's budgets: held amounts with its open holds, charges with Postgres. No violations without budgets. */
 export function brokenBudgets(view: AccountView): { kind: string; detail: string }[] {
   const { budgets, history } = view
   if (!budgets) return []

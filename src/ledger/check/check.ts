@@ -45,7 +45,6 @@ const BATCH_SIZE = 100
 const MAX_ROUNDS = 20
 const ROUND_PAUSE_MS = 50
 
-/** Checks every account, key and hold in Redis, and every account's money against Postgres. */
 export async function checkLedger(options: CheckOptions): Promise<CheckReport> {
   const { redis, history, logger, search = 'everything', pace = noRest } = options
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))

@@ -1,4 +1,3 @@
-/** Charges before a given time that haven't reached Postgres, and older holds that haven't ended. */
 import { streamedRecords } from '@/ledger/records/unsynced-records'
 import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
 import { SHARD_COUNT } from '@/ledger/store/names'
@@ -12,7 +11,7 @@ type Unsettled = {
   holds: number
 }
 
-/** Counts records and holds before `beforeMs` (milliseconds since 1970). Throws if Redis is unreachable. */
+/** Counts charges not yet in Postgres and open holds, from before `beforeMs` (ms since 1970). Throws if Redis is unreachable. */
 export async function countUnsettledBefore(redis: RedisClient, beforeMs: number): Promise<Unsettled> {
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))
   const holds = await countHoldsBefore({ redis, runner }, beforeMs)

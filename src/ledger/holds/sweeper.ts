@@ -1,4 +1,3 @@
-/** The worker that expires holds of dead gateways, shard by shard; any number may run. */
 import type { Ledger } from '@/ledger/ledger'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
@@ -20,7 +19,7 @@ const QUIET_FACTOR = 5
 const DEFAULT_LIMIT_PER_SHARD = 100
 const JITTER = 0.25
 
-/** Creates a stopped sweeper. Stopping it waits for a running sweep. */
+/** The worker that expires holds of dead gateways, shard by shard; any number may run. Stopping waits for a running sweep. */
 export function createSweeper(options: SweeperOptions): BackgroundWorker {
   const { ledger, logger, intervalMs = DEFAULT_INTERVAL_MS, limitPerShard = DEFAULT_LIMIT_PER_SHARD } = options
   const pauseMs = (found: number) => jittered(found > 0 ? intervalMs : intervalMs * QUIET_FACTOR, JITTER)

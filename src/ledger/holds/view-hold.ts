@@ -1,4 +1,3 @@
-/** Shows one hold as stored in Redis. */
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { deadlinesName, parseName } from '@/ledger/store/names'
 import { integerOf, listOf, wordOf } from '@/ledger/store/reply'
@@ -20,7 +19,7 @@ type StoredHold = {
   deadline: string
 }
 
-/** Reads the hold with this name; its deadline only if `member` is in the shard's deadlines. */
+/** Shows one hold as stored in Redis; its deadline only if `member` is in the shard's deadlines. */
 export async function viewHold(runner: ScriptRunner, name: string, member = ''): Promise<StoredHold> {
   const parsed = parseName(name)
   assert(parsed?.kind === 'hold', 'no name of a hold')

@@ -1,4 +1,3 @@
-/** Removes usage records from their streams once they are in Postgres, with one script per server. */
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { shardGroups } from '@/ledger/store/all-shards'
 import type { RedisClient } from '@/ledger/store/connection'
@@ -19,7 +18,7 @@ type Entry = { shard: number; id: string }
 /** Maximum entries per script call; a longer stream takes several calls. */
 const MAX_ENTRIES = 2_000
 
-/** Acknowledges and deletes entries. Returns the errors of failed shards, whose entries are delivered again. */
+/** Deletes usage records from streams once they are in Postgres, one script per server. Failed shards' entries are delivered again. */
 export async function takeOut(deps: AcknowledgeDeps, entries: readonly Entry[]): Promise<unknown> {
   const idsOf = new Map<number, string[]>()
   for (const { shard, id } of entries) {

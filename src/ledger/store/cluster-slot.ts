@@ -1,9 +1,7 @@
-/** Computes the Redis Cluster slot of a name. */
-
 const SLOT_COUNT = 16_384
 const CRC_POLYNOMIAL = 0x1021
 
-/** CRC-16/XMODEM of the name's hash tag, or of the whole name without one. */
+/** The Redis Cluster slot of a name: CRC-16/XMODEM of its hash tag, or of the whole name without one. */
 export function slotOf(name: string): number {
   const tag = /\{([^}]+)\}/.exec(name)?.[1] ?? name
   let crc = 0

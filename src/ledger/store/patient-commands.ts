@@ -18,7 +18,6 @@ function setPatientTimeout(this: Timed, timeoutMs: number): void {
   })
 }
 
-/** Applies to the later commands of all clients of this process. */
 export function waitPatiently(): void {
   Object.assign(Command.prototype, { setTimeout: setPatientTimeout })
 }

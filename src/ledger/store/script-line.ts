@@ -1,7 +1,3 @@
-/**
- * A direct way to run a script on one server. ioredis keeps the connection and parses replies. Scripts of one tick are written together,
- * without ioredis' promises, timers and copies.
- */
 import type { Redis } from 'ioredis'
 import type { Script } from '@/ledger/scripts/scripts'
 import type { StoreCallListener } from '@/ledger/store-calls'
@@ -31,8 +27,9 @@ const NO_ARGUMENTS: string[] = []
 const NOT_OPEN = "the connection isn't writeable"
 
 /**
- * Creates the line of one connection. A command waits for its answer for `timeoutMs` at most, and is sent once, or never if the
- * connection is not open. `prefix` is added to all names.
+ * A direct way to run a script on one server. ioredis keeps the connection and parses replies. Scripts of one tick are written together,
+ * without ioredis' promises, timers and copies. Creates the line of one connection. A command waits for its answer for `timeoutMs` at most,
+ * and is sent once, or never if the connection is not open. `prefix` is added to all names.
  */
 export function createScriptLine(
   redis: Redis,

@@ -1,4 +1,3 @@
-/** A rate limit per subject, per minute or another time, counted only in this process: for work that is too cheap to count elsewhere. */
 import { createBoundedMap } from '@/lib/bounded-map'
 
 interface Allowance {
@@ -13,7 +12,7 @@ interface Allowance {
 /** Beyond this many subjects, the least recently counted are forgotten. */
 const MAX_SUBJECTS = 50_000
 
-/** Allows `perSpan` at once, and then the same rate evenly. `perSpan` is called each time; `now` returns milliseconds. */
+/** A rate limit per subject in this process: `perSpan` at once, then that rate evenly. `perSpan` is called each time; `now`: ms. */
 export function createAllowance(perSpan: () => number, now: () => number, spanMs = 60_000): Allowance {
   /** When each subject will have its full allowance again. */
   const fullAtMs = createBoundedMap<string, number>(MAX_SUBJECTS)

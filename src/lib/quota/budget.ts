@@ -29,7 +29,6 @@ type BudgetOptions = {
 
 type Waiting = { subject: string; amount: number; enter(lease: Lease | undefined): void }
 
-/** Creates a budget of one process. */
 export function createBudget({ perSubject, total, maxWaiting, maxWaitingEach, waitMs }: BudgetOptions): Budget {
   const usedBy = new Map<string, number>()
   const line: Waiting[] = []

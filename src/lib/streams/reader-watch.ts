@@ -4,7 +4,6 @@ import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 /** How long a client may read nothing of the available data. */
 const UNREAD_MS = 60_000
 
-/** Runs from its creation until {@link stop}. */
 export class ReaderWatch implements Timed {
   dueAtMs: number
 

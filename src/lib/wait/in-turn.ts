@@ -1,6 +1,4 @@
-/** Prevents concurrent runs of the same work. */
-
-/** Returns a function that runs `task` after the previous run has ended or failed. */
+/** Prevents concurrent runs: the returned function runs `task` after the previous run has ended or failed. */
 export function inTurn(task: () => Promise<void>): () => Promise<void> {
   let last = Promise.resolve()
   return () => {

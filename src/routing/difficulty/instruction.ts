@@ -1,5 +1,3 @@
-/** Splits a prompt into its instruction and the material: in `Translate: "…"`, the quotation is not the task. */
-
 /** The two parts of one prompt. Either may be empty, and neither is longer than its source. */
 export type PromptParts = { instruction: string; payload: string }
 
@@ -17,7 +15,7 @@ const QUOTATION =
 const COLON = /[:：]/g
 const PARAGRAPHS = /\n\s*\n/
 
-/** Splits `text`. Linear in its length, which the caller must limit. */
+/** Splits a prompt into instruction and material: in `Translate: "…"`, the quotation is no task. Linear; the caller limits `text`. */
 export function splitPrompt(text: string): PromptParts {
   const payload: string[] = []
   const take = (part: string) => {

@@ -1,10 +1,8 @@
-/** Samples both ends of a long prompt, which contain the instruction, so that a megabyte costs no more than a kilobyte. */
-
 /** Only the two ends of a longer text are read. */
 const HEAD_CHARS = 900
 const TAIL_CHARS = 900
 
-/** A bounded sample of one message's texts, and their total length. */
+/** Samples both ends of a long prompt, which contain the instruction, so that a megabyte costs no more than a kilobyte; with the length. */
 export function sampleTexts(texts: readonly string[]): { text: string; chars: number } {
   let chars = 0
   for (const text of texts) chars += text.length

@@ -1,4 +1,3 @@
-/** Updates a failover after a failed attempt: the remaining keys and targets, and the next step. */
 import type { ProviderKey } from '@/catalog/types'
 import { assert } from '@/lib/assert'
 import { targetId } from '@/routing/health/target-id'
@@ -7,7 +6,7 @@ import { type Entry, type FailoverState, remainingMs } from './failover-state'
 import { type AttemptFault, classify } from './fault-class'
 import type { FailedAttempt } from './permit'
 
-/** Notes why a running attempt failed, and decides on the next step. */
+/** Updates a failover after a failed attempt: the remaining keys and targets, and the next step. */
 export function goOn(failover: FailoverState, { number, fault, milliseconds }: FailedAttempt): void {
   const { parts } = failover
   const attempt = failover.underWay.find((one) => one.number === number)

@@ -54,7 +54,6 @@ type PermitInput = {
   onDecided?: (() => void) | undefined
 }
 
-/** Issues a permit. */
 export function issuePermit(parts: RoutingParts, input: PermitInput): Permit {
   return new IssuedPermit(parts, input)
 }

@@ -1,10 +1,9 @@
-/** Orders a model's weighted targets: the same for a whole conversation, whose prompts the first has cached, or at random. */
 import { lotOf } from '@/routing/health/key-choice'
 import type { Conversation } from '@/routing/health/key-pool'
 import { targetId } from '@/routing/health/target-id'
 import type { Plan, PlannedTarget } from '@/routing/plan/plan'
 
-/** The plan's targets, with neighbours of one model that have weights in a random order. */
+/** Orders a model's weighted targets: the same for a whole conversation, whose prompts the first has cached, or at random. */
 export function inTurn(
   { targets, isWished }: Pick<Plan, 'targets' | 'isWished'>,
   random: () => number,

@@ -1,4 +1,3 @@
-/** Remembers pauses requested by `retry-after`, per target and key. They are obeyed even if nothing else is left. */
 import type { ProviderKey, Target } from '@/catalog/types'
 import type { Clock } from '@/lib/clock'
 import { createPerAccount } from './per-account'
@@ -15,7 +14,7 @@ export interface BackoffWindows {
   adopt(id: string, forMs: number): void
 }
 
-/** Creates the pauses of one process; `onKept` sends them to the other gateways. */
+/** Remembers pauses by `retry-after`, per target and key, obeyed even if nothing else is left. `onKept` sends them to other gateways. */
 export function createBackoffWindows(
   clock: Clock,
   onKept: (id: string, forMs: number) => void = () => undefined,

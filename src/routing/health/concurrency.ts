@@ -47,7 +47,6 @@ type Lane = {
   averageHeldMs: number
 }
 
-/** Creates the limiter of one process. */
 export function createConcurrencyLimiter(): ConcurrencyLimiter {
   const lanes = new Map<string, Lane>()
 

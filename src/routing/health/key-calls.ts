@@ -1,4 +1,3 @@
-/** Counts the running calls with each provider key, so that an operator can see when a removed key is no longer used. */
 import type { Catalog, Provider, ProviderKey } from '@/catalog/types'
 import { providerKeyId } from './target-id'
 
@@ -15,7 +14,7 @@ export interface KeyCalls {
   draining(): Map<string, number>
 }
 
-/** Counts for one process. `onDrained` is called once for each removed key, after its last call. */
+/** Counts running calls with each provider key. `onDrained` is called once for each removed key, after its last call. */
 export function createKeyCalls(onDrained: (id: string) => void = () => undefined): KeyCalls {
   const all = new Map<string, CallsOfKey>()
   const ofKey = new WeakMap<ProviderKey, CallsOfKey>()

@@ -11,7 +11,6 @@ export interface PerAccount<V> {
 /** Maximum accounts per process. */
 const MAX_ACCOUNTS = 10_000
 
-/** Creates an empty map. */
 export function createPerAccount<V>(): PerAccount<V> {
   const accounts = createBoundedMap<string, Map<string, V>>(MAX_ACCOUNTS)
   return {

@@ -17,7 +17,6 @@ const FORGOTTEN_AFTER_MS = 10 * 60_000
 /** A shorter answer's duration is mostly the time until it began. */
 const MIN_TOKENS = 32
 
-/** Starts without measurements. */
 export function createThroughputs(clock: Clock): Throughputs {
   const known = new Map<string, { average: number; atMs: number }>()
 

@@ -1,4 +1,3 @@
-/** The plan of embeddings: only the named model's targets, since vectors of different models can't be compared. */
 import { estimateInput, type InputSizes, measureInputs } from '@/catalog/embedding-size'
 import type { Catalog, Model, Target } from '@/catalog/types'
 import { type EmbeddingInput, type EmbeddingRequest, MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
@@ -15,8 +14,9 @@ export type EmbeddingPlan = Plan & { model: Model; sizes: InputSizes }
 type EmbeddingPlanOptions = Permitted & { view?: RouteView }
 
 /**
- * Builds the plan. Throws `model_not_found` for an unknown name, `forbidden` for a model that the key may not use,
- * `context_length_exceeded` for an input that is surely too long, and `invalid_request` if the model cannot serve the request.
+ * Builds the plan of embeddings: only the named model's targets, since vectors of different models can't be compared. Throws
+ * `model_not_found` for an unknown name, `forbidden` for a model that the key may not use, `context_length_exceeded` for an input that is
+ * surely too long, and `invalid_request` if the model cannot serve the request.
  */
 export function buildEmbeddingPlan(
   catalog: Catalog,

@@ -1,4 +1,3 @@
-/** Sends one small request to one target without failover, account and charge. */
 import type { Model, Target } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
@@ -26,7 +25,7 @@ const NOBODY = 'provider-test'
 
 const decoder = new TextDecoder()
 
-/** Uses the provider's first key. `why` is for an operator, and contains no secret. */
+/** Sends a small request to one target with the provider's first key: no failover, account, charge. `why`: for operators, no secrets. */
 export async function askTarget(
   model: Model,
   target: Target,

@@ -1,4 +1,3 @@
-/** Tries a provider for an operator: what works at each of its targets, how fast, and the cost. */
 import { requestCost } from '@/catalog/price'
 import type { Catalog, Model, Target } from '@/catalog/types'
 import { inputTokens } from '@/chat/usage'
@@ -26,7 +25,7 @@ export type Trial = Record<ProbeName, Verdict> & {
 
 const AT_ONCE = 4
 
-/** Tries all chat models of the provider `name`; undefined if it doesn't exist. */
+/** Tries all chat models of a provider for an operator: what works, how fast, and the cost. Undefined if there is no such provider. */
 export async function tryProvider(catalog: Catalog, name: string): Promise<Trial[] | undefined> {
   if (!catalog.providers.has(name)) return undefined
   const waiting = [...catalog.models.values()].flatMap((model) =>

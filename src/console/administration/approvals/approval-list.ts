@@ -1,4 +1,3 @@
-/** The approvals as administrators see them: the operation, who asked, who decided. */
 import { and, eq, sql } from 'drizzle-orm'
 import { BY_VALUE_AND_ID } from '@/console/administration/keyset'
 import type { OrdersDeps } from '@/console/orders/orders'
@@ -30,7 +29,7 @@ export type Approval = {
 
 type ApprovalRow = { approval: typeof approvals.$inferSelect; account: Approval['account'] }
 
-/** One page, newest first. */
+/** One page of approvals for administrators, newest first: the operation, who asked, who decided. */
 export async function listApprovals(deps: OrdersDeps, search: ApprovalSearch): Promise<Page<Approval>> {
   await expireApprovals(deps)
   const position = sql`(${approvals.requestedAt}, ${approvals.id})`

@@ -1,5 +1,3 @@
-/** The frame for all money movements: one transaction, rolled back if refused; afterwards the ledger is informed. */
-
 import { endWithheld } from '@/accounts/debits'
 import type { OrdersDeps } from '@/console/orders/orders'
 import type { Transaction } from '@/db/client'
@@ -14,7 +12,7 @@ type MoneyWork<Outcome> = (transaction: Transaction, credits: Credit[], ledger: 
 /** After a conflict with another transaction (such as a deadlock) the transaction is repeated. */
 const MAX_ATTEMPTS = 3
 
-/** Runs `work`. The transaction is rolled back if the outcome is a refusal without `isKept`. */
+/** Runs `work`, which moves money, in one transaction; then informs the ledger. A refusal without `isKept` is rolled back. */
 export async function moveMoney<Outcome extends { kind: string; isKept?: boolean }>(
   deps: OrdersDeps,
   work: MoneyWork<Outcome>,

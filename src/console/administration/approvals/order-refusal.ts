@@ -1,11 +1,9 @@
-/** Sentences for the administrator about an order's refusals. */
-
 import type { ConfirmOutcome, MismatchReason, RefundOutcome, ResolveOutcome } from '@/console/orders/types'
 import { assertNever } from '@/lib/assert'
 import { formatUsd, nano } from '@/lib/money'
 import { centsToNano } from './operation'
 
-/** Why nothing was done, or undefined. With `keepsUnmatched`, a payment that fits no order waits for an administrator. */
+/** A sentence on an order's refusal, or undefined. With `keepsUnmatched`, a payment that fits no order waits for an administrator. */
 export function orderRefusal(
   outcome: ConfirmOutcome | RefundOutcome | ResolveOutcome,
   keepsUnmatched: boolean,

@@ -1,4 +1,3 @@
-/** Performs an operation inside the transaction of the decision. Redis is changed after the commit. */
 import { eq } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { newEntryId, type RecordCreditOutcome, recordCredit } from '@/accounts/credits'
@@ -18,7 +17,7 @@ import { ordersWithin } from './orders-within'
 /** `refused` with `isKept`: the transaction contains a payment, so it must be committed. */
 export type PerformOutcome = { kind: 'done'; credits: Credit[] } | { kind: 'refused'; message: string; isKept: boolean }
 
-/** Performs `request` in the name of `administrator`. Repeating a completed one changes nothing. */
+/** Performs `request` for `administrator` inside the decision's transaction; Redis changes after the commit. A repeat changes nothing. */
 export async function perform(
   transaction: Transaction,
   deps: OrdersDeps,

@@ -1,4 +1,3 @@
-/** Handles an administrator's request to move money: done at once within the limit, else left to a second administrator. */
 import { eq, sql } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { type Administrator, auditOrigin } from '@/console/administration/administrator'
@@ -42,7 +41,7 @@ const REUSED_KEY: RequestOutcome = {
   isKept: false,
 }
 
-/** Handles `request`. A repeated call changes nothing and gets the same answer. */
+/** Moves money for an administrator: at once within the limit, else after a second one agrees. A repeat changes nothing. */
 export async function requestOperation(
   deps: MoneyDeps,
   administrator: Administrator,

@@ -1,5 +1,3 @@
-/** Finds the columns of a bank statement by their usual headers, in English and German. */
-
 export type StatementColumns = {
   date: number
   /** Signed; or unsigned if `debitOrCredit` has the direction. */
@@ -125,7 +123,7 @@ const HEADERS = {
   ],
 } as const satisfies Record<keyof StatementColumns, readonly string[]>
 
-/** The columns of a header row; undefined if date, amount or reference is missing. */
+/** Finds the columns of a bank statement by their usual headers (English, German); undefined if date, amount or reference is missing. */
 export function findColumns(headers: readonly string[]): StatementColumns | undefined {
   const names = headers.map(normalise)
   const first = (wanted: readonly string[]): number | undefined => {

@@ -1,4 +1,3 @@
-/** Commits a previewed bank statement: exactly its lines, each once, even if committed repeatedly. */
 import { and, asc, count, eq, inArray } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { type Administrator, auditOrigin } from '@/console/administration/administrator'

@@ -1,4 +1,3 @@
-/** Restores a former sign-in address, with the link mailed to it when it was changed. */
 import { and, eq, gt, sql } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { giveAddress, isTaken, lockPerson } from '@/accounts/email-addresses'
@@ -17,8 +16,8 @@ import { sha256Hex } from '@/lib/ids'
 import { endUndoing } from './confirm'
 
 /**
- * Restores the address that the link was mailed to, whichever followed it. All sessions end, and the password too, since whoever changed
- * the address knew it. Returns a token for `resetPassword`. Throws `invalid_link`.
+ * Restores the former sign-in address that the link was mailed to, whichever followed it. All sessions end, and the password too, since
+ * whoever changed the address knew it. Returns a token for `resetPassword`. Throws `invalid_link`.
  */
 export async function undoAddress(parts: AuthParts, visitor: Visitor, token: string): Promise<string> {
   const { throttle, database, mails } = parts

@@ -1,11 +1,10 @@
-/** Makes each authenticator code single-use, across sign-in, set-up and re-authentication. */
 import { wrongCode } from '@/console/auth/failure'
 import type { AuthParts } from '@/console/auth/parts'
 
 /** Longer than a code is valid: its own 30 seconds, and those before and after. */
 const CODE_LIFE_SECONDS = 120
 
-/** Uses `code` up. Throws `wrong_code` if it was used before, and `overloaded` if that can't be checked. */
+/** Makes each authenticator code single-use, everywhere. Throws `wrong_code` if `code` was used, `overloaded` if that can't be checked. */
 export async function takeCode({ throttle }: Pick<AuthParts, 'throttle'>, userId: string, code: string): Promise<void> {
   if (!(await throttle.takeOnce('code', `${userId}:${code}`, CODE_LIFE_SECONDS))) throw wrongCode()
 }

@@ -52,7 +52,6 @@ const RequestPage = Type.Object({
   nextCursor: NullableText,
 })
 
-/** Mounts `/dashboard/api/admin/accounts/:accountId/failures`, `…/requests` and `…/statement`. */
 export function adminAccountHistoryRoutes(deps: AdminDeps) {
   const { usage } = deps
   return guarded(deps, 'admin-account-history-routes', `${ADMIN_PREFIX}/accounts`, 'Administration')

@@ -95,7 +95,6 @@ const AdjustmentBody = exactly({
   key: RepetitionKey,
 })
 
-/** Mounts `/dashboard/api/admin/accounts`. */
 export function adminAccountRoutes(deps: AdminDeps) {
   const { administration } = deps
   return guarded(deps, 'admin-account-routes', `${ADMIN_PREFIX}/accounts`, 'Administration')

@@ -47,7 +47,6 @@ const DecisionBody = exactly({ note: Type.String({ maxLength: 500 }) })
 const DecidedBody = Type.Object({ status: StatusName })
 const ApprovalParams = Type.Object({ approvalId: Id })
 
-/** Mounts `/dashboard/api/admin/approvals`. */
 export function adminApprovalRoutes(deps: AdminDeps) {
   const { administration } = deps
   const decide = (decision: Decision) => async (context: DecisionContext) => {

@@ -46,7 +46,6 @@ const OrderQuery = Type.Object({
 const OrderParams = Type.Object({ orderId: Id })
 const PaymentParams = Type.Object({ paymentId: Id })
 
-/** Mounts `/dashboard/api/admin/orders`, `/dashboard/api/admin/payments` and `/dashboard/api/admin/reversals`. */
 export function adminOrderRoutes(deps: AdminDeps) {
   return new Elysia({ name: 'admin-order-routes', prefix: ADMIN_PREFIX, tags: ['Administration'] })
     .use(orderRoutes(deps))

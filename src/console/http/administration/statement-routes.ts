@@ -45,7 +45,6 @@ const CommittedBody = Type.Object({
 /** For a statement's characters in UTF-8, some escaped in JSON, and the other fields. */
 const MAX_PREVIEW_BYTES = 3 * MAX_STATEMENT_CHARS + 1024
 
-/** Mounts `/dashboard/api/admin/statements`. */
 export function adminStatementRoutes(deps: AdminDeps) {
   const { administration } = deps
   return guarded(deps, 'admin-statement-routes', `${ADMIN_PREFIX}/statements`, 'Administration')

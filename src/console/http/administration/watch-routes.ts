@@ -113,7 +113,6 @@ const TiersBody = Type.Object({
 /** Feedback is accepted for this time. */
 const TIER_DAYS = 30
 
-/** Mounts `/dashboard/api/admin/health`, `/dashboard/api/admin/tiers` and `/dashboard/api/admin/audit`. */
 export function adminWatchRoutes(deps: AdminDeps) {
   const { administration } = deps
   return guarded(deps, 'admin-watch-routes', ADMIN_PREFIX, 'Administration')

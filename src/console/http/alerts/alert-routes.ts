@@ -84,7 +84,6 @@ const ChangedBody = Type.Composite([
 const AddressBody = exactly({ email: Email })
 const ChoiceBody = exactly({ kind: oneOf(OPTIONAL_KINDS), isWanted: Type.Boolean() })
 
-/** All alert routes: settings, confirmation links, and unsubscribing. */
 export function alertRoutes(deps: AlertRouteDeps) {
   return new Elysia({ name: 'alert-routes' })
     .use(accountRoutes(deps))

@@ -1,4 +1,3 @@
-/** Unsubscribing from a kind of mails without signing in: a page, and a one-click route for mail programs (RFC 8058). */
 import { Elysia } from 'elysia'
 import { readUnsubscribeToken, UNSUBSCRIBE_PATH, type Unsubscription } from '@/accounts/alerts/unsubscribe'
 import { createPlainPage } from '@/console/http/plain-page'
@@ -13,7 +12,7 @@ export type UnsubscribeDeps = {
   turnOff(unsubscription: Unsubscription): Promise<void>
 }
 
-/** GET changes nothing, because link scanners open all links. */
+/** Unsubscribing from mails without signing in: a page, and a one-click route (RFC 8058). GET changes nothing: link scanners open links. */
 export function unsubscribeRoutes(deps: UnsubscribeDeps) {
   const read = async ({ url }: Request) =>
     readUnsubscribeToken(await deps.mailSecrets(), new URLSearchParams(queryOf(url)).get('token') ?? '')

@@ -33,7 +33,6 @@ export type AssetDeps = {
   logger: Logger
 }
 
-/** Mounts `GET /dashboard` and its pages, `GET /docs`, `/dashboard/assets`, and the favicon. */
 export function assetRoutes(deps: AssetDeps) {
   return new Elysia({ name: 'asset-routes' })
     .get('/dashboard/assets/:name', ({ params, request }) => file(deps, params.name, request), HIDDEN)

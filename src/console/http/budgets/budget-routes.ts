@@ -42,7 +42,6 @@ const BudgetList = listOf(BudgetBody, {
   description: 'Those that there are; developers see their own and those of their keys',
 })
 
-/** Mounts `/dashboard/api/a/:accountId/budgets`. */
 export function budgetRoutes(deps: BudgetRouteDeps) {
   return guarded(deps, 'budget-routes', `${ACCOUNT_PREFIX}/budgets`)
     .get('', ({ viewer, query }) => list(deps, viewer, query), {

@@ -28,7 +28,6 @@ const Form = Type.Object({
   amount: Type.Optional(Type.String({ maxLength: 12 })),
 })
 
-/** Mounts the page at {@link SANDBOX_PATH}. */
 export function sandboxDepositRoutes(deps: SandboxDepositDeps) {
   const path = `${SANDBOX_PATH}/:token` as const
   return new Elysia({ name: 'sandbox-deposit-routes' })

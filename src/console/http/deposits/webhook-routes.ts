@@ -26,7 +26,6 @@ const Outcome = Type.Object({
 
 const REFUSALS = { [ERRORS]: [401, 404, 413, 500, 503] }
 
-/** Mounts `POST /webhooks/deposits/:provider`. */
 export function depositWebhookRoutes(deps: DepositWebhookDeps) {
   return new Elysia({ name: 'deposit-webhook-routes', tags: ['Webhooks'] }).post(
     '/webhooks/deposits/:provider',

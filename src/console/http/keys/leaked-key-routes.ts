@@ -13,7 +13,6 @@ type LeakedKeyDeps = SessionDeps & { catalog: CatalogSource; apiKeys: ApiKeys; m
 
 const MAX_TEXT_CHARS = 200
 
-/** Mounts `/dashboard/api/leaked-keys`. */
 export function leakedKeyRoutes(deps: LeakedKeyDeps) {
   const { parts } = deps.auth
   return guarded(deps, 'leaked-key-routes', '/dashboard/api/leaked-keys')

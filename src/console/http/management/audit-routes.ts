@@ -42,7 +42,6 @@ const AuditQuery = Type.Object({
   ...PAGE,
 })
 
-/** Mounts `/dashboard/api/a/:accountId/audit`. */
 export function accountAuditRoutes(deps: AuditRouteDeps) {
   return guarded(deps, 'account-audit-routes', ACCOUNT_PREFIX).get(
     '/audit',

@@ -1,8 +1,7 @@
-/** The operations of the management API: dashboard routes under another path, with the scope that a key needs. */
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { type ManagementOperation, managed } from '@/people/manage'
 
-/** No operation concerns management keys: a key cannot make one or change itself. */
+/** The management API: dashboard routes by other paths, each with a scope. None is for management keys: a key can't make or change one. */
 export const OPERATIONS: readonly ManagementOperation[] = [
   ...managed(KEY_OPERATIONS),
   { method: 'GET', path: '/budgets', scope: 'budgets:read' },

@@ -54,7 +54,6 @@ const AccountBody = Type.Object({
   ),
 })
 
-/** Mounts `GET /v1/account` and the {@link OPERATIONS}. */
 export function managementRoutes(deps: ManagementDeps) {
   const app = new Elysia({ name: 'management-routes' }).get(
     `${PREFIX}/account`,

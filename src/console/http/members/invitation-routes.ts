@@ -51,7 +51,6 @@ const Offer = Type.Object({
   invitedBy: Type.String({ description: 'The name of the sender' }),
 })
 
-/** Mounts `/dashboard/api/a/:accountId/invitations` and `/dashboard/api/invitations`. */
 export function invitationRoutes(deps: InvitationRouteDeps) {
   return new Elysia({ name: 'invitation-routes' }).use(accountRoutes(deps)).use(answerRoutes(deps))
 }

@@ -27,7 +27,6 @@ export type MemberKeyPolicyDeps = KeyDeps & {
 const PolicyBody = titled('MemberKeyPolicy', SHOWN_ALLOWED)
 const PolicyChanges = exactly(ALLOWED_FIELDS, { minProperties: 1 })
 
-/** Mounts `/dashboard/api/a/:accountId/members/:userId/key-policy`. */
 export function memberKeyPolicyRoutes(deps: MemberKeyPolicyDeps) {
   return guarded(deps, 'member-key-policy-routes', `${ACCOUNT_PREFIX}/members/:userId/key-policy`)
     .get('', ({ viewer, params }) => show(deps, viewer, params.userId), {

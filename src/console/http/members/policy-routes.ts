@@ -17,7 +17,6 @@ const PolicyBody = exactly({
   }),
 })
 
-/** Mounts `/dashboard/api/a/:accountId/member-policy`. */
 export function memberPolicyRoutes(deps: MemberPolicyDeps) {
   return guarded(deps, 'member-policy-routes', `${ACCOUNT_PREFIX}/member-policy`)
     .get('', ({ viewer }) => show(deps, viewer.accountId), {

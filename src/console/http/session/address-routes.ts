@@ -15,7 +15,6 @@ import { exactly } from '@/console/http/wire'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
 import { Done, NewAddress, Password, PendingAddress, Token } from './schemas'
 
-/** Mounts `/dashboard/api/session/address`. */
 export function addressRoutes(deps: SessionDeps) {
   return new Elysia({ name: 'session-address-routes' }).use(askRoutes(deps)).use(linkRoutes(deps))
 }

@@ -5,7 +5,6 @@ import { exactly } from '@/console/http/wire'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
 import { Done, Email, NewPassword, Password, Token } from './schemas'
 
-/** Mounts `/dashboard/api/session/password`. */
 export function passwordRoutes(deps: SessionDeps) {
   const { parts } = deps.auth
   return guarded(deps, 'session-password-routes', `${SESSION_PREFIX}/password`)

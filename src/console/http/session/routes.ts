@@ -27,7 +27,6 @@ import {
 } from './schemas'
 import { settingsRoutes } from './settings-routes'
 
-/** Mounts `/dashboard/api/session`. */
 export function sessionRoutes(deps: SessionDeps) {
   return new Elysia({ name: 'session-routes' })
     .use(accessRoutes(deps))

@@ -10,7 +10,6 @@ import { exactly } from '@/console/http/wire'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
 import { BothSteps, Done, Password, PersonName, SessionList, TotpCode, TotpSetup } from './schemas'
 
-/** Mounts profile, `totp` and `sessions`. */
 export function settingsRoutes(deps: SessionDeps) {
   return new Elysia({ name: 'session-settings-routes' })
     .use(stepUpRoutes(deps))

@@ -48,7 +48,6 @@ const TransferBody = Type.Object({
   isNew: Type.Boolean({ description: 'False where the same transfer had been made before' }),
 })
 
-/** Mounts `/dashboard/api/a/:accountId/transfers`. */
 export function transferRoutes(deps: TransferRouteDeps) {
   return guarded(deps, 'transfer-routes', `${ACCOUNT_PREFIX}/transfers`)
     .get('/options', ({ viewer }) => options(deps, viewer), {

@@ -33,7 +33,6 @@ const ChoicesBody = Type.Object({
   flags: Type.Array(Explained),
 })
 
-/** Mounts `/dashboard/api/a/:accountId/usage`. */
 export function dashboardUsageRoutes(deps: DashboardUsageDeps) {
   const { usage } = deps
   return guarded(deps, 'dashboard-usage-routes', `${ACCOUNT_PREFIX}/usage`)

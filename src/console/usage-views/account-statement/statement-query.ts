@@ -1,5 +1,3 @@
-/** The SQL of an account statement: a single statement, so one snapshot. */
-
 import type { Sql } from 'postgres'
 import type { Fragment } from '@/console/usage-views/usage-filter'
 
@@ -9,7 +7,7 @@ export type StatementPlace = { day: string; rank: number; atMicros: number; entr
 /** Days are UTC, yyyy-mm-dd, inclusive. Without `to`, the period ends with the latest movement. */
 export type StatementPeriod = { accountId: string; from: string; to?: string | undefined }
 
-/** Selects one row of sums, with at most `limit` movements after `after` as JSON; no row if there is no such account. */
+/** The SQL of an account statement, one snapshot: a row of sums with up to `limit` movements after `after`; no row without account. */
 export function statementQuery(
   sql: Sql,
   { accountId, from, to }: StatementPeriod,

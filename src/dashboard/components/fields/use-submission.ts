@@ -1,4 +1,3 @@
-/** Submits a form: one request at a time, errors shown at their field, focus on the field to correct. */
 import type { UseFormReturnType } from '@mantine/form'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError } from '@/dashboard/client'
@@ -15,8 +14,7 @@ export type Submission = {
 }
 
 /**
- * Validates `form`, then calls `run`. An error for a field is shown there, and the field gets the focus; other errors leave the focus where
- * it was.
+ * Validates and submits a form, one request at a time. An error of a field is shown there and gets the focus; other errors don't move it.
  */
 export function useSubmission<Values extends Record<string, unknown>>(
   form: UseFormReturnType<Values>,

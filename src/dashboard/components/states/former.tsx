@@ -2,7 +2,6 @@
 import { Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** Lays its children out like a page. */
 export function Former({ isFormer, children }: { isFormer: boolean; children: ReactNode }) {
   return (
     <Stack gap="lg" aria-busy={isFormer} opacity={isFormer ? 0.6 : 1}>

@@ -1,4 +1,3 @@
-/** Shows the three states of a query: loading, failed, loaded. */
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ErrorState } from './error-state'
@@ -11,7 +10,7 @@ type LoadedProps<Data> = {
   children: (data: Data) => ReactNode
 }
 
-/** Renders `children` with the data; the last data stay while newer data load. */
+/** Shows a query's states: loading, failed, or `children` with the data. The last data stay while newer data load. */
 export function Loaded<Data>({ query, waiting, children }: LoadedProps<Data>) {
   if (query.data !== undefined) return <>{children(query.data)}</>
   if (query.isError) return <ErrorState error={query.error} retry={query.refetch} />

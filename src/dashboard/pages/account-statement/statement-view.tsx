@@ -1,4 +1,3 @@
-/** An account statement: period, totals, and all movements with the balance after each. For customers and administrators. */
 import { Button, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { IconDownload, IconFileInvoice } from '@tabler/icons-react'
 import { useSearchParams } from 'wouter'
@@ -16,7 +15,7 @@ import { MovementsTable } from './movements-table'
 import { daysOf, PERIODS } from './periods'
 import { filePath, type Period, type Statement, useStatement } from './statement-data'
 
-/** `accountId` is undefined for the viewer's own. */
+/** An account statement: period, totals, movements with balances. `accountId` is undefined for the viewer's own. */
 export function StatementView({ accountId }: { accountId?: string }) {
   const [params, setParams] = useSearchParams()
   const name = PERIODS.find(({ value }) => value === params.get('period'))?.value ?? 'month'

@@ -1,4 +1,3 @@
-/** The dialog for all actions that move money: consequences, amount and reason. */
 import { Checkbox, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
@@ -28,7 +27,7 @@ type MoneyDialog = {
   run(values: MoneyDialogValues): Promise<MoneyAnswer>
 }
 
-/** Opens the dialog. Sending it twice does it once: the request keeps its key until the dialog closes. */
+/** The dialog of all actions that move money: consequences, amount, reason. Sent twice, it acts once: its key stays until it closes. */
 export function openMoneyDialog(dialog: MoneyDialog): void {
   const close = () => modals.close(id)
   const id = modals.open({ title: dialog.title, centered: true, children: <Content dialog={dialog} close={close} /> })

@@ -1,4 +1,3 @@
-/** A dialog that asks an administrator for the reason of an audited action. */
 import { Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
@@ -22,7 +21,7 @@ type ReasonDialog = {
   run(reason: string): Promise<unknown>
 }
 
-/** Opens the dialog. If `run` rejects, it stays open and shows the error. */
+/** Asks an administrator for the reason of an audited action. If `run` rejects, it stays open and shows the error. */
 export function openReasonDialog(dialog: ReasonDialog): void {
   const close = () => modals.close(id)
   const id = modals.open({ title: dialog.title, centered: true, children: <Content dialog={dialog} close={close} /> })

@@ -21,7 +21,6 @@ type ChargedRequest = DataOf<RequestApi['get']>['items'][number]
 const FILTER_NAMES = ['from', 'to', 'cost', 'tag'] as const
 type Filters = Record<(typeof FILTER_NAMES)[number], string>
 
-/** The page at `/admin/accounts/:accountId/requests`. */
 export function AdminRequestsPage() {
   const { accountId = '' } = useParams<{ accountId: string }>()
   const { filters, isFiltered, change, clear } = useAddressFilters(FILTER_NAMES)

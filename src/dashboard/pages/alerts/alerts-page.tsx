@@ -49,7 +49,6 @@ const SCHEDULED: readonly { kind: ScheduledKind; label: string; description: str
   { kind: 'export_monthly', label: 'Records of each month', description: 'A link to the export, on the first.' },
 ]
 
-/** The page at `/alerts`. */
 export function AlertsPage() {
   return (
     <Page

@@ -18,7 +18,6 @@ type AuditEntry = DataOf<AccountApi['audit']['get']>['items'][number]
 const FILTER_NAMES = ['action', 'subject', 'from', 'to'] as const
 type Filters = Record<(typeof FILTER_NAMES)[number], string>
 
-/** The page at `/audit`. */
 export function AuditPage() {
   const { filters, isFiltered, change, clear } = useAddressFilters(FILTER_NAMES)
   const field = (name: keyof Filters) => ({ value: filters[name], change: (text: string) => change(name, text) })

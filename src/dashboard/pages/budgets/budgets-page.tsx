@@ -22,7 +22,6 @@ const SECTIONS: readonly { scope: BudgetBody['scope']; title: string; descriptio
   },
 ]
 
-/** The page at `/budgets`. */
 export function BudgetsPage() {
   const budgets = useBudgets()
   useLiveEvents(budgetsChanged)

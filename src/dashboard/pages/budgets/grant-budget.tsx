@@ -1,4 +1,3 @@
-/** The dialog that raises a budget until its current window ends. */
 import { Button, Select, Text, TextInput, VisuallyHidden } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
@@ -10,7 +9,7 @@ import { type BudgetBody, type BudgetWindow, grant, WINDOW_WORDS } from './budge
 
 type GrantBudgetProps = { item: BudgetBody; name: string }
 
-/** Renders nothing if there is no limit to raise. */
+/** The dialog that raises a budget until its current window ends; nothing if there is no limit to raise. */
 export function GrantBudget({ item, name }: GrantBudgetProps) {
   const [isOpen, { open, close }] = useDisclosure()
   if (item.windows.length === 0 || item.scope === 'new_member') return null

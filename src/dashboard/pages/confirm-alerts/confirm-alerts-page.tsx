@@ -13,7 +13,6 @@ import { BrokenLink, SignInForm } from '@/dashboard/pages/sign-in/sign-in-form'
 
 type Question = { email: string; accountName: string; askedBy: string | null }
 
-/** The page at `/confirm-alerts`. */
 export function ConfirmAlertsPage() {
   const token = useMailedToken()
   const [confirmed, setConfirmed] = useState<Question>()

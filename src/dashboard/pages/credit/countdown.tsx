@@ -1,4 +1,3 @@
-/** A countdown of the time left to pay an order. */
 import { useEffect, useState } from 'react'
 import { formatMoment } from '@/dashboard/format'
 
@@ -7,7 +6,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** `until` is ISO 8601. */
+/** A countdown of the time left to pay an order. `until` is ISO 8601. */
 export function Countdown({ until }: { until: string }) {
   const [nowMs, setNowMs] = useState(Date.now)
   const leftMs = new Date(until).getTime() - nowMs

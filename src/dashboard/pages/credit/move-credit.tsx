@@ -12,7 +12,6 @@ import { Loaded } from '@/dashboard/components/states/loaded'
 import { formatMoment, formatMoney } from '@/dashboard/format'
 import { moveCredit, type TransferOptions, useTransferOptions } from './order-data'
 
-/** A button with its dialog. */
 export function MoveCredit() {
   const [isOpen, { open, close }] = useDisclosure()
   return (

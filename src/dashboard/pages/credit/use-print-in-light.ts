@@ -3,7 +3,6 @@ import { useEffect } from 'react'
 
 const ATTRIBUTE = 'data-mantine-color-scheme'
 
-/** Switches the colour scheme while the page is printed. */
 export function usePrintInLight(): void {
   useEffect(() => {
     const media = window.matchMedia('print')

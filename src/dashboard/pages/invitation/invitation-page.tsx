@@ -14,7 +14,6 @@ import { PublicFrame } from '@/dashboard/pages/sign-in/public-frame'
 import { useSignInOptions } from '@/dashboard/pages/sign-in/rules'
 import { signOut, useViewer } from '@/dashboard/session'
 
-/** The page at `/invitation`. */
 export function InvitationPage() {
   const mailed = useMailedToken()
   const [token] = useState(() => mailed || rememberedInvitation())

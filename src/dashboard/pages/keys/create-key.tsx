@@ -16,7 +16,6 @@ import { KeyRules } from './key-rules'
 import { keysChanged } from './keys-data'
 import { LimitFields } from './limit-fields'
 
-/** The dialog, over the page that opens it. */
 export function CreateKey({ isOpen, close }: { isOpen: boolean; close(): void }) {
   return (
     <KeyMaker

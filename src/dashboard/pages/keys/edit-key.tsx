@@ -12,7 +12,6 @@ import { changesFrom, checksOfKey, formOfKey, type KeyForm } from './key-form'
 import { type KeyBody, keysChanged } from './keys-data'
 import { BudgetField, LimitFields } from './limit-fields'
 
-/** The button and its dialog. */
 export function EditKey({ item }: { item: KeyBody }) {
   const [isOpen, { open, close }] = useDisclosure()
   return (

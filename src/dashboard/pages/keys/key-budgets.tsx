@@ -1,4 +1,3 @@
-/** The budgets that bind a key: the rest of each, as text and as a bar. */
 import { SimpleGrid, Text } from '@mantine/core'
 import { formatMoney } from '@/dashboard/format'
 import { BudgetBar } from '@/dashboard/pages/budgets/budget-windows'
@@ -9,7 +8,7 @@ type Budgets = NonNullable<ReturnType<typeof useKey>['data']>['budgets']
 
 const SCOPE_WORDS = { account: 'The account', member: 'Its member', key: 'This key' } as const
 
-/** The one that leaves least first. */
+/** The budgets that bind a key: the rest of each, as text and bar. The one that leaves least first. */
 export function KeyBudgets({ items }: { items: Budgets }) {
   if (items.length === 0) {
     return (

@@ -25,7 +25,6 @@ import { type KeyBody, keysChanged, maskedKey, useKey } from './keys-data'
 import { FormerSecret, RotateKey } from './rotate-key'
 import { TransferKey } from './transfer-key'
 
-/** The page at `/keys/:keyId`. */
 export function KeyPage() {
   const { keyId = '' } = useParams()
   const query = useKey(keyId)

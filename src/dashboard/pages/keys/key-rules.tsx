@@ -1,10 +1,9 @@
-/** What the rules of the account, and of the member, leave to a key that is about to be made. Nothing is shown where they leave everything. */
 import { Text } from '@mantine/core'
 import type { Allowed } from '@/dashboard/components/fields/allowed-fields'
 import { useViewer } from '@/dashboard/session'
 import { useKeyPolicy, useMemberKeyPolicy } from './policies-data'
 
-/** `isService`: a key of no member, which only the account's rules hold for. */
+/** What the rules of account and member leave to a new key; nothing if they leave everything. `isService`: a key of no member. */
 export function KeyRules({ isService }: { isService: boolean }) {
   const ofAccount = useKeyPolicy()
   const ofMember = useMemberKeyPolicy(useViewer().data?.userId ?? '')

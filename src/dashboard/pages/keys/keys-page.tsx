@@ -13,7 +13,6 @@ import { CreateKey } from './create-key'
 import { keysChanged, useKeys } from './keys-data'
 import { KeysTable } from './keys-table'
 
-/** The page at `/keys`. */
 export function KeysPage() {
   const query = useKeys()
   useLiveEvents(keysChanged)

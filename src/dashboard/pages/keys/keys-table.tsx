@@ -1,4 +1,3 @@
-/** The table of the account's API keys, one in a row. */
 import { ActionIcon, Anchor, Box, Group, Menu, Table, Text } from '@mantine/core'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { useRef } from 'react'
@@ -21,7 +20,7 @@ const COLUMNS = [
   { title: 'Actions', isHidden: true, w: 56 },
 ] as const
 
-/** Rows lead to the keys' own pages. */
+/** The table of the account's API keys. Rows lead to the keys' own pages. */
 export function KeysTable({ items }: { items: readonly KeyBody[] }) {
   const owners = new Set(items.flatMap(({ createdBy }) => createdBy?.userId ?? []))
   return (

@@ -1,4 +1,3 @@
-/** A secret in the one moment in which it can be seen. */
 import { Alert, Box, Button, Group, Stack } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
@@ -13,7 +12,7 @@ type ShownOnceProps = {
   children?: ReactNode
 }
 
-/** Has the focus where it appears, so that it is read out, and the keyboard goes on from there. */
+/** A secret in the one moment in which it can be seen. It gets the focus, so that it is read out and the keyboard goes on from there. */
 export function ShownOnce({ label, value, finish, children }: ShownOnceProps) {
   return (
     <Stack gap="md">

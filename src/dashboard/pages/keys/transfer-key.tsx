@@ -10,7 +10,6 @@ import { type MemberItem, useMembers } from '@/dashboard/pages/members/members-d
 import { KeyDialog } from './key-dialog'
 import { type KeyBody, transferKey } from './keys-data'
 
-/** A button, and the dialog that it opens. */
 export function TransferKey({ item }: { item: KeyBody }) {
   const [isOpen, { open, close }] = useDisclosure()
   return (

@@ -28,7 +28,6 @@ const KIND_WORDS: Record<Credential['kind'], string> = {
   service_key: 'Service key',
 }
 
-/** Opens the dialog. */
 export function askAboutMember(question: Question): void {
   const id = modals.open({
     title: question.title,

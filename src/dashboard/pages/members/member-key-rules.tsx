@@ -19,7 +19,6 @@ import type { MemberItem } from './members-data'
 
 type MemberProps = { member: Pick<MemberItem, 'userId' | 'name'> }
 
-/** The button and its dialog. */
 export function MemberKeyRules({ member }: MemberProps) {
   const [isOpen, { open, close }] = useDisclosure()
   return (

@@ -12,7 +12,6 @@ import { MembersTable } from './members-table'
 import { OrganisationForm } from './organisation-form'
 import { countryName, ROLE_WORDS, ROLES } from './words'
 
-/** The page at `/members`. */
 export function MembersPage() {
   const members = useMembers()
   const may = useMay()

@@ -1,4 +1,3 @@
-/** Details of a model, beside the list: all prices, limits, capabilities, and a link to the playground. */
 import { Button, Drawer, Group, Stack, Table, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -7,7 +6,7 @@ import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { formatCount, formatDay, toolLabel } from '@/dashboard/format'
 import { Capabilities, Price } from './models-table'
 
-/** Open if `model` is set. */
+/** Details of a model, beside the list: prices, limits, capabilities, and a link to the playground. Open if `model` is set. */
 export function ModelDrawer({ model, close }: { model: ModelBody | undefined; close(): void }) {
   return (
     <Drawer

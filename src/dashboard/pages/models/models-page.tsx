@@ -16,7 +16,6 @@ import { ModelsTable } from './models-table'
 
 const EVERYTHING: ModelFilter = { search: '', capabilities: [], order: 'catalogue' }
 
-/** The page at `/models`. */
 export function ModelsPage() {
   const query = useCatalogue()
   return (

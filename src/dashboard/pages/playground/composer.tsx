@@ -1,4 +1,3 @@
-/** The playground's input: Enter sends, Shift+Enter starts a new line; images can be attached if the model accepts them. */
 import { Box, Button, Group, Text, Textarea } from '@mantine/core'
 import { IconPlayerStop, IconSend2 } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -16,7 +15,7 @@ type ComposerProps = {
 
 const NO_IMAGES = 'This model takes no images: remove them, or choose another one.'
 
-/** Keeps the text until it is sent. */
+/** The playground's input: Enter sends, Shift+Enter starts a line; images can be attached. Keeps the text until it is sent. */
 export function Composer({ isWriting, obstacle, takesImages, send, stop }: ComposerProps) {
   const [text, setText] = useState('')
   const [images, setImages] = useState<readonly string[]>([])

@@ -1,4 +1,3 @@
-/** Shows the conversation in the playground so far. */
 import { Alert, Anchor, Avatar, Box, Button, Group, Loader, Spoiler, Stack, Text, Tooltip } from '@mantine/core'
 import { IconAlertTriangle, IconMessage2Code } from '@tabler/icons-react'
 import { lazy, Suspense, useDeferredValue, useEffect, useRef } from 'react'
@@ -15,7 +14,7 @@ const HEIGHT = 'max(320px, calc(100vh - 430px))'
 /** If the reader has scrolled up further than this, new text doesn't scroll the view. */
 const NEAR_END_PX = 120
 
-/** `retry` requests a new answer to the last question. */
+/** Shows the conversation in the playground. `retry` requests a new answer to the last question. */
 export function Conversation({ chat, retry }: { chat: Chat; retry(): void }) {
   const ref = useRef<HTMLDivElement>(null)
   const last = chat.turns.at(-1)

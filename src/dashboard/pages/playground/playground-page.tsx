@@ -1,4 +1,3 @@
-/** The playground: a page to try models, with tokens and cost of each answer. */
 import { Anchor, Box, Button, Grid, Group, Modal, Select, Stack, Text } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { IconCode, IconEraser } from '@tabler/icons-react'
@@ -18,7 +17,7 @@ import { messagesOf, useChat } from './use-chat'
 
 type Catalogue = { models: readonly ModelBody[]; tiers: readonly TierBody[] }
 
-/** The page at `/playground`; `?model=` chooses a model. */
+/** The page at `/playground`, to try models with tokens and cost of each answer; `?model=` chooses a model. */
 export function PlaygroundPage() {
   const query = useCatalogue()
   return (

@@ -1,4 +1,3 @@
-/** Sends a chat completion for the playground and reads its stream. */
 import { accountPath } from '@/dashboard/account'
 import { ApiError, toApiError } from '@/dashboard/client'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
@@ -29,7 +28,7 @@ type ChatPiece =
 const KEY_PATH = '/v1/chat/completions'
 const UNREACHABLE = 'The service could not be reached. Check your connection and try again.'
 
-/** Yields the answer's pieces. Throws an ApiError if it is refused or interrupted, and the abort error of `signal`. */
+/** Yields the pieces of a chat completion. Throws an ApiError if it is refused or interrupted, and the abort error of `signal`. */
 export async function* streamChat({ key, body }: ChatCall, signal: AbortSignal): AsyncGenerator<ChatPiece> {
   const response = await send(key, body, signal)
   const text = (name: string) => response.headers.get(name) ?? ''

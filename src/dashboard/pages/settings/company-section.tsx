@@ -1,4 +1,3 @@
-/** The account settings with the organisation's legal data. */
 import { PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
@@ -6,7 +5,7 @@ import { Section } from '@/dashboard/components/section'
 import { type Company, CompanyFields, companyFrom, useCompanyForm } from '@/dashboard/pages/members/company-fields'
 import { changeCompany, useMembers } from '@/dashboard/pages/members/members-data'
 
-/** Hidden for personal accounts, which become organisations on the members page. */
+/** The settings of an organisation's legal data. Hidden for personal accounts, which become organisations on the members page. */
 export function CompanySection() {
   const company = useMembers().data?.company
   if (!company) return null

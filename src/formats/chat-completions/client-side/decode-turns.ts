@@ -1,4 +1,3 @@
-/** Decodes the messages of a chat-completions request into a system prompt and turns. */
 import { markLastBlock } from '@/chat/cache-hints'
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, ModelBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
@@ -11,7 +10,7 @@ import { resultOf } from '@/formats/openai'
 import { decodeCacheControl, decodeContent, decodeTexts } from './decode-content'
 import type { WireMessage, WireToolCall } from './wire'
 
-/** System messages before any other message form the system prompt, later ones are turns. Throws if a message lacks a required field. */
+/** Decodes a request's messages: leading system messages form the system prompt, all others turns. Throws if one lacks a required field. */
 export function decodeTurns(messages: WireMessage[]): Pick<ChatRequest, 'system' | 'turns' | 'hasSystemName'> {
   const system: TextBlock[] = []
   const turns: Turn[] = []

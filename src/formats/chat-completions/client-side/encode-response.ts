@@ -1,4 +1,3 @@
-/** Encodes a complete answer for chat-completions clients. */
 import type { ChatResponse, Choice } from '@/chat/response'
 import { withPlaces } from '@/chat/sources'
 import { encodeFinishReason } from '@/formats/chat-completions/finish-reason'
@@ -8,7 +7,7 @@ import { encodeAnnotation } from '@/formats/url-citations'
 import type { JsonObject } from '@/lib/json'
 import { encodeCall, encodeImage } from './encode-content'
 
-/** Reasoning goes into `reasoning_content` and images into `images`, which clients look for although no standard defines them. */
+/** Encodes a complete answer for chat-completions clients, which look for `reasoning_content` and `images` although no standard defines them. */
 export function encodeResponse(response: ChatResponse, context: AnswerContext): JsonObject {
   return {
     id: context.id,

@@ -1,4 +1,3 @@
-/** Encodes a streamed answer for chat-completions clients. */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
@@ -20,7 +19,7 @@ import { encodeError } from './encode-error'
 /** A call's index among the calls of its choice. `custom` collects a custom tool's arguments until they are complete. */
 type Call = { index: number; hasArguments: boolean; custom?: string }
 
-/** Every chunk has the same id, time and model. The first chunk of each choice contains the role, without which clients throw. */
+/** Encodes a chat-completions stream: every chunk has the same id, time and model. Each choice's first has the role, without which clients throw. */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   return new ChunkEncoder(context)
 }

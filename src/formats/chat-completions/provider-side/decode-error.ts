@@ -1,4 +1,3 @@
-/** Decodes a chat-completions provider's error response, in all known variants. */
 import type { ProviderError } from '@/chat/provider-error'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
@@ -6,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/jso
 /** Keeps very long messages out of logs. */
 const MAX_MESSAGE_CHARS = 4000
 
-/** Decodes an error in the form of OpenAI, FastAPI, Google, or a bare object. Never throws. */
+/** Decodes a chat-completions provider's error in the form of OpenAI, FastAPI, Google, or a bare object. Never throws. */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const root = Array.isArray(body) ? body[0] : body
   const error = isJsonObject(root) && isJsonObject(root.error) ? root.error : root

@@ -1,4 +1,3 @@
-/** Decodes a complete answer of a chat-completions provider. */
 import type { ToolCallBlock } from '@/chat/request'
 import type { AnswerBlock, ChatResponse, Choice } from '@/chat/response'
 import { serviceTierOf } from '@/chat/service-tier'
@@ -13,7 +12,7 @@ import { decodeAnnotations } from '@/formats/url-citations'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
-/** Undefined if `body` is not an answer of this format: another shape, an error in a 200, or without choices. */
+/** Decodes a complete chat-completions answer; undefined for another shape, an error in a 200, or an answer without choices. */
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (!isJsonObject(body) || body.error || !Array.isArray(body.choices)) return undefined
   const choices: Choice[] = []

@@ -1,4 +1,3 @@
-/** Decodes one choice of a streamed answer into blocks. Tool calls stay open beside texts until the end. */
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
 import type { Source } from '@/chat/sources'
@@ -10,7 +9,7 @@ import { CallReader } from './decode-stream-calls'
 
 type TextKind = 'text' | 'refusal' | 'reasoning'
 
-/** Reads the choice with this number; `takeBlock` returns the number of the stream's next block. */
+/** Decodes choice number `choice` into blocks; tool calls stay open until the end. `takeBlock`: number of the stream's next block. */
 export class BlockReader {
   /** Created at the first call. */
   private tools: CallReader | undefined

@@ -1,4 +1,3 @@
-/** Assembles the tool calls of one choice of a stream from fragments. */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
 import {
@@ -19,7 +18,7 @@ type Call = KnownCall & {
   signature: Signature | undefined
 }
 
-/** Reads the choice with this number; `takeBlock` returns the number of the stream's next block. */
+/** Assembles the tool calls of one choice of a stream from fragments. `takeBlock` returns the number of the stream's next block. */
 export class CallReader {
   private readonly sorter = new CallSorter(openCall)
   private isEnded = false

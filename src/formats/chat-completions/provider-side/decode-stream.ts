@@ -27,7 +27,6 @@ const RUNNING: RunningFields = {
   counts: ['prompt_tokens', 'completion_tokens', 'total_tokens', 'reasoning_tokens'],
 }
 
-/** Creates a decoder for one stream. */
 export function createStreamDecoder(): StreamDecoder {
   return new ChunkDecoder()
 }

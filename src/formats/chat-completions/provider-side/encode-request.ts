@@ -1,5 +1,3 @@
-/** Encodes a chat-completions request, for callers of other formats. */
-
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
 import type { ChatRequest, Feature, OutputShape, Reasoning, TextBlock, Warning } from '@/chat/request'
@@ -22,7 +20,7 @@ import { encodeCache, limitBreakpoints, textPart } from './encode-content'
 import { encodeTools } from './encode-tools'
 import { encodeTurns } from './encode-turns'
 
-/** Uses the quirks of `provider.ts`. Throws a GatewayError `invalid_request` if an omission would change the meaning. */
+/** Encodes a chat-completions request with the quirks of `provider.ts`. Throws `invalid_request` if an omission changes the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   const [native] = request.nativeOnly ?? []
   if (native !== undefined) throw invalidRequest(`This model cannot take ${native}`, native.split(' ')[0])

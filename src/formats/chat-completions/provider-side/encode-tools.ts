@@ -1,4 +1,3 @@
-/** Encodes tools and the tool choice for a chat-completions provider. */
 import type { ChatRequest, Tool, ToolChoice } from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/provider'
 import { withChoiceOfAny } from '@/formats/chat-completions/tool-calls'
@@ -7,7 +6,7 @@ import { offeredTools } from '@/formats/openai'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { encodeCache } from './encode-content'
 
-/** The tool fields of a request; empty without tools. Throws if the choice can't be expressed. */
+/** Encodes tools and tool choice for a chat-completions provider; empty without tools. Throws if the choice can't be expressed. */
 export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObject & { tools?: JsonObject[] } {
   const { toolChoice, parallelToolCalls } = request
   const isRestricted = traits.quirks.has(QUIRKS.noAllowedTools)

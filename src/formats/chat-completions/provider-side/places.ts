@@ -1,7 +1,6 @@
-/** Which content chat-completions providers accept where. */
 import type { PlaceTable } from '@/chat/places'
 
-/** Tool results and the model's own messages contain only text. Services that accept videos have their own kind of part. */
+/** Where chat-completions providers accept content: tool results and the model's messages only text. Videos have their own part. */
 export const PLACES: PlaceTable = {
   user: {
     text: 'carried',

@@ -1,5 +1,3 @@
-/** Assigns ids to all function calls of a conversation, and finds the call of each result, with or without ids on the wire. */
-
 type Named = { id?: string; name?: string }
 
 /** The call of a result: the id of the call in the hub, and the function's name. */
@@ -14,7 +12,7 @@ export interface CallRegister {
 
 type OpenCall = { id: string; name: string | undefined; isAnswered: boolean }
 
-/** Creates a register for one request. Every look-up takes constant time. */
+/** Assigns ids to a conversation's function calls, and finds the call of each result, with or without ids. Look-ups take constant time. */
 export function createCallRegister(): CallRegister {
   const taken = new Set<string>()
   const byWireId = new Map<string, Queue>()

@@ -1,9 +1,8 @@
-/** Encodes an error for generate-content clients. */
 import { type ErrorKind, type GatewayError, retryHeader } from '@/chat/error'
 import type { EncodedError } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
 
-/** `code` must be the HTTP status as a number: client libraries ignore other errors. */
+/** Encodes an error for generate-content clients. `code` must be the HTTP status as a number: client libraries ignore other errors. */
 export function encodeError(error: GatewayError, requestId: string): EncodedError {
   const retry = retryHeader(error)
   return {

@@ -1,4 +1,3 @@
-/** Encodes a complete answer for generate-content clients. */
 import type { TextBlock } from '@/chat/request'
 import type { ChatResponse, Choice } from '@/chat/response'
 import { type Source, withPlaces } from '@/chat/sources'
@@ -10,7 +9,7 @@ import { encodeUsage } from '@/formats/generate-content/usage'
 import type { JsonObject } from '@/lib/json'
 import { encodeBlock } from './encode-content'
 
-/** The body of `:generateContent`. */
+/** Encodes a complete answer for generate-content clients: the body of `:generateContent`. */
 export function encodeResponse(response: ChatResponse, context: AnswerContext): JsonObject {
   return {
     candidates: response.choices.map((choice) => encodeCandidate(choice, context)),

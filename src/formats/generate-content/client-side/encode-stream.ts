@@ -26,7 +26,6 @@ import { encodeError } from './encode-error'
 
 type OpenCall = { choice: number; id: string; name: string; argumentsText: string }
 
-/** Creates the encoder of one stream. */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   return new ContentEncoder(context)
 }

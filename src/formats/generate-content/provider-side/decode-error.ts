@@ -1,11 +1,10 @@
-/** Decodes a generate-content provider's error response, in all known variants. */
 import type { ProviderError } from '@/chat/provider-error'
 import { CREDENTIALS_CODE, providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 const BAD_KEY = 'API_KEY_INVALID'
 
-/** Decodes a provider's error. A bad key, which providers report as a 400, becomes a 401 `API_KEY_INVALID`. Never throws. */
+/** Decodes a generate-content provider's error: a bad key, reported as a 400, becomes a 401 `API_KEY_INVALID`. Never throws. */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const error = errorOf(body)
   const details = Array.isArray(error.details) ? error.details.filter(isJsonObject) : []

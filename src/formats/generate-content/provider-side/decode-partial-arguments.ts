@@ -1,5 +1,3 @@
-/** Assembles function arguments that some generate-content providers stream in pieces with a JSON path. */
-
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 
@@ -17,7 +15,7 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set(['jsonPath', 'willContinue'])
 /** The deepest path; a deeper piece has no valid place. */
 const MAX_SEGMENTS = 32
 
-/** Creates the arguments of one call. Texts at the same path are concatenated. */
+/** Assembles one call's arguments that are streamed in pieces with a JSON path. Texts at the same path are concatenated. */
 export function createPartialArguments(): PartialArguments {
   const root = createObject()
   const unplaced: JsonValue[] = []

@@ -1,4 +1,3 @@
-/** Decodes a complete generate-content answer with the stream decoder, so that both agree. */
 import { createFolder } from '@/chat/fold'
 import type { ChatResponse, Choice } from '@/chat/response'
 import { decodeGrounding } from '@/formats/generate-content/grounding'
@@ -6,7 +5,7 @@ import { decodeLogprobs } from '@/formats/generate-content/logprobs'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { createStreamDecoder } from './decode-stream'
 
-/** Undefined if `body` is no answer. A list contains the chunks of a stream; a missing finish reason counts as a stop. */
+/** Decodes a complete answer with the stream decoder. Undefined if it is none. A list has a stream's chunks; no finish reason is a stop. */
 export function decodeResponse(body: JsonValue, mintCallId?: () => string): ChatResponse | undefined {
   const decoder = createStreamDecoder(mintCallId)
   const folder = createFolder()

@@ -21,7 +21,6 @@ type OpenCall = { block: number; args: PartialArguments; signed: Signed }
 /** Shared by the candidates of an answer: block numbers, and ids for calls without one. */
 type BlockSource = { nextBlock(): number; mintCallId(): string }
 
-/** Reads candidate number `choice`. */
 export class BlockReader {
   private open: OpenText | undefined
   private openCall: OpenCall | undefined

@@ -1,4 +1,3 @@
-/** Decodes a streamed generate-content answer: every event is a complete response with the new parts. */
 import type { ChatEvent } from '@/chat/event'
 import type { ProviderError } from '@/chat/provider-error'
 import type { Usage } from '@/chat/usage'
@@ -22,7 +21,7 @@ const RUNNING: RunningFields = {
   counts: ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'],
 }
 
-/** Creates a decoder; a finishReason (or a refused prompt) ends the stream. `mintCallId` creates ids for calls without one. */
+/** Decodes a generate-content stream of complete responses. A finishReason or refused prompt ends it. `mintCallId` adds missing ids. */
 export function createStreamDecoder(mintCallId: () => string = randomCallId): StreamDecoder {
   return new ContentDecoder(mintCallId)
 }

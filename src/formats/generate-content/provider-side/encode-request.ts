@@ -1,5 +1,3 @@
-/** Encodes a generate-content request, for callers of other formats. */
-
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
 import type { ChatRequest, Effort, OutputShape, Reasoning, TextBlock, Warning } from '@/chat/request'
@@ -14,7 +12,7 @@ import { encodeToolChoice, encodeTools } from './encode-tools'
 import { encodeTurns } from './encode-turns'
 import { type SchemaBudget, schemaBudget } from './schema-budget'
 
-/** Uses the quirks of `provider.ts`. Throws `invalid_request` if an omission would change the meaning. */
+/** Encodes a generate-content request with the quirks of `provider.ts`. Throws `invalid_request` if an omission changes the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   const [native] = request.nativeOnly ?? []
   if (native !== undefined)

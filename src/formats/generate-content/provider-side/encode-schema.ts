@@ -1,5 +1,3 @@
-/** Converts JSON Schema to the OpenAPI subset. Unsupported constraints are relaxed, never tightened. */
-
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { numberOf } from '@/lib/json-source/as-written'
 import { type Flattened, flattenSchema, type SchemaScope } from './flatten-schema'
@@ -12,8 +10,8 @@ const NAME_BYTES = 4
 const MAX_DEPTH = 48
 
 /**
- * Converts a JSON Schema to the OpenAPI subset. Always terminates: recursion becomes a plain object. Throws `invalid_request` if the result
- * exceeds `budget`.
+ * Converts JSON Schema to the OpenAPI subset. Unsupported constraints are relaxed, never tightened. Always terminates: recursion becomes a
+ * plain object. Throws `invalid_request` if the result exceeds `budget`.
  */
 export function encodeSchema(schema: JsonObject, budget: SchemaBudget): JsonObject {
   return paidFor(convert(schema, { root: schema, expanding: new Set(), budget, depth: 0 }), budget)

@@ -1,4 +1,3 @@
-/** Inlines `$ref` and merges `allOf`, so that generate-content gets one plain schema. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { type SchemaBudget, spend } from './schema-budget'
 
@@ -13,7 +12,7 @@ export type SchemaScope = {
 /** A schema without `$ref` and `allOf`, and the scope for its nested schemas. */
 export type Flattened = { schema: JsonObject; scope: SchemaScope }
 
-/** Returns undefined for a circular reference. Unknown references are ignored. Throws if the budget is exceeded. */
+/** Inlines `$ref` and merges `allOf`; undefined if circular. Ignores unknown references. Throws if the budget is exceeded. */
 export function flattenSchema(schema: JsonObject, scope: SchemaScope): Flattened | undefined {
   const expanding = new Set(scope.expanding)
   const flat = merged(schema, scope, expanding)

@@ -1,7 +1,6 @@
-/** Which content generate-content providers accept where. */
 import type { PlaceTable } from '@/chat/places'
 
-/** All content is accepted everywhere; media that a result can't contain follow it (encode-turns.ts). */
+/** Where generate-content providers accept content: everywhere; media that a result can't contain follow it (encode-turns.ts). */
 export const PLACES: PlaceTable = {
   user: {
     text: 'carried',

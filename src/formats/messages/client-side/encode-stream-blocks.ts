@@ -33,7 +33,6 @@ type Segment = {
 /** Complete frames that wait for their turn. */
 type Whole = { kind: 'whole'; write: () => Frame[] }
 
-/** Creates a writer for the blocks of one answer. */
 export class BlockWriter {
   private readonly frames = createFrameWriter()
   private readonly newId = createToolIds()

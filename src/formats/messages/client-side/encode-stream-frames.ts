@@ -1,8 +1,7 @@
-/** Frames of content blocks in a messages stream, with consecutive indexes from 0. */
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
 
-/** Creates a writer that numbers a stream's blocks; only one is open at a time. */
+/** Frames of a messages stream's content blocks, with consecutive indexes from 0; only one is open at a time. */
 export function createFrameWriter() {
   let index = -1
 

@@ -1,9 +1,3 @@
-/**
- * Encodes a messages stream: `message_start`, blocks with indexes from 0, `message_delta` with reason and usage, `message_stop`. States:
- * before the start; inside, where the block writer separates blocks; closed, after the terminator or an error, when nothing more is
- * written. Reason and usage are sent at the end, because some providers report usage after the reason. Only {@link StreamEncoder.end}
- * writes `message_stop`.
- */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
@@ -17,7 +11,12 @@ import { encodeError } from './encode-error'
 import { encodeMessage } from './encode-response'
 import { BlockWriter } from './encode-stream-blocks'
 
-/** Creates an encoder for one answer. Choices after the first are omitted. */
+/**
+ * Encodes a messages stream: `message_start`, blocks with indexes from 0, `message_delta` with reason and usage, `message_stop`. States:
+ * before the start; inside, where the block writer separates blocks; closed, after the terminator or an error, when nothing more is
+ * written. Reason and usage are sent at the end, because some providers report usage after the reason. Only {@link StreamEncoder.end}
+ * writes `message_stop`. Creates an encoder for one answer. Choices after the first are omitted.
+ */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   return new MessageEncoder(context)
 }

@@ -1,7 +1,6 @@
-/** Rate limits in this format's headers: `anthropic-ratelimit-*`, with times instead of durations. */
 import type { RateLimit, RateLimits } from '@/chat/rate-limits'
 
-/** Headers of the known limits, at the time `nowMs`. */
+/** Rate limits in this format's headers: `anthropic-ratelimit-*`, with times (from `nowMs`) instead of durations. */
 export function rateLimitHeaders({ requests, tokens }: RateLimits, nowMs: number): Record<string, string> {
   const headers: Record<string, string> = {}
   if (requests) tell(headers, 'requests', requests, nowMs)

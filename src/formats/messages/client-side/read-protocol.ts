@@ -1,4 +1,3 @@
-/** Reads and checks the headers with protocol version and betas of messages clients. */
 import { invalidRequest } from '@/chat/error'
 import type { Protocol } from '@/chat/protocol'
 import { describeBeta } from '@/formats/messages/betas'
@@ -13,7 +12,7 @@ const VERSION = /^\d{4}-\d{2}-\d{2}$/
 const BETA = /^[A-Za-z0-9][\w.-]*$/
 const LIMITS = { betas: 64, betaChars: 96 }
 
-/** Undefined if only defaults are requested. Throws `invalid_request` for values that no provider accepts. */
+/** Reads protocol version and betas from headers; undefined for defaults. Throws `invalid_request` for values that no provider accepts. */
 export function readProtocol(headers: Headers, body: JsonObject): Protocol | undefined {
   const version = headers.get(VERSION_HEADER)
   const named = headers.get(BETA_HEADER)

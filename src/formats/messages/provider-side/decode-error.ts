@@ -18,7 +18,6 @@ const STATUS_OF_TYPE = new Map<string, number>([
   ['overloaded_error', 529],
 ])
 
-/** Decodes any known shape of error that providers of this format, or proxies before them, send. */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const outer = Array.isArray(body) ? body[0] : body
   const inner = isJsonObject(outer) ? (outer.error ?? outer) : outer

@@ -1,5 +1,3 @@
-/** Decodes a complete message of a messages provider. */
-
 import type { AnswerBlock, ChatResponse } from '@/chat/response'
 import type { ToolUses } from '@/chat/server-tools'
 import { decodeCitations, readPicture } from '@/formats/messages/citations'
@@ -9,7 +7,7 @@ import { decodeArguments } from '@/formats/messages/tool-calls'
 import { decodeUsage, findUnknownUsage, tierOfUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonValue, textOf } from '@/lib/json'
 
-/** Undefined if `body` is no message of this format. Blocks of unknown types are omitted. */
+/** Decodes a complete message; undefined if `body` is none of this format. Blocks of unknown types are omitted. */
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (!isJsonObject(body) || !Array.isArray(body.content)) return undefined
   if (body.type !== 'message' && body.role !== 'assistant') return undefined

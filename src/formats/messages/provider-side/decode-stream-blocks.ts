@@ -19,7 +19,6 @@ type OpenBlock =
 
 type Place = { choice: 0; block: number }
 
-/** Creates a reader for the blocks of one stream. */
 export class BlockReader {
   private readonly open = new Map<JsonValue | undefined, OpenBlock>()
   private count = 0

@@ -28,7 +28,6 @@ const KNOWN_EVENTS: ReadonlySet<string | undefined> = new Set([
   'error',
 ])
 
-/** Creates a decoder for one stream. It never throws. */
 export function createStreamDecoder(): StreamDecoder {
   return new MessageDecoder()
 }

@@ -1,5 +1,3 @@
-/** Encodes a messages request, for callers of the other formats. */
-
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
 import type { ChatRequest, Feature, OutputShape, Reasoning, Sampling, Warning } from '@/chat/request'
@@ -14,7 +12,7 @@ import { encodeSchema } from './encode-schema'
 import { encodeTools } from './encode-tools'
 import { encodeTurns, type Message } from './encode-turns'
 
-/** Uses the quirks of `provider.ts`. Throws a GatewayError `invalid_request` if an omission would change the meaning. */
+/** Encodes a messages request with the quirks of `provider.ts`. Throws `invalid_request` if an omission would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   refuseUnsayable(request)
   const { serviceTier } = traits

@@ -1,4 +1,3 @@
-/** Encodes a JSON Schema as the messages API enforces it; other constraints go into descriptions. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /** Keywords that the API enforces; all others go into the description. */
@@ -35,7 +34,7 @@ const FORMATS: ReadonlySet<unknown> = new Set([
   'uuid',
 ])
 
-/** The schema as the API accepts it: closed objects, `anyOf` instead of `oneOf`, and descriptions of constraints that aren't enforced. */
+/** Encodes a JSON Schema as the API accepts it: closed objects, `anyOf` for `oneOf`; other constraints go into descriptions. */
 export function encodeSchema(schema: JsonObject): JsonObject {
   const kept: [string, JsonValue][] = []
   const described: string[] = []

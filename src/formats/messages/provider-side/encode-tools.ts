@@ -1,4 +1,3 @@
-/** Encodes tools and the tool choice for a messages provider. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, Tool, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
@@ -9,8 +8,9 @@ import { encodeCache } from './encode-content'
 type EncodedTools = { tools: JsonObject[]; toolChoice: JsonObject | undefined; isForced: boolean; instruction?: string }
 
 /**
- * Encodes tools and choice. A choice among some tools becomes a shorter list, since the format can't express it. For models that always
- * think, a required call becomes an instruction. Throws `invalid_request` if a call is required and there is no tool.
+ * Encodes tools and choice for a messages provider. A choice among some tools becomes a shorter list, since the format can't express it.
+ * For models that always think, a required call becomes an instruction. Throws `invalid_request` if a call is required and there is no
+ * tool.
  */
 export function encodeTools(request: ChatRequest, traits: TargetTraits, warnings: Warning[]): EncodedTools {
   const choice = request.toolChoice

@@ -1,4 +1,3 @@
-/** Encodes turns as valid messages: user first, alternating roles, each call followed by its result, valid unique ids. */
 import { placeTurns, resultInWords } from '@/chat/places'
 import type { ModelTurn, Turn, UserBlock, UserTurn, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
@@ -24,7 +23,7 @@ const OPENING = '(The conversation begins with the assistant.)'
 const CONTINUE = 'Continue.'
 const NO_RESULT = 'No result was given for this tool call.'
 
-/** Uses the quirks `midSystem` and `noPrefill`. */
+/** Encodes turns as valid messages: user first, alternating roles, calls with results, unique ids. Quirks: `midSystem`, `noPrefill`. */
 export function encodeTurns(all: readonly Turn[], traits: TargetTraits, warnings: Warning[]): Message[] {
   const turns = placeTurns(all, PLACES)
   const context: ContentContext = { traits, warnings }

@@ -1,7 +1,6 @@
-/** Which content messages providers accept where. */
 import type { PlaceTable } from '@/chat/places'
 
-/** The model's own messages contain only text, and sound and videos are accepted nowhere. */
+/** Where messages providers accept content: the model's own messages contain only text; sound and videos are accepted nowhere. */
 export const PLACES: PlaceTable = {
   user: {
     text: 'carried',

@@ -1,5 +1,3 @@
-/** Decodes the items of a responses request into a system prompt and turns. */
-
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { ModelBlock, Signature, TextBlock, ToolResultBlock, Turn, UserTurn } from '@/chat/request'
 import { type ArgumentsRead, checkArguments } from '@/formats/arguments-text'

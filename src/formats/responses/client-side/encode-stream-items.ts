@@ -30,7 +30,6 @@ import { callDelta, callDone, type Emit, type Lane, messageDone, partFields, tho
 
 type BlockEvent = Extract<ChatEvent, { block: number }>
 
-/** Creates the writer of one answer's items. */
 export class ItemWriter {
   private readonly lanes = new Map<number, Lane>()
   private readonly newCallId = createToolIds()

@@ -14,7 +14,6 @@ import { encodeErrorEvent, encodeFailure } from './encode-error'
 import { completedAt, encodeBody, endingOf, lastStatus, MODEL_FAILED } from './encode-response'
 import { ItemWriter } from './encode-stream-items'
 
-/** Creates an encoder for one answer. Choices after the first are omitted. */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   return new ResponseEncoder(context)
 }

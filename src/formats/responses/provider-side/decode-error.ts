@@ -1,4 +1,3 @@
-/** Decodes a responses provider's error: an error response, an `error` event in a stream, or a failed response's `error`. */
 import type { ProviderError } from '@/chat/provider-error'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
@@ -37,7 +36,7 @@ const STATUS_OF_TYPE: ReadonlyMap<string, number> = new Map([
   ['model_error', 500],
 ])
 
-/** Decodes OpenAI's shapes, a failed response, a plain `error` text, FastAPI's `detail`, a `message`. Never throws. */
+/** Decodes a responses provider's error: OpenAI's shapes, a failed response, `error` text, FastAPI's `detail`, `message`. Never throws. */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const root = Array.isArray(body) ? body[0] : body
   const whole = isJsonObject(root) && isJsonObject(root.response) ? root.response : root

@@ -20,7 +20,6 @@ type Item = Message | Thought | Call | { type: 'skipped' }
 /** The item at an index of the output. */
 type Slot = { item: Item; isOpen: boolean; id: string | undefined }
 
-/** Creates a reader for the items of one stream. */
 export class BlockReader {
   private readonly slots = new Map<JsonValue | undefined, Slot>()
   private count = 0

@@ -1,4 +1,3 @@
-/** Reads one tool call of a responses stream, whose arguments arrive in pieces, as a whole, or with the finished item. */
 import type { ChatEvent } from '@/chat/event'
 import { decodeArguments } from '@/formats/responses/tool-calls'
 import { type JsonObject, type JsonValue, textOf } from '@/lib/json'
@@ -18,7 +17,7 @@ export interface OpenCall {
   hasText(): boolean
 }
 
-/** `takePlace` returns the position of the next block. The item's `type` says what kind of call it is. */
+/** Reads a stream's tool call: in pieces, whole, or with the finished item. `takePlace`: the next block's position. `type`: its kind. */
 export function createCall(takePlace: () => Place, { type }: JsonObject): OpenCall {
   const isCustom = type === 'custom_tool_call'
   /** Set once the call has a name. */

@@ -36,7 +36,6 @@ const FAILURES: ReadonlySet<string> = new Set(['error', 'response.error', 'respo
 /** Arguments sent as an object instead of a text. */
 const OBJECT_ARGUMENTS = /"arguments"\s*:\s*\{/
 
-/** Creates a decoder for one stream. */
 export function createStreamDecoder(): StreamDecoder {
   return new ResponseDecoder()
 }

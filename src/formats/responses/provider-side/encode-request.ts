@@ -1,5 +1,3 @@
-/** Encodes a responses request, for callers of the other formats. */
-
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
 import type { ChatRequest, Reasoning, TextBlock, Warning } from '@/chat/request'
@@ -21,7 +19,7 @@ import { encodeCache, textPart } from './encode-content'
 import { encodeTools } from './encode-tools'
 import { encodeTurns } from './encode-turns'
 
-/** Uses the quirks of `provider.ts`. Throws a GatewayError `invalid_request` if an omission would change the meaning. */
+/** Encodes a responses request with the quirks of `provider.ts`. Throws `invalid_request` if an omission would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   const [native] = request.nativeOnly ?? []
   if (native !== undefined) throw invalidRequest(`This model cannot take ${native}`, native.split(' ')[0])

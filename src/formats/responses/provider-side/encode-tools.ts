@@ -1,11 +1,10 @@
-/** Encodes tools and the tool choice for a responses provider. */
 import type { ChatRequest, Tool, ToolChoice } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { offeredTools } from '@/formats/openai'
 import { QUIRKS } from '@/formats/responses/provider'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 
-/** The tool fields of a request; empty without tools. Throws if the choice can't be expressed. */
+/** Encodes tools and tool choice for a responses provider; empty without tools. Throws if the choice can't be expressed. */
 export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObject {
   const { toolChoice, parallelToolCalls } = request
   const isRestricted = traits.quirks.has(QUIRKS.noAllowedTools)

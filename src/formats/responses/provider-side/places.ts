@@ -1,7 +1,6 @@
-/** Which content responses providers accept where. */
 import type { PlaceTable } from '@/chat/places'
 
-/** The model's own messages contain only text. */
+/** Where responses providers accept content: the model's own messages contain only text. */
 export const PLACES: PlaceTable = {
   user: {
     text: 'carried',

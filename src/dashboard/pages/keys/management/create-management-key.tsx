@@ -8,7 +8,6 @@ import { ShownOnce } from '@/dashboard/pages/keys/shown-once'
 import { today } from '@/people/form-values'
 import { createManagementKey, RESOURCES, type Scope } from './management-data'
 
-/** The dialog, over the page that opens it. */
 export function CreateManagementKey({ isOpen, close }: { isOpen: boolean; close(): void }) {
   return (
     <KeyMaker

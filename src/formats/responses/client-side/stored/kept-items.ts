@@ -1,4 +1,3 @@
-/** Selects which parts of input items are stored: only known fields, at every depth, since others are of no use. */
 import { KindGuard, type TSchema } from '@sinclair/typebox'
 import { ITEMS } from '@/formats/responses/client-side/wire'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
@@ -12,7 +11,7 @@ const MAX_UNREAD_CHARS = 128 * 1024
 /** Fields that any item may have besides those of its type. */
 const OF_EVERY_ITEM = ['type', 'id', 'status', 'phase']
 
-/** The items to store; undefined if they exceed what an honest client sends. Numbers keep their digits. */
+/** Selects input items' known fields to store, at every depth; undefined if too large for an honest client. Numbers keep their digits. */
 export function keptItems(items: readonly JsonObject[]): JsonObject[] | undefined {
   let unread = 0
   const kept: JsonObject[] = []
