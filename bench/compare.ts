@@ -21,16 +21,19 @@ const COLD_AND_FLUSHER_MS = 60_000
 /** An idle gateway may be checking its books: that is waited for so many times as long as is measured. */
 const CHECK_PATIENCE = 5
 
-/** What differs between a quick and a full run. All times count from the moment that every server runs. */
+/** What differs between runs. All times count from the moment that every server runs. */
 const MODES = {
-  quick: { customers: 300, scale: 0.15, roundsUntilMs: 65_000, untilMs: 105_000, idleMs: 3_000, memoryWaitMs: 0 },
+  quick: {
+    ...{ customers: 300, rounds: 3, windowMs: 300 },
+    ...{ roundsUntilMs: 130_000, untilMs: 170_000, idleMs: 3_000, memoryWaitMs: 0 },
+  },
+  guard: {
+    ...{ customers: 3_000, rounds: 3, windowMs: 4_000 },
+    ...{ roundsUntilMs: 900_000, untilMs: 1_000_000, idleMs: 10_000, memoryWaitMs: 0 },
+  },
   full: {
-    customers: 3_000,
-    scale: 0.32,
-    roundsUntilMs: 1_300_000,
-    untilMs: 1_880_000,
-    idleMs: 10_000,
-    memoryWaitMs: 60_000,
+    ...{ customers: 3_000, rounds: 5, windowMs: 4_000 },
+    ...{ roundsUntilMs: 3_000_000, untilMs: 3_580_000, idleMs: 10_000, memoryWaitMs: 60_000 },
   },
 } as const
 
@@ -39,7 +42,7 @@ export async function compareServers(options: Options, say: (line: string) => vo
   const { mode } = options
   const startedMs = performance.now()
   const folder = await temporaryFolder('svc-gateway-bench-')
-  const scenarios = SCENARIOS.filter(({ id, isFullOnly }) => options.only?.has(id) ?? (mode === 'full' || !isFullOnly))
+  const scenarios = SCENARIOS.filter(({ id, modes }) => options.only?.has(id) ?? modes.includes(mode))
   const results: Results = {
     mode,
     seconds: 0,
@@ -74,16 +77,17 @@ export async function compareServers(options: Options, say: (line: string) => vo
 
 async function measureAll(
   world: World,
-  { mode, rounds, only, against }: Options,
+  { mode, only, against, ...options }: Options,
   scenarios: readonly Scenario[],
   results: Results,
   say: (line: string) => void,
 ): Promise<void> {
-  const { scale, roundsUntilMs, untilMs, idleMs, memoryWaitMs } = MODES[mode]
+  const { windowMs, roundsUntilMs, untilMs, idleMs, memoryWaitMs } = MODES[mode]
+  const rounds = options.rounds ?? MODES[mode].rounds
   const startedMs = performance.now()
   say('measuring')
   const noise = watchNoise(world)
-  await runRounds(world, { scenarios, rounds, scale, deadlineMs: startedMs + roundsUntilMs, say }, results)
+  await runRounds(world, { scenarios, rounds, windowMs, mode, deadlineMs: startedMs + roundsUntilMs, say }, results)
   results.machine.othersPercent = noise.othersPercent()
   if (against !== undefined) return
   const isWanted = (name: string, isOtherwise = true) => only?.has(name) ?? isOtherwise
@@ -97,7 +101,7 @@ async function measureAll(
   const ours = world.contestants.find(({ kind }) => kind.name === OURS)
   if (!ours) return
   if (isWanted(COLD)) await inRounds(rounds, untilAfterMs, () => measureColdKeys(world, ours, results))
-  if (!isWanted(FLUSHER, mode === 'full')) return
+  if (!isWanted(FLUSHER, mode !== 'quick')) return
   say('  flusher')
   await Promise.all(world.contestants.map(({ running }) => running.stop()))
   await inRounds(rounds, untilAfterMs, () => measureFlushing(world, results))

@@ -19,6 +19,7 @@ const ROOT = join(import.meta.dir, '..')
 const OUTPUT = join(ROOT, '.cache', 'bench')
 const BASELINE = join(import.meta.dir, 'baseline.json')
 const BUSY_PERCENT = 5
+const STAGE_ROUNDS = 5
 
 async function main(args: readonly string[]): Promise<number> {
   const options = parseOptions(args)
@@ -26,7 +27,7 @@ async function main(args: readonly string[]): Promise<number> {
     say(options)
     return 2
   }
-  if (options.isStages) return (await reportStages(options.rounds, say)) || !options.isChecking ? 0 : 1
+  if (options.isStages) return (await reportStages(options.rounds ?? STAGE_ROUNDS, say)) || !options.isChecking ? 0 : 1
   const results = await compareServers(options, say)
   const reached = standings(results)
   const markdown = markdownOf(results, reached)

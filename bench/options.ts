@@ -1,7 +1,8 @@
 /** What `bun run bench` can be told on its command line. */
+import type { Mode } from './report/scenario-names'
 
 export type Options = {
-  mode: 'quick' | 'full'
+  mode: Mode
   /** Processor time of the stages of one request instead of a comparison. */
   isStages: boolean
   /** Compares with the committed ratios, and with the budget of the stages. */
@@ -12,7 +13,8 @@ export type Options = {
   isPublishing: boolean
   /** Another checkout of this project, whose gateway takes part as well. */
   against: string | undefined
-  rounds: number
+  /** Undefined: as many as the mode has. */
+  rounds: number | undefined
   /** Names of the scenarios and peers to run; undefined for all. */
   only: ReadonlySet<string> | undefined
   peers: ReadonlySet<string> | undefined
@@ -24,21 +26,20 @@ const USAGE = `Usage: bun run bench [--quick | --full] [--rounds N] [--only json
        bun run bench --against FOLDER [--only json-64,streams-64]
        bun run bench --stages [--check]
 
-  --quick     (what happens unless told otherwise) the most telling scenarios, about two minutes
-  --full      every scenario and peer, at most twenty-five minutes
-  --against   this checkout and another in turn, and nobody else: ratios, and processor time by thread
+  --quick     the default: the main scenarios in short windows, about two minutes; not for quoting
+  --full      every scenario and server in windows of four seconds, about three quarters of an hour
+  --against   this checkout and another in turn, in windows of four seconds: ratios, and processor time by thread
   --stages    where the processor time of one request goes, inside one process
-  --check     exit with 1 where a ratio is worse than the committed one, or a stage is over its budget
-  --baseline  write the ratios of this run to bench/baseline.json, to compare later runs with
+  --check     the scenarios and servers of the ratios in windows of four seconds, ten minutes; exits with 1 if a ratio is
+              worse than the committed one; with --stages: if a stage exceeds its budget
+  --baseline  measures as --check does (or --full), and writes the ratios to bench/baseline.json
   --publish   write the tables and plots into docs/`
-
-const QUICK_ROUNDS = 5
 
 /** Reads the arguments; a text is what to say instead of running. */
 export function parseOptions(args: readonly string[]): Options | string {
   const options: Options = {
     ...{ mode: 'quick', isStages: false, isChecking: false, isBaseline: false, isPublishing: false },
-    ...{ against: undefined, rounds: QUICK_ROUNDS, only: undefined, peers: undefined },
+    ...{ against: undefined, rounds: undefined, only: undefined, peers: undefined },
   }
   for (let index = 0; index < args.length; index++) {
     const [name, inline] = (args[index] ?? '').split('=', 2)
@@ -78,5 +79,8 @@ export function parseOptions(args: readonly string[]): Options | string {
         return USAGE
     }
   }
-  return Number.isSafeInteger(options.rounds) && options.rounds > 0 ? options : USAGE
+  const isForRatios = options.isChecking || options.isBaseline || options.against !== undefined
+  if (options.mode === 'quick' && isForRatios) options.mode = 'guard'
+  const { rounds } = options
+  return rounds === undefined || (Number.isSafeInteger(rounds) && rounds > 0) ? options : USAGE
 }

@@ -13,7 +13,7 @@ const LEAN_PROGRAM = join(import.meta.dir, 'programs', 'lean.ts')
 const STATE = 'keys, reserve, settle, usage records, metrics and logs on; Redis and Postgres beside it'
 const FORMATS: readonly WireFormat[] = ['chat-completions', 'messages', 'generate-content', 'responses']
 /** What the mock upstream is asked for by one traffic or another. */
-export const UPSTREAM_MODELS = ['json', 'stream-100-10', 'stream-1000-1000', 'flood-8000']
+export const UPSTREAM_MODELS = ['json', 'stream-10-10', 'stream-100-10', 'stream-1000-1000', 'flood-8000']
 const PRICING = { inputPer1mTokens: 1, outputPer1mTokens: 2 }
 /** Of every account and key: nobody is ever limited. */
 export const LIMITS = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 10_000 }
@@ -25,6 +25,7 @@ export const gateway: PeerKind = {
   name: 'svc-gateway',
   state: STATE,
   usesStores: true,
+  modes: ['quick', 'guard', 'full'],
   prepare: (surroundings) => prepare(surroundings, {}),
 }
 
@@ -38,6 +39,7 @@ export function gatewayOf(folder: string): PeerKind {
     name: 'the other checkout',
     state: `${STATE}; of another checkout`,
     usesStores: true,
+    modes: ['guard', 'full'],
     prepare: async (surroundings) => {
       const stores = { ...surroundings.stores, redisUrl: `${surroundings.stores.redisUrl}/2` }
       return { ...(await prepare({ ...surroundings, stores }, {})), command }
@@ -50,6 +52,7 @@ export const gatewayExecutable: PeerKind = {
   name: 'svc-gateway executable',
   state: 'the same, from the file that `bun run executable` writes',
   usesStores: true,
+  modes: ['full'],
   prepare: async (surroundings) => {
     const path = join(surroundings.folder, 'svc-gateway')
     const build = Bun.spawn([process.execPath, EXECUTABLE_BUILD, path], { stdio: ['ignore', 'ignore', 'inherit'] })
@@ -63,7 +66,22 @@ export const gatewayTwice: PeerKind = {
   name: 'svc-gateway × 2',
   state: 'the same with PROCESSES=2',
   usesStores: true,
+  modes: ['guard', 'full'],
+  onlyScenarios: ['json-64'],
   prepare: (surroundings) => prepare(surroundings, { PROCESSES: '2' }),
+}
+
+/** Its traces go to the mock upstream, which answers whatever comes. */
+export const gatewayTraced: PeerKind = {
+  name: 'svc-gateway traced',
+  state: 'the same, each request traced, spans sent by OTLP over HTTP',
+  usesStores: true,
+  modes: ['guard', 'full'],
+  onlyScenarios: ['json-64'],
+  prepare: (surroundings) =>
+    prepare(surroundings, {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${surroundings.upstreamPort}/v1/traces`,
+    }),
 }
 
 /** Our own floor: see the program. It has a database of Redis for itself, whose records nobody carries away. */
@@ -71,6 +89,7 @@ export const lean: PeerKind = {
   name: 'lean',
   state: 'keys, reserve, settle, usage records and logs in a straight line; no routing, translation or flusher',
   usesStores: true,
+  modes: ['quick', 'guard', 'full'],
   prepare: async ({ upstreamPort, stores }) => ({
     command: (port) => [
       ...[process.execPath, LEAN_PROGRAM, String(port), String(upstreamPort)],

@@ -1,6 +1,7 @@
 /** All servers of a comparison, in the order of the report. */
-import { gateway, gatewayExecutable, gatewayOf, gatewayTwice, lean } from './gateway'
-import { bifrost, litellm, portkey } from './others'
+import type { Mode } from '@bench/report/scenario-names'
+import { gateway, gatewayExecutable, gatewayOf, gatewayTraced, gatewayTwice, lean } from './gateway'
+import { bifrost, bifrostWithLogs, litellm, portkey } from './others'
 import type { PeerKind } from './peer'
 import { bareBun, direct, featuredBun, nginx } from './plain'
 
@@ -9,8 +10,12 @@ export function twoCheckouts(folder: string): PeerKind[] {
   return [bareBun, gatewayOf(folder), gateway]
 }
 
-/** Peers of a run; a quick one leaves out those that take long to install or to start. */
-export function peersOf(mode: 'quick' | 'full'): PeerKind[] {
-  const quick = [direct, nginx, bareBun, featuredBun, portkey, bifrost, lean, gateway]
-  return mode === 'quick' ? quick : [...quick, gatewayExecutable, gatewayTwice, litellm]
+/** Peers of a run. */
+export function peersOf(mode: Mode): PeerKind[] {
+  return ALL.filter(({ modes }) => modes.includes(mode))
 }
+
+const ALL: readonly PeerKind[] = [
+  ...[direct, nginx, bareBun, featuredBun, portkey, bifrost, bifrostWithLogs, lean],
+  ...[gateway, gatewayExecutable, gatewayTwice, gatewayTraced, litellm],
+]

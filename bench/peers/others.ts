@@ -17,6 +17,7 @@ export const portkey: PeerKind = {
   name: 'Portkey',
   state: 'Node; routing and translation; neither keys nor credit nor records',
   usesStores: false,
+  modes: ['full'],
   async prepare({ upstreamPort }) {
     const node = Bun.which('node')
     if (node === null) return { absent: 'node is not on PATH' }
@@ -49,33 +50,49 @@ export const bifrost: PeerKind = {
   name: 'Bifrost',
   state: 'Go; virtual keys and budgets on, log store off',
   usesStores: false,
-  async prepare({ folder, upstreamPort }) {
-    const program = Bun.which('bifrost-http')
-    if (program === null) {
-      return { absent: 'no bifrost-http on PATH (its npm package holds no program but fetches one when it runs)' }
-    }
-    const key = 'sk-bf-bench'
-    await writeFile(join(folder, 'config.json'), JSON.stringify(bifrostConfig(folder, upstreamPort, key)))
-    return {
-      command: (port) => [
-        program,
-        '-app-dir',
-        folder,
-        '-host',
-        '127.0.0.1',
-        '-port',
-        String(port),
-        '-log-level',
-        'error',
-      ],
-      shot(traffic, port) {
-        if (traffic.client !== 'chat-completions' || traffic.provider === 'responses') return undefined
-        const provider = PROVIDERS[traffic.provider]
-        const keys = { keyHeader: { name: 'x-bf-vk', prefix: '' }, keys: [key] }
-        return shotWith(traffic, port, { headers: {}, model: `${provider}/${traffic.model}`, keys })
-      },
-    }
-  },
+  modes: ['quick', 'guard', 'full'],
+  prepare: (surroundings) => prepareBifrost(surroundings, false),
+}
+
+/** The same with a record of each request, in its own SQLite file. */
+export const bifrostWithLogs: PeerKind = {
+  name: 'Bifrost with logs',
+  state: 'the same, log store on (SQLite)',
+  usesStores: false,
+  modes: ['full'],
+  onlyScenarios: ['json-1', 'json-64', 'streams-64'],
+  prepare: (surroundings) => prepareBifrost(surroundings, true),
+}
+
+async function prepareBifrost(
+  { folder, upstreamPort }: Surroundings,
+  hasLogs: boolean,
+): ReturnType<PeerKind['prepare']> {
+  const program = Bun.which('bifrost-http')
+  if (program === null) {
+    return { absent: 'no bifrost-http on PATH (its npm package holds no program but fetches one when it runs)' }
+  }
+  const key = 'sk-bf-bench'
+  await writeFile(join(folder, 'config.json'), JSON.stringify(bifrostConfig(folder, upstreamPort, key, hasLogs)))
+  return {
+    command: (port) => [
+      program,
+      '-app-dir',
+      folder,
+      '-host',
+      '127.0.0.1',
+      '-port',
+      String(port),
+      '-log-level',
+      'error',
+    ],
+    shot(traffic, port) {
+      if (traffic.client !== 'chat-completions' || traffic.provider === 'responses') return undefined
+      const provider = PROVIDERS[traffic.provider]
+      const keys = { keyHeader: { name: 'x-bf-vk', prefix: '' }, keys: [key] }
+      return shotWith(traffic, port, { headers: {}, model: `${provider}/${traffic.model}`, keys })
+    },
+  }
 }
 
 /** Those that it can be told to find at another address. */
@@ -83,7 +100,7 @@ const PORTKEY_PROVIDERS: ReadonlySet<string> = new Set(['chat-completions', 'mes
 const PROVIDERS = { 'chat-completions': 'openai', messages: 'anthropic', 'generate-content': 'gemini' } as const
 
 /** It takes virtual keys from a store of its own only, and knows no model that is not named. */
-function bifrostConfig(folder: string, upstreamPort: number, key: string): Record<string, unknown> {
+function bifrostConfig(folder: string, upstreamPort: number, key: string, hasLogs: boolean): Record<string, unknown> {
   const baseUrl = `http://127.0.0.1:${upstreamPort}`
   const provider = (address: string) => ({
     keys: [{ name: 'bench', value: 'sk-bench', models: UPSTREAM_MODELS, weight: 1 }],
@@ -94,7 +111,7 @@ function bifrostConfig(folder: string, upstreamPort: number, key: string): Recor
   return {
     client: {
       drop_excess_requests: false,
-      enable_logging: false,
+      enable_logging: hasLogs,
       enforce_auth_on_inference: true,
       initial_pool_size: 1_000,
     },
@@ -115,7 +132,9 @@ function bifrostConfig(folder: string, upstreamPort: number, key: string): Recor
       ],
     },
     config_store: { enabled: true, type: 'sqlite', config: { path: join(folder, 'config.db') } },
-    logs_store: { enabled: false },
+    logs_store: hasLogs
+      ? { enabled: true, type: 'sqlite', config: { path: join(folder, 'logs.db') } }
+      : { enabled: false },
   }
 }
 
@@ -124,6 +143,7 @@ export const litellm: PeerKind = {
   name: 'LiteLLM',
   state: 'Python, one worker; a master key, no spend database',
   usesStores: false,
+  modes: ['full'],
   async prepare(surroundings) {
     const absent = installLitellm()
     if (absent !== undefined) return { absent }

@@ -1,6 +1,7 @@
 /** What all servers of a comparison have in common: how one is started, and what is sent to it. */
 import type { Shot, WireFormat } from '@bench/load/job'
 import type { BenchStores } from '@bench/machine/stores'
+import type { Mode } from '@bench/report/scenario-names'
 
 /** One kind of request, in nobody's terms: each peer says how it is put to it. */
 export type Traffic = {
@@ -32,6 +33,10 @@ export type PeerKind = {
   state: string
   /** Whether it uses the stores, whose processor time then counts beside its own. */
   usesStores: boolean
+  /** Those that it takes part in. Who isn't in `guard` is measured in only the first round of a full run. */
+  modes: readonly Mode[]
+  /** Undefined: all. */
+  onlyScenarios?: readonly string[]
   prepare(surroundings: Surroundings): Promise<Prepared | Absent>
 }
 

@@ -8,6 +8,7 @@ export const direct: PeerKind = {
   name: 'direct',
   state: 'no proxy: the mock upstream itself',
   usesStores: false,
+  modes: ['full'],
   prepare: async ({ upstreamPort }) => ({
     command: () => [],
     shot: (traffic) => plainShot(traffic, upstreamPort),
@@ -19,6 +20,7 @@ export const nginx: PeerKind = {
   name: 'nginx',
   state: 'one worker, keep-alive to the upstream, no buffering, no log',
   usesStores: false,
+  modes: ['quick', 'full'],
   async prepare({ folder, upstreamPort }) {
     const program = Bun.which('nginx') ?? Bun.which('/usr/sbin/nginx')
     if (program === null) return { absent: 'nginx is not installed: on Debian, apt-get install nginx-light' }
@@ -68,6 +70,7 @@ export const bareBun: PeerKind = {
   name: 'bare Bun',
   state: 'Bun.serve and fetch, bodies passed on as streams',
   usesStores: false,
+  modes: ['quick', 'guard', 'full'],
   prepare: async (surroundings) => bunProgram('bare-proxy.ts', surroundings.upstreamPort),
 }
 
@@ -77,6 +80,7 @@ export const featuredBun: PeerKind = {
   state:
     'Elysia, bodies parsed and serialised, abort signals, timers, headers, stream reader; no keys, credit or records',
   usesStores: false,
+  modes: ['full'],
   prepare: async (surroundings) => bunProgram('featured-proxy.ts', surroundings.upstreamPort),
 }
 

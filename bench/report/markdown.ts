@@ -15,6 +15,8 @@ const REQUEST_COLUMNS: readonly Column[] = [
   ['Redis µs', 'redisMicroseconds'],
   ['Redis log bytes', 'redisLogBytes'],
   ['Postgres µs', 'postgresMicroseconds'],
+  ['with stores µs', 'allMicroseconds'],
+  ['in the pause after, ms in all', 'afterMs'],
 ]
 const CHUNK_COLUMNS: readonly Column[] = [
   ['first token p50 ms', 'firstTokenP50Ms'],
@@ -23,6 +25,8 @@ const CHUNK_COLUMNS: readonly Column[] = [
   ['CPU µs/piece', 'cpuMicroseconds'],
   ['Redis µs/piece', 'redisMicroseconds'],
   ['Postgres µs/piece', 'postgresMicroseconds'],
+  ['with stores µs/piece', 'allMicroseconds'],
+  ['in the pause after, ms in all', 'afterMs'],
 ]
 const OTHER_TABLES: readonly { id: string; title: string; columns: readonly Column[] }[] = [
   {
@@ -115,7 +119,8 @@ export function machineLine({ mode, seconds, machine }: Results): string {
   const { processor, cores, bun, at, loadBefore, loadAfter, othersPercent } = machine
   const load = `load average ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after`
   const others = `other programs used ${othersPercent.toFixed(0)} % of the machine meanwhile`
-  return `Run of ${at.slice(0, 10)} (${mode}, ${Math.round(seconds)} s): ${cores} × ${processor}, Bun ${bun}; ${load}; ${others}.`
+  const caveat = mode === 'quick' ? ' Its windows are too short to quote.' : ''
+  return `Run of ${at.slice(0, 10)} (${mode}, ${Math.round(seconds)} s): ${cores} × ${processor}, Bun ${bun}; ${load}; ${others}.${caveat}`
 }
 
 function peerTable({ peers }: Results): string {

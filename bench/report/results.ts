@@ -1,5 +1,7 @@
 /** The raw figures of a run, as they are collected, written to a file and read again. */
 
+import type { Mode } from './scenario-names'
+
 /** What one measurement says; a figure that makes no sense for it is missing. Times are milliseconds, processor times µs. */
 export type Figures = Partial<Record<FigureName, number>>
 
@@ -14,6 +16,8 @@ export type FigureName =
   | 'cpuMicroseconds'
   /** Of the server and its stores. */
   | 'allMicroseconds'
+  /** Of the server and its stores in the pause after a window, in milliseconds in all. */
+  | 'afterMs'
   | 'redisMicroseconds'
   /** What Redis appends to its file of writes. */
   | 'redisLogBytes'
@@ -52,7 +56,7 @@ type Machine = {
 }
 
 export type Results = {
-  mode: 'quick' | 'full'
+  mode: Mode
   seconds: number
   machine: Machine
   peers: PeerEntry[]

@@ -9,8 +9,11 @@ import type { Figures } from '@bench/report/results'
 /** `threads` are the peer's, in µs per request or piece by their names. */
 type Window = { figures: Figures; threads: Record<string, number>; failures: Record<string, number> }
 
-/** Records reach the history within a linger and a transaction of the answer; their work belongs to the requests that made it. */
-const FLUSH_MS = 1_300
+/**
+ * After each window, for every peer alike: records reach the history within a linger and a transaction of the answer, and their work
+ * belongs to the requests that made it.
+ */
+const PAUSE_MS = 1_300
 const QUIET_PATIENCE_MS = 5_000
 const QUIET_SAMPLE_MS = 30
 /** Of one core. */
@@ -29,14 +32,16 @@ export async function measureWindow(
   const logBefore = await logBytes()
   const before = readUsage(parties)
   const result = await client.run(job)
-  const usesStores = parties.redis.length > 0
-  if (usesStores) await Bun.sleep(FLUSH_MS)
+  const atEnd = readUsage(parties)
+  await Bun.sleep(PAUSE_MS)
   const after = readUsage(parties)
+  const usesStores = parties.redis.length > 0
   const logAfter = await logBytes()
   const used = usageBetween(before, after)
   const count = Math.max(1, unit === 'chunk' ? result.chunks : result.answered)
   const threads = microsecondsByName(before.byParty.peer, after.byParty.peer)
-  const figures = figuresOf(result, used, { unit, usesStores, hasProcess: parties.peer.length > 0 })
+  const later = usageBetween(atEnd, after)
+  const figures = figuresOf(result, used, later, { unit, usesStores, hasProcess: parties.peer.length > 0 })
   const hasLog = usesStores && logBefore !== undefined && logAfter !== undefined
   return {
     figures: hasLog ? { ...figures, redisLogBytes: (logAfter - logBefore) / count } : figures,
@@ -56,10 +61,11 @@ async function untilQuiet(pids: readonly number[]): Promise<void> {
   }
 }
 
-/** Figures per request or per piece of a stream. */
+/** Figures per request or per piece of a stream. `used` is the processor time of the window and the pause after it, `later` of the pause. */
 export function figuresOf(
   result: JobResult,
   used: Record<PartyName, number>,
+  later: Record<PartyName, number>,
   { unit, usesStores, hasProcess }: { unit: 'request' | 'chunk'; usesStores: boolean; hasProcess: boolean },
 ): Figures {
   const { answered, chunks, seconds, latency, firstToken, chunkDelay } = result
@@ -67,11 +73,15 @@ export function figuresOf(
   const count = unit === 'chunk' ? chunks : answered
   const failedShare = failed / Math.max(1, failed + answered)
   if (count === 0) return { failedShare: failed === 0 ? 1 : failedShare }
+  const withStores = ({ peer, redis, postgres }: Record<PartyName, number>) => {
+    return peer + (usesStores ? redis + postgres : 0)
+  }
   const common: Figures = {
     failedShare,
     ...(hasProcess && {
       cpuMicroseconds: used.peer / count,
-      allMicroseconds: (used.peer + (usesStores ? used.redis + used.postgres : 0)) / count,
+      allMicroseconds: withStores(used) / count,
+      afterMs: withStores(later) / MICROSECONDS_PER_MS,
     }),
     clientMicroseconds: used.client / count,
     upstreamMicroseconds: used.upstream / count,

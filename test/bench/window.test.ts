@@ -13,29 +13,30 @@ const RESULT: JobResult = {
   ...{ seconds: 2, answered: 100, failures: {}, chunks: 0, latency: TIMES, firstToken: TIMES, chunkDelay: TIMES },
 }
 const USED = { peer: 5_000, redis: 1_000, postgres: 500, client: 2_000, upstream: 300 }
+const LATER = { peer: 3_000, redis: 500, postgres: 500, client: 0, upstream: 0 }
 const OURS = { unit: 'request', usesStores: true, hasProcess: true } as const
 
 describe('figures', () => {
   test('figures are per request or per piece of a stream', () => {
-    expect(figuresOf(RESULT, USED, OURS)).toMatchObject({
+    expect(figuresOf(RESULT, USED, LATER, OURS)).toMatchObject({
       ...{ requestsPerSecond: 50, cpuMicroseconds: 50, redisMicroseconds: 10, postgresMicroseconds: 5 },
-      ...{ clientMicroseconds: 20, p50Ms: 1, p99Ms: 3, failedShare: 0 },
+      ...{ clientMicroseconds: 20, p50Ms: 1, p99Ms: 3, failedShare: 0, allMicroseconds: 65, afterMs: 4 },
     })
-    const pieces = figuresOf({ ...RESULT, chunks: 1_000 }, USED, { ...OURS, unit: 'chunk' })
+    const pieces = figuresOf({ ...RESULT, chunks: 1_000 }, USED, LATER, { ...OURS, unit: 'chunk' })
     expect(pieces).toMatchObject({ cpuMicroseconds: 5, firstTokenP50Ms: 1, worstDelayMs: 4 })
     expect(pieces.requestsPerSecond).toBeUndefined()
   })
 
   test('leave out the stores and the processor where a server has none', () => {
-    const figures = figuresOf(RESULT, USED, { unit: 'request', usesStores: false, hasProcess: false })
+    const figures = figuresOf(RESULT, USED, LATER, { unit: 'request', usesStores: false, hasProcess: false })
     expect(figures.cpuMicroseconds).toBeUndefined()
     expect(figures.redisMicroseconds).toBeUndefined()
   })
 
   test('figures of failures alone are no figures', () => {
-    expect(figuresOf({ ...RESULT, answered: 0, failures: { '503': 7 } }, USED, OURS)).toEqual({ failedShare: 1 })
-    expect(figuresOf({ ...RESULT, answered: 0 }, USED, OURS)).toEqual({ failedShare: 1 })
-    expect(figuresOf({ ...RESULT, failures: { closed: 100 } }, USED, OURS).failedShare).toBe(0.5)
+    expect(figuresOf({ ...RESULT, answered: 0, failures: { '503': 7 } }, USED, LATER, OURS)).toEqual({ failedShare: 1 })
+    expect(figuresOf({ ...RESULT, answered: 0 }, USED, LATER, OURS)).toEqual({ failedShare: 1 })
+    expect(figuresOf({ ...RESULT, failures: { closed: 100 } }, USED, LATER, OURS).failedShare).toBe(0.5)
   })
 })
 
@@ -47,12 +48,15 @@ test('streams take two descriptors each, and are ten thousand at most', () => {
 
 describe('the command line', () => {
   test('the command line is quick unless told otherwise', () => {
-    expect(parseOptions([])).toMatchObject({ mode: 'quick', rounds: 5, isChecking: false })
+    expect(parseOptions([])).toMatchObject({ mode: 'quick', rounds: undefined, isChecking: false })
     expect(parseOptions(['--full', '--check', '--rounds', '7'])).toMatchObject({
       mode: 'full',
       rounds: 7,
       isChecking: true,
     })
+    for (const words of [['--check'], ['--baseline'], ['--against', 'elsewhere']]) {
+      expect(parseOptions(words)).toMatchObject({ mode: 'guard' })
+    }
     const some = parseOptions(['--only=json-1,json-64', '--peers', 'nginx'])
     expect(some).toMatchObject({ only: new Set(['json-1', 'json-64']), peers: new Set(['nginx']) })
   })

@@ -37,7 +37,7 @@ export const MAY_IMPORT_BESIDE: Readonly<Record<string, readonly string[]>> = {
   'bench/load': ['src'],
   'bench/machine': ['src', 'faults/world', 'bench/load'],
   'bench/mock': ['bench/load'],
-  'bench/peers': ['src', 'bench/load', 'bench/machine'],
+  'bench/peers': ['src', 'bench/load', 'bench/machine', 'bench/report'],
   'bench/report': [],
   'bench/router': ['src', 'test'],
   'bench/scenarios': ['bench/books', 'bench/load', 'bench/machine', 'bench/peers', 'bench/report', 'bench/world'],
