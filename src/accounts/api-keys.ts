@@ -89,7 +89,6 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
     /** Replaces the key's secret and returns the new one, once. The old one works for `overlapMs` more (0 to 30 days). */
     rotate: (keyId: string, overlapMs: number, accountId?: string, by: ChangedBy = OPERATOR) =>
       rotateKey(database, ledger, service, { keyId, overlapMs, accountId, by }),
-    /** The id of the account's playground key. Creates it at the first call. */
     async playgroundKey(accountId: string, by: ChangedBy = OPERATOR): Promise<string> {
       if (by.actor.userId !== null) await tellOfMember(database, ledger, accountId, by.actor.userId)
       return await playgroundKeyOf(accountId, by)

@@ -1,7 +1,6 @@
 /** Checks of archived months: checkpoints are unaltered, and daily sums and remaining records equal the checkpoints. */
 import { CHECKPOINTS_DIGEST, dayDigestsQuery, daySumsQuery, recordSumsQuery } from '@/db/usage-archive'
 
-/** Months whose records are still in this database. */
 const PRESENT = `
   SELECT m.month FROM archived_months m JOIN pg_class c ON c.relname = 'archived_usage_records_' || to_char(m.month, 'YYYYMM')
     JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhparent = 'archived_usage_records'::regclass`

@@ -14,7 +14,6 @@ type LedgerParts = {
   logger: Logger
   /** Timeout of a query to Postgres; the default is the longest that a paid request can wait. */
   historyTimeoutMs?: number
-  /** Called for every script that Redis runs. */
   onCall?: StoreCallListener
 }
 

@@ -9,9 +9,7 @@ export type AuditEntry = {
   actor: { userId: string | null; email: string }
   /** The action as `noun.verb`, such as `key.create`. */
   action: string
-  /** Id of the changed object. */
   subject: string
-  /** The account concerned, if any. */
   accountId: string | null
   /** Useful facts, such as values before and after. No secrets. Amounts in USD as decimal strings. */
   details: AuditDetails
@@ -21,10 +19,8 @@ export type AuditEntry = {
   managementKeyId?: string
 }
 
-/** Who makes a change, and from where. */
 export type ChangedBy = Pick<AuditEntry, 'actor' | 'ip' | 'requestId' | 'managementKeyId'>
 
-/** The command line or the service itself. */
 export const OPERATOR: ChangedBy = { actor: { userId: null, email: 'operator' } }
 
 /** Writes `entry` as the last step of `transaction`: other writers wait from here on, and later locks could deadlock. */

@@ -152,7 +152,6 @@ export function newEntryId(): string {
   return randomId('entry')
 }
 
-/** The earlier entry with this reference. */
 async function findCredit(
   transaction: Transaction,
   { accountId, amount, reference }: NewCredit,

@@ -26,15 +26,12 @@ export type ChangeKeyOutcome =
 
 export type KeyRow = typeof apiKeys.$inferSelect
 
-/** The change of a key; undefined if nothing changes. */
 export type KeyEdit = { action: string; columns: Partial<typeof apiKeys.$inferInsert>; details: AuditDetails }
 
 type EditRequest = {
   keyId: string
-  /** If given, only a key of this account is changed. */
   accountId: string | undefined
   by: ChangedBy
-  /** Gets the locked row and decides on the change. */
   decide(row: KeyRow): KeyEdit | Exclude<ChangeKeyOutcome, { kind: 'updated' }> | undefined
   /** Checked before `decide`. The rows it reads must stay locked until the change. */
   verify?(transaction: Transaction, row: KeyRow): Promise<boolean>

@@ -11,9 +11,7 @@ import type { Soon } from '@/lib/wait/soon'
 import { hashKey, isWellFormedKey } from './key-text'
 
 type IdentifyOptions = {
-  /** Number of identities this process remembers. */
   memorySize?: number
-  /** Timeout of Postgres, in milliseconds. */
   timeoutMs?: number
 }
 

@@ -62,7 +62,6 @@ function toWire(kind: Kind, value: unknown): unknown {
   return kind === 'moment' ? new Date(Number(value)).toISOString() : value
 }
 
-/** Maximum list items in an audit entry. */
 const MAX_QUOTED = 100
 
 /** Audit details: the settings named in `said`, with their values in `values`. */

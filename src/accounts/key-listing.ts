@@ -17,7 +17,6 @@ export type KeyListing = KeySettings & {
   prefix: string
   lastFour: string
   status: KeyStatus
-  /** The purpose of a built-in key; null for other keys. */
   builtIn: BuiltInKey | null
   /** The key's member; null for keys of the whole account. */
   createdBy: string | null
@@ -27,7 +26,6 @@ export type KeyListing = KeySettings & {
   spentMonth: number
   lastUsedAt: Date | null
   createdAt: Date
-  /** The key's end, by its own limit or the account's rule; null = never. */
   endsAtMs: number | null
   /** The former secret while it still works. */
   formerSecret: { lastFour: string; endsAt: Date; lastUsedAt: Date | null } | null

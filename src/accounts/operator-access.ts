@@ -157,7 +157,6 @@ export async function keysEndingWith({ sql }: Database, address: string): Promis
   return rows.map(({ id }) => id)
 }
 
-/** Time and origin of the change, for mails. */
 function byOperator(): { at: string; address: string } {
   return { at: new Date().toISOString(), address: 'the operator of this service' }
 }
@@ -206,7 +205,6 @@ async function removeSecondFactor(transaction: Transaction, userId: string): Pro
   await transaction.update(users).set({ twoFactorEnabled: false }).where(eq(users.id, userId))
 }
 
-/** Ends sessions, mailed links and sign-ins that wait for their second step. */
 async function signOutEverywhere(transaction: Transaction, userId: string): Promise<void> {
   await transaction.delete(sessions).where(eq(sessions.userId, userId))
   await transaction.delete(verifications).where(eq(verifications.value, userId))

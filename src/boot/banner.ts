@@ -59,7 +59,6 @@ export function formatBanner(facts: BannerFacts): string {
   return `${lines.join('\n')}\n\n`
 }
 
-/** Commands for an owner of the demo account who lost its secrets. */
 function wayBack({ accountId, email }: DemoAccount, dataDir: string): string[] {
   // Commands find embedded servers by `DATA_DIR`; addresses of other stores must be set again.
   const admin = `${dataDir === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${dataDir} `}bun run admin`

@@ -58,7 +58,6 @@ import { assembleTopUps, type TopUps } from './top-ups'
 import { assembleUsageOfKeys } from './usage-report'
 import { watchState } from './watch-state'
 
-/** The dependencies of routes, and some parts with the methods that only start, stop and metrics use. */
 type GatewayDeps = AppDeps & {
   settler: Settler
   keeper: HoldKeeper
@@ -70,7 +69,6 @@ type GatewayDeps = AppDeps & {
   reloads: ReloadParticipant | undefined
 }
 
-/** A running gateway, without its port. */
 export type Gateway = {
   app: ReturnType<typeof buildApp>
   deps: GatewayDeps
@@ -92,7 +90,6 @@ type ComposeOptions = {
   logger: Logger
   /** The metrics of all processes of this gateway, if there are several. */
   exposition?: (() => Promise<string>) | undefined
-  /** Undefined if tracing is off. */
   tracing?: Tracing | undefined
   /** Whether the ledger is checked regularly. False only in tests whose stores do not belong together. */
   watchesLedger?: boolean

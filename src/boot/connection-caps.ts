@@ -6,18 +6,15 @@ type ConnectionCapsOptions = {
   /** Connections of one network that have no answer to a known caller in progress. Infinite behind proxies, which have many clients. */
   perAddress: number
   sockets: Pick<OpenSockets, 'limit' | 'count' | 'list' | 'end'>
-  /** The listener's port. */
   localPort: number
   /** Client ports of answers in progress to known callers. */
   knownPorts(): Set<number>
   /** The number of `knownPorts`, without building the set. */
   knownCount(): number
-  /** Called with the number of connections just closed. */
   onEnded(count: number): void
   logger: Logger
 }
 
-/** Share of the process's descriptors in use at which unknown clients' connections are closed. */
 const SHARE = 0.75
 const CHECK_MS = 100
 /** Below this share of open descriptors, checks are rarer: no flood fills the process between two of them. */
@@ -34,7 +31,6 @@ const LOG_INTERVAL_MS = 10_000
 /** An answer in progress uses two connections: the client's and the provider's. */
 const PER_ANSWER = 2
 
-/** A connection, the time it was first seen or last answered, and whether an earlier check found it without an answer. */
 type Seen = OpenSocket & { sinceMs: number; wasIdle: boolean }
 
 /**
@@ -102,7 +98,6 @@ export function capConnections(options: ConnectionCapsOptions): () => void {
   return () => clearTimeout(timer)
 }
 
-/** The excess among `strangers`: the oldest of each network above `perNetwork`, then of the largest networks until `total` are left. */
 function excess(strangers: readonly Seen[], perNetwork: number, total: number): Seen[] {
   const byNetwork = Map.groupBy(strangers, ({ address }) => networkOf(address))
   const groups = [...byNetwork.values()]
@@ -120,7 +115,6 @@ function excess(strangers: readonly Seen[], perNetwork: number, total: number): 
   })
 }
 
-/** The largest number per network with which all together keep at most `total`. */
 function levelFor(sizes: number[], total: number): number {
   const ascending = sizes.toSorted((one, other) => one - other)
   let left = total

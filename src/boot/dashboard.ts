@@ -59,7 +59,6 @@ type DashboardParts = {
   topUps: TopUps
   mails: Mails
   router: HealthSources['router']
-  /** Counts that this process has made of its providers. */
   routingCounts: HealthSources['counts']
   logger: Logger
 } & Pick<DashboardDeps, 'storedResponses' | 'keepResponsesFor' | 'idempotency'>

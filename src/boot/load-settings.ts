@@ -9,11 +9,8 @@ import { FatalStartError } from './fatal-start-error'
 type Settings = {
   config: Config
   catalog: Catalog
-  /** Whether answers are simulated. */
   isSandboxed: boolean
-  /** The sandbox, if this process started one. */
   sandbox: Sandbox | undefined
-  /** The catalogue file, for reloads. */
   catalogFile: CatalogFile
 }
 

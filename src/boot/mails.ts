@@ -26,7 +26,6 @@ export type Mails = {
   worker: MailWorker
   /** Undefined if no mail can be sent. */
   desk: MailDesk | undefined
-  /** The secrets that encrypt tokens and links. */
   secrets(): Promise<Secrets>
   /** Undefined if no mail can be sent. */
   alerts: BackgroundWorker | undefined

@@ -9,21 +9,17 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 export type OpenSocket = {
   /** Valid only within the current turn of the event loop. */
   descriptor: number
-  /** The client's. */
   address: string
   port: number
 }
 
 export interface OpenSockets {
-  /** The process's limit of open descriptors. */
   limit: number
-  /** The number of open descriptors. */
   count(): number
   /** The connections accepted by a listener on `localPort`. */
   list(localPort: number): OpenSocket[]
   /** Shuts a connection down in both directions; the server then closes it. */
   end(socket: OpenSocket): void
-  /** Drops the packets of new connections at `localPort` until the listener closes. */
   turnAwayNewcomers(localPort: number): void
   /** Closes the listener only: new connections are refused, and existing ones are still served. */
   closeListener(localPort: number): void
@@ -44,11 +40,9 @@ const FUNCTIONS = {
 
 /** Reads a descriptor's flags; fails if it is not open. */
 const F_GETFD = 1
-/** Both directions. */
 const SHUT_RDWR = 2
 const SOL_SOCKET = 1
 const SO_ATTACH_FILTER = 26
-/** Opcodes of the kernel's packet filters, and the TCP flag tested. */
 const LOAD_BYTE = 0x30
 const JUMP_IF_SET = 0x45
 const RETURN = 0x06
@@ -173,7 +167,6 @@ function withoutBeginnings(): { header: Uint8Array; instructions: Uint16Array } 
   return { header, instructions }
 }
 
-/** The address in a system socket address; undefined if it is not IPv4 or IPv6. */
 function addressIn(view: DataView): string | undefined {
   const family = view.getUint16(0, true)
   if (family === INET) return dotted(view, 4)

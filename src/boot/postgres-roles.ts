@@ -3,7 +3,6 @@ import roles from '#deploy/postgres/roles.sql' with { type: 'text' }
 import { readOrCreatePassword } from '@/boot/embedded/secret'
 import { connectDatabase } from '@/db/client'
 
-/** URLs of the same database for migrations, for serving and for reports. */
 export type RoleAddresses = { migratorUrl: string; gatewayUrl: string; readerUrl: string }
 
 /** An advisory lock id that nothing else in this database uses. */

@@ -61,7 +61,6 @@ export async function offerDemoAccount(
   }
 }
 
-/** Balances of the demo account and of accounts credited by sandbox deposits. */
 async function readUnpaidCredit({ sql }: Database): Promise<Nano> {
   const [row] = await sql<{ sum: string }[]>`
     SELECT coalesce(sum(balance_nano::bigint), 0)::text AS sum FROM accounts

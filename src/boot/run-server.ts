@@ -25,7 +25,6 @@ type RunServerOptions = {
   /** The metrics of all processes of this gateway, if there are several. */
   exposition?: () => Promise<string>
   reloading: Reloading
-  /** Resolves once this process's threads run. */
   threads: Promise<void>
 }
 
@@ -122,7 +121,6 @@ const QUIET_POLL_MS = 20
 /** Time for a handshake and a request to arrive. Short, since a connection that is held back retries only after a second. */
 const ARRIVAL_MS = 50
 
-/** Waits at most `timeoutMs` for open answers. */
 async function stop(
   { logger }: RunServerOptions,
   gateway: Gateway,

@@ -21,7 +21,6 @@ type ServeOptions = {
   idleSeconds?: number
   /** If true, each connection closes after its next answer, so that no proxy keeps it. */
   isLeaving?: () => boolean
-  /** Traces each request, if tracing is on. */
   trace?: TraceRequest | undefined
 }
 

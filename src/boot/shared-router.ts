@@ -39,7 +39,6 @@ export function createSharedRouter(
   return router
 }
 
-/** Logs the events that operators need to know; the others are only counted. */
 function logRoutingEvent(logger: Logger, event: RoutingEvent): void {
   if (event.type === 'key-out') logger.error('provider_key_refused', event)
   else if (event.type === 'circuit') logger.warn('circuit_changed', event)

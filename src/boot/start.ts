@@ -25,10 +25,8 @@ import { supervise } from './processes/supervise'
 import { linkToSupervisor } from './processes/supervised'
 import { openStores, type Stores } from './stores'
 
-/** A running gateway: its banner (none for one of several processes) and its signal handlers. */
 type Running = {
   banner: string
-  /** Reloads the catalogue. */
   reload(): void
   stop(signal: NodeJS.Signals): Promise<void>
 }
@@ -48,7 +46,6 @@ type Prepared = {
   config: Config
   catalog: Catalog
   logger: Logger
-  /** Adds secrets that the log must redact. */
   learnSecrets(secrets: string[]): void
   catalogFile: CatalogFile
   sandbox: Sandbox | undefined
@@ -215,7 +212,6 @@ function bannerFacts(
   }
 }
 
-/** `isSandboxed`: answers are simulated. */
 function describeReach(config: Config, isSandboxed: boolean): string {
   const { host, signIn, topUps } = config
   const who = isLoopback(host) ? `this machine only (${host})` : `anyone who can reach ${host}`

@@ -29,7 +29,6 @@ export type TopUps = {
 
 type TopUpParts = {
   config: Config
-  /** What the service calls itself. */
   service: string
   database: Database
   ledger: Ledger

@@ -10,7 +10,6 @@ import { createAllowance } from '@/lib/quota/allowance'
 import { networkOf } from '@/lib/quota/network'
 import { SHARED } from '@/limits/shared-resources'
 
-/** Whether to close the connection after the answer. */
 export type UnreadBodies = { isTooMuch(request: Request, response: Response): boolean }
 
 const TOO_LARGE = 413

@@ -172,7 +172,6 @@ function readProviders(
   return providers
 }
 
-/** Whether a proxy is configured for the HTTP client. */
 function hasProxy(environment: Record<string, string | undefined>): boolean {
   return ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => Boolean(environment[name]))
 }

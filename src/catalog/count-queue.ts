@@ -1,7 +1,6 @@
 import { SHARED } from '@/limits/shared-resources'
 import type { CountAnswer, CountQuestion } from './tokenizer-worker'
 
-/** The account that needs a count, and whether its request is paid. */
 export type CountAsker = { accountId: string; isPaid: boolean }
 
 interface CountQueue {
@@ -16,7 +15,6 @@ interface CountQueue {
 
 type Waiting = { texts: readonly string[]; resolve(answer: CountAnswer | undefined): void }
 
-/** Waiting questions of one kind, by account. */
 type Lane = { most: number; mostEach: number; byAccount: Map<string, Waiting[]>; count: number }
 
 /** The tokenizer's queue: paid requests before free ones, accounts in turn. `put` gets one question at a time. */

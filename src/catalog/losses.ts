@@ -3,7 +3,6 @@ import { formatPrice, formatUsd } from '@/lib/money'
 import { pricesFor } from './price'
 import type { Catalog, Model, PriceList, Prices, Target } from './types'
 
-/** Names of the classes for operators. */
 export const CLASS_WORDS: Readonly<Record<keyof Prices, string>> = {
   input: 'input',
   cacheRead: 'cache read',
@@ -32,7 +31,6 @@ function toolLossesAt({ provider, toolPrices }: Target): string[] {
     )
 }
 
-/** The losses when `target` serves `model`. */
 function lossesAt(model: Model, target: Target): string[] {
   const { cost } = target
   if (!cost) return []

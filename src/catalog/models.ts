@@ -11,7 +11,6 @@ import type { Model, Pricing, Provider, Target, ToolPrice, ToolPrices } from './
 const KNOWN: ReadonlySet<string> = new Set([...FORMATS.values()].flatMap(({ serverTools }) => serverTools))
 
 export type ModelList = {
-  /** Every id in the file, including invalid entries. */
   known: ReadonlySet<string>
   /** Models with a target whose provider has a key, in the file's order. */
   offered: Map<string, Model>
@@ -176,7 +175,6 @@ function readTargets(
   return targets
 }
 
-/** The tool prices of one list. Adds a fault for an unknown tool, and for a price that is no whole number of nano-USD. */
 function readToolPrices(file: ToolPricesFile | undefined, place: string, faults: FaultList): ToolPrices {
   const prices = new Map<string, ToolPrice>()
   for (const [name, entry] of Object.entries(file ?? {})) {
@@ -190,14 +188,12 @@ function readToolPrices(file: ToolPricesFile | undefined, place: string, faults:
   return prices
 }
 
-/** The prices for tools of the provider's format. Undefined if there are none. */
 function pricesAt(provider: Provider, prices: ToolPrices): ToolPrices | undefined {
   const own = FORMATS.get(provider.format)?.serverTools ?? []
   const meant = [...prices].filter(([name]) => own.includes(name))
   return meant.length > 0 ? new Map(meant) : undefined
 }
 
-/** The tiers that can be requested from `provider`. Undefined if there are none. */
 function tiersAt({ dialect }: Provider, names: readonly string[]): ReadonlySet<string> | undefined {
   return dialect.hasServiceTiers && names.length > 0 ? new Set(names) : undefined
 }

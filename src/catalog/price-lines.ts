@@ -5,7 +5,6 @@ import type { Catalog } from './types'
 
 type PricedClass = 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output'
 
-/** `price` in pico-USD per token. */
 type PriceLine = { class: PricedClass; tokens: number; price: Pico }
 
 /** The price of `usage` by class, at the catalogue's prices for the service tier; undefined if either is not sold any more. */

@@ -9,7 +9,6 @@ import type { PriceList, PriceStep, Prices, Pricing } from './types'
 const DEFAULT_CACHE_WRITE_FACTOR = 1.25
 const DEFAULT_CACHE_WRITE_1H_FACTOR = 2
 
-/** Property names in the file for each class: our price and the provider's. */
 const PRICE_NAMES = {
   input: 'inputPer1mTokens',
   cacheRead: 'cacheReadPer1mTokens',
@@ -50,7 +49,6 @@ export function readCost(file: CostFile, place: string, faults: FaultList): Pric
   return cost && withTiers(cost, serviceTiers)
 }
 
-/** The lists of those service tiers for which `read` returns any. */
 function readTierLists(
   { serviceTiers = {} }: TiersFile,
   place: string,

@@ -8,9 +8,7 @@ export type PromptParts = {
   /** Data readable only for the provider, such as encrypted reasoning. */
   opaque: string[]
   media: MediaSize[]
-  /** The most tokens of all media together. */
   mediaTokens: number
-  /** Whether there are media other than images. */
   hasFiles: boolean
   /** Bytes of tool and answer schemas, which some providers get in another form. */
   schemaBytes: number

@@ -23,7 +23,6 @@ const SANDBOX_KEY = 'sandbox'
 const KEY_ID_CHARS = 12
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 const HEADER_VALUE = /^[\x20-\x7e]*$/
-/** Headers about the call itself, not the caller. */
 const CALL_HEADERS = [
   'host',
   'content-type',
@@ -34,7 +33,6 @@ const CALL_HEADERS = [
   'accept-encoding',
   'cookie',
 ]
-/** Headers that the gateway sets on every call. */
 const RESERVED_HEADERS = new Set([
   ...[...FORMATS.values()].map(({ endpoint }) => endpoint.credential.header),
   ...CALL_HEADERS,

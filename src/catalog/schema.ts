@@ -155,7 +155,6 @@ const Aliases = Type.Array(
   { maxItems: 64, description: 'a list of names' },
 )
 
-/** Properties of every kind of model. */
 const MODEL = {
   id: Type.String({ description: 'a model id' }),
   aliases: Type.Optional(Aliases),

@@ -23,7 +23,6 @@ const NEXT = [0.07, 0.35, 0.33, 0.02, 0.1, 0.3, 0.25, 0.75, 0.7]
 const ASCII_KINDS = Uint8Array.from({ length: 128 }, (_, code) => asciiKind(code))
 
 export class TokenGuess {
-  /** Tokens so far, with fractions. */
   tokens = 0
   private last = -1
 

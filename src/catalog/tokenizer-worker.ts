@@ -2,7 +2,6 @@
 import { parentPort } from 'node:worker_threads'
 import type { Counted } from './count-within-budget'
 
-/** Texts to count; the answer has the same `id`. */
 export type CountQuestion = { id: number; texts: readonly string[] }
 
 export type CountAnswer = { id: number } & Counted

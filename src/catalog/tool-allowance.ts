@@ -6,7 +6,6 @@ import type { Target, ToolPrice, ToolPrices } from './types'
 
 /** The tool uses at one target that a hold covers. */
 type ToolAllowance = {
-  /** By name, for each tool that the caller doesn't limit. */
   limits: ReadonlyMap<string, number>
   cost: Nano
   /** Tokens that all uses together add to the prompt. */

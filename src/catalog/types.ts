@@ -4,7 +4,6 @@ import type { Dialect } from '@/dialects/dialect'
 import type { Fault } from '@/lib/fault'
 import type { Nano, Pico } from '@/lib/money'
 
-/** Timeouts of the phases of an upstream call in milliseconds; `firstByteMs` and `totalMs` count from its start. */
 export type Timeouts = {
   connectMs: number
   firstByteMs: number
@@ -20,7 +19,6 @@ export type DisconnectPolicy = { kind: 'abort' } | { kind: 'auto' | 'drain'; max
 export type Provider = {
   name: string
   format: FormatName
-  /** How to reach the format at this provider. */
   dialect: Dialect
   /** Without trailing slash. */
   baseUrl: string
@@ -96,11 +94,9 @@ export type ModelKind = (typeof MODEL_KINDS)[number]
 
 export type Model = {
   id: string
-  /** Alternative names. */
   aliases: readonly string[]
   kind: ModelKind
   name: string
-  /** Unix seconds. */
   created: number
   ownedBy: string
   targets: Target[]
@@ -122,7 +118,6 @@ export type Model = {
 
 export type Tier = {
   id: string
-  /** Alternative names. */
   aliases: readonly string[]
   name: string
   created: number
@@ -146,6 +141,5 @@ export type Catalog = {
   tiers: ReadonlyMap<string, Tier>
   aliases: ReadonlyMap<string, Model | Tier>
   limits: DefaultLimits
-  /** Faults that only keep single providers from being called. */
   warnings?: readonly Fault[]
 }

@@ -5,13 +5,11 @@
 import { readVariable } from '@/lib/file-variable'
 import type { JsonValue } from '@/lib/json'
 
-/** The value with variables replaced, missing variables, places of malformed `${`, and file faults. */
 type Substitution = { value: JsonValue; missing: MissingVariable[]; broken: string[]; unread: UnreadVariable[] }
 /** `place` is the string's path in the file, such as `providers.provider2.baseUrl`. */
 type MissingVariable = { place: string; name: string }
 type UnreadVariable = { place: string; message: string }
 
-/** The variable syntax, for error messages. */
 export const VARIABLE_FORMS = `\${NAME}, \${NAME|OTHER} or \${NAME:-default}`
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\|([A-Za-z_][A-Za-z0-9_]*))?(?::-([^}]*))?\}/g

@@ -12,20 +12,15 @@ export type EmbeddingInput =
   /** The text as tokens of the model's vocabulary. */
   | { type: 'tokens'; tokens: readonly number[] }
 
-/** Limit for all inputs of a request together. */
 export const MAX_EMBEDDING_TOKENS = 300_000
 
 export type EmbeddingRequest = {
   model: string
   inputs: readonly EmbeddingInput[]
-  /** Whether the caller expects one vector instead of a list. */
   isLone: boolean
-  /** Requested length of the vectors; undefined: the model's own. */
   dimensions?: number
-  /** Requested encoding. */
   encoding: VectorEncoding
   preferences?: RoutePreferences
-  /** The end user's id as given by the caller. */
   userId?: string
   /** Fields that are sent only to providers of the caller's own format. */
   nativeFields: readonly string[]

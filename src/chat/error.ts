@@ -55,7 +55,6 @@ type GatewayErrorOptions = {
   details?: Record<string, string | number | boolean | null>
   /** The limits of the caller's key, one of which is reached. Sent in the format's own headers. */
   limits?: RateLimits
-  /** Further headers. */
   headers?: Record<string, string>
   /** A message that may be stored: it quotes neither the request nor a provider's words about it. Default: the message itself. */
   ownWords?: string

@@ -77,9 +77,7 @@ export function resultInWords({ name, callId, content, json, isError }: ToolResu
 
 class Placer {
   private readonly placed: Turn[] = []
-  /** Content for the user's next turn. */
   private moved: UserBlock[] = []
-  /** Tool names by call id. */
   private readonly names = new Map<string, string>()
 
   constructor(private readonly table: PlaceTable) {}
@@ -114,7 +112,6 @@ class Placer {
     return moved
   }
 
-  /** The result, with content that the format doesn't allow replaced by a text. */
   private result(result: ToolResultBlock): ToolResultBlock {
     const { callId } = result
     const name = result.name ?? this.names.get(callId)
@@ -124,7 +121,6 @@ class Placer {
     return { ...result, content: [...kept, noteOf(count)] }
   }
 
-  /** The blocks that stay, and the number of moved ones. */
   private divide<Block extends ModelBlock | ResultBlock>(blocks: readonly Block[], place: Place, label: string) {
     const kept: Block[] = []
     let count = 0

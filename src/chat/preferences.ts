@@ -12,11 +12,8 @@ export type RoutePreferences = {
   /** Minimal quality of a tier's candidates, 0 to 1. */
   quality?: number
   maxPrice?: MaxPrice
-  /** Providers to try first, in this order. */
   order: readonly string[]
-  /** The only allowed providers. */
   only: readonly string[]
-  /** Excluded providers. */
   ignore: readonly string[]
   sort?: Sort
   /** Whether a model's first target is asked without failover. */

@@ -18,7 +18,6 @@ export type TextBlock = {
   text: string
   cache?: CacheHint
   signature?: Signature
-  /** Sources that the answer cites. */
   sources?: readonly Source[]
 }
 /** A model's refusal, if the format distinguishes it from text. */
@@ -134,7 +133,6 @@ export type Sampling = {
 export type ToolOrigin = { kind: 'function' | 'custom'; name: string; namespace?: string }
 
 export type ChatRequest = {
-  /** The model or tier as the caller named it. */
   model: string
   stream: boolean
   /** The system prompt before the conversation. */
@@ -154,7 +152,6 @@ export type ChatRequest = {
   reasoning?: Reasoning
   output: OutputShape
   verbosity?: Verbosity
-  /** The end user's id, for the provider's abuse detection. */
   userId?: string
   /** A key by which the provider may find a warm prompt cache. */
   cacheKey?: string
@@ -165,7 +162,6 @@ export type ChatRequest = {
   fallback: string[]
   /** The field that named them, if not `fallback`. */
   fallbackField?: 'models' | 'fallbacks'
-  /** Other routing preferences. */
   preferences?: RoutePreferences
   /** Whether a chat-completions caller used deprecated `functions`, and so expects `function_call` instead of tool calls. */
   wantsFunctionCall?: boolean
@@ -197,7 +193,6 @@ export type ChatRequest = {
   nativeMedia?: (ImageBlock | FileBlock)[]
   /** Entries of `nativeOnly` that are tools priced per use, if the catalogue prices any. */
   serverTools?: ServerTool[]
-  /** Body fields that are not passed on unless the catalogue allows it, mostly because they are unknown. */
   unlisted?: string[]
   /** Body fields that may cost more than the answer's tokens. */
   unpriced?: UnpricedField[]

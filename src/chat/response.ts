@@ -6,7 +6,6 @@ import type { ContentBlock } from './request'
 import type { ToolUses } from './server-tools'
 import type { Usage } from './usage'
 
-/** Why the model stopped. */
 export type FinishKind =
   | 'stop'
   | 'stop-sequence'
@@ -24,7 +23,6 @@ export type FinishKind =
  */
 export type FinishReason = { kind: FinishKind; raw?: string; sequence?: string; isUnlisted?: true }
 
-/** The kinds of blocks in an answer. */
 export type AnswerBlock = Extract<
   ContentBlock,
   { type: 'text' | 'refusal' | 'reasoning' | 'tool-call' | 'image' | 'audio' }

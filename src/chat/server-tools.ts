@@ -16,16 +16,13 @@ export type ServerToolKind = {
   unsaidUses: number
 }
 
-/** A tool that a request offers. */
 export type ServerTool = ServerToolKind & {
   /** Its place in the caller's body and its kind, such as `tools[1]` and `web_search_20250305`. */
   field: string
   kind: string
-  /** The caller's limit. */
   maxUses?: number
   /** A tool that clients always add: omitted if it has no price. */
   isOptional?: true
 }
 
-/** Number of uses by tool name. */
 export type ToolUses = Readonly<Record<string, number>>

@@ -1,12 +1,10 @@
 /** Common names for the service tiers that formats call differently. */
 
-/** The tier at the normal price. */
 export const STANDARD_TIER = 'standard'
 const STANDARD_WORDS: ReadonlySet<string> = new Set([
   ...['default', STANDARD_TIER, 'standard_only', 'unspecified'],
   ...['on_demand', 'traffic_type_unspecified'],
 ])
-/** The provider chooses. */
 const AUTO = 'auto'
 const MAX_NAME_CHARS = 64
 

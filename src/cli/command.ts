@@ -12,11 +12,9 @@ type Option = {
 /** The key in {@link Values} for an argument without an option name. */
 export const OPERAND = 'operand'
 
-/** Values by option name. Required options are always present. */
 export type Values = Readonly<Record<string, string>>
 
 export type CommandResult = {
-  /** Printed on stdout: as JSON for programs, as facts and tables for people. */
   output: Record<string, unknown>
   /** Set if the command did its work and found a problem. */
   exitCode?: number

@@ -35,7 +35,6 @@ export type Surroundings = {
   readSecret(): Promise<string>
   /** Writes the output. Resolves when it was read, so that the exit doesn't cut a long list. */
   answer(text: string): Promise<unknown>
-  /** Writes a progress line to stderr. */
   tell(line: string): void
 }
 
@@ -55,7 +54,6 @@ export type Services = {
   /** The catalogue's default limits. Throws in the same way. */
   defaultLimits: DefaultLimits
   logger: Logger
-  /** Writes a progress line. */
   tell: Surroundings['tell']
   /** The operator and this run, for the audit log. */
   by: ChangedBy
@@ -146,7 +144,6 @@ function assemble({ config, database, owner, redis, tell }: Stores, reading: Cat
   }
 }
 
-/** A new key begins with the service's name from the catalogue. */
 function keysOf(database: Database, ledger: Ledger, reading: CatalogReading): ApiKeys {
   if (typeof reading !== 'string') return createApiKeys(database, ledger, reading.service)
   return {

@@ -20,7 +20,6 @@ export type Environment = Record<string, string | undefined>
 
 /** Validated settings of one gateway. A property is undefined if its variable has no default and is unset. */
 export type Config = {
-  /** NODE_ENV=production: the sandbox is refused. */
   isProduction: boolean
   host: string
   /** 0: the system chooses a free port. */
@@ -29,7 +28,6 @@ export type Config = {
    * The address of one server, of Sentinels (with commas inside), or of the nodes of a Redis Cluster. Undefined: start an embedded server.
    */
   redisUrls: string[] | undefined
-  /** Prefix of all our Redis keys; empty unless others use the same Redis. */
   redisKeyPrefix: string
   /** Undefined: start an embedded server. */
   databaseUrl: string | undefined
@@ -41,7 +39,6 @@ export type Config = {
   hasSettlementJournal: boolean
   /** Number of server processes that share the port. */
   processes: number
-  /** The dashboard's first administrator, created or updated at start. */
   administrator: { email: string; password: string } | undefined
   /** The service's address, without trailing slash. Undefined: taken from each request. */
   publicUrl: string | undefined
@@ -64,11 +61,8 @@ export type Config = {
   shutdownTimeoutMs: number
   /** Connections per address without an answer in progress; infinite behind proxies. */
   connectionsPerAddress: number
-  /** The largest accepted request body; a larger one gets a 413. */
   maxBodyBytes: number
-  /** The deepest accepted nesting of a JSON body; a deeper one gets a 400. */
   maxJsonDepth: number
-  /** The most messages in a chat-completions request. */
   maxChatMessages: number
   /** Hours for which answers are stored so that callers can continue them (0: not stored), and the bytes per account. */
   storedResponses: { maxHours: number; maxBytes: number }
@@ -82,7 +76,6 @@ export type Config = {
   recordClaimMs: number
   /** Whether `Idempotency-Key` headers are supported, with answers kept for a day. */
   hasIdempotencyKeys: boolean
-  /** Database connections per process. */
   databasePoolSize: number
   /** Set by the supervisor for its server processes: the shared stores, their common name, and the supervisor's process id. */
   supervised: { redisUrl: string; databaseUrl: string; gateway: string; supervisorPid: number } | undefined

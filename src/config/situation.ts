@@ -8,7 +8,6 @@ export type Situation = {
   isSimulated?: boolean
   /** The variables that would give a provider a key, if none has one. */
   keyVariables?: readonly string[]
-  /** An operator's command, which serves no requests. */
   isCommand?: boolean
 }
 
@@ -17,7 +16,6 @@ export function isWorthless({ NODE_ENV: mode }: { NODE_ENV?: string | undefined 
   return mode !== 'production' && (situation.isSimulated ?? false)
 }
 
-/** Values of NODE_ENV. */
 export const NODE_ENVS = ['production', 'development', 'test'] as const
 
 const ANY_ADDRESS = '0.0.0.0'
@@ -72,7 +70,6 @@ export function situationFaults(values: Record<string, unknown>, situation: Situ
   return faults
 }
 
-/** Settings with which a gateway in production refuses to start. */
 function productionFaults({ AUTH_SECRET, ADMIN_EMAIL, ADMIN_PASSWORD }: Record<string, unknown>): Fault[] {
   const faults: Fault[] = []
   if (AUTH_SECRET === undefined) {

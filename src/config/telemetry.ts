@@ -98,7 +98,6 @@ function readExport(reader: Reader, signal: 'TRACES' | 'METRICS'): ExportSetting
   const endpoint = named('ENDPOINT')
   const address = reader.address(endpoint)
   if (address === undefined || exporter === 'none') return undefined
-  // A path is appended only to the common address.
   const path = endpoint.includes(signal) ? '' : `/v1/${signal.toLowerCase()}`
   return {
     url: path === '' ? address : address.replace(/\/+$/, '') + path,

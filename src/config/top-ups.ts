@@ -20,7 +20,6 @@ export type TopUpSettings = {
     | undefined
   /** Who sells the credit, as receipts say it. Undefined: the holder of the bank account, or the name of the service. */
   seller: { name: string | undefined; address: string | undefined; vatId: string | undefined }
-  /** The provider of deposits. */
   deposit: SandboxSettings | StripeSettings | undefined
   /** The smallest and the largest order, in US dollars. */
   orderUsd: { minimum: number; maximum: number }
@@ -34,13 +33,11 @@ type SandboxSettings = { provider: 'sandbox'; webhookSecrets: readonly string[] 
 type StripeSettings = {
   provider: 'stripe'
   secretKey: string
-  /** Whether the key moves real money. */
   isLive: boolean
   /** The newest first. */
   webhookSecrets: readonly string[]
   /** Undefined: Stripe's own address. */
   apiBase: string | undefined
-  /** Whether Stripe makes an invoice of each payment. */
   hasInvoices: boolean
   /** Whether Stripe computes tax and adds it to the price. */
   addsTax: boolean

@@ -85,7 +85,6 @@ function Pages({ viewer, accountId }: { viewer: Viewer; accountId: string }) {
   )
 }
 
-/** Redirects URLs without an account, from bookmarks and mails. */
 function ToAccount({ accountId }: { accountId: string }) {
   const [location] = useLocation()
   const path = location === '/' ? '' : location

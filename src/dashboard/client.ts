@@ -37,7 +37,6 @@ async function fetchOnce(input: string | URL | Request, init: RequestInit = {}):
   }
 }
 
-/** An error response: `message` is for the person, `param` names the field, `code` is for programs. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   constructor(
@@ -50,7 +49,6 @@ export class ApiError extends Error {
   }
 }
 
-/** The response type of a client call. */
 export type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = NonNullable<
   Awaited<ReturnType<Call>>['data']
 >

@@ -33,7 +33,6 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en-US')
 }
 
-/** Smaller counts are shown with all digits. */
 const COMPACT_FROM = 1_000_000
 
 /** `1234567` → `"1.23M"`; `123456` → `"123,456"`. */

@@ -5,7 +5,6 @@ import { accountPath, useMay } from './account'
 import { askAgain, queryClient } from './query'
 import { VIEWER_KEY } from './session'
 
-/** USD as decimal texts. */
 type LiveBalance = { balance: string; available: string; held: string; spentThisMonth: string }
 
 const BALANCE_KEY = ['live', 'balance'] as const
@@ -85,7 +84,6 @@ function disconnect(): void {
   source = undefined
 }
 
-/** Notifies at once; further events within the interval are combined. */
 function announceUsage(): void {
   if (usageTimer !== undefined) {
     isUsageWaiting = true

@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query'
 import { ApiError, answer, api, type DataOf } from './client'
 import { askAgain, queryClient } from './query'
 
-/** The query key of the signed-in person. */
 export const VIEWER_KEY = ['viewer'] as const
 
 export type Viewer = DataOf<typeof api.session.me.get> & {
@@ -26,7 +25,6 @@ async function askViewer(): Promise<Viewer | null> {
   }
 }
 
-/** Whether the server refused a request for lack of a session. */
 function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'not_signed_in'
 }

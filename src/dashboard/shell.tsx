@@ -53,7 +53,6 @@ import { signOut, type Viewer } from './session'
 
 type NavigationItem = { path: string; label: string; icon: ComponentType<{ size?: number; stroke?: number }> }
 
-/** Items of an account, shown to members with the permission. */
 const ACCOUNT_ITEMS: readonly (NavigationItem & { may: Permission })[] = [
   { path: '/', label: 'Overview', icon: IconLayoutDashboard, may: 'billing.read' },
   { path: '/keys', label: 'API keys', icon: IconKey, may: 'usage.read' },
@@ -69,7 +68,6 @@ const ACCOUNT_ITEMS: readonly (NavigationItem & { may: Permission })[] = [
   { path: '/settings', label: 'Account settings', icon: IconAdjustments, may: 'limits.raise' },
 ]
 
-/** Items for administrators. */
 const ADMINISTRATOR_ITEMS: readonly NavigationItem[] = [
   { path: '/admin/orders', label: 'Orders', icon: IconReceipt },
   { path: '/admin/statements', label: 'Bank statements', icon: IconFileImport },
@@ -158,7 +156,6 @@ function askToLeave(leave: () => Promise<void>): void {
 
 type ItemsProps = {
   items: readonly NavigationItem[]
-  /** Prefix of the items' paths. */
   base?: string
   location: string
   label: string

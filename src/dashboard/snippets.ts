@@ -1,11 +1,9 @@
 /** The same API call in several languages: curl, and the client libraries of all four formats. */
 
 export type SnippetCall = {
-  /** The service's address without trailing slash. */
   origin: string
   key: string
   model: string
-  /** Omitted if empty. */
   system: string
   turns: readonly { role: 'user' | 'assistant'; text: string }[]
   temperature: number | undefined
@@ -18,7 +16,6 @@ type Snippet = {
   code: string
 }
 
-/** Placeholder for the key. */
 export const KEY_PLACEHOLDER = 'YOUR_API_KEY'
 /** The messages format requires a limit; this one is enough for most answers. */
 const DEFAULT_MAX_TOKENS = 1_024

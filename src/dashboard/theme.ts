@@ -76,7 +76,6 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
   },
 })
 
-/** Dark enough for small text on a light tint. */
 const DEEP: Readonly<Record<string, string>> = {
   red: '#9f1d14',
   green: '#14612d',

@@ -95,7 +95,6 @@ export const statementLines = pgTable(
     importId: text('import_id').notNull(),
     line: integer('line').notNull(),
     lineKey: text('line_key').notNull(),
-    /** yyyy-mm-dd. */
     bookedOn: date('booked_on').notNull(),
     amountCents: bigint('amount_cents', { mode: 'number' }).notNull(),
     currency: text('currency').notNull(),

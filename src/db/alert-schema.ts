@@ -4,7 +4,6 @@ import { bigint, boolean, date, index, integer, pgTable, primaryKey, text } from
 import { nano } from '@/lib/money'
 import { amount, moment } from './columns'
 
-/** Kinds of alerts that each person can turn off. */
 export const ALERT_KINDS = ['balance', 'budget', 'spend', 'key_expiry'] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
@@ -21,7 +20,6 @@ export type OptionalKind = (typeof OPTIONAL_KINDS)[number]
 
 export const alertSettings = pgTable('alert_settings', {
   accountId: text('account_id').primaryKey(),
-  /** Thresholds of the balance; null = no alert. */
   first: amount('first_nano'),
   second: amount('second_nano'),
 })

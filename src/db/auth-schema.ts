@@ -26,7 +26,6 @@ export const users = pgTable(
   (table) => [uniqueIndex('users_email_key').on(table.email), index('users_account_index').on(table.accountId)],
 )
 
-/** Roles in an account; see `PERMISSIONS`. */
 export const ACCOUNT_ROLES = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const
 export type AccountRole = (typeof ACCOUNT_ROLES)[number]
 
@@ -50,7 +49,6 @@ export const memberships = pgTable(
 
 export type InvitationState = 'pending' | 'accepted' | 'declined' | 'revoked'
 
-/** Invitations to accounts. A pending one may have expired. */
 export const invitations = pgTable(
   'invitations',
   {

@@ -8,7 +8,6 @@ import * as managementSchema from './management-schema'
 import * as ordersSchema from './orders-schema'
 import * as historySchema from './schema'
 
-/** All tables. */
 const schema = {
   ...historySchema,
   ...archiveSchema,
@@ -35,7 +34,6 @@ type DatabaseOptions = {
 /** `error` is undefined if the statement succeeded. Must not throw. */
 type StatementListener = (milliseconds: number, error: unknown) => void
 
-/** The state of a pool. */
 export type PoolState = {
   /** Connections with a running statement or transaction. */
   busy: number
@@ -62,7 +60,6 @@ const RECONNECT_SPREAD_SECONDS = 0.2
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000
 
 export type Database = ReturnType<typeof connectDatabase>
-/** Drizzle's transaction object, used like `db`. */
 export type Transaction = Parameters<Parameters<Database['db']['transaction']>[0]>[0]
 
 /**
@@ -95,7 +92,6 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}) {
     /** postgres.js: tagged templates with bound parameters. */
     sql,
     db: drizzle(sql, { schema }),
-    /** The current state of the pool. */
     pool: (): PoolState => (sql as unknown as { pool(): PoolState }).pool(),
     /** Connections closed since this pool was opened, after errors or for lack of work. */
     closedCount: () => closedConnections,

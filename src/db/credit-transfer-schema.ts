@@ -2,7 +2,6 @@
 import { index, pgTable, text, unique } from 'drizzle-orm/pg-core'
 import { amount, moment } from './columns'
 
-/** Credit moved between two accounts of an owner. */
 export const creditTransfers = pgTable(
   'credit_transfers',
   {

@@ -25,14 +25,11 @@ export const failedRequests = pgTable(
     keyId: text('key_id').notNull(),
     failedAt: moment('failed_at').notNull(),
     format: text('format').notNull(),
-    /** The requested model, if the catalogue has it. */
     model: text('model'),
     status: integer('status').notNull(),
     code: text('code').notNull(),
-    /** The faulty field. */
     param: text('param'),
     words: text('words').notNull(),
-    /** The provider's id of the request. */
     providerRequestId: text('provider_request_id'),
     /** '' if no member made it. */
     memberId: text('member_id').notNull().default(''),
@@ -53,7 +50,6 @@ export const failedRequestCounts = pgTable(
     status: integer('status').notNull(),
     code: text('code').notNull(),
     requests: bigint('requests', { mode: 'number' }).notNull(),
-    /** How many of them are in the list. */
     kept: bigint('kept', { mode: 'number' }).notNull().default(0),
     memberId: text('member_id').notNull().default(''),
   },
@@ -63,7 +59,6 @@ export const failedRequestCounts = pgTable(
   ],
 )
 
-/** How many failed requests of an account and day are in the list. */
 export const failedRequestDays = pgTable(
   'failed_request_days',
   {

@@ -10,7 +10,6 @@ export type MailState = (typeof MAIL_STATES)[number]
 /** Rows of name and value. */
 export type FactRows = [name: string, value: string][]
 
-/** Several alerts in one mail, each with the facts that its own mail would have. */
 export type FactAlerts = { kind: string; facts: Record<string, string | number> }[]
 
 /** The facts from which a mail is written. Never secrets. */
@@ -22,7 +21,6 @@ export const mails = pgTable(
     id: text('id').primaryKey(),
     /** Id of the mail's event: once per recipient. */
     eventId: text('event_id').notNull(),
-    /** In lower case. */
     recipient: text('recipient').notNull(),
     kind: text('kind').notNull(),
     facts: jsonb('facts').$type<MailFacts>().notNull(),
@@ -31,14 +29,12 @@ export const mails = pgTable(
     origin: text('origin'),
     /** The account or address whose hourly limit counts the mail. */
     owner: text('owner').notNull(),
-    /** Lower ranks are sent first. */
     rank: integer('rank').notNull(),
     state: text('state').$type<MailState>().notNull().default('waiting'),
     /** Number of refusals by a reachable server. */
     tries: integer('tries').notNull().default(0),
     failure: text('failure'),
     createdAt: moment('created_at').notNull().defaultNow(),
-    /** The earliest time to send it. */
     dueAt: moment('due_at').notNull().defaultNow(),
     nextTryAt: moment('next_try_at').notNull().defaultNow(),
     expiresAt: moment('expires_at').notNull(),

@@ -28,7 +28,6 @@ export const managementKeys = pgTable(
   ],
 )
 
-/** Reported keys of either kind. */
 export const leakedKeys = pgTable(
   'leaked_keys',
   {

@@ -33,7 +33,6 @@ export const MIGRATIONS: readonly Migration[] = [
 
 type MigrateOptions = {
   migrations?: readonly Migration[]
-  /** Called for each migration that this call applied. */
   onApplied?: (migration: Migration) => void
   /** Called with the names of a newer version's migrations that this version can work with. */
   onNewer?: (names: string) => void
@@ -106,7 +105,6 @@ function notAllowed(missing: readonly Migration[], error: Error): SchemaError {
   )
 }
 
-/** For operators: `migrations 19 (stored_responses), 20 (archive)`, or only the first and last of many. */
 function listed(migrations: readonly Pick<Migration, 'id' | 'name'>[]): string {
   const names = migrations.map(({ id, name }) => `${id} (${name})`)
   if (names.length > MAX_LISTED) return `migrations ${names[0]} to ${names.at(-1)}`
@@ -124,7 +122,6 @@ async function grantRoles(sql: Sql): Promise<void> {
   })
 }
 
-/** Reads without the lock. {@link applyOnce} reads again under it. */
 async function readApplied(sql: Sql): Promise<Applied[]> {
   const [table] = await sql`SELECT to_regclass('migrations') AS name`
   if (!table?.name) return []

@@ -7,7 +7,6 @@ const count = (name: string) => bigint(name, { mode: 'number' }).notNull().defau
 export const tierObservations = pgTable(
   'tier_observations',
   {
-    /** UTC, yyyy-mm-dd. */
     day: date('day').notNull(),
     /** The requested tier, or a model with customer feedback. */
     tier: text('tier').notNull(),

@@ -1,7 +1,6 @@
 /** The tables of orders and payments, for typed queries (src/db/migrations/0007_orders.sql). */
 import { bigint, index, integer, jsonb, pgTable, text, timestamp, unique } from 'drizzle-orm/pg-core'
 
-/** The account for a bank transfer. `isExample`: not configured, and nothing must be paid to it. */
 export type BankDetails = {
   beneficiary: string
   bank: string | null
@@ -19,7 +18,6 @@ export type Parties = {
   customer: { name: string; email: string; country: string | null; vatId: string | null }
 }
 
-/** How an order is paid. */
 export const ORDER_METHODS = ['bank_transfer', 'deposit'] as const
 export type OrderMethod = (typeof ORDER_METHODS)[number]
 
@@ -90,7 +88,6 @@ export const orders = pgTable(
     id: text('id').primaryKey(),
     accountId: text('account_id').notNull(),
     method: text('method').$type<OrderMethod>().notNull(),
-    /** The deposit provider's name; null for bank transfers. */
     provider: text('provider'),
     /** The account it has to be paid to: an IBAN, or the provider's id of the payment. */
     payee: text('payee'),
@@ -160,7 +157,6 @@ export const payments = pgTable(
     currency: text('currency').notNull(),
     payee: text('payee'),
     sender: text('payer'),
-    /** The free text that came with it. */
     noticeText: text('notice_text'),
     state: text('state').$type<PaymentState>().notNull(),
     mismatch: text('mismatch').$type<MismatchReason>(),

@@ -9,22 +9,18 @@ export type Page<T> = { items: T[]; nextCursor: string | null }
 /** `cursor` from an earlier page; `limit` from 1 to 100, default 50. */
 export type PageRequest = { cursor?: string; limit?: number }
 
-/** Checks one value of a cursor that a client sent. */
 type PartCheck<T> = (value: unknown) => value is T
 
 const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 100
 const MAX_CURSOR_CHARS = 500
 
-/** One check for each value of a cursor. */
 type PlaceChecks<Place> = { [Part in keyof Place]: PartCheck<Place[Part]> }
 
-/** A list: its cursor, how it is read, and how rows are converted. */
 type Listing<Row, Item, Place> = {
   checks: PlaceChecks<Place>
   /** Returns up to `limit` rows after the position `after`, in the list's order; without `after`, the first rows. */
   read: (after: Place | undefined, limit: number) => PromiseLike<readonly Row[]>
-  /** The values that the list is ordered by. */
   placeOf: (row: Row) => Readonly<Place>
   toItem: (row: Row) => Item
 }

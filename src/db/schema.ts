@@ -42,22 +42,18 @@ export const accounts = pgTable(
     balance: amount('balance_nano').notNull().default(nano(0)),
     spent: amount('spent_nano').notNull().default(nano(0)),
     spentThisMonth: amount('spent_month_nano').notNull().default(nano(0)),
-    /** yyyymm, UTC. */
     spentMonth: integer('spent_month').notNull().default(197001),
     ledgerSeq: bigint('ledger_seq', { mode: 'number' }).notNull().default(0),
     createdAt: moment('created_at').notNull().defaultNow(),
     kind: text('kind').$type<AccountKind>().notNull().default('personal'),
-    /** Networks from which its keys may be used; null = everywhere. */
     allowedAddresses: text('allowed_addresses').array(),
     /** Models that its keys may call; null = all. */
     allowedModels: text('allowed_models').array(),
-    /** Providers that may answer them; null = all. */
     allowedProviders: text('allowed_providers').array(),
     /** Days after which a key's secret expires; null = never. */
     maxKeyAgeDays: integer('max_key_age_days'),
     /** Whether developers see the usage of all keys instead of only their own. */
     developersSeeAllUsage: boolean('developers_see_all_usage').notNull().default(false),
-    /** Only for organisations. */
     company: jsonb('company').$type<Company>(),
   },
   (table) => [
@@ -114,7 +110,6 @@ export const apiKeys = pgTable(
   ],
 )
 
-/** Former secrets of keys. At most one of a key still works. */
 export const keySecrets = pgTable(
   'key_secrets',
   {
@@ -153,7 +148,6 @@ export const creditOutbox = pgTable('credit_outbox', {
   amount: amount('amount_nano').notNull(),
   createdAt: moment('created_at').notNull().defaultNow(),
   appliedAt: moment('applied_at'),
-  /** When the ledger confirmed for the second time that it has the credit. */
   confirmedAt: moment('confirmed_at'),
   /** The entry that must reach the ledger first. */
   afterEntryId: text('after_entry_id'),
@@ -178,7 +172,6 @@ export const usageColumns = Object.entries(getTableColumns(usageRecords)).map(([
 
 const ofDay = {
   accountId: text('account_id').notNull(),
-  /** UTC, yyyy-mm-dd. */
   day: date('day').notNull(),
 }
 
@@ -204,7 +197,6 @@ export const usageDaily = pgTable(
     /** Provider costs, and the part of `cost` for which they are known; both null if none is known. */
     providerCost: bigint('provider_cost_nano', { mode: 'number' }),
     costed: bigint('costed_nano', { mode: 'number' }),
-    /** '' for none. */
     memberId: text('member_id').notNull().default(''),
   },
   (table) => [
@@ -213,7 +205,6 @@ export const usageDaily = pgTable(
   ],
 )
 
-/** Charges of each member's keys, by day. */
 export const usageDailyMembers = pgTable(
   'usage_daily_members',
   {
@@ -266,7 +257,6 @@ export const budgets = pgTable(
   ],
 )
 
-/** Idempotency keys of charged requests, kept for at least a day. */
 export const chargedIdempotencyKeys = pgTable(
   'charged_idempotency_keys',
   {

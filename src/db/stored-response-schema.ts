@@ -8,11 +8,8 @@ export const storedResponses = pgTable(
     accountId: text('account_id').notNull(),
     id: text('id').notNull(),
     keyId: text('key_id').notNull(),
-    /** The answer that the request continued. */
     parentId: text('parent_id'),
-    /** As the caller named it. */
     model: text('model').notNull(),
-    /** The items of this request's own input, as a JSON array. */
     input: text('input').notNull(),
     /** The answer as it was sent, as a JSON object. */
     answer: text('answer').notNull(),
@@ -41,7 +38,6 @@ export const storedResponseItems = pgTable(
     accountId: text('account_id').notNull(),
     itemId: text('item_id').notNull(),
     responseId: text('response_id').notNull(),
-    /** Size of the item as JSON. */
     bytes: integer('bytes').notNull(),
     /** Index among the items of the input, then of the answer. */
     place: integer('place').notNull(),
@@ -54,7 +50,6 @@ export const storedResponseItems = pgTable(
 
 export const storedResponseTotals = pgTable('stored_response_totals', {
   accountId: text('account_id').primaryKey(),
-  /** Number of answers. */
   kept: bigint('kept', { mode: 'number' }).notNull().default(0),
   bytes: bigint('bytes', { mode: 'number' }).notNull().default(0),
 })

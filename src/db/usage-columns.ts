@@ -17,7 +17,6 @@ import type { Nano } from '@/lib/money'
 import { textArray } from './array-literal'
 import { amount, moment, tokens } from './columns'
 
-/** A record's value in a column: a number, a boolean, or text as Postgres parses it; null or undefined: NULL. */
 export type Cell = string | number | boolean | null | undefined
 
 type Seen = {
@@ -33,7 +32,6 @@ type WriteCell = (facts: RequestFacts, record: UsageRecord) => Cell
 export type UsageColumn<Type extends PgColumnBuilderBase = PgColumnBuilderBase> = {
   type: Type
   cell: WriteCell
-  /** Set if the account may see it. */
   seen?: Seen
 }
 
@@ -41,7 +39,6 @@ function column<Type extends PgColumnBuilderBase>(type: Type, cell: WriteCell) {
   return { type, cell } satisfies UsageColumn<Type>
 }
 
-/** A column that an account may see. `about` describes it in the API document, if its name is not enough. */
 function seen<Type extends PgColumnBuilderBase>(
   about: string,
   type: Type,
@@ -148,10 +145,8 @@ export const USAGE_COLUMNS = {
 
 type Columns = typeof USAGE_COLUMNS
 type SeenColumns = { [Name in keyof Columns as Columns[Name] extends { seen: Seen } ? Name : never]: Columns[Name] }
-/** Columns that an account may see. */
 export type SeenName = keyof SeenColumns
 
-/** Drizzle's columns for the live table and the archived one. */
 export const usageColumnTypes = Object.fromEntries(
   Object.entries(USAGE_COLUMNS).map(([name, { type }]) => [name, type]),
 ) as { [Name in keyof Columns]: Columns[Name]['type'] }

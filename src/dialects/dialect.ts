@@ -7,7 +7,6 @@ import type { Endpoint } from '@/formats/format'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import type { Authorizer } from './credentials/authorizer'
 
-/** Dialects that the catalogue may name. */
 export const DIALECT_NAMES = [
   'azure-openai',
   'bedrock-converse',
@@ -20,15 +19,11 @@ export const DIALECT_NAMES = [
 ] as const
 export type DialectName = (typeof DIALECT_NAMES)[number]
 
-/** How to reach a provider. For providers without a dialect, it is the format's own endpoint. */
 export type Dialect = Omit<Endpoint, 'credential'> & {
-  /** Missing if the catalogue names none. */
   readonly name?: DialectName
-  /** The header for a provider key; missing if calls have no key. */
   readonly credential?: Endpoint['credential'] | undefined
   /** Authorizes each call; missing if a key does, or nothing is needed. */
   readonly authorizer?: Authorizer
-  /** The authorizer's secrets, for the log redactor. */
   readonly secrets?: readonly string[]
   /**
    * Converts the format's `body` without changing it; undefined if the body is sent unchanged. `headers`: the catalogue's and the caller's
@@ -53,13 +48,10 @@ export type Dialect = Omit<Endpoint, 'credential'> & {
   decodeError?(status: number, headers: Headers, body: JsonValue | undefined): ProviderError
 }
 
-/** The provider's side of embeddings. */
 export type ProviderEmbeddings = Omit<Embeddings, 'encodeResponse'>
 
-/** A converted body. */
 type Enveloped = {
   body: JsonObject
-  /** Fields of the format's body that the dialect lacks. */
   leftOut: readonly string[]
 }
 
@@ -75,7 +67,6 @@ export type AnswerReading =
        * Never throws.
        */
       push(bytes: Uint8Array): string
-      /** The text for the end of the stream. */
       end(): string
     }
   | {
@@ -84,13 +75,11 @@ export type AnswerReading =
       read(json: JsonValue): JsonObject | undefined
     }
 
-/** A dialect, before a provider's settings are applied. */
 export type DialectKind = {
   /** The formats that an entry with this dialect may name. */
   readonly formats: readonly FormatName[]
   /** The format it really speaks, whichever of them an entry names; missing if that is the named one. */
   readonly spoken?: FormatName
-  /** Whether a provider's entry must set an API version. */
   readonly needsVersion: boolean
   /** The property that is missing from these settings; the method is missing if none can be. */
   needs?(settings: DialectSettings): 'project' | 'location' | undefined
@@ -100,7 +89,6 @@ export type DialectKind = {
   create(format: FormatName, endpoint: Endpoint, settings: DialectSettings): Dialect
 }
 
-/** An entry's settings for its dialect; of `keys` only the existence matters. */
 export type DialectSettings = {
   project?: string
   location?: string

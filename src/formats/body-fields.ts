@@ -28,7 +28,6 @@ export type FieldTable = ReadonlyMap<string, FieldRule>
 
 /** A format's request fields, and the features it lacks. */
 export type RequestFields = {
-  /** The fields inside these fields. */
   nested: NestedFields
   /** By the name of the object that contains them; '' for the body. */
   tables: Readonly<Record<string, FieldTable>>
@@ -48,9 +47,7 @@ export type RequestFields = {
 
 type Listed = {
   hub: readonly string[]
-  /** Fields used by the gateway itself. */
   ours?: readonly string[]
-  /** Fields that only the format's own providers support. */
   native?: readonly string[]
   /** Fields that constrain the answer, with the other formats that can express them in answers that aren't streamed. */
   bound?: Record<string, { carriedBy?: readonly FormatName[]; word?: string }>
@@ -182,7 +179,6 @@ export const UNPRICED_EXTRAS = 'unpriced-extras'
 
 /** Quirk of a provider that supports `cache_control` although its format does not. */
 export const CACHE_CONTROL = 'cache-control'
-/** The field's name, anywhere in a body. */
 export const CACHE_CONTROL_FIELD = 'cache_control'
 
 const NOTHING: readonly string[] = []

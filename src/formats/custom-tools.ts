@@ -39,11 +39,8 @@ export function customInput(argumentsText: string): string {
   return cut.push(argumentsText) + cut.end()
 }
 
-/** Extracts the free text from streamed arguments. */
 export interface CustomInput {
-  /** Returns the new text in the next piece: whole characters, or nothing yet. */
   push(piece: string): string
-  /** Returns the rest at the end. */
   end(): string
 }
 
@@ -51,7 +48,6 @@ export interface CustomInput {
 export function createCustomInput(): CustomInput {
   let isInside = false
   let isClosed = false
-  /** Received text that was not returned yet. */
   let rest = ''
 
   function push(piece: string): string {

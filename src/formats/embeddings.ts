@@ -20,13 +20,10 @@ export type ExpectedVectors = {
   written: VectorEncoding | undefined
 }
 
-/** The properties of a target that the encoder needs. */
 export type EmbeddingTraits = { model: string; quirks: ReadonlySet<string>; passFields: ReadonlySet<string> }
 
-/** The content of an answer besides its vectors. */
 export type ToldEmbedding = {
   request: Pick<EmbeddingRequest, 'isLone' | 'encoding'>
-  /** The public model id. */
   model: string
   /** The tokens charged. */
   inputTokens: number

@@ -24,7 +24,6 @@ export type RequestLine = {
 
 /** What the provider of a target supports. Comes from the catalogue, so that a new provider needs no code. */
 export type TargetTraits = {
-  /** The upstream's name of the model, for the request. */
   model: string
   /** The model's maximum of output tokens; sent if the format requires a limit and the caller set none. */
   maxOutputTokens: number
@@ -52,13 +51,10 @@ export type TargetTraits = {
 
 export type EncodedRequest = { body: JsonObject; warnings: Warning[] }
 
-/** Facts about an answer, besides its content, for the encoder. */
 export type AnswerContext = {
   /** The id of the answer, in the format's own style if the provider uses another format. */
   id: string
-  /** The public model id, for every answer and chunk. */
   model: string
-  /** Unix seconds. */
   created: number
   /** chat-completions: whether the caller asked for the usage chunk. */
   wantsUsage: boolean
@@ -76,7 +72,6 @@ export type AnswerContext = {
   answerEcho?: JsonObject
   /** responses: whether reasoning items contain `encrypted_content`. */
   wantsEncryptedReasoning?: boolean
-  /** Whether the caller wants the model's reasoning. */
   wantsReasoning: boolean
   /** Our estimate of the input tokens, for formats that send usage before the provider reports it (messages). */
   estimatedInputTokens: number
@@ -88,7 +83,6 @@ export type RunningFields = {
   padding: readonly string[]
   /** Integers of an event that only number the events. */
   numbering?: readonly string[]
-  /** The event field with its usage. */
   usageField: string
   /** Names of counts inside the usage, at any depth. */
   counts: readonly string[]
@@ -124,14 +118,12 @@ export interface StreamEncoder {
   fail(error: GatewayError, requestId: string, eventsBefore?: number): Frame[]
 }
 
-/** How frames are written as bytes for one client. */
 export type Framing = {
   contentType: string
   /** Sent before the first frame and after the last (the brackets of a JSON array); '' for event streams. */
   open: string
   close: string
   format(frame: Frame, index: number): string
-  /** A block without meaning that keeps an idle connection open; '' if the format has none. */
   keepAlive: string
   /** Whether clients can parse this block of a provider's stream; missing: they can parse all server-sent events. */
   isReadable?(block: string): boolean
@@ -174,18 +166,14 @@ export interface PassThrough {
   createStream(context: AnswerContext, hooks: PassHooks): PassingStream
 }
 
-/** The parts of a provider call that determine its URL. */
 export type EndpointCall = {
-  /** The provider's base URL, without trailing slash. */
   baseUrl: string
   /** The version segment from the provider's entry, for formats with versioned paths. */
   apiVersion: string | undefined
-  /** The upstream's name of the model. */
   model: string
   stream: boolean
 }
 
-/** A provider's URLs, and how its credential is sent. */
 export type Endpoint = {
   /** The URL of a call, with percent-encoded path segments. */
   url(call: EndpointCall): string
@@ -232,13 +220,11 @@ export interface Recognition {
 export type CostPlace = {
   /** The path of the usage in a whole answer or in a stream's last usage event; undefined for other events. */
   usagePath(json: JsonObject): readonly string[] | undefined
-  /** Field names of the cost of input and of output. */
   parts: { input: string; output: string }
 }
 
 export interface Format {
   readonly name: FormatName
-  /** The request body's schema, for the documentation. */
   readonly requestSchema: TSchema
   /** Schemas, for the documentation, of an answer, a stream event's data and an error. Each has a title. */
   readonly answerSchema: TSchema
@@ -287,7 +273,6 @@ export interface Format {
   readonly framing: Framing
 }
 
-/** A model or tier in a list. Limits are in tokens; a tier has no output limit and no kind: it always chats. */
 export type ListedModel = {
   id: string
   /** Set if `id` is an alias: the id of the model or tier. */

@@ -31,7 +31,6 @@ function collect(value: JsonValue | undefined, format: FormatName, around: strin
   for (const inner of Object.values(value)) collect(inner, format, kind, found)
 }
 
-/** The media source that `part` itself names, if any. */
 function sourceOf(part: JsonObject, kind: string, format: FormatName): MediaSource | undefined {
   const { data, result, file_id: id, image_url: picture, url } = part
   const mediaType = firstText(part.media_type, part.mediaType, part.mime_type, part.mimeType)

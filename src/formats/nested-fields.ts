@@ -59,7 +59,6 @@ export function boundWhere(says: Says): NestedLoss {
   return { carriedBy: new Set(), isBound: true, says }
 }
 
-/** Normalises a field's name, for formats with several spellings. */
 type NameOf = (field: string) => string
 
 const ownName: NameOf = (field) => field
@@ -95,7 +94,6 @@ export function addLosses(
   })
 }
 
-/** A format's tree, and the normalisation of its names. */
 export type NestedFields = { tree: FieldTree; nameOf: NameOf; losses: ReadonlyMap<string, NestedLoss> }
 
 /** A format's nested fields. `losses` has those that some formats lack, by their first path. */

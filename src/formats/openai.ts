@@ -33,7 +33,6 @@ export const MODEL_LIST: ModelListEndpoint = {
   },
 }
 
-/** Blocks in messages of either format. */
 export type PartBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
 
 type Words = { type: string; code: string | null }
@@ -112,7 +111,6 @@ export function offeredTools({ tools, toolChoice }: ChatRequest, canRestrict: bo
   return offered
 }
 
-/** Encoders of parts in which the two formats differ. */
 type PartEncoders = {
   text(text: string): JsonObject
   image(block: ImageBlock): JsonObject

@@ -32,7 +32,6 @@ const UNSUPPORTED =
 /** A 429 that waiting cannot fix: the single request exceeds the limit per minute. */
 const OVER_RATE_LIMIT =
   /^request too large\b|^(?:the )?request is too large\b|^extra usage is required for long context/i
-/** The same as numbers: `Limit 30000, Requested 34000`. */
 const LIMIT_AND_REQUESTED = /\blimit:? (\d{1,12})\b.{0,40}\brequested:? (\d{1,12})\b/i
 
 /** Codes and texts of content filters; another provider's filter may decide differently. */

@@ -5,7 +5,6 @@ import { type GatewayError, invalidRequest } from '@/chat/error'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { fieldAt } from './field-path'
 
-/** Format-specific functions: which variant of a union was meant, and how enumeration values are written. */
 type SchemaWords = {
   isMeant(variant: TSchema, value: unknown): boolean
   word(value: unknown): string
@@ -137,7 +136,6 @@ function toGatewayError(error: ValueError): GatewayError {
   return invalidRequest(`${param} must be ${describe(error.schema)}`, param)
 }
 
-/** A schema's requirement in words: `an integer from 1 to 128000`. */
 function describe(schema: TSchema): string {
   if (Array.isArray(schema.anyOf)) return describeUnion(schema.anyOf)
   switch (schema.type) {

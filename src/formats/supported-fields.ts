@@ -11,7 +11,6 @@ export type Serving = {
   sellsTools: boolean
 }
 
-/** The fields that every request has. */
 const CONVERSATION = ['model', 'messages', 'input']
 
 /**

@@ -17,12 +17,10 @@ export function readVector(value: JsonValue | undefined): Vector | undefined {
   return value.every(isFloat) ? (value as number[]) : undefined
 }
 
-/** Numbers as base64, each rounded to 32 bits. */
 function packVector(numbers: readonly number[]): string {
   return Buffer.from(Float32Array.from(numbers).buffer).toString('base64')
 }
 
-/** The numbers of a base64 vector. */
 function unpackVector(text: string): number[] {
   return [...floatsIn(text)]
 }

@@ -10,7 +10,6 @@ import type { StoreWatch } from '@/ledger/store-watch'
 import type { Router } from '@/routing/router'
 import type { TierObserver } from '@/usage/tier-observer'
 
-/** The dependencies of all steps; each step's type names its own. */
 export type ChatDeps = NegotiationDeps &
   HoldDeps &
   RelayDeps & {
@@ -22,17 +21,13 @@ export type ChatDeps = NegotiationDeps &
     lateAfterMs: number
   }
 
-/** One decoded, authenticated request, shared by all steps. */
 export type ChatCall = ArrivedRequest &
   Client & {
     /** The client's name of the conversation (`x-svc-session`), so that a tier keeps its model. */
     readonly sessionName: string | undefined
-    /** Reports an error sent inside an open stream. */
     onLateFailure(error: unknown): void
     readonly onSettled: OpenCharge['onSettled']
-    /** The client's address. */
     readonly clientAddress: string
-    /** The request's log line. */
     readonly line: OpenCharge['line']
     /** When the request arrived, by the monotonic clock. */
     readonly arrivedMonotonicMs: number

@@ -9,7 +9,6 @@ import { type Nano, nano } from '@/lib/money'
 /** At least 1, so that an account without any credit is refused even if no price is known. */
 const something = (least: Nano) => nano(Math.max(1, least))
 
-/** The ledger's methods needed here, and whether the caller may see the balance. */
 export type Asking<Asked extends keyof Ledger> = { ledger: Pick<Ledger, Asked>; seesBalance: SeesBalance }
 
 /** Throws the refusal that a reserve of `least` and of one token would get, for any model. One round trip. */

@@ -23,7 +23,6 @@ export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf'> & 
   epilogue?: (answer: SettledAnswer) => string
 }
 
-/** A chat request. */
 class PaidChat extends PaidRequest implements ChatCall {
   asked: ChatCall['asked'] = undefined
   readonly framing: Framing

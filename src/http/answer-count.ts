@@ -13,7 +13,6 @@ import { newRequestId } from './request-id'
 import { resumeRequest } from './resume'
 import { type FreeRequest, openFree } from './share/free-request'
 
-/** A format's endpoint for counts. */
 type CountEndpoint = {
   format: Format
   /** Its path, in the primary spelling. */

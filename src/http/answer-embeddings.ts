@@ -9,7 +9,6 @@ import type { JsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { PaidRequest } from './paid-request'
 
-/** The request's format, and how to decode its body. */
 type EmbeddingEndpoint = { format: Format; route: string; decode(body: JsonObject): EmbeddingRequest }
 
 /** The most JSON values in a body besides its tokens, each of which is a value. */

@@ -5,13 +5,11 @@ import { inspectJson, type JsonBounds } from '@/lib/json-source/scan'
 import { turnFor } from '@/lib/wait/own-turn'
 import { noteWork } from '@/metrics/work-log'
 
-/** `text` is set if copying it is much cheaper than serialising `json` again: no duplicate names, and numbers as JavaScript writes them. */
 export type JsonBody = { json: JsonObject; bytes: number; text?: string }
 
 /** The size of a body for its parser: bytes, and expensive values (fields, and numbers that keep their digits). */
 export type BodySize = { bytes: number; dearValues: number }
 
-/** Options for one body. */
 type BodyReading = {
   /** The most values, if not the limit for conversations. */
   maxValues?: number | undefined
@@ -33,7 +31,6 @@ type BodyShare = {
 
 export type BodyLimits = {
   maxBodyBytes: number
-  /** Nested arrays and objects. */
   maxJsonDepth: number
 }
 
@@ -94,7 +91,6 @@ export async function readJsonBody(
   return body
 }
 
-/** The announced length in bytes; undefined if there is none. */
 function checkHeaders(headers: Headers, maxBytes: number): number | undefined {
   const contentType = headers.get('content-type') ?? ''
   if (contentType !== JSON_TYPE && contentType.split(';', 1)[0]?.trim().toLowerCase() !== JSON_TYPE) {
@@ -110,7 +106,6 @@ function checkHeaders(headers: Headers, maxBytes: number): number | undefined {
   return Number(length)
 }
 
-/** Reads a body of unannounced length. */
 async function readPieces(request: Request, maxBytes: number, share: BodyReading['share']): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0

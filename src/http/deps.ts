@@ -34,7 +34,6 @@ export type HttpDeps = ChatDeps &
     router: Router
     identify: Identify
     unpaid: Unpaid
-    /** Opens a known caller's shares of common resources for one request. */
     openShare: OpenShare
     /** Dependencies of idempotency keys; undefined if no answers may be stored. */
     idempotency: Pick<OperationDeps, 'claims' | 'finishUnseenMs'> | undefined
@@ -45,7 +44,6 @@ export type HttpDeps = ChatDeps &
     usageReport(asker: Pick<Payer, 'accountId'> & Partial<Payer>, query: ReportQuery): Promise<UsageReport>
     feedback: Feedback
     storedResponses: StoredResponses
-    /** Deletes the signatures of these calls of the account. */
     signatures: { forget(accountId: string, callIds: readonly string[]): Promise<void> }
     failures: Pick<FailedRequests, 'note'>
     hashEndUser: HashEndUser

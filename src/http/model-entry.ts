@@ -31,7 +31,6 @@ const PRICES = {
 
 const perToken = (description: string) => Type.String({ description: `${description}, decimal USD per token` })
 
-/** A price list, with the prices for long requests. */
 const LIST = {
   ...PRICES,
   steps: Type.Array(titled('PriceStep', { above_input_tokens: Type.Integer(), ...PRICES }), {

@@ -35,7 +35,6 @@ export function ownListSchema({ field, entrySchema }: ModelListing): TSchema {
   return Type.Object({ [field]: Type.Array(entrySchema) })
 }
 
-/** Documentation of operations that return one entry. */
 export const ENTRY_DETAIL = operation({
   tag: 'Models',
   summary: 'Get one model or auto tier',
@@ -45,7 +44,6 @@ export const ENTRY_DETAIL = operation({
   isPublic: true,
 })
 
-/** The query parameters that filter a list. */
 export const FILTERS: readonly Parameter[] = [
   {
     name: 'supported_parameters',

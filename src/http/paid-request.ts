@@ -40,7 +40,6 @@ export abstract class PaidRequest {
   arrivedAtMs = 0
   /** Fires when the answer is no longer awaited. */
   signal: AbortSignal
-  /** Its log line. */
   readonly line: RequestLine
   /** Its shares of common resources; undefined until its payer is known. */
   share: Share | undefined = undefined
@@ -53,7 +52,6 @@ export abstract class PaidRequest {
   /** The operation of its idempotency key, if any. */
   once: Once | undefined = undefined
 
-  /** `event` is its name in the log. */
   constructor(
     readonly deps: HttpDeps,
     readonly arrived: Request,

@@ -5,7 +5,6 @@ import type { ChatRequest } from '@/chat/request'
 
 export const QUALITY_HEADER = 'x-svc-quality'
 export const LOSSY_HEADER = 'x-svc-lossy'
-/** Requests the answer's cost. */
 export const USAGE_RECORD_HEADER = 'x-svc-usage-record'
 
 const FROM_0_TO_1 = /^(?:0?\.\d{1,9}|[01](?:\.0{1,9})?)$/

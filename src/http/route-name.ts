@@ -1,6 +1,5 @@
 /** Maps a path to its route's name, for metrics and logs, so that these never contain text from clients. */
 
-/** The name for unknown paths. */
 export const UNKNOWN_ROUTE = 'unknown'
 
 /** Names paths after `routes`, in which `:name` is one segment and `*` the rest; the most specific route first. */

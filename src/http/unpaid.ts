@@ -17,9 +17,7 @@ import { clientAddress } from './client-address'
 export interface Unpaid {
   /** Counts a free answer. Throws `rate_limited`. */
   answer(payer: Payer): void
-  /** Called before the body of a paid request. Returns undefined for nearly every request; else throws like a reserve. */
   admit(payer: Payer, request: Request): Promise<unknown> | undefined
-  /** Throws `rate_limited` if the account has used up its share of bytes read for free. */
   admitBytes(payer: Payer): void
   /**
    * Called before a large paid body is read. Throws like a reserve of `least` for any model: key not allowed, credit or budget too low, or

@@ -17,7 +17,6 @@ export function addressListsOf(ofAccount: Addresses, ofKey: Addresses): AddressL
 }
 
 const STORED = /^a(\S*) /
-/** Few keys have lists, and few accounts have many. */
 const CAPACITY = 1_000
 const known = createBoundedMap<string, readonly Networks[]>(CAPACITY)
 

@@ -26,7 +26,6 @@ export type BudgetSnapshot = {
   days: (readonly [day: number, cost: number])[]
 }
 
-/** All budgets of an account, and the member of each key ('' for none). */
 export type AccountBudgets = { scopes: BudgetSnapshot[] }
 
 const MS_PER_DAY = 86_400_000

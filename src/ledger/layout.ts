@@ -78,7 +78,6 @@ const USUAL: Record<StoredThing, readonly Values[]> = {
     { state: 'settled', record: '', amount: 0, inputCost: 0, tokens: 0, reached: 0 },
   ],
 }
-/** The form with every field. */
 const WHOLE = 1
 
 /**
@@ -111,7 +110,6 @@ function formsOf(thing: StoredThing): Form[] {
   return [...USUAL[thing].map((left, index) => formOf(thing, WHOLE + 1 + index, left)), formOf(thing, WHOLE, {})]
 }
 
-/** Lua that detects the form of a text and runs the code from `then` for it. */
 function byForm(thing: StoredThing, text: string, then: (form: Form) => string): string {
   const branches = formsOf(thing).map((form) => `if form == ${form.number} then\n  ${then(form)}\nelse`)
   return `local form = string.byte(${text})\n${branches.join('')}\n  refuse('the ${thing} has a form that is not known')\nend`

@@ -72,7 +72,6 @@ export interface Ledger {
   isBooked(settlement: Pick<Settlement, 'accountId' | 'holdId'>): Promise<boolean>
   /** Releases a whole hold. Blocks an unknown id: a later reserve of that id answers `exists`. */
   release(hold: Payer & { holdId: string }): Promise<ReleaseOutcome>
-  /** The state of a hold in Redis. One round trip. */
   fateOf(hold: Payer & { holdId: string }): Promise<HoldFate>
   /** The final state of an unused hold. Blocks an unknown id, and looks for it in the records. */
   sealFate(hold: Payer & { holdId: string }): Promise<HoldFate>
@@ -90,7 +89,6 @@ export interface Ledger {
   resolveWithheld(withheld: Withheld): Promise<WithheldFate>
   /** The account's money now; undefined if the account doesn't exist. One round trip. */
   readBalance(accountId: string): Promise<AccountBalance | undefined>
-  /** The account's latest usage records that haven't reached Postgres, newest first. */
   recentRecords(accountId: string, limit: number): Promise<RecentRecord[]>
   /** Like {@link recentRecords}, but as whole records. */
   latestRecords(accountId: string, limit: number): Promise<UsageRecord[]>
@@ -116,7 +114,6 @@ export interface Ledger {
   storeSinceMs(): number
   /** Calls `listener` with the shard of each usage record that this ledger appends, so that it is written soon. */
   onRecord(listener: (shard: number) => void): void
-  /** Open holds in all shards. */
   openHoldCount(): Promise<number>
   /** Usage records in all shards that haven't reached Postgres. */
   unsyncedRecordCount(): Promise<number>
@@ -127,9 +124,7 @@ type LedgerOptions = {
   history: LedgerHistory
   defaultLimits: DefaultLimits
   logger: Logger
-  /** Called after every script. */
   onCall?: StoreCallListener | undefined
-  /** Called for requests with a rotated-out secret. */
   noteFormerSecret?: LedgerDeps['noteFormerSecret'] | undefined
 }
 

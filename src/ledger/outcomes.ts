@@ -96,9 +96,7 @@ export type Settlement = Payer & {
 export type SettleOutcome =
   | { kind: 'settled'; overrun: boolean; record: UsageRecord }
   | { kind: 'already_settled' }
-  /** The hold had expired and was charged `expiredCost`; the difference has been corrected. */
   | { kind: 'late'; expiredCost: Nano; record: UsageRecord }
-  /** The hold was already released; nothing is charged. */
   | { kind: 'already_released' }
   /** Redis does not have the hold. With `force` the cost is charged anyway (Redis lost the hold). */
   | { kind: 'unknown_hold' }
@@ -133,7 +131,6 @@ export type WithholdOutcome =
 /** `taken` permanently, `returned`, or `undecided` in Postgres. */
 export type WithheldFate = 'taken' | 'returned' | 'undecided'
 
-/** An account's money at one moment. Balance = available + held; credited = balance + spent. */
 export type AccountBalance = {
   available: Nano
   held: Nano
@@ -160,7 +157,6 @@ export type KeyLimits = Allowed & {
 /** Limits for all keys of an account together; null = the catalogue's limits. Only administrators raise them. */
 export type AccountLimits = Pick<KeyLimits, 'requestsPerMinute' | 'tokensPerMinute' | 'concurrency'>
 
-/** An account's status and limits as last set by an administrator. */
 export type AccountState = AccountLimits & { accountId: string; status: AccountStatus }
 
 /** An account as in Postgres, from which the ledger is loaded or rebuilt. */
@@ -175,11 +171,9 @@ export type AccountSnapshot = AccountState & {
   seq: number
   /** Ledger entries whose credit is already in `balance`: a later `credit` of one of them answers `exists`. */
   creditedEntryIds: string[]
-  /** Undefined if the account has none. */
   budgets?: AccountBudgets
 }
 
-/** A key's status and limits as last set. */
 export type KeyState = Payer & KeyLimits & { status: KeyStatus } & KeyAccess
 
 /** Properties of only some keys: rotated secrets, address lists, an owning member. */
@@ -189,7 +183,6 @@ type KeyAccess = {
   ownerId?: string | null | undefined
 }
 
-/** A key at one moment: its state, open requests and charges. */
 export type KeyUsage = Omit<KeyState, 'addresses'> & {
   addressText: string
   open: number
@@ -223,7 +216,6 @@ export interface LedgerHistory {
   accountIds(afterId: string, limit: number): Promise<string[]>
 }
 
-/** One of an account's latest usage records, as in GET /v1/usage. */
 export type RecentRecord = {
   recordId: string
   model: string

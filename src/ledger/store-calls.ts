@@ -17,7 +17,6 @@ export const STORE_OPERATIONS: readonly string[] = [
 export type StoreCallListener = (operation: string, milliseconds: number, isAnswered: boolean) => void
 
 export type RedisLoad = {
-  /** Whether commands can be sent. */
   isConnected: boolean
   /** Commands without an answer yet. */
   inFlight: number

@@ -47,7 +47,6 @@ export type StoreState = {
 export interface StoreWatch extends BackgroundWorker {
   /** Whether a new paid request of this account must not be tried. Without I/O; calls make the checks more frequent. */
   isClosedTo(accountId: string): boolean
-  /** The result of the last check. */
   state(): StoreState
   /** Checks again if the last result is not fresh. Concurrent calls share one check. Never rejects. */
   look(): Promise<StoreState>
@@ -58,7 +57,6 @@ type StoreWatchOptions = {
   logger: Logger
   /** The used share of memory at which no new requests are accepted. */
   fullShare: number
-  /** Permissions that the gateway needs besides the ledger's. */
   rights?: readonly Right[]
   /** Milliseconds between checks during requests or a fault. Default 1,000. */
   intervalMs?: number
@@ -85,7 +83,6 @@ const SOUND: StoreState = {
   memoryLimit: 0,
 }
 
-/** Patterns of Redis' error texts. */
 const FAULTS: readonly [RegExp, StoreFault][] = [
   [FORBIDDEN, 'forbidden'],
   [/^OOM/, 'out_of_memory'],
@@ -243,7 +240,6 @@ function noteRefusal(found: NodeState, error: unknown, redis: RedisClient): void
   if (rule !== undefined && !found.missing.required.includes(rule)) found.missing.required.push(rule)
 }
 
-/** The error text of Redis. */
 function refusalOf(error: unknown): string {
   const cause = error instanceof GatewayError ? error.cause : error
   return cause instanceof Error ? cause.message : ''

@@ -27,7 +27,6 @@ export type BillingRule = (typeof BILLING_RULES)[number]
 
 /** The unofficial HTTP status for a client that disconnected; only ever recorded. */
 export const CLIENT_CLOSED_STATUS = 499
-/** The lowest HTTP status for an error. */
 export const FIRST_FAILED_STATUS = 400
 
 /** Whether a request counts as an error: it failed, and not because its client disconnected. */
@@ -85,7 +84,6 @@ export type RequestFacts = {
   flags: RecordFlag[]
   /** The service tier by whose prices it was charged. Missing for the standard tier. */
   serviceTier?: string | undefined
-  /** Missing where no tool was charged. */
   tools?: ToolCharge[]
   stream: boolean
   /** HTTP status sent to the client; 499 if it disconnected first. */
@@ -94,9 +92,7 @@ export type RequestFacts = {
   /** Why this model was chosen; undefined if none was. */
   routeReason?: string
   startedAtMs: number
-  /** SHA-256 of the request's idempotency key, in hexadecimal; undefined without one. */
   idempotencyKey?: string | undefined
-  /** The labels for grouping the account's usage; undefined if the caller sent none. */
   labels?: RequestLabels | undefined
   /** Milliseconds from arrival to the first content and to the end; null if there was none. */
   firstTokenMs: number | null
@@ -112,7 +108,6 @@ export type RequestFacts = {
   counts?: DifferingCounts
   /** The provider counted tokens in a class without a price here. */
   hasUnpricedUsage?: true
-  /** The provider reported cache writes as one sum; they count in the requested class. */
   isReclassified?: true
 }
 
@@ -131,7 +126,6 @@ export type UsageRecord = {
   kind: (typeof RECORD_KINDS)[number]
   /** The amount added to the account's charges; for a late correction the difference, which may be negative. */
   cost: Nano
-  /** The reserved amount. */
   held: Nano
   seq: number
   /** When it happened by the time in Redis, in milliseconds since 1970. */

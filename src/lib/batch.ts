@@ -18,7 +18,6 @@ export function createBatch<V>(options: BatchOptions<V>): AskInBatch<V> {
   let questions = 0
   let isScheduled = false
 
-  /** At the end of the tick, when all its lookups are known. */
   function schedule(): void {
     if (isScheduled || questions >= maxQuestions || waiting.size === 0) return
     isScheduled = true

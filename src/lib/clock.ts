@@ -6,7 +6,6 @@ export interface Clock {
   monotonic(): number
 }
 
-/** The machine's own clock. */
 export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() }
 
 export const MS_PER_HOUR = 3_600_000

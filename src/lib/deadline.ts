@@ -6,7 +6,6 @@
 /** The result of a {@link Watch} after its signal has fired. */
 export const UNWANTED: unique symbol = Symbol('unwanted')
 
-/** Several waits in sequence that one signal cancels. */
 interface Watch {
   /** Settles like `work`, or resolves to {@link UNWANTED} once the signal has fired. Later failures are ignored. */
   orUnwanted<T>(work: PromiseLike<T>): Promise<T | typeof UNWANTED>

@@ -3,9 +3,7 @@ import { write, writeSync } from 'node:fs'
 
 export interface LogWriter {
   write(line: string): void
-  /** Resolves when everything so far has been written or dropped. */
   flush(): Promise<void>
-  /** Writes the rest before the process exits. */
   flushSync(): void
 }
 

@@ -38,7 +38,6 @@ export type LoggerOptions = {
   service: string
   /** By default removes texts that look like keys; pass one that also knows this process's secrets. */
   redact?: Redact
-  /** Milliseconds since 1970. */
   now?(): number
 }
 

@@ -21,13 +21,11 @@ const SECRET_SHAPES = [
   '(?<=[A-Za-z][A-Za-z0-9+.-]{1,20}://)[^/\\s:@]*:[^/\\s@]+(?=@)',
 ]
 
-/** Useful in our log but internal: ids of keys, organisations, projects and requests, and addresses. */
 const INTERNAL_SHAPES = [
   '\\b(?:sk|pk|rk|svc|key|org|proj|req)[-_][A-Za-z0-9_-]{8,}',
   '(?<=\\bBearer\\s{1,8})\\S+',
   '\\b[a-z][a-z0-9+.-]*://\\S+',
 ]
-/** Names of our accounts at a provider. */
 const ACCOUNT_SHAPES = [
   '\\barn:[a-z-]+:[^\\s"\'`,;)]+',
   '\\b(?:AKIA|ASIA|AROA|AIDA)[A-Z2-7]{12,}\\b',

@@ -6,7 +6,6 @@
 /** The parts of such an address. The default port is 26379, the default database 0. */
 type SentinelAddress = {
   sentinels: { host: string; port: number }[]
-  /** The primary's name in the Sentinels. */
   name: string
   database: number
   /** Whether servers and Sentinels use TLS (`rediss+sentinel://`). */

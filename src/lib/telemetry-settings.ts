@@ -4,7 +4,6 @@
 export type ExportSettings = {
   url: string
   protocol: (typeof PROTOCOLS)[number]
-  /** Sent with every export; may contain secrets. */
   headers: Record<string, string>
   /** Milliseconds for one export, including retries. */
   timeoutMs: number

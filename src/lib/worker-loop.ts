@@ -1,7 +1,6 @@
 /** A background worker: one round of work after another, never concurrently, with pauses that a stop ends. */
 import { withDeadline } from './deadline'
 
-/** Work that runs in the background until stopped. */
 export interface BackgroundWorker {
   /** Starts with the first round. A second call does nothing. */
   start(): void
@@ -25,7 +24,6 @@ export type WorkerLoopOptions = {
   lastRound?(): Promise<void>
   /** Milliseconds before the first round. Default 0. */
   firstPauseMs?: number
-  /** Maximum wait of a stop for its rounds. Default: unlimited. */
   stopTimeoutMs?: number
 }
 

@@ -5,9 +5,7 @@
 
 /** One thing that is shared. A missing number does not apply, or is named in `beyond`. */
 export type SharedResource = {
-  /** Its name in the documentation. */
   resource: string
-  /** What the numbers count. */
   unit: string
   /** The maximum for one account with all its keys. */
   perAccount?: number

@@ -7,11 +7,8 @@ import type { Logger } from '@/lib/logger'
 import type { Nano } from '@/lib/money'
 import { type RequestLine, writeLine } from './request-line'
 
-/** A settled answer. `model` and `provider` are names of the catalogue. */
 export type EndedAnswer = {
-  /** The log line of its request so far. */
   line: RequestLine
-  /** The number of calls to providers. */
   attempts: number
   routeReason: string
   format: FormatName
@@ -27,7 +24,6 @@ export type EndedAnswer = {
   counts?: DifferingCounts | undefined
   /** Classes without a price that the provider counted. */
   unknownUsage?: readonly string[] | undefined
-  /** The provider's last reported usage, if any. */
   usage: Usage | null
   finish: FinishKind | undefined
   /** The provider's finish reason, if unknown. */
@@ -52,7 +48,6 @@ export function tellEnded(
   }
 }
 
-/** Writes the line of an answer, and a warning before it for unknown usage or finish reasons. */
 function logEnded(logger: Pick<Logger, 'infoOwn' | 'warn' | 'error'>, answer: EndedAnswer): void {
   const { line, model, provider, ending, status, attempts, charge, providerCost, counts } = answer
   const { unknownUsage: classes, unlistedFinish: word, firstTokenMs, durationMs, routeReason } = answer

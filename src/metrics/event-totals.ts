@@ -48,7 +48,6 @@ export function createEventTotals(registry: Registry) {
   for (const outcome of IDEMPOTENCY_OUTCOMES) idempotent.add(0, outcome)
   for (const event of STORED_RESPONSE_EVENTS) storedResponses.add(0, event)
   return {
-    /** Adds all series of these model providers, starting at zero. */
     open(providers: Iterable<string>): void {
       for (const provider of providers) {
         unknownUsage.add(0, provider)
@@ -71,7 +70,6 @@ export function createEventTotals(registry: Registry) {
     storedResponse: (event: StoredResponseEvent) => storedResponses.add(1, event),
     mail: (outcome: MailOutcome) => mails.add(1, outcome),
     deposit: (provider: string, outcome: string) => deposits.add(1, provider, outcome),
-    /** Adds all possible outcomes of events from this provider of deposits. */
     takesDeposits(provider: string, outcomes: readonly string[]): void {
       for (const outcome of outcomes) deposits.add(0, provider, outcome)
     },
@@ -80,7 +78,6 @@ export function createEventTotals(registry: Registry) {
 
 type PairCounter = { add(count: number, first: string, second?: string): void }
 
-/** A counter with one or two labels. */
 function pairCounter(
   registry: Registry,
   [firstLabel, secondLabel]: readonly [string, string?],

@@ -5,7 +5,6 @@ export type ExportSignal = 'traces' | 'metrics'
 /** `queue_full`: the queue was full; `export_failed`: the collector did not accept it. */
 export type LossReason = 'queue_full' | 'export_failed'
 
-/** Counts of spans and of metric exports since the start. */
 export type ExportCounts = {
   exported: Record<ExportSignal, number>
   lost: Record<ExportSignal, Record<LossReason, number>>

@@ -14,7 +14,6 @@ type Total = Omit<Metric, 'values'> & { values: Map<string, Value> }
 
 const GAUGE = 'gauge'
 
-/** One run of one process. */
 interface MergedProcess {
   /** Takes the latest values. Counters may even arrive after the process has ended. */
   update(snapshot: string): void

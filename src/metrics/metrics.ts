@@ -24,18 +24,14 @@ export interface Metrics {
   refused(format: FormatName, model: string | undefined, status: number): void
   /** A call was cancelled: its client disconnected, or another call was faster. `cost` may be unknown. */
   thrownAway(provider: string, cause: ThrownAwayCause, cost: Nano | undefined): void
-  /** A provider's answer violated its format at `repair`, and was corrected. */
   repaired(provider: string, repair: Repair): void
   /** Milliseconds of an answer that were not spent waiting for the upstream. */
   overhead(milliseconds: number): void
   routed(event: RoutingEvent): void
-  /** A request had an idempotency key. */
   idempotent(outcome: IdempotencyOutcome): void
   /** The ledger added a flag to `count` usage records. */
   flagged(flag: RecordFlag, count: number): void
-  /** A settlement or release was sent and not acknowledged. */
   settlementFailed(): void
-  /** A round of renewals failed. */
   renewalFailed(): void
   drift(report: DriftReport): void
 }

@@ -21,20 +21,16 @@ import { createTrafficTotals } from './traffic-totals'
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** Metrics that can be read. */
 export interface PrometheusMetrics extends Metrics {
   /** Makes the gauges read `sources` at each scrape. */
   watch(sources: StateSources): void
   /** Connections were closed because there were too many. */
   connectionsEnded(count: number): void
-  /** An event of a provider of deposits. Both arguments are constants. */
   depositEvent(provider: string, outcome: string): void
   /** The outcome of trying to send a mail. */
   mail(outcome: MailOutcome): void
-  /** Adds the series of a provider of deposits with its possible `outcomes`. */
   takesDeposits(provider: string, outcomes: readonly string[]): void
   storedResponse(event: StoredResponseEvent): void
-  /** Metrics of calls to Redis and Postgres. */
   readonly stores: Pick<StoreMetrics, 'called' | 'timed' | 'queried'>
   /** This process's counts for its providers. */
   readonly routing: RoutingTotals
@@ -45,7 +41,6 @@ export interface PrometheusMetrics extends Metrics {
   snapshot(): Promise<string>
   /** Like {@link snapshot}, but as data without the label `process`. */
   series(): Promise<MetricObjectWithValues<MetricValue<string>>[]>
-  /** Adds the outcomes of exports. */
   watchExports(counts: ExportCounts): void
   /** Stops sampling the event loop; the metrics can still be read. */
   stop(): void
@@ -132,7 +127,6 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
       const families: string[] = []
       for (const { name } of registry.getMetricsAsArray()) {
         families.push(await registry.getSingleMetricAsString(name))
-        // Writing thousands of series takes some milliseconds, so requests go first.
         await nextTurn()
       }
       return `${families.join('\n\n')}\n`
@@ -161,7 +155,6 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
   }
 }
 
-/** The key ids of each provider that has keys. */
 function keysOfProviders(catalog: Catalog): Map<string, string[]> {
   const targets = [...catalog.models.values()].flatMap((model) => model.targets)
   const keyed = targets.filter(({ provider }) => provider.keys.length > 0)

@@ -11,14 +11,12 @@ export type RequestLine = {
   readonly event: LineEvent
   readonly requestId: string
   format: FormatName
-  /** The path of the endpoint in its main spelling. */
   readonly route: string
   readonly arrivedMonotonicMs: number
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
   /** Undefined until known; stays so for an invalid key. */
   payer: Payer | undefined
-  /** The caller's text. */
   requestedModel: string | undefined
   stream: boolean | undefined
   /** The last call to a provider, and the number of calls so far. */

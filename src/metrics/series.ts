@@ -2,7 +2,6 @@
 import type { Metric, Registry } from 'prom-client'
 
 type Labels = Record<string, string | number>
-/** One series and its current value. */
 export type Sample = [labels: Labels, value: number]
 
 type Family = { name: string; help: string }
@@ -34,7 +33,6 @@ export function labelled(
   return { name, help, samples: () => Array.from(read(), ([value, number]): Sample => [{ [label]: value }, number]) }
 }
 
-/** The observations of one series. */
 export type Distribution = { readonly counts: Float64Array; sum: number }
 
 /** A histogram: `bounds` are the upper bounds of its buckets in seconds, ascending. */

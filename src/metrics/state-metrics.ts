@@ -6,7 +6,6 @@ import type { DriftReport } from './metrics'
 import { expose, labelled, reading } from './series'
 import type { ConnectionSources } from './store-metrics'
 
-/** The sources of the gauges. */
 export type StateSources = {
   openStreams(): number
   openHolds(): number
@@ -25,7 +24,6 @@ type Failures = { settlement: number; renewal: number; connectionsEnded: number 
 type Watched = StateSources & {
   failures: Failures
   drift(): DriftReport | undefined
-  /** The ids of each provider's keys. */
   providerKeys(): ReadonlyMap<string, readonly string[]>
 }
 

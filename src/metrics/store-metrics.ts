@@ -6,7 +6,6 @@ import { type Distribution, expose, exposeHistogram, labelled } from './series'
 /** Timed calls to Redis besides the ledger's own. */
 const OTHER_OPERATIONS = ['idempotency'] as const
 
-/** The pools of one process. */
 const POOLS = ['gateway', 'dashboard', 'flusher'] as const
 export type PoolName = (typeof POOLS)[number]
 
@@ -20,11 +19,9 @@ export type ConnectionSources = {
 export type PoolReading = PoolState & { maxConnections: number; closedCount: number }
 
 export type StoreMetrics = {
-  /** A call of Redis has ended. */
   called(operation: string, milliseconds: number, isAnswered: boolean): void
   /** Runs `work`, and counts it as a call. */
   timed<T>(operation: (typeof OTHER_OPERATIONS)[number], work: () => Promise<T>): Promise<T>
-  /** A statement of Postgres has ended. */
   queried(pool: PoolName, milliseconds: number, isAnswered: boolean): void
   watch(sources: ConnectionSources): void
 }

@@ -12,7 +12,6 @@ type At<Place extends Path> = Extract<Operations, { path: Place }>
 /** What the operation at `Place` takes: the names of its path, and the fields of its body or query. */
 type InputOf<Place extends Path> = ParamsOf<Place> & Static<NonNullable<At<Place>['takes']>>
 
-/** What the operation at `Place` gives. */
 export type ResultOf<Place extends Path> = Static<At<Place>['gives']>
 
 /** Performs an operation on the account that is shown. Throws an ApiError if it is refused, or the service can't be reached. */

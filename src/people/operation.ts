@@ -18,7 +18,6 @@ type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infe
     ? Name
     : never
 
-/** The values of a path's names. */
 export type ParamsOf<Path extends string> = Record<NamesIn<Path>, string>
 
 /** The caller of an operation, the place it is performed on, and the services it works with. */
@@ -33,18 +32,14 @@ type Operation<
   /** The action of its audit entry, such as `key.change`. */
   name: string
   path: Path
-  /** The permission of a member who performs it. */
   may: Permission
   /** The scope of a management key that performs it. Without a scope, no management key does. */
   scope: Scope | undefined
   summary: string
   description: string
-  /** The fields of its body; for `GET`, of its query. */
   takes?: Takes
-  /** If its bodies are larger than a form. */
   maxBodyBytes?: number
   gives: Gives
-  /** The operator's commands that perform it. */
   commands?: readonly Command[]
   run(context: Context<Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
 }

@@ -4,7 +4,6 @@ import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/h
 import { NoFields } from '@/console/http/wire'
 import { type AnyOperation, placeOf } from './operation'
 
-/** What a path names: an id. */
 const PathName = Type.String({ minLength: 1, maxLength: 64 })
 
 /** Mounts `operations` below `/dashboard/api/a/:accountId`. */

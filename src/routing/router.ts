@@ -57,7 +57,6 @@ export interface Router {
   latencyMs(target: Target, stream: boolean): number | undefined
   /** Uses `next` for plans from now on. Keeps the health data of remaining upstreams. */
   renew(next: Catalog, before: Catalog): void
-  /** Starts sharing health with the other gateways. */
   start(): void
   stop(): Promise<void>
 }

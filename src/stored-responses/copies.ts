@@ -6,7 +6,6 @@ import { SHARED } from '@/limits/shared-resources'
 import { STORED_ID } from './limits'
 import type { NewResponse, StoredResponse } from './stored-items'
 
-/** The required Redis commands. */
 export type CopyStore = {
   set(name: string, value: string, ttlSeconds: number): Promise<unknown>
   get(name: string): Promise<string | null>
@@ -49,7 +48,6 @@ const MAX_COPY_BYTES = 64 * 1024
 /** Limits for the copies of one process in the last {@link COPY_SECONDS}, and for each account's part. */
 const { perProcess: MAX_COPIES_BYTES, perAccount: MAX_ACCOUNT_BYTES } = SHARED.storedCopies
 const WINDOW_MS = COPY_SECONDS * 1000
-/** The copy of a deleted answer. */
 const DELETED = ''
 
 /** Creates the copies of one process. */
@@ -115,7 +113,6 @@ export function createCopies(store: CopyStore, nowMs: () => number, logger: Logg
   }
 }
 
-/** Items with ids that a later request may name. */
 function namedItems<Item extends { id: string }>(items: readonly Item[]): Item[] {
   return items.filter(({ id }) => STORED_ID.test(id))
 }

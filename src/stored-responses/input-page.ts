@@ -107,7 +107,6 @@ function inMemory(stored: StoredResponse): Part {
 /** Consecutive items of one side of an answer: `first` to `last`, from 0. */
 type Run = { part: Part; side: 'input' | 'output'; first: number; last: number }
 
-/** The run that begins at index `at` of the list with up to `wanted` items, backwards if negative. */
 function runAt(parts: readonly Part[], at: number, wanted: number): Run {
   let index = at
   for (const part of parts) {
@@ -141,7 +140,6 @@ async function readRun(
   return output.slice(first, last + 1)
 }
 
-/** The item's indexes in the list. */
 async function placesOf({ database }: PageDeps, accountId: string, parts: readonly Part[], itemId: string) {
   const stored = parts.filter(({ input }) => !input).map(({ id }) => id)
   const known = STORED_ID.test(itemId) ? await fromHistory(findPlaces(database, accountId, itemId, stored)) : []

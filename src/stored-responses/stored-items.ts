@@ -22,7 +22,6 @@ export type StoredResponse = {
   answer: string
   /** Size of both texts. */
   bytes: number
-  /** Number in both texts. */
   jsonValues: number
   /** The provider's count for the whole prompt; null if unknown. */
   tokens: number | null
@@ -89,7 +88,6 @@ export function referenceOf(item: JsonValue): string | undefined {
 /** Whether an id is one of reasoning, which a conversation can miss, unlike other items. */
 export const isReasoningId = (id: string): boolean => id.startsWith('rs_')
 
-/** The id prefixes by item type. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',

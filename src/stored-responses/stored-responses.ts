@@ -40,7 +40,6 @@ import {
 } from './stored-items'
 import { createWriter } from './writer'
 
-/** The request's data so far. */
 type Arrived = {
   accountId: string
   keyId: string
@@ -55,9 +54,7 @@ type Arrived = {
 export type Resumed = {
   /** The body with the earlier conversation before its own input, as if the caller had sent all of it. */
   body: JsonObject
-  /** The answer's fields about storing. */
   echo: JsonObject
-  /** Size of the body. */
   bytes: number
   /** Missing items that were omitted, as text for a header. */
   leftOut: readonly string[]
@@ -72,7 +69,6 @@ export interface StoredResponses extends BackgroundWorker {
   find(accountId: string, id: string): Promise<string>
   /** A page of the input of the answer's request, after the earlier conversation. Throws `not_found` too. */
   findInput(accountId: string, id: string, page: PageRequest): Promise<InputPage>
-  /** Deletes an answer and its request's own input. Throws `not_found` too. Returns the ids of its tool calls. */
   delete(accountId: string, id: string): Promise<string[]>
   /** How long the account's answers are kept in hours (0 = not at all), and its total. `maxHours` is the operator's limit. */
   standing(accountId: string): Promise<StoredTotal & { hours: number; maxHours: number }>
@@ -80,7 +76,6 @@ export interface StoredResponses extends BackgroundWorker {
   keepFor(accountId: string, hours: number | null): Promise<void>
 }
 
-/** Events of stored responses. */
 export const STORED_RESPONSE_EVENTS = ['stored', 'not_stored', 'continued', 'read', 'missing', 'deleted'] as const
 export type StoredResponseEvent = (typeof STORED_RESPONSE_EVENTS)[number]
 

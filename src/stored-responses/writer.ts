@@ -12,7 +12,6 @@ import type { NewResponse } from './stored-items'
 interface Writer extends BackgroundWorker {
   /** Whether the queue has room for it. */
   hasRoom(stored: NewResponse): boolean
-  /** Adds it to the queue. */
   push(stored: NewResponse): void
   /** Writes one at once; returns whether it is stored. Never rejects. */
   writeNow(stored: NewResponse): Promise<boolean>
@@ -73,7 +72,6 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
     return true
   }
 
-  /** Whether it is stored and remains. Asks only Postgres, since Redis, with the notes of deletions, may be unavailable. */
   async function insertWanted(stored: NewResponse): Promise<boolean> {
     const refused = await insertRows(database, [stored])
     return refused.length === 0 && !(await deleteUnwanted(database, stored))
@@ -87,7 +85,6 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
     logger.info('stored_responses_beyond_limit', { accountId, deleted })
   }
 
-  /** The oldest of the queue, which stay there until written. */
   function nextBatch(): NewResponse[] {
     const batch: NewResponse[] = []
     let bytes = 0

@@ -69,7 +69,6 @@ const FINISH_REASONS: Readonly<Record<FinishKind, string>> = {
 
 const MAX_NAME_CHARS = 256
 
-/** Constant attributes of a provider, cached. */
 const placesOfProviders = new WeakMap<Provider, Attributes>()
 
 /** The target's attributes, also for the metrics of the call. */

@@ -30,7 +30,6 @@ type RequestTracesOptions = {
   capturesContent: boolean
 }
 
-/** One running call. */
 type AttemptTrace = {
   span: Span
   target: Attributes

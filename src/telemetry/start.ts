@@ -81,7 +81,6 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
   }
 }
 
-/** Makes no spans, but forwards the caller's trace. */
 function noTracer(): Tracer {
   return trace.getTracerProvider().getTracer(SCOPE)
 }
@@ -141,7 +140,6 @@ function resourceOf({ settings, service, isOneOfSeveral }: TelemetryOptions): Re
   )
 }
 
-/** The logger with trace ids. */
 function tracedLogger(logger: Logger, tracing: Pick<Tracing, 'traceIdOf'>): Logger {
   function traceIdOf(fields: Readonly<Record<string, unknown>> | undefined): string | undefined {
     return typeof fields?.requestId === 'string' ? tracing.traceIdOf(fields.requestId) : undefined

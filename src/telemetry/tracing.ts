@@ -45,7 +45,6 @@ export interface AttemptListener {
 export interface Tracing {
   /** A request has arrived for one of our routes; undefined: for none. */
   arrived(request: Request, route: string | undefined): void
-  /** The answer's headers were sent. */
   responded(request: Request, status: number): void
   /** Gives the request its id. Its trace continues until `ended` or `refused`. */
   identified(request: Request, requestId: string): void
@@ -58,8 +57,6 @@ export interface Tracing {
   step<Result>(requestId: string, name: StepName, work: Promise<Result>, describe?: (result: Result) => StepFacts): void
   /** A provider is about to be called. Returns the call's listener; undefined if there is none. */
   attempting(requestId: string, attempt: AttemptStart): AttemptListener | undefined
-  /** The answer has ended and is settled. */
   answered(answer: EndedAnswer): void
-  /** The id of the request's trace; undefined if it has none. */
   traceIdOf(requestId: string): string | undefined
 }

@@ -118,7 +118,6 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     )
   }
 
-  /** Whether any part of the body has arrived. */
   hasSent(): boolean {
     return this.hasBytes
   }
@@ -161,7 +160,6 @@ export type UpstreamAnswer = Pick<OpenAnswer, Exclude<keyof OpenAnswer, keyof Pi
 
 const DONE = { kind: 'done' } as const
 
-/** The length of a body; unlimited for a compressed one, although compression wasn't requested. */
 function announcedBytes(headers: Headers): number {
   const length = headers.get('content-length')
   return length === null || headers.has('content-encoding') ? Number.POSITIVE_INFINITY : Number(length)

@@ -55,7 +55,6 @@ export class CallDeadline implements Timed {
     }
   }
 
-  /** The client has disconnected. */
   handleEvent(): void {
     if (this.readingOn) this.readingOn.leave(() => this.abort())
     else this.abort()
@@ -66,7 +65,6 @@ export class CallDeadline implements Timed {
     return this.phase && { kind: 'timeout', phase: this.phase }
   }
 
-  /** From now on the client's signal does not count. */
   outliveClient(): void {
     this.client.removeEventListener('abort', this)
   }
@@ -86,7 +84,6 @@ export class CallDeadline implements Timed {
     else this.abort()
   }
 
-  /** The call has ended. */
   clear(): void {
     this.outliveClient()
     unwatch(this)

@@ -13,7 +13,6 @@ import { sendAuthorized } from './send-authorized'
 import { withoutSent } from './sent-secrets'
 import { TranslatedAnswer } from './translated-answer'
 
-/** One call, and its listener. */
 export type UpstreamCall = {
   target: Target
   key: ProviderKey
@@ -39,7 +38,6 @@ const MAX_ERROR_BODY_BYTES = 64 * 1024
 
 const reachTest = createReachTest(() => performance.now())
 
-/** The result of a call: errors of the provider are failures. */
 type CallResult = UpstreamAnswer | { kind: 'failed'; failure: UpstreamFailure }
 
 /** Sends one request. Returns once the provider's status is known. */

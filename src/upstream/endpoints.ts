@@ -15,7 +15,6 @@ export function embeddingsUrl({ provider, model }: Target): string {
   return dialect.embeddingsUrl({ baseUrl, apiVersion, model })
 }
 
-/** The headers of calls without own protocol headers, by key. */
 const usual = new WeakMap<ProviderKey, UsualHeaders>()
 
 type UsualHeaders = Pick<Provider, 'headers' | 'dialect'> & { whole: Headers; stream: Headers }

@@ -3,7 +3,6 @@ import type { CallHandle } from './call-deadline'
 import type { TimeoutPhase, UpstreamFailure } from './failure'
 
 type Failed = { kind: 'failed'; failure: UpstreamFailure }
-/** The caller, which may end the call. */
 type Waiting = { signal: AbortSignal; handle?: CallHandle }
 
 const CREDENTIALS_STATUSES: ReadonlySet<number> = new Set([401, 403])
@@ -50,7 +49,6 @@ function isReplaced(
   })
 }
 
-/** Waits for the credential as long as the call is wanted. */
 async function authorize(
   authorizer: Authorizer,
   call: OutgoingCall,

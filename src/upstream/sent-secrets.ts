@@ -2,7 +2,6 @@ import { mapTexts } from '@/lib/json'
 import { MIN_SECRET_CHARS, REDACTED } from '@/lib/redact'
 import type { UpstreamFailure } from './failure'
 
-/** The headers of one call. */
 export type SentHeaders = Headers | Readonly<Record<string, string>>
 
 /** Headers without secrets. */

@@ -6,10 +6,8 @@ import { type Nano, nano } from '@/lib/money'
 
 type CountGapSearch = PageRequest & {
   gap?: CountGap
-  /** The whole id. */
   accountId?: string
   provider?: string
-  /** The earliest time. */
   from?: Date
 }
 

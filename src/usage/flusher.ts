@@ -109,9 +109,7 @@ class RecordFlusher implements Flusher {
   private failuresInARow = 0
   private nextSweepAt = 0
   private inHand: StreamEntry[] = []
-  /** How often this worker got each entry that it could not store. */
   private readonly deliveries = createBoundedMap<string, number>(MAX_SUSPECTS)
-  /** Records that this process has appended since its last read. */
   private appended = 0
   private claimedAt = Number.NEGATIVE_INFINITY
   private claimPauseMs = 0

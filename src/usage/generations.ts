@@ -34,7 +34,6 @@ type Generation = {
   durationMs: number
 }
 
-/** A request that failed and cost nothing. */
 type FailedGeneration = {
   requestId: string
   keyId: string
@@ -55,7 +54,6 @@ export interface Generations {
   find(asker: Asker, id: string): Promise<FoundGeneration | undefined>
 }
 
-/** One of its records. */
 type Part = Generation & { recordId: string }
 
 /** The visible requests: all of the account's, or this person's. */

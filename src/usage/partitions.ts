@@ -12,10 +12,8 @@ const RETRY_INTERVAL_MS = 60_000
 /** Postgres' code for a role that may not create tables. */
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-/** Returns the milliseconds until the next check. */
 type Keep = (sql: Sql, logger: Logger) => Promise<number>
 
-/** From last month to two months ahead. */
 export const ensurePartitions: Keep = (sql, logger) =>
   keep(sql, logger, 'usage', (transaction) => {
     return transaction`SELECT ensure_usage_partitions(

@@ -42,7 +42,6 @@ export type Asker = Pick<Payer, 'accountId'> & { keyId?: string }
 /** The account's data that a key may see. `madeBy`: only the usage of this person's keys; undefined: all. */
 type KeySight = { seesBalance: boolean; madeBy?: string }
 
-/** Reads it from Postgres. */
 export type SightOf = (key: AskingKey) => Promise<KeySight>
 
 /** An unknown key may see no amounts and no requests. */

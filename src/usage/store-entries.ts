@@ -6,12 +6,9 @@ import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
 export type Suspect = { entry: StreamEntry; record: UsageRecord | undefined; reason: string }
 
 type StoreResult = {
-  /** Entries whose records are in Postgres now. */
   stored: StreamEntry[]
   suspects: Suspect[]
-  /** The number of new records. */
   inserted: number
-  /** The records of `stored`. */
   records: UsageRecord[]
 }
 

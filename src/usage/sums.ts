@@ -1,7 +1,6 @@
 /** Usage for operators: requests, tokens and charges of some days by day, model, account or key. */
 import type { Database } from '@/db/client'
 
-/** The groupings. */
 export const SUMMED_BY = ['day', 'model', 'account', 'key'] as const
 
 type UsageSumSearch = {

@@ -14,7 +14,6 @@ import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-
 import { forgetOldFeedback } from './feedback'
 import { addObservations, COUNTERS, type Counts, type DayObserved, dayOf, noCounts } from './observations'
 
-/** A request that has an answer now. */
 type Asked = {
   requestId: string
   /** The requested tier, or a model, which is never observed. */
@@ -22,7 +21,6 @@ type Asked = {
   model: string
   /** A digest of the conversation's name, or of its user's texts; undefined without both. */
   session: string | undefined
-  /** The number of turns in the request. */
   turns: number
   /** Its arrival by the monotonic clock. */
   arrivedMs: number
@@ -31,7 +29,6 @@ type Asked = {
 export interface TierObserver extends BackgroundWorker {
   /** Notes that a request has an answer. Returns the listener of its end; undefined for nearly every request. */
   answered(asked: Asked): ((end: AnswerEnd) => void) | undefined
-  /** Writes the counts so far, after a running write. */
   flush(): Promise<void>
 }
 

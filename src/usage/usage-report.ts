@@ -20,7 +20,6 @@ export type ReportQuery = {
   by: readonly Dimension[]
 }
 
-/** `madeBy`: only this person's requests. */
 type ReportSearch = ReportQuery & { accountId: string; madeBy?: string }
 
 /** `cost` is exact nano-USD. */
@@ -32,7 +31,6 @@ type ReportRow = UsageSums & { places: (string | null)[] }
 export type UsageReport = {
   total: UsageSums
   rows: ReportRow[]
-  /** Names of keys and members, by id. */
   names: Record<string, string>
   /** Set if days before this time are archived, for which only day, key and model are known. */
   archivedBeforeMs: number | null

@@ -12,7 +12,6 @@ import { randomBase62, sha256Hex } from '@/lib/ids'
 
 /** Per account. */
 export const MAX_ALERT_ADDRESSES = 5
-/** How long a link works. */
 export const CONFIRM_ALERTS_DAYS = 7
 
 /** 190 bits. */
@@ -21,7 +20,6 @@ const DAY_MS = 86_400_000
 
 export type AlertAddress = { email: string; isConfirmed: boolean }
 
-/** What a confirmation link's page shows. */
 export type AlertQuestion = {
   email: string
   accountName: string
@@ -173,7 +171,6 @@ export async function confirmAlertAddress(
   })
 }
 
-/** Mails a new link. Returns the columns to store for it. */
 async function ask(
   transaction: Transaction,
   { by, tell }: Asking,

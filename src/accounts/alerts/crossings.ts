@@ -14,7 +14,6 @@ const BUDGET_LEVELS = [50, 80, 100] as const
 const UNUSUAL_RATIO = 3
 const UNUSUAL_LEAST_NANO = NANO_PER_USD
 
-/** A budget, and the amount spent in its current window. */
 export type BudgetFigure = {
   scope: BudgetScope
   scopeId: string
@@ -38,9 +37,7 @@ export type Figures = {
   accountId: string
   accountName: string
   balance: number
-  /** Total since the account was created. */
   spent: number
-  /** The balance thresholds by name, highest first. */
   thresholds: readonly Threshold[]
   budgets: readonly BudgetFigure[]
   /** Amounts spent today and on each of the last 14 days, latest first. */
@@ -57,7 +54,6 @@ export type DueAlert = {
   memberId: string | null
 }
 
-/** The alerts to send, and the alert states to store. */
 type Crossings = { due: DueAlert[]; states: Map<string, AlertState> }
 
 /** `last`: the account's balance and total spending at the last check, 0 before the first. */
@@ -76,7 +72,6 @@ export function findCrossings(
   return crossings
 }
 
-/** The mark of a threshold that can fire. */
 const ARMED = 0
 
 /** If several thresholds are crossed at once, only the lowest is reported. */
@@ -153,7 +148,6 @@ function lookAtBudget(
   due.push({ mail: { kind: 'budget_reached', facts }, memberId })
 }
 
-/** At most once a day. */
 function lookAtDay(
   { accountId, accountName, days }: Figures,
   before: ReadonlyMap<string, AlertState>,

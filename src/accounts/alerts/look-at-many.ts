@@ -6,7 +6,6 @@ import { type AlertState, type Figures, findCrossings } from './crossings'
 import { readFigures } from './figures'
 import { lookAt } from './look'
 
-/** An account's figures at the last check; 0 before the first. */
 type Last = { balance: number; spent: number }
 type Before = { last: Last; states: Map<string, AlertState> }
 

@@ -7,16 +7,13 @@ import type { Database, Transaction } from '@/db/client'
 import { formatUsd, NANO_PER_USD, type Nano, nano } from '@/lib/money'
 import { PAUSE_MS } from './crossings'
 
-/** Thresholds of the balance; null: no alert. */
 export type AlertSettings = { first: Nano | null; second: Nano | null }
 
-/** Setting and alert name of each threshold. */
 export const THRESHOLDS = [
   { field: 'first', name: 'balance:first' },
   { field: 'second', name: 'balance:second' },
 ] as const
 
-/** For accounts without settings. */
 export const DEFAULT_THRESHOLDS = { first: nano(10 * NANO_PER_USD), second: nano(2 * NANO_PER_USD) }
 
 /** `updated_below`: the balance is already below a changed threshold, so its alert is sent now. */

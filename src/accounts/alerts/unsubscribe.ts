@@ -12,7 +12,6 @@ export const UNSUBSCRIBE_PATH = '/mail/unsubscribe'
 
 const PURPOSE = 'unsubscribe'
 
-/** A recipient, and the kind of mail to turn off. */
 export type Unsubscription = { accountId: string; email: string; kind: OptionalKind }
 
 /** The link's path and query. */

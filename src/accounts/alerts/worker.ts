@@ -111,7 +111,6 @@ type EndingKey = {
   endMs: number
 }
 
-/** Reminds of keys and former key secrets that end soon: one mail per account. */
 async function remindOfKeys(database: Database, nowMs: number): Promise<number> {
   const reminders = [...(await keysToRemindOf(database, nowMs)), ...(await endingSecrets(database, nowMs))]
   const byAccount = Map.groupBy(reminders, ({ accountId }) => accountId)

@@ -3,9 +3,7 @@ import { type Block, type Template, whenAndWhere } from './content'
 
 const DAY_HOURS = 24
 
-/** How long the link to the new address works. */
 export const CONFIRM_HOURS = DAY_HOURS
-/** How long the link to the old address works. */
 export const UNDO_DAYS = 7
 
 type Where = { address: string; at: string }
@@ -78,13 +76,10 @@ function undoWithin(days: number): Block[] {
 }
 
 export const ADDRESS_TEMPLATES = {
-  /** To the new address. */
   confirm_address: confirmAddress,
   /** To the requested address, if it belongs to somebody else or is reserved. */
   address_in_use: addressInUse,
-  /** To the former address. */
   address_changed: addressChanged,
-  /** To the address whose change was undone. */
   address_put_back: addressPutBack,
 }
 

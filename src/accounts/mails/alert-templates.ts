@@ -29,7 +29,6 @@ type LowBalance = OfAccount & {
 const HOURS = 7 * 24
 const ENDS = 'Requests are refused from then on: give the programs that use it another key, or move its end.'
 
-/** Alerts that are sent alone. */
 const SINGLE_TEMPLATES = {
   balance_low: alert('balance', ({ accountId, accountName, balance, threshold, daysLeft }: LowBalance) => ({
     subject: `Credit of ${withoutLinks(accountName)} is low: ${balance}`,
@@ -133,7 +132,6 @@ const MAX_LISTED = 20
 
 export const ALERT_TEMPLATES = {
   ...SINGLE_TEMPLATES,
-  /** Several alerts of one check. */
   several_alerts: {
     hours: HOURS,
     optional: 'alerts',
@@ -150,7 +148,6 @@ export const ALERT_TEMPLATES = {
 
 export type SingleAlertKind = keyof typeof SINGLE_TEMPLATES
 
-/** An alert's subject and text, without its link. */
 function blocksOf({ kind, facts }: FactAlerts[number]): Block[] {
   const template = SINGLE_TEMPLATES[kind as SingleAlertKind] as Template<FactAlerts[number]['facts']>
   const { subject, blocks } = template.write(facts)

@@ -1,7 +1,6 @@
 /** The content of a mail, before it is rendered as text and HTML. */
 import type { OptionalKind } from '@/db/alert-schema'
 
-/** A paragraph, a link to a page of the dashboard, or facts with their names. */
 export type Block =
   | { text: string }
   | {
@@ -11,10 +10,8 @@ export type Block =
     }
   | { caption?: string; rows: readonly (readonly [name: string, value: string])[] }
 
-/** The subject, also used as heading, and the blocks below it. */
 export type MailContent = { subject: string; blocks: readonly Block[] }
 
-/** A kind of mail. */
 export type Template<Facts> = {
   /** Hours after which it is no longer sent: the lifetime of its link, or a week. */
   hours: number

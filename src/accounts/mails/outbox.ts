@@ -70,7 +70,6 @@ function rankOf(kind: MailKind, before: number): number {
   return waits === 'the recipient' ? Math.min(INVITED_RANK + before, OTHER_RANK - 1) : OTHER_RANK + before
 }
 
-/** The addresses that may get a mail of this kind. */
 async function reachable(
   db: Transaction | Database['db'],
   kind: MailKind,
@@ -112,7 +111,6 @@ async function countsOf(
   return new Map(rows.map(({ owner, count }) => [owner, count]))
 }
 
-/** Encryption purpose of mail tokens. */
 export const MAIL_TOKEN = 'mail token'
 
 /** `accountId`: the account that causes the mail, if any. */
@@ -122,7 +120,6 @@ type MailLink = { token: string; origin: string; accountId?: string }
 export interface MailDesk {
   /** Writes a mail whose link ends in `token`. The token is stored encrypted until the mail is sent. */
   post(db: Transaction | Database['db'], to: string, mail: NewMail, link: MailLink): Promise<void>
-  /** Call after the commit. */
   hurry(): void
 }
 

@@ -8,7 +8,6 @@ export type RenderedMail = { subject: string; text: string; html: string; link: 
 type Surroundings = {
   /** Start of every link: the service's address without a trailing slash. Undefined if it is not configured. */
   baseUrl: string | undefined
-  /** The name of the service. */
   service: string
   /** Appended to the mail's link after a #, so that no server or log sees it. */
   token?: string | undefined
@@ -32,7 +31,6 @@ export function renderMail({ subject, blocks }: MailContent, surroundings: Surro
 
 const NO_MORE = 'No more mails of this kind'
 
-/** How to unsubscribe: one line, or none if the mail can't be turned off. */
 function wayOutOf(optional: Surroundings['optional']): { asText: string; asHtml: string }[] {
   if (!optional) return []
   const { unsubscribeUrl: url } = optional

@@ -79,7 +79,6 @@ const TEMPLATES = {
       ],
     }),
   ),
-  /** To an address that somebody added for their account's alerts. */
   confirm_alerts: template(
     WEEK_HOURS,
     ({ accountName, askedBy, days }: { accountName: string; askedBy: string; days: number }) => ({
@@ -256,7 +255,6 @@ function withEnd({ subject, blocks }: MailContent, more: readonly Block[]): Mail
 export type MailKind = keyof typeof TEMPLATES
 type FactsOf<Kind extends MailKind> = Parameters<(typeof TEMPLATES)[Kind]['write']>[0]
 
-/** A mail to write: its kind, and the facts that kind needs. */
 export type NewMail = { [Kind in MailKind]: { kind: Kind; facts: FactsOf<Kind> } }[MailKind]
 
 export const MAIL_KINDS = Object.keys(TEMPLATES) as MailKind[]

@@ -73,7 +73,6 @@ const LOWEST_PERMANENT = 500
 /** The server's code for "closing the connection". */
 const CLOSING = 421
 
-/** Maps an error of the library to a mail's outcome. */
 function meaningOf(error: unknown): SendOutcome {
   const { code, command, responseCode, message } = error as {
     code?: string
@@ -93,7 +92,6 @@ function meaningOf(error: unknown): SendOutcome {
 /** A bad address or a closed mailbox (RFC 3463). A bare 550 counts as the same. */
 const NO_SUCH_ADDRESS = /\b55[013][ -](5\.1\.\d|5\.2\.1\b|(?!\d\.\d+\.\d))/
 
-/** Only logs mails. */
 function createLoggedTransport(logger: Logger): MailTransport {
   return {
     async send({ to, subject, link }) {

@@ -23,11 +23,9 @@ type MailWorkerDeps = {
   database: Database
   /** Undefined: mails cannot be sent here, and are deleted after their time. */
   transport: MailTransport | undefined
-  /** The secrets that encrypt tokens. */
   secrets(): Promise<Secrets>
   /** The service's address without a trailing slash; undefined: the address of the request that caused the mail. */
   publicUrl: string | undefined
-  /** The name of the service. */
   service: string
   logger: Logger
   onOutcome(outcome: MailOutcome): void
@@ -154,7 +152,6 @@ async function wayOutOf(
   }
 }
 
-/** Records the outcome of a try. A finished mail keeps neither token nor content. */
 async function note(
   { sql: query }: Database,
   { id, recipient, tries }: ClaimedMail,
@@ -181,7 +178,6 @@ async function note(
   return state
 }
 
-/** Number and age of mails that may be sent; old mails are deleted. */
 async function lookAndClean({ sql: query }: Database): Promise<{ mails: number; seconds: number }> {
   await query`DELETE FROM mails WHERE created_at < now() - ${KEPT_DAYS} * interval '1 day'`
   const [row] = await query<{ mails: number; seconds: number }[]>`

@@ -42,7 +42,6 @@ export type ManagementKeyListing = {
   lastUsedAt: Date | null
 }
 
-/** A valid key, for answering a request. */
 export type Manager = {
   keyId: string
   accountId: string
@@ -64,7 +63,6 @@ type CreateOutcome =
 
 export type ManagementKeys = ReturnType<typeof createManagementKeys>
 
-/** Maximum per account, without revoked ones. */
 export const MAX_MANAGEMENT_KEYS = 20
 /** Minimum interval between writes of the last use. */
 const TOUCH_MS = 60_000
@@ -105,7 +103,6 @@ async function create(
   })
 }
 
-/** Mails owners and admins about the new key. */
 async function tellOfKey(
   transaction: Transaction,
   { accountId, name, scopes, by }: { accountId: string; name: string; scopes: string; by: ChangedBy },

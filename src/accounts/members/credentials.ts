@@ -21,7 +21,6 @@ export type Credential = {
   roles: AccountRole[]
 }
 
-/** Whether the keys that a role may not have are revoked or kept. */
 export type Fate = 'revoke' | 'keep'
 
 const NEEDED: Record<Exclude<CredentialKind, 'service_key'>, Permission> = {

@@ -10,7 +10,6 @@ import { roleOfActor } from './memberships'
 import { mayGive } from './permissions'
 import { nameOf } from './tell-members'
 
-/** How long an invitation may be accepted. */
 export const INVITATION_DAYS = 7
 /** Per account: pending at once, and made in 24 hours. */
 export const MAX_PENDING = 50
@@ -25,7 +24,6 @@ export type ListedInvitation = {
   invitationId: string
   email: string
   role: AccountRole
-  /** Name of the last sender. */
   invitedBy: string
   isExpired: boolean
   createdAt: Date

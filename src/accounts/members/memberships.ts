@@ -8,7 +8,6 @@ import { type AccountKind, accounts, apiKeys } from '@/db/schema'
 import type { Payer } from '@/ledger/outcomes'
 import { mayDo, seesAllUsage } from './permissions'
 
-/** A person's account, as they see it. */
 export type OwnAccount = { accountId: string; name: string; kind: AccountKind; role: AccountRole }
 
 /** At most this many accounts of a person are listed. Nobody has more. */
@@ -27,7 +26,6 @@ export async function roleIn(
   return (await findRow(db, memberships, isTheirs))?.role
 }
 
-/** A person's role in an account, and whether they see all of its usage or only their own keys'. */
 export type Membership = { role: AccountRole; seesAllUsage: boolean }
 
 /** The person's membership, including whether the account shows developers all usage. */

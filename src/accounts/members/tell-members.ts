@@ -11,7 +11,6 @@ import { mayDo } from './permissions'
 
 type Change = { accountId: string; by: ChangedBy }
 
-/** A change to the membership of the person with the address `email`. */
 type Told =
   | { kind: 'role_changed'; before: AccountRole; after: AccountRole }
   | { kind: 'member_added'; role: AccountRole }

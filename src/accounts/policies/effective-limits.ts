@@ -12,14 +12,12 @@ type Age = { createdAtMs: number; secretSinceMs: number | null; isBuiltIn: boole
 
 const DAY_MS = 86_400_000
 
-/** Columns of the account with rules for all its keys. */
 export const POLICY_COLUMNS = {
   allowedModels: accounts.allowedModels,
   allowedProviders: accounts.allowedProviders,
   maxKeyAgeDays: accounts.maxKeyAgeDays,
 }
 
-/** Columns of the membership with rules for all keys of a member. */
 export const MEMBER_POLICY_COLUMNS = {
   allowedModels: memberships.allowedModels,
   allowedProviders: memberships.allowedProviders,

@@ -17,7 +17,6 @@ type RotateKeyOutcome =
 
 type Rotation = {
   keyId: string
-  /** If given, only a key of this account is rotated. */
   accountId: string | undefined
   /** Milliseconds for which the old secret still works, 0 to {@link MAX_OVERLAP_MS}. */
   overlapMs: number

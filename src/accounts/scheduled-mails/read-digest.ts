@@ -1,7 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres'
 import type { Period } from './periods'
 
-/** `madeBy`: only this person's requests. */
 type DigestOf = { accountId: string; madeBy?: string | undefined }
 
 /** Amounts in nano-USD. */

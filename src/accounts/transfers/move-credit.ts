@@ -32,7 +32,6 @@ export type TransferOutcome =
 export type TransferRefusal =
   | { kind: 'unknown_account' | 'not_owner'; accountId: string }
   | { kind: 'same_account' }
-  /** The source account is suspended. */
   | { kind: 'suspended' }
   /** Too little is available (without open holds), or too much of it cannot be moved yet. */
   | DebitRefusal

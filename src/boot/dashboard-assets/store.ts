@@ -7,7 +7,6 @@ import { type Asset, taggedAsset } from '@/http/asset'
 type Manifest = { page: string; docsPage: string; icon: string; files: { name: string; contentType: string }[] }
 
 const MANIFEST = 'manifest.json'
-/** File extensions of the compressed variants. */
 const ENCODINGS = { brotli: '.br', gzip: '.gz' } as const
 
 /** Errors for "no file descriptor left". They don't mean that the file is missing. */

@@ -3,7 +3,6 @@ import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { EmbeddedServerError } from './error'
 
-/** Exclusive use, until `release` or the end of this process. */
 export type Claim = { release(): void }
 
 const POLL_MS = 50

@@ -107,7 +107,6 @@ function withDeath(command: readonly string[]): readonly string[] {
   return [...deathSignalPrefix('SIGKILL'), ...command]
 }
 
-/** Moves `from` to `to`. If another start did the same at the same time, either result is fine. */
 async function replaceFolder(from: string, to: string): Promise<void> {
   await rm(to, { recursive: true, force: true })
   await rename(from, to).catch((error) => {

@@ -12,7 +12,6 @@ type SandboxRequest = {
 
 type SandboxUsage = { inputTokens: number; outputTokens: number }
 
-/** Text, cut at the request's token limit, or one call of an offered tool. */
 type SandboxAnswer =
   | { kind: 'text'; text: string; isCutShort: boolean; usage: SandboxUsage }
   | { kind: 'tool-call'; name: string; arguments: JsonObject; usage: SandboxUsage }

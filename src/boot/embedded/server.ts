@@ -12,10 +12,8 @@ import { type ServerProcess, spawnServer } from './process'
 /** A running server. `isOurs`: this process started it. `stop` does nothing to another gateway's server. */
 export type EmbeddedServer = { url: string; pid: number; isOurs: boolean; stop(): Promise<void> }
 
-/** Receives lines for the operator about a slow start. */
 export type Progress = (line: string) => void
 
-/** The constants of one kind of server. `executables` are program names that identify its processes. */
 export type ServerKind = {
   name: string
   executables: readonly string[]
@@ -34,7 +32,6 @@ export type Launch = {
 /** `attach` uses a running gateway's server on the same data instead of refusing. `port` fixes the port. */
 type RunOptions = { directory: string; progress: Progress; attach: boolean; port: number | undefined }
 
-/** A file with the server's address, for commands that attach to it. */
 const STATE_FILE = 'server.json'
 const CLAIM_WAIT_MS = 10_000
 /** Longer than a gateway without open requests takes to stop. */

@@ -6,9 +6,7 @@ import type { ToProcess } from './messages'
 /** A healthy process answers within milliseconds; Prometheus waits ten seconds. */
 const ANSWER_TIMEOUT_MS = 1_000
 
-/** The life of one server process, as far as metrics need it. */
 interface CountedProcess {
-  /** From now on the process is asked for its metrics. */
   serves(): void
   counted(snapshot: string): void
   ended(): void

@@ -8,7 +8,6 @@ export type FromProcess =
   /** The process's metrics, when requested or when it ends. */
   | { type: 'counted'; snapshot: string }
 
-/** Supervisor to process. */
 export type ToProcess =
   /** The reply to `count` is a `counted`. */
   { type: 'count' } | { type: 'exposition'; question: number; text: string }

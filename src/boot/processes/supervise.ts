@@ -12,7 +12,6 @@ type Supervisor = {
 
 type SuperviseOptions = {
   count: number
-  /** Each process's command, and its environment with the stores' addresses. */
   command: string[]
   environment: Record<string, string | undefined>
   logger: Logger
@@ -26,13 +25,11 @@ export function supervise(options: SuperviseOptions): Supervisor {
   const { count, command, environment, logger } = options
   const children = new Set<Bun.Subprocess>()
   const metrics = createGatheredMetrics()
-  /** Processes that handle signals. */
   const serving = new Set<Bun.Subprocess>()
   let isStopping = false
   let awaited = count
   const { promise: serves, resolve } = Promise.withResolvers<boolean>()
 
-  /** Starts the process `name`, a number that a replacement inherits. */
   function start(name: string): void {
     const send = (message: ToProcess) => void child.send(message)
     const counted = metrics.started(name, send)

@@ -13,7 +13,6 @@ interface SupervisorLink {
   serves(snapshot: () => Promise<string>): void
   /** The metrics of all processes as text. Rejects with a 503 if the supervisor does not answer. */
   exposition(): Promise<string>
-  /** Sends the metrics a last time before the process ends. */
   leave(): Promise<void>
 }
 

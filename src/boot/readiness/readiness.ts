@@ -56,7 +56,6 @@ function reasonOf({ missing }: StoreState, fault: StoreState['fault']): string |
   return fault === 'forbidden' ? (lacking(missing.required) ?? fault) : fault
 }
 
-/** Names the missing rights as ACL rules. */
 function lacking(rules: readonly string[]): string | undefined {
   return rules.length > 0 ? `forbidden: the user lacks ${rules.join(' ')}` : undefined
 }

@@ -7,7 +7,6 @@ import type { RedisClient } from '@/ledger/store/connection'
 import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 
-/** The catalogue file, the gateway's name, and the log redactor that learns its secrets. */
 export type Reloading = Pick<Parameters<typeof createReloadParticipant>[0], 'file' | 'gateway' | 'learnSecrets'>
 
 type Parts = { catalog: LiveCatalog; workerRedis: RedisClient; logger: Logger }

@@ -5,7 +5,6 @@ import type { ConnectionSources, PoolName, PoolReading, StoreMetrics } from '@/m
 type PoolOptions = { maxConnections: number; statementTimeoutMs?: number }
 
 type WatchedPools = {
-  /** Opens a pool. It replaces an earlier one of that name. */
   open(name: PoolName, options: PoolOptions): Database
   readings: ConnectionSources['pools']
 }

@@ -5,7 +5,6 @@ import type { Tracing } from '@/telemetry/tracing'
 
 type Route = { path: string; method: string }
 
-/** Answers and traces a request. */
 export type TraceRequest = (
   request: Request,
   answer: () => Response | Promise<Response>,
@@ -29,7 +28,6 @@ export function traceRequests(tracing: Tracing, routes: readonly Route[]): Trace
   }
 }
 
-/** Returns a function that finds a path's route, or undefined. Most paths equal their route. */
 function routeNamer(paths: readonly string[]): (path: string) => string | undefined {
   const known = new Set(paths)
   const literals = new Set(paths.filter((path) => !/[:*]/.test(path)))

@@ -2,7 +2,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 type Environment = Record<string, string | undefined>
 
-/** Properties with which an entry names its own credentials. */
 const SOURCES = ['accessKeyId', 'profile', 'roleArn', 'container', 'instance']
 
 /** Completes each aws `auth` without credentials from AWS' own variables, as an operator would write it: all rules for variables apply. */

@@ -4,7 +4,6 @@ import type { ProviderFile } from '@/catalog/schema'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import presets from './presets.json'
 
-/** An entry's default properties, and facts about the service. */
 export type Preset = {
   entry: Partial<ProviderFile> & Pick<ProviderFile, 'format'>
   /** Further properties that the entry needs besides keys. */

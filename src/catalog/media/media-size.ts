@@ -58,7 +58,6 @@ function bytesOf(data: string): number {
   return Math.ceil((data.length * 3) / 4)
 }
 
-/** Whether the media type declares an encoding other than UTF-8. */
 function isForeign(mediaType: string): boolean {
   const charset = /charset\s*=\s*"?([^\s;"]+)/i.exec(mediaType)?.[1] ?? 'utf-8'
   return !/^(?:utf-?8|us-ascii)$/i.test(charset)

@@ -23,7 +23,6 @@ type PdfLookup = {
   mapOf: (map: PdfReference) => UnicodeMap | undefined
 }
 
-/** The sizes of a file's fonts: for one-byte codes, and the maps of fonts with two-byte codes. */
 type FontSizes = { single: Uint8Array; doubles: (UnicodeMap | undefined)[] }
 
 /** For a file without fonts: readers use a font of their own. */

@@ -8,7 +8,6 @@ export type PdfValue = string | number | PdfReference | PdfValue[] | PdfDictiona
 export type PdfReference = { ref: number }
 export type PdfDictionary = Map<string, PdfValue>
 
-/** An object; `data` is the position of its stream's bytes. */
 export type PdfObject = { value: PdfValue; data?: { start: number; end: number } }
 
 /** PDF's white space differs from JavaScript's. */

@@ -131,7 +131,6 @@ function readRanges(body: string, add: Add): boolean {
   })
 }
 
-/** Whether `body` consists only of lines that match `line` and that `read` accepts. */
 function readLines(body: string, line: RegExp, read: (found: RegExpExecArray) => boolean): boolean {
   for (let at = skipBlank(body, 0); at < body.length; at = skipBlank(body, line.lastIndex)) {
     line.lastIndex = at

@@ -72,7 +72,6 @@ class Measure {
     return tokens > room ? undefined : this.bytes.length + pages * PICTURE_TOKENS + tokens
   }
 
-  /** Whether `value` and everything in it is plain. */
   private look(value: PdfValue): boolean {
     if (Array.isArray(value)) return value.every((item) => this.look(item))
     if (!(value instanceof Map)) return true

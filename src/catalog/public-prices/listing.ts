@@ -18,7 +18,6 @@ const VENDORS = ['openai', 'anthropic', 'google']
 type ListedTerms = { steps: { above: number; prices: Prices; hasCache: boolean }[]; unread: string[] }
 
 export type Listing = {
-  /** The provider's own name of the model. */
   id: string
   name: string | undefined
   /** `chat`, `chat-by-responses`, `embedding` or something that is not sold here. */
@@ -33,7 +32,6 @@ export type Listing = {
   changes: string[]
   /** Where the prices are from, and where all else; undefined if nothing is known. */
   sources: { prices: string | undefined; limits: string | undefined }
-  /** The prices on `day`; undefined if nobody lists them. `media`: input beside text that is sold at the price of text. */
   termsOn(day: string, media?: readonly Medium[]): ListedTerms | undefined
 }
 

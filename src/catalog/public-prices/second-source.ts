@@ -24,7 +24,6 @@ export type SecondModel = {
   /** The longest output in tokens. */
   output?: number
   capabilities?: Capability[]
-  /** The last day on which it answers, such as 2027-01-31. */
   retires?: string
   prices?: SecondPrices[]
 }

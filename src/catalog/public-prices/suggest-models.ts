@@ -12,7 +12,6 @@ import type { SuggestedProvider } from './suggested-providers'
 export type ListedModel = {
   id: string
   name?: string
-  /** Unix seconds. */
   created?: number
   contextLength?: number
   maxOutputTokens?: number
@@ -26,7 +25,6 @@ export type Suggestion = {
   models: string[]
   /** Models that are not offered because something of them is known nowhere, with the fields that are missing. */
   unknown: { model: string; missing: string[] }[]
-  /** Names of retired models and previews. */
   retired: string[]
 }
 
@@ -80,7 +78,6 @@ export function suggestModels(
   return suggestion
 }
 
-/** The provider's second entry, for models that it serves by `/responses` alone. */
 function responsesOf(name: string): string {
   return `${name}-responses`
 }
@@ -89,7 +86,6 @@ function isPast({ id, isRetired = false }: ListedModel, { retires, isDeprecated 
   return isRetired || isDeprecated || isPreview(id) || (retires !== undefined && retires < day)
 }
 
-/** The entry of one model, or the names of the fields that nobody states. */
 function entryOf(
   provider: SuggestedProvider,
   model: ListedModel,

@@ -9,15 +9,12 @@ import { SECOND_MODELS } from './second-source'
 export type SuggestedProvider = {
   name: string
   format: FormatName
-  /** Its entry of the catalogue file. */
   entry: JsonObject
   /** Whose prices are its own. */
   lister: Provider
   /** Whether its own list of models is asked for. Clouds list what they could serve, and not what an account has deployed. */
   hasList: boolean
-  /** Whether this is the vendor's own service. */
   isVendor: boolean
-  /** Whether a model of the lister is reached this way. */
   isReached(model: string): boolean
 }
 

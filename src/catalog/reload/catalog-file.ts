@@ -9,7 +9,6 @@ export type CatalogReading =
   | { kind: 'refused'; faults: Fault[] }
 
 export interface CatalogFile {
-  /** Reads the file and its secrets' files in their current state. Never rejects. */
   read(): Promise<CatalogReading>
   /** Equal for catalogues with the same offers, prices and keys. */
   hashOf(catalog: Catalog): string
@@ -18,7 +17,6 @@ export interface CatalogFile {
 type CatalogFileOptions = {
   path: string
   environment: Record<string, string | undefined>
-  /** The service's name at the start. */
   service: string
   /** The sandbox's address, if answers have been simulated since the start; undefined if they are real. */
   sandboxBaseUrl: string | undefined

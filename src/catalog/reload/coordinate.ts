@@ -31,7 +31,6 @@ type ReloadOptions = {
   exchange: ReloadExchange
   /** The gateway whose processes reload; null: all gateways. */
   gateway: string | null
-  /** Called once the proposal is open. */
   onProposed?: () => void
   /** For work that must happen together with the decision. It must call `decide` once and return its result. */
   agree?: (agreed: { hash: string; processes: ProcessOutcome[] }, decide: () => Promise<boolean>) => Promise<boolean>

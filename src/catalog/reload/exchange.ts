@@ -6,7 +6,6 @@ import beatText from './beat.lua' with { type: 'text' }
 import decideText from './decide.lua' with { type: 'text' }
 import proposeText from './propose.lua' with { type: 'text' }
 
-/** A process's result of reading its file again. */
 export type Answer = { to: string } & (
   | { kind: 'ready'; hash: string; changes: Change[] }
   | { kind: 'refused'; faults: Fault[] }
@@ -18,7 +17,6 @@ export type Member = {
   /** The same for all processes of a gateway. */
   gateway: string
   pid: number
-  /** Hash of the catalogue in use. */
   hash: string
   answer?: Answer
 }

@@ -5,9 +5,7 @@ import type { Catalog, DefaultLimits } from '@/catalog/types'
 export type CatalogSource = { readonly current: Catalog }
 
 export interface LiveCatalog extends CatalogSource {
-  /** Replaces the current catalogue at once, then calls the listeners in order of registration. */
   replace(next: Catalog): void
-  /** Calls `listener` after each replacement. It must not throw. */
   onReplaced(listener: (next: Catalog, before: Catalog) => void): void
 }
 

@@ -15,7 +15,6 @@ import type { LiveCatalog } from './live-catalog'
 /** `abandoned`: this process was ready, but others were not. `missed`: its file differs from the agreed catalogue. */
 type ReloadTotals = Record<'taken' | 'refused' | 'abandoned' | 'missed', number>
 
-/** The catalogue's state for metrics. */
 export type CatalogState = { hash: string; loadedAtMs: number; reloads: Readonly<ReloadTotals> }
 
 export interface ReloadParticipant extends BackgroundWorker {
@@ -28,7 +27,6 @@ type ParticipantOptions = {
   exchange: ReloadExchange
   catalog: LiveCatalog
   file: CatalogFile
-  /** Unique name of this process's gateway. */
   gateway: string
   /** Called with a catalogue's secrets before it is used, so that logs redact them. */
   learnSecrets(secrets: string[]): void
@@ -38,7 +36,6 @@ type ParticipantOptions = {
 
 /** At least two beats fit in a lease. */
 const BEAT_MS = 2_000
-/** While a reload is in progress. */
 const QUICK_BEAT_MS = 50
 /** Longer lists are cut in the log. */
 const MAX_CHANGES = 100

@@ -63,7 +63,6 @@ async function check(path: string, environment: Environment): Promise<CommandRes
   }
 }
 
-/** The models whose last day is over. They are still sold. */
 function expiredModels({ models }: Catalog) {
   const today = utcDayOf(Date.now())
   return [...models.values()].flatMap(({ id, expirationDate }) =>

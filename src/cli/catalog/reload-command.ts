@@ -53,7 +53,6 @@ async function reload({ redis, database, by }: Services): Promise<CommandResult>
   return print(outcome)
 }
 
-/** Thrown to roll back the audit entry. */
 class Overtaken extends Error {}
 
 function print(outcome: ReloadOutcome): CommandResult {
@@ -90,7 +89,6 @@ function stateOf(one: ProcessOutcome) {
   return { ...nameOf(one), state: one.state, hash: one.hash }
 }
 
-/** The changes of all processes, without duplicates. */
 function changesOf(processes: readonly ProcessOutcome[]): Change[] {
   const all = processes.flatMap(({ changes }) => changes.map((change) => [JSON.stringify(change), change] as const))
   return [...new Map(all).values()]

@@ -1,6 +1,5 @@
 import type { AuditEntry } from '@/accounts/audit'
 
-/** A signed-in person with the role `admin`, and where their request came from. */
 export type Administrator = { userId: string; email: string; ip?: string; requestId?: string }
 
 /** Actor and origin of an administrator's audit entry. */

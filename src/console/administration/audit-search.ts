@@ -5,16 +5,13 @@ import { memberships, users } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { countUpTo, type Page, type PageRequest, page, textLike } from '@/db/paging'
 
-/** All given conditions must match. */
 type AuditSearch = PageRequest & {
-  /** The whole e-mail address, in any case. */
   actor?: string
   /** The whole action, or its first word: `approval` finds `approval.request`. */
   action?: string
   subject?: string
   accountId?: string
   from?: Date
-  /** Exclusive. */
   to?: Date
 }
 

@@ -15,7 +15,6 @@ type FoundKey = {
   accountId: string
   email: string
   name: string
-  /** `svc-AbCd…WxYz`. */
   shown: string
   /** The last characters of its previous secret, and until when that works; null if there is none. */
   formerSecret: { lastFour: string; endsAt: string } | null

@@ -17,7 +17,6 @@ type ListedMail = {
   to: string
   kind: string
   state: MailState
-  /** Number of refusals by a reachable server. */
   tries: number
   /** The server's last response, or the reason why there was none. */
   failure: string | null

@@ -11,7 +11,6 @@ type RoutingCounts = {
   attempts: ReadonlyMap<string, ReadonlyMap<string, { count: number; milliseconds: number }>>
   /** By the failed model, the next model, and the reason. */
   fallbacks: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, number>>>
-  /** By provider. */
   sums: Readonly<Record<'retry' | 'broken' | 'shed', ReadonlyMap<string, number>>>
 }
 
@@ -38,11 +37,9 @@ type KeyHealth = { key: string; state: 'usable' | 'cooling' | 'out'; forMs: numb
 type ProviderHealth = {
   provider: string
   format: string
-  /** The host only. */
   host: string
   inFlight: number
   queued: number
-  /** null: no limit. */
   limit: number | null
   attempts: { outcome: string; count: number; averageMs: number }[]
   retries: number

@@ -21,7 +21,6 @@ import { linkFor, type Visitor } from './visitor'
 
 const ANSWER_MS = 300
 const TOKEN_LENGTH = 32
-/** How long the link works. */
 const LIFE_DAYS = 7
 const DAY_MS = 86_400_000
 

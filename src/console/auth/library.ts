@@ -16,9 +16,7 @@ type LibraryOptions = {
   secrets: Secrets
   /** The dashboard's address. Cookies are https-only if it starts with https. */
   publicUrl: string | undefined
-  /** Whether an address must be confirmed before its user may sign in. */
   requiresVerification: boolean
-  /** Maximal length of a session in seconds. */
   sessionMaxSeconds: number
   /** Shown by authenticator apps. */
   issuer: string
@@ -27,7 +25,6 @@ type LibraryOptions = {
 
 export type Library = ReturnType<typeof createLibrary>
 
-/** Time for the second step of a sign-in. */
 const SECOND_STEP_SECONDS = 600
 
 const ID_PREFIXES: Record<string, string> = {

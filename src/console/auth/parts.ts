@@ -8,21 +8,16 @@ import type { Throttle } from './throttle'
 
 export type SignInSettings = {
   signUp: 'open' | 'closed'
-  /** Seconds without a request after which a session ends. */
   sessionIdleSeconds: number
-  /** Maximal length of a session in seconds. */
   sessionMaxSeconds: number
 }
 
 export type AuthParts = {
   settings: SignInSettings
-  /** The dashboard's address; undefined: taken from the request. */
   publicUrl: string | undefined
   database: Database
   throttle: Throttle
-  /** Undefined if no mail can be sent. */
   mails: MailDesk | undefined
-  /** Whether an address must be confirmed before its user may sign in. */
   requiresVerification: boolean
   logger: Logger
   library(): Promise<Library>

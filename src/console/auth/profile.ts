@@ -12,11 +12,9 @@ import type { Viewer } from './viewer'
 type Profile = Omit<Viewer, 'ownAccountId'> & {
   /** The account that the person was created with. */
   accountId: string
-  /** All accounts that they are a member of. */
   accounts: (OwnAccount & { may: Permission[] })[]
   isEmailVerified: boolean
   isTotpEnabled: boolean
-  /** ISO 8601, UTC. */
   createdAt: string
 }
 

@@ -8,7 +8,6 @@ import type { Viewer } from './viewer'
 type SessionInfo = {
   sessionId: string
   isCurrent: boolean
-  /** As sent by the browser; shown as text, never trusted. */
   userAgent: string
   address: string
   createdAt: Date

@@ -4,7 +4,6 @@ import { runText } from '@/ledger/run-text'
 import type { RedisClient } from '@/ledger/store/connection'
 import script from './throttle.lua' with { type: 'text' }
 
-/** At most `max` attempts of `subject` in `seconds`; `name` is the kind of attempt. */
 export type Limit = { name: string; subject: string; max: number; seconds: number }
 
 export interface Throttle {

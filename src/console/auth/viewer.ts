@@ -2,7 +2,6 @@ import { eq } from 'drizzle-orm'
 import { type AccountRole, sessions, type UserRole } from '@/db/auth-schema'
 import { type AuthParts, ask } from './parts'
 
-/** A signed-in person, not yet bound to the account of a request. */
 export type Viewer = {
   userId: string
   /** The account that the person was created with. A request's account is in its path; see `Member`. */
@@ -19,14 +18,12 @@ export type Viewer = {
 
 /** A signed-in person in an account that they are a member of. */
 export type Member = Viewer & {
-  /** The account of the request's path. */
   accountId: string
   accountRole: AccountRole
   /** Whether they see all usage of the account, or only that of their own keys. */
   seesAllUsage: boolean
   /** The management key that sent the request, instead of a session. */
   managementKeyId?: string
-  /** The scopes of that key. */
   managementScopes?: readonly string[]
 }
 

@@ -4,7 +4,6 @@ export type Visitor = {
   request: Request
   /** The client's network address: the connection's peer, or as a trusted proxy reports it. */
   address: string
-  /** For the audit log. */
   requestId?: string
 }
 

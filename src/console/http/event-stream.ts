@@ -6,7 +6,6 @@ type EventStreamOptions = {
   begin(send: (frame: Frame) => void): () => void
   /** Whether the page may still listen. A rejection counts as yes, so that a store's outage ends no stream. */
   isAllowed(): Promise<boolean>
-  /** Ends the stream, such as the request's own signal. */
   signal: AbortSignal
   heartbeatMs?: number
   checkMs?: number

@@ -52,7 +52,6 @@ export const FailureQuery = Type.Object({
   ...PAGE,
 })
 
-/** Description of both routes in the API document. */
 export const FAILURES_DESCRIPTION =
   'Of the last 30 days, newest first. At most 10,000 of a day are listed; `sums` counts them all. A request ' +
   'without a valid key (401) is in nobody’s list, and one whose client hung up did not fail.'

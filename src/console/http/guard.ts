@@ -24,7 +24,6 @@ import type { Reads } from './reads'
 
 export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
-  /** A person's role in an account; undefined if they are no member. */
   membershipIn(accountId: string, userId: string): Promise<Membership | undefined>
   countChange: Auth['countChange']
   /** The dashboard's address, without trailing slash; undefined: the request's own. */
@@ -57,10 +56,8 @@ type Required = Permission | { permission: Permission; maxBodyBytes?: number; is
  */
 export const PERMISSION = 'x-permission'
 
-/** Prefix of an account's routes. Its parameter is the account. */
 export const ACCOUNT_PREFIX = '/dashboard/api/a/:accountId'
 
-/** That parameter, for a route's schema. */
 export const IN_ACCOUNT = { accountId: Type.String({ description: 'An account that one is a member of' }) }
 
 /**
@@ -140,7 +137,6 @@ const BY_AN_ADMINISTRATOR = { ...BY_A_PERSON, [ERRORS]: [401, 403, 404, 500, 503
 type Arrival = {
   request: Request
   params: Readonly<Record<string, string | undefined>>
-  /** The path pattern of the matched route. */
   route: string
 }
 
@@ -211,7 +207,6 @@ async function openPress(
     ...{ accountId: `person ${userId}`, sender: userId, secret, name, request },
   })
   if (opened instanceof Response) {
-    // Set as a value, so that it passes the route's schema like the first response.
     set.status = opened.status
     set.headers['idempotent-replayed'] = 'true'
     return await opened.json()
@@ -220,7 +215,6 @@ async function openPress(
   return undefined
 }
 
-/** Stores a JSON response. Streams never answer changes. */
 async function endPress(request: Request, value: unknown, status: number | string | undefined): Promise<void> {
   const press = presses.get(request)
   if (!press) return

@@ -98,7 +98,6 @@ function allMemberRoutes(deps: DashboardDeps) {
     .use(accountAuditRoutes(deps))
 }
 
-/** Routes for administrators; others get a 404. */
 function adminRoutes(deps: AdminDeps) {
   return new Elysia({ name: 'admin-routes' })
     .use(adminAccountRoutes(deps))
@@ -111,5 +110,4 @@ function adminRoutes(deps: AdminDeps) {
     .use(adminBillRoutes(deps))
 }
 
-/** The server's type for the pages' typed client. */
 export type DashboardApi = ReturnType<typeof dashboardRoutes>

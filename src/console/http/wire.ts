@@ -46,7 +46,6 @@ export function inUsd<Name extends string>(amounts: Record<Name, Nano>): Record<
   return Object.fromEntries(fields) as Record<Name, string>
 }
 
-/** The documentation of a {@link csvFile}. */
 export const CSV_FILE = {
   200: { description: 'CSV with a header row', content: { 'text/csv': { schema: { type: 'string' } } } },
 } as const

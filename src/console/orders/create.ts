@@ -116,7 +116,6 @@ async function insert(transaction: Transaction, values: NewRow): Promise<OrderRo
   }
 }
 
-/** The order with its payment, or undefined if the provider could not set it up. */
 async function askProvider(
   deps: OrdersDeps,
   provider: DepositProvider,

@@ -9,15 +9,12 @@ import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 
 export type OrdersDeps = {
-  /** Who sells, for receipts. */
   seller: Parties['seller']
   database: Database
   ledger: Ledger
   clock: Clock
   logger: Logger
-  /** Which ways to pay there are; orders of other methods are refused. */
   methods: OfferedMethods
-  /** The smallest and the largest order. */
   amounts: { minimumCents: number; maximumCents: number }
   /** For how many days after a payment its payer can take it back. */
   reversibleDays: { deposit: number; bankTransfer: number }
@@ -27,7 +24,6 @@ export type OrdersDeps = {
 
 export type { BankDetails } from '@/db/orders-schema'
 
-/** Undefined: not offered. */
 export type OfferedMethods = { bankTransfer: BankDetails | undefined; deposit: DepositProvider | undefined }
 
 /** Shown outside production where nothing is configured, so that every page can be seen. The IBAN is a documented example. */

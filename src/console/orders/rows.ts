@@ -20,7 +20,6 @@ export async function lockOrder(transaction: Transaction, orderId: string): Prom
 }
 
 type OrderChange = {
-  /** What becomes different; `updatedAt` is set in any case. */
   set: Partial<OrderRow>
   event: { kind: OrderEventKind; amountCents?: number; entryId?: string; note?: string }
   actor: Actor

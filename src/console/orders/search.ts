@@ -94,7 +94,6 @@ function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&')
 }
 
-/** The columns a list is ordered by: a moment with whole milliseconds, and the row's id. */
 type PageOrder = { moment: Column; id: Column }
 
 /** Far beyond the year 9999, and still a moment. */
@@ -113,7 +112,6 @@ function comesAfter(place: [atMs: number, id: string] | undefined, { moment, id 
   return or(lt(moment, at), and(eq(moment, at), lt(id, place[1])))
 }
 
-/** Newest first. */
 function newestFirst({ moment, id }: PageOrder): SQL[] {
   return [desc(moment), desc(id)]
 }

@@ -56,7 +56,6 @@ export type OrderDetails = Order & {
 export type NewOrder = {
   accountId: string
   method: OrderMethod
-  /** Whole cents, within `OrdersDeps.amounts`. */
   amountCents: number
   /** Where the provider sends the customer afterwards, without the order's id, which is appended. */
   returnUrl?: string

@@ -18,7 +18,6 @@ export const CRITICAL_DAYS = 2
 export const LOW_BALANCE_NANO = NANO_PER_USD
 
 type HintFacts = {
-  /** Available plus held. */
   balance: Nano
   /** nano-USD spent on the last {@link RATE_DAYS} days, today included. */
   spentInWindow: number

@@ -19,7 +19,6 @@ import {
 } from './usage-filter'
 import { createWindowSteps } from './window-steps'
 
-/** A day's matches by key and model. `requests` may be 0 if only a correction fell on the day. */
 type Cell = { day: string; key_id: string; model: string; requests: number }
 
 /** Daily sums read at once, and sums whose records one statement looks up. */

@@ -3,7 +3,6 @@ import type { Database } from '@/db/client'
 import { madeByCondition, type Sight } from './usage-filter'
 
 type FilterChoices = {
-  /** All keys, newest first, including deleted ones. */
   keys: { keyId: string; name: string }[]
   /** Recently used models, by id. */
   models: string[]
@@ -14,7 +13,6 @@ type FilterChoices = {
   apps: string[]
 }
 
-/** A model is listed if it was used in this time. */
 const MODEL_DAYS = 400
 const MAX_KEYS = 1_000
 /** Number of records searched for tags and apps, and the most values of each. */

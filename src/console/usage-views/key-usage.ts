@@ -2,9 +2,7 @@
 import type { Database } from '@/db/client'
 import { type Nano, nano } from '@/lib/money'
 
-/** One UTC day of a key; days without requests are included with zeros. */
 type KeyUsageDay = {
-  /** yyyy-mm-dd. */
   day: string
   spent: Nano
   requests: number

@@ -30,7 +30,6 @@ type Stored = (typeof usageRecords)['$inferSelect']
 /** The fields of a record that an account may see. Times are milliseconds since 1970, with a fraction for the database's precision. */
 type SeenRecord = { [Name in SeenName]: Stored[Name] extends Date ? number : Stored[Name] }
 
-/** A row of {@link recordColumns}. */
 export type RecordRow = Omit<SeenRecord, 'flags' | 'tags'> & {
   flags: string
   tags: string | null
@@ -46,7 +45,6 @@ export type SearchStep = { rows: RecordRow[]; rest: RecordPosition | null }
 export type TakeStep = (from: RecordPosition | undefined, wanted: number) => Promise<SearchStep>
 
 export type ListedRecord = SeenRecord & {
-  /** The key's name; null if the key is unknown. */
   keyName: string | null
   position: RecordPosition
   usage: Usage
@@ -58,7 +56,6 @@ export type ListedRecord = SeenRecord & {
 /** How a column's value is displayed: `amount` is nano-USD, `moment` and `duration` are milliseconds. */
 export type SeenKind = 'text' | 'count' | 'boolean' | 'amount' | 'moment' | 'duration' | 'words'
 
-/** The columns that an account may see, in the export's order. */
 export const SEEN_COLUMNS = usageColumns.flatMap(({ property, name, type, seen, isNullable }) =>
   seen ? [{ property: property as SeenName, name, seen, kind: kindOf(property, type), isNullable }] : [],
 )

@@ -17,9 +17,7 @@ export type Watch = { end(): void }
 export interface LiveAccounts {
   /** Calls `listener` with the current state and each change until `end`; undefined if the account has {@link MAX_WATCHERS} already. */
   watch(accountId: string, listener: (event: LiveEvent) => void): Watch | undefined
-  /** Number of watched accounts. */
   accountCount(): number
-  /** Stops all watching permanently. */
   stop(): void
 }
 
@@ -27,7 +25,6 @@ type LiveAccountsDeps = {
   ledger: Ledger
   database: Database
   logger: Logger
-  /** Milliseconds between two polls. */
   intervalMs?: number
 }
 

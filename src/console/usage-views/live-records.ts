@@ -28,9 +28,7 @@ export function boundedScan(sql: Sql, filter: UsageFilter): Fragment {
 }
 
 type LivePart = {
-  /** The filter, limited to live records: empty if `fromMs` equals `toMs`. */
   filter: UsageFilter
-  /** The time before which records are archived, if the filter reaches further back; else null. */
   archivedBeforeMs: number | null
 }
 

@@ -6,7 +6,6 @@ import { type BalanceHint, hintOf, RATE_DAYS } from './balance-hint'
 import { readSeries, type SeriesPoint } from './usage-series'
 
 type Overview = {
-  /** Available plus held. */
   balance: Nano
   available: Nano
   held: Nano
@@ -14,12 +13,10 @@ type Overview = {
   spentToday: Nano
   spentThisMonth: Nano
   isSuspended: boolean
-  /** Over the last {@link SPEED_DAYS} days, today included. */
   requests: number
   errors: number
   speed: Speed
   activeKeys: number
-  /** Spending per day and model over the last {@link CHART_DAYS} days, today included. */
   days: { day: string; model: string; cost: Nano; requests: number }[]
   hint: BalanceHint
   /** Set-up steps that a new account has completed. */

@@ -1,7 +1,6 @@
 import { GatewayError } from '@/chat/error'
 import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 
-/** Postgres' error code for a statement timeout. */
 const QUERY_CANCELED = '57014'
 const TIMEOUT_MS = 10_000
 const RETRY_SECONDS = 2

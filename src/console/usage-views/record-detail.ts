@@ -18,7 +18,6 @@ export type PriceUsage = (
 type RecordPart = { recordId: string; kind: UsageRecord['kind']; atMs: number; cost: Nano }
 
 export type RecordDetail = {
-  /** The request, from its last record. */
   record: ListedRecord
   /** Name of the member who made the request; null if there is none or they are unknown. */
   memberName: string | null
@@ -31,7 +30,6 @@ export type RecordDetail = {
   lines: { class: string; tokens: number; price: number }[] | undefined
 }
 
-/** Suffix of the record id of a late correction. */
 const LATE_SUFFIX = ':late'
 
 /** The full record of an account's request, by request id or record id; undefined if there is none. */

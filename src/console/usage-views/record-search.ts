@@ -24,11 +24,8 @@ export type SearchPage = {
 }
 
 export type SearchOptions = {
-  /** The last record of the previous page. */
   after?: RecordPosition | undefined
-  /** The most records in the page, ≥ 1. */
   limit: number
-  /** After this many milliseconds no further step starts. */
   budgetMs?: number
   /** Records per scan step, if no index finds only the matches. */
   windowSize?: number

@@ -16,7 +16,6 @@ export type RequestSearch = PageRequest & {
 }
 
 const DEFAULT_DAYS = 30
-/** Long enough to search a month of a busy account. */
 const BUDGET_MS = 10_000
 
 /** One page of an account's charged requests for administrators, newest first, each with a possible duplicate. */

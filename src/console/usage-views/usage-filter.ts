@@ -27,7 +27,6 @@ export type UsageFilter = Sight & {
   memberId?: string
   tag?: string
   app?: string
-  /** Exactly this cost, in nano-USD. */
   cost?: number
 }
 

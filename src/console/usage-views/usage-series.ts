@@ -12,7 +12,6 @@ export type SeriesGroup = (typeof SERIES_GROUPS)[number]
 type SeriesStep = 'hour' | 'day'
 
 export type SeriesPoint = {
-  /** The start of the hour or day (UTC), milliseconds since 1970. */
   atMs: number
   /**
    * The id of a model, key or member, all tags of a request, an app, or `ok`, `error` or `left` (client disconnected). Empty if unknown.
@@ -20,7 +19,6 @@ export type SeriesPoint = {
   group: string
   requests: number
   tokens: number
-  /** nano-USD. */
   cost: number
 }
 
@@ -28,7 +26,6 @@ export type UsageSeries = {
   step: SeriesStep
   /** Only steps with requests, oldest first. */
   points: SeriesPoint[]
-  /** The display name of each group. */
   labels: Map<string, string>
   /** False if there were too many records: the oldest are missing. */
   isComplete: boolean

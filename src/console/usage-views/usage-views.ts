@@ -30,7 +30,6 @@ import type { Sight, UsageFilter } from './usage-filter'
 import { readSeries, type SeriesGroup } from './usage-series'
 
 type UsageViewsDeps = {
-  /** A separate pool, so that large reads take no connections from paid requests. */
   database: Database
   ledger: Ledger
   priceUsage: PriceUsage
@@ -39,7 +38,6 @@ type UsageViewsDeps = {
 }
 
 const RETRY_SECONDS = 10
-/** Queue limits of reads. */
 const TURN_MS = 5_000
 const MAX_WAITING = 400
 const MAX_WAITING_EACH = 100
@@ -125,7 +123,6 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
       read(sight.accountId, () => findFailure(database, sight, requestId, clock.now())),
     statement: (period: StatementPeriod, page: StatementPage) =>
       read(period.accountId, () => readStatement(database, logger, period, page)),
-    /** Lets other code read on this pool, in the account's turn. */
     inTurn: read,
     /** The time before which records are archived, milliseconds since 1970; null if none are. */
     archivedBeforeMs: () => readHistory(archivedBeforeMs(database.sql)),

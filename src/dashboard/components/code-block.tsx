@@ -3,7 +3,6 @@ import { CopyIcon } from '@/dashboard/components/fields/copy-field'
 
 type CodeBlockProps = {
   code: string
-  /** The code's name for the copy button, such as `curl command`. */
   label: string
   /** Whether screen readers list it as a landmark; false if a page has many. */
   isLandmark?: boolean

@@ -10,7 +10,6 @@ type Confirmation = {
   title: string
   /** The consequences, in full sentences. */
   body: ReactNode
-  /** The verb on the button, such as `Delete key`. */
   action: string
   /** A text that must be typed before the button works. */
   typed?: string

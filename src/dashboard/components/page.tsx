@@ -5,9 +5,7 @@ import type { ReactNode } from 'react'
 
 type PageProps = {
   title: string
-  /** One sentence below the title. */
   description?: ReactNode
-  /** Buttons beside the title. */
   actions?: ReactNode
   children: ReactNode
 }

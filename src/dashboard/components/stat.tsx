@@ -4,11 +4,8 @@ import type { ReactNode } from 'react'
 
 type StatProps = {
   label: string
-  /** Undefined while loading. */
   value: ReactNode | undefined
-  /** Text below the figure, such as a comparison. */
   hint?: ReactNode
-  /** Beside the label, such as an icon. */
   aside?: ReactNode
 }
 

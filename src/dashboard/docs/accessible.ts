@@ -6,7 +6,6 @@ const MENDS: readonly Mend[] = [
   ['textarea.body-param__text', named(() => 'Request body')],
   ['.parameters-col_description :is(input, select, textarea)', named(parameterName)],
   ['.close-modal', named(() => 'Close')],
-  // Removes an aria-label that differs from the button's text, and one on an element without a role.
   ['.auth-btn-wrapper button, div.copy-to-clipboard', (element) => element.removeAttribute('aria-label')],
   // Headings start at level one, without gaps.
   ['.info h2.title', levelled(1)],

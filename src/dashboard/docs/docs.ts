@@ -4,16 +4,13 @@ import './docs.css'
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import { keepAccessible } from './accessible'
 
-/** Where the dashboard stores the chosen colour scheme. */
 const CHOICE = 'mantine-color-scheme-value'
-/** Swagger UI is dark if the document has this class. */
 const DARK_CLASS = 'dark-mode'
 
 /** `?internal=true` also shows routes that only the dashboard's pages use. */
 const isInternal = new URLSearchParams(location.search).get('internal') === 'true'
 const INTERNAL_TAGS = ['Dashboard', 'Administration']
 
-/** The parts of the library's runtime that are used here. */
 type System = {
   React: { createElement(component: Component, props: OperationsProps): unknown }
   layoutActions: { show(thing: readonly string[], isShown: boolean): void }
@@ -72,7 +69,6 @@ if (root) {
   })
 }
 
-/** The link below the operations that shows or hides the internal routes. */
 function internalSwitch(): HTMLElement {
   const footer = document.createElement('footer')
   footer.className = 'internal-switch'
@@ -83,7 +79,6 @@ function internalSwitch(): HTMLElement {
   return footer
 }
 
-/** Applies the chosen or the system's colour scheme. */
 function followScheme(): void {
   const system = matchMedia('(prefers-color-scheme: dark)')
   const apply = () => {

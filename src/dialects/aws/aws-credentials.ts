@@ -10,7 +10,6 @@ import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { type ProfileSource, portalCredentials, printedCredentials, profileSource } from './profile'
 import { type AwsCredentials, signedHeaders } from './signature'
 
-/** The gateway's identity in a provider's entry. */
 export type AwsIdentity = Source & {
   region: string
   /** A role to assume with these credentials. */
@@ -178,7 +177,6 @@ function given(
   throw new CredentialError(`${what} answered${status > 0 ? ` ${status}` : ''} without credentials`)
 }
 
-/** Whether a value is a text that a header can contain. */
 function isWord(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)
 }

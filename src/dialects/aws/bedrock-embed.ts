@@ -6,10 +6,8 @@ import { readVector } from '@/formats/vectors'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { decodeBedrockError, modelUrl } from './bedrock-endpoint'
 
-/** A model family, recognised by a part of its models' names, also in region profiles and ARNs. */
 type Family = {
   name: RegExp
-  /** The most texts per call. */
   maxInputs: number
   body(texts: readonly string[], dimensions: number | undefined): JsonObject
 }

@@ -9,12 +9,10 @@ import { eventOf, isEventStream, type MessageReader, streamReading } from './bed
 import { refuseAddresses, withoutHints } from './messages-body'
 
 const VERSION = 'bedrock-2023-05-31'
-/** The messages fields that Bedrock accepts; it refuses all others. */
 const FIELDS = [
   ...['messages', 'system', 'max_tokens', 'temperature', 'top_p', 'top_k', 'stop_sequences', 'tools', 'tool_choice'],
   ...['thinking', 'output_config', 'context_management', 'metadata'],
 ]
-/** Fields expressed by the URL instead. */
 const SAID = ['model', 'stream']
 const METRICS = 'amazon-bedrock-invocationMetrics'
 

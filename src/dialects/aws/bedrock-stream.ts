@@ -4,11 +4,9 @@ import { isJsonObject, type JsonObject, parseJson, textOf } from '@/lib/json'
 import { formatSse } from '@/lib/streams/sse'
 import { createEventStreamParser, type EventMessage } from './event-stream'
 
-/** Converts the frames of one kind of stream. */
 export type MessageReader = {
   /** The text of the events for one frame of the given kind. */
   event(kind: string, payload: JsonObject): string
-  /** The text for the end of the stream. */
   end(): string
 }
 

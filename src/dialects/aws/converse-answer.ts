@@ -7,7 +7,6 @@ import { listOf } from './messages-body'
 
 /** Stop reasons that messages doesn't have; the others are the same. */
 const REFUSALS: ReadonlySet<unknown> = new Set(['content_filtered', 'guardrail_intervened'])
-/** Stop reasons that mean a failure of the model. */
 const FAULTS: ReadonlySet<unknown> = new Set(['malformed_model_output', 'malformed_tool_use'])
 /** A placeholder, which the gateway replaces by the public model name. */
 const MODEL = 'bedrock'
@@ -88,7 +87,6 @@ export function converseReader(id: string): MessageReader {
   return new ConverseReader(id)
 }
 
-/** A messages block that has started. */
 type OpenBlock = { index: number; kind: string }
 
 class ConverseReader implements MessageReader {
@@ -100,7 +98,6 @@ class ConverseReader implements MessageReader {
   private readonly pictures = new Map<JsonValue, { format: JsonValue | undefined; pieces: Buffer[] }>()
   private blocks = 0
   private stopReason: JsonValue | undefined
-  /** In the form of messages. */
   private usage: JsonObject | undefined
 
   constructor(private readonly id: string) {}

@@ -71,7 +71,6 @@ export class ContentWriter {
     })
   }
 
-  /** Converts one block. Throws `invalid_request` if Converse doesn't support it. */
   private block(block: JsonObject, path: string, role: JsonValue | undefined): JsonObject[] {
     switch (block.type) {
       case 'text':

@@ -57,7 +57,6 @@ export function converseRequest(
   }
 }
 
-/** Nested fields that Converse lacks. Throws `invalid_request` for one that constrains the answer. */
 function lostInside(body: JsonObject, family: string): string[] {
   const nested = FORMATS.get('messages')?.requestFields.nested
   assert(nested, 'messages is a format')

@@ -5,11 +5,9 @@ import { crc32 } from 'node:zlib'
 export type EventMessage = { headers: ReadonlyMap<string, string>; payload: Uint8Array }
 
 interface EventStreamParser {
-  /** Takes the next bytes and returns the messages they complete, including those before a fault; after a fault none. */
   push(bytes: Uint8Array): EventMessage[]
   /** Why the bytes are no valid event stream; undefined while they are valid. */
   fault(): string | undefined
-  /** Whether a message is incomplete. */
   isOpen(): boolean
 }
 

@@ -10,7 +10,6 @@ import { ask } from '@/dialects/credentials/request-token'
 import { isJsonObject, type JsonObject, parseJson, textOf } from '@/lib/json'
 import type { AwsCredentials } from './signature'
 
-/** Where a profile's credentials come from: the profile itself or another source. */
 export type ProfileSource =
   | AwsCredentials
   | { roleArn: string; webIdentityTokenFile: string }
@@ -88,7 +87,6 @@ function readSections(lines: readonly string[]): Map<string, Map<string, string>
   return sections
 }
 
-/** Limits of the program that prints credentials. */
 const TIMEOUT_MS = 60_000
 const MAX_OUTPUT_CHARS = 65_536
 

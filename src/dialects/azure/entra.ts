@@ -3,7 +3,6 @@ import { type Authorizer, CredentialError } from '@/dialects/credentials/authori
 import { bearerToken, requestToken } from '@/dialects/credentials/request-token'
 import { createTokenSource, sharedSource, type Token } from '@/dialects/credentials/token-source'
 
-/** The gateway's identity in a provider's entry. */
 type EntraIdentity = {
   /** The scope of tokens; undefined: derived from the provider's address. */
   scope?: string
@@ -12,7 +11,6 @@ type EntraIdentity = {
 type Application = {
   tenant: string
   clientId: string
-  /** The token authority, without trailing slash. */
   authority?: string
   clientSecret?: string
   federatedTokenFile?: string

@@ -1,6 +1,5 @@
 /** Authorizes calls that don't use a key of the catalogue. */
 
-/** The call before it is authorized. */
 export type OutgoingCall = { url: string; headers: Readonly<Record<string, string>>; body: string }
 
 export interface Authorizer {

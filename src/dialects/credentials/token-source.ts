@@ -18,7 +18,6 @@ export interface TokenSource {
   get(signal: AbortSignal): Promise<string>
   /** Drops the token if it is still `value`. Returns whether the next one will differ. */
   drop(value: string): boolean
-  /** Requests a token if there is none. */
   warm(): void
   status(): CredentialStatus
 }
@@ -27,7 +26,6 @@ type SourceOptions = {
   /** Requests a token. Rejects with a CredentialError. */
   fetchToken(): Promise<Token>
   clock?: Clock
-  /** [0, 1): jitter between processes. */
   random?: () => number
 }
 

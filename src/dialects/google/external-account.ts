@@ -5,7 +5,6 @@ import { ask, requestToken } from '@/dialects/credentials/request-token'
 import type { Token } from '@/dialects/credentials/token-source'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 
-/** The used parts of an `external_account` configuration. */
 type ExternalAccount = {
   audience: string
   tokenType: string

@@ -5,10 +5,8 @@ import { createTokenSource, sharedSource, type Token } from '@/dialects/credenti
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { externalToken, readExternalAccount } from './external-account'
 
-/** The gateway's identity in a provider's entry: `credentials` is the text of a key file or a configuration. */
 type GoogleIdentity = { credentials: string } | { metadataHost?: string }
 
-/** The used parts of a key file. */
 type ServiceAccount = { email: string; key: string; keyId: string | undefined; tokenUrl: string }
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'

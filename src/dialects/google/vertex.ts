@@ -34,18 +34,15 @@ export const vertex: DialectKind = {
 
 type Place = { project?: string | undefined; location?: string | undefined }
 
-/** The first missing property. */
 function missingPlace({ project, location }: Place): 'project' | 'location' | undefined {
   if (project === undefined) return 'project'
   return location === undefined ? 'location' : undefined
 }
 
-/** The service's address at a location. */
 function vertexHost({ location = GLOBAL }: Place): string {
   return `https://${hostOf(location)}`
 }
 
-/** The URL of `verb` at a model. `publisher` applies unless the model's name contains one. */
 function vertexUrl(call: EndpointCall, settings: DialectSettings, publisher: string, verb: string): string {
   const { baseUrl, apiVersion = DEFAULT_VERSION } = call
   return `${baseUrl}/${apiVersion}/${resourceOf(call, settings, publisher)}:${verb}`

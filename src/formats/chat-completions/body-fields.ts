@@ -5,7 +5,6 @@ import { fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fiel
 import { NOT_OFFERED, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { QUIRKS } from './provider'
 
-/** OpenAI's own fields, and those of other services of the format. */
 export const BODY_FIELDS = fieldTable({
   hub: [
     'model',
@@ -196,7 +195,6 @@ export const EMBEDDING_FIELDS: ReadonlySet<string> = new Set([
   'fallback',
   ...NATIVE_EMBEDDING_FIELDS,
 ])
-/** The gateway's own fields, which are never sent. */
 export const OWN_EMBEDDING_FIELDS: ReadonlySet<string> = new Set(['svc', 'fallback'])
 
 export const requestFields: RequestFields = {

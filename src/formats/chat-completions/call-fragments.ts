@@ -18,11 +18,9 @@ export type CallFragment = {
   signature: Signature | undefined
 }
 
-/** The known parts of a call. */
 export type KnownCall = {
   /** The id on the wire; empty until it arrives. */
   wireId: string
-  /** Empty until it arrives. */
   name: string
   /** The last character of its arguments so far. */
   lastCharacter: string
@@ -31,7 +29,6 @@ export type KnownCall = {
 const LEGACY_KEY = 'function_call'
 const LAST_KEY = 'last'
 
-/** Assigns the fragments of one choice; `open` creates the state of a new call. */
 export class CallSorter<Call extends KnownCall> {
   /** In order of their first fragments. */
   readonly calls: Call[] = []

@@ -2,7 +2,6 @@
 import type { Framing } from '@/formats/format'
 import { formatSse } from '@/lib/streams/sse'
 
-/** The data of the event after the last chunk. */
 export const DONE = '[DONE]'
 
 export const framing: Framing = {

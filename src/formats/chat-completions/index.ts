@@ -79,7 +79,6 @@ export function createChatCompletions(maxMessages: number) {
   } satisfies Format
 }
 
-/** The format with the default limits. */
 export const chatCompletions = createChatCompletions(LIMITS.messages.maxItems)
 
 /** Only this limit can be raised, so its error also names the operator's setting. */

@@ -11,7 +11,6 @@ export const QUIRKS = {
   maxTokens: 'max_tokens',
   /** No system messages after the conversation has begun: they become user text in `<system>` tags. */
   noMidSystem: 'no-mid-system',
-  /** Omit `reasoning_effort`. */
   noReasoningEffort: 'no-reasoning-effort',
   /** Send reasoning of earlier turns back as `reasoning_content`. */
   reasoningContent: 'reasoning-content',

@@ -10,13 +10,11 @@ import { ListRepair, type Put, repairAnnotations, repairChoice, repairContent, r
 import { CallRepair } from './repair-calls'
 import { decodeUsage, encodeUsage } from './usage'
 
-/** The state of one choice between chunks. */
 class Choice {
   hasRole = false
   hasContent = false
   hasFunctionCall = false
   isFinished = false
-  /** Created at the first call. */
   calls: CallRepair | undefined
   readonly lists = new ListRepair()
 }
@@ -25,7 +23,6 @@ class Choice {
 const FIRST_CHOICE = ['choices', 0]
 const FIRST_DELTA = ['choices', 0, 'delta']
 
-/** The `object` field of every chunk. */
 const CHUNK = 'chat.completion.chunk'
 
 export class StreamRepair {
@@ -34,7 +31,6 @@ export class StreamRepair {
   private id: string
   private created: number
   private hasUsage = false
-  /** The latest usage sent together with choices. */
   private displaced: JsonObject | undefined
   /** In place of a usage that a chunk is not to have. OpenRouter's library refuses null. */
   private readonly noUsage: null | undefined

@@ -152,7 +152,6 @@ function repairCitation(put: Put, path: JsonEdit['path'], citation: JsonObject):
 
 /** Repairs the lists in one choice's messages (other than calls), which arrive in pieces. */
 export class ListRepair {
-  /** Undefined before the first list. */
   private lengths: Map<string, number> | undefined
 
   /** Gives each item in a list of `delta` its index in the whole list, if it has none. */

@@ -80,7 +80,6 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** Tokens written to a cache; only some services report how many are for an hour. */
 type Written = { total: number; forHour: number; isSplit: boolean }
 
 /** Reads OpenRouter's fields, and LiteLLM's, which are those of the messages format. */
@@ -113,7 +112,6 @@ function divideInput(
   return { uncached, cacheRead: cached, ...written }
 }
 
-/** Whether the total includes cached tokens that the prompt count excludes: then the unexplained rest equals the cache. */
 function isCacheBeside(beside: number, reasoning: number, cache: number): boolean {
   return cache > 0 && beside !== reasoning && (beside === cache || beside === cache + reasoning)
 }

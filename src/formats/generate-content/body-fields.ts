@@ -143,7 +143,6 @@ const TOOL_CONFIG = fieldTree(
   { retrievalConfig: LOST, includeServerSideToolInvocations: LOST },
 )
 
-/** Fields inside tools, their configuration, contents, parts and settings. */
 export const NESTED_FIELDS = fieldTree(undefined, {
   tools: TOOL,
   toolConfig: TOOL_CONFIG,
@@ -189,7 +188,6 @@ export const requestFields: RequestFields = {
   lackingWith: { [QUIRKS.noThinking]: ['reasoning'] },
 }
 
-/** Fields that only providers of this format support. */
 export const NATIVE_EMBEDDING_FIELDS = ['taskType', 'title', 'autoTruncate'] as const
 
 export const EMBEDDING_FIELDS: ReadonlySet<string> = new Set([

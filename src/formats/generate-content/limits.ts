@@ -24,5 +24,4 @@ export const LIMITS = {
   thinkingBudget: { minimum: -1, maximum: 10_000_000 },
 } as const
 
-/** Tool names that providers of this format accept. */
 export const TOOL_NAMES = { accepted: /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/, maxChars: 128 }

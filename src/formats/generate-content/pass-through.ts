@@ -61,7 +61,6 @@ function withCounts(text: string, { usageMetadata }: JsonObject, hooks: PassHook
   return editJson(text, edits)
 }
 
-/** Changes only the model's name, byte for byte. */
 function withPublicModel(text: string, json: JsonObject, publicModel: string): string {
   const name = json.modelVersion
   return typeof name === 'string' ? replaceStringInJson(text, ['modelVersion'], name, publicModel) : text
@@ -82,7 +81,6 @@ function createStream({ model }: AnswerContext, hooks: PassHooks): PassingStream
       if (isListed) rememberNumbers(read, data)
       const text = isListed ? JSON.stringify(asWritten(json)) : data
       const named = withCounts(withPublicModel(text, json, model), json, hooks)
-      // Nothing may follow the end, so the missing usage is added to the event with the finish reason.
       return onOneLine(isLast(json) && !hooks.isUsageStated() ? withUsage(named, hooks) : named)
     },
     closesWithUsage: (json) => isJsonObject(json) && isLast(json),

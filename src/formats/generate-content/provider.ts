@@ -2,7 +2,6 @@
 import type { Endpoint, EndpointCall } from '@/formats/format'
 import { isJsonObject, textOf } from '@/lib/json'
 
-/** Deviations that encoder and pass-through support; catalogue entries name them. */
 export const QUIRKS = {
   /** The provider only supports the OpenAPI subset of JSON Schema, for parameters and answers. */
   openApiSchema: 'openapi-schema',
@@ -22,7 +21,6 @@ export const QUIRKS = {
 
 const DEFAULT_VERSION = 'v1beta'
 
-/** URLs of generate-content providers: the path contains version, model and verb. */
 export const endpoint: Endpoint = {
   url,
   embeddingsUrl: (call) => `${modelUrl(call)}:batchEmbedContents`,

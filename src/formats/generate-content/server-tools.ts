@@ -10,7 +10,6 @@ const KINDS: ReadonlyMap<string, ServerToolKind> = new Map([
   ['codeExecution', kindOf('code_execution', 5, 4_000)],
 ])
 
-/** Names for the catalogue's prices. */
 export const SERVER_TOOLS = [...KINDS.values()].map(({ name }) => name)
 
 /** The entries of `tools` that run at the provider and may be priced. */

@@ -1,7 +1,6 @@
 import type { Beta } from '@/chat/protocol'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 
-/** Betas (without dates) that cost nothing but tokens and read nothing outside the request. */
 const FREE: ReadonlySet<string> = new Set([
   // How the model thinks, and how much of it is returned.
   'interleaved-thinking',

@@ -6,7 +6,6 @@ import { NOT_OFFERED, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { isJsonObject } from '@/lib/json'
 import { QUIRKS } from './provider'
 
-/** Anthropic's own fields, including those of its betas. */
 export const BODY_FIELDS = fieldTable({
   hub: [
     'model',
@@ -29,7 +28,6 @@ export const BODY_FIELDS = fieldTable({
     'stop_sequences',
     'metadata',
     'service_tier',
-    // Read like the header; see client-side/read-protocol.ts.
     'betas',
     'anthropic_beta',
   ],
@@ -81,10 +79,8 @@ const TOOL = fieldTree(
   },
 )
 
-/** The bytes of an image or document, or its location. */
 const SOURCE = ['type', 'media_type', 'data', 'url', 'file_id', 'content']
 
-/** Fields in the results of provider-run tools. */
 const OF_RESULTS = [
   ...['text', 'title', 'url', 'page_age', 'retrieved_at', 'encrypted_content', 'stop_reason', 'file_id', 'content'],
   ...['error_code', 'error_message', 'return_code', 'stdout', 'stderr', 'encrypted_stdout', 'tool_references'],
@@ -92,7 +88,6 @@ const OF_RESULTS = [
   ...['lines', 'new_lines', 'new_start', 'old_lines', 'old_start'],
 ]
 
-/** A document's title. */
 const titleOfDocument = lostExcept(
   ['chat-completions', 'responses'],
   (value, { type }) => type === 'document' && typeof value === 'string' && value !== '',

@@ -20,5 +20,4 @@ export const LIMITS = {
   thinkingBudget: { minimum: 1024, maximum: 1_000_000 },
 } as const
 
-/** Tool names that providers of this format accept. */
 export const TOOL_NAMES = { accepted: /^[A-Za-z0-9_-]{1,128}$/, maxChars: 128 }

@@ -158,7 +158,6 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
   }
 }
 
-/** The text in the start of a text or thinking block; undefined for other events. */
 function textAtStart({
   type,
   content_block: block,

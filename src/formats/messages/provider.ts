@@ -2,13 +2,10 @@
 import type { Endpoint } from '@/formats/format'
 import { isJsonObject, textOf } from '@/lib/json'
 
-/** The header with the protocol version. */
 export const VERSION_HEADER = 'anthropic-version'
 
-/** The last version with sampling parameters. */
 export const DEFAULT_VERSION = '2023-06-01'
 
-/** Deviations that encoder and pass-through support; catalogue entries name them. */
 export const QUIRKS = {
   /** System messages are allowed inside the conversation; otherwise they become user text in `<system>` tags. */
   midSystem: 'mid-system',
@@ -34,7 +31,6 @@ export const QUIRKS = {
   unpricedExtras: 'unpriced-extras',
 } as const
 
-/** URL, credential and protocol version for messages providers. */
 export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/v1/messages`,
   credential: { header: 'x-api-key', prefix: '' },

@@ -13,7 +13,6 @@ const KINDS: [type: RegExp, kind: ServerToolKind][] = [
   [/^code_execution_\d{8}$/, kindOf('code_execution', 10, 2_000, false)],
 ]
 
-/** Names for the catalogue's prices. */
 export const SERVER_TOOLS = KINDS.map(([, { name }]) => name)
 
 /** The `tools` that run at the provider and may be priced, with the caller's limits. Throws for an invalid limit. */

@@ -1,7 +1,6 @@
 /** Converts efforts and thinking budgets of messages, for models that accept only one of them. */
 import type { Effort, Reasoning } from '@/chat/request'
 
-/** Thinking budget for each effort. */
 export const BUDGET_OF_EFFORT: Record<Exclude<Effort, 'none'>, number> = {
   minimal: 1024,
   low: 2048,

@@ -6,7 +6,6 @@ import { NOT_OFFERED, ROUTING_FIELDS } from '@/formats/routing-fields'
 import { isJsonObject } from '@/lib/json'
 import { QUIRKS } from './provider'
 
-/** OpenAI's own fields, and ours. Answers are stored and read by the gateway itself. */
 export const BODY_FIELDS = fieldTable({
   hub: [
     'model',

@@ -3,7 +3,6 @@ import type { JsonObject } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
 import type { Frame } from '@/lib/streams/sse'
 
-/** Events that contain the whole response. */
 export const LIFECYCLE: ReadonlySet<string> = new Set([
   'response.queued',
   'response.created',
@@ -12,14 +11,12 @@ export const LIFECYCLE: ReadonlySet<string> = new Set([
   'response.incomplete',
   'response.failed',
 ])
-/** The final events of a stream. */
 export const LAST_EVENTS: ReadonlySet<string> = new Set([
   'response.completed',
   'response.incomplete',
   'response.failed',
 ])
 
-/** The events of each kind of object in an answer. */
 const HAPPENINGS: Record<string, readonly string[]> = {
   output_item: ['added', 'done'],
   content_part: ['added', 'done'],

@@ -6,7 +6,6 @@ import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 /** The fields of a response that say why it ended. */
 export type Ending = { status: 'completed' | 'incomplete' | 'failed'; incomplete_details: { reason: string } | null }
 
-/** The content of the answer besides its ending. */
 type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 
 /** Known values of `incomplete_details.reason`. A missing one means the length. */

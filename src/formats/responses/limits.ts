@@ -24,5 +24,4 @@ export const LIMITS = {
   metadataValueChars: { maxLength: 512 },
 } as const
 
-/** Tool names that providers of this format accept. */
 export const TOOL_NAMES = { accepted: /^[A-Za-z0-9_-]{1,64}$/, maxChars: 64 }

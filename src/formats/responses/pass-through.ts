@@ -23,7 +23,6 @@ export const passThrough: PassThrough = {
   namesAnswer: true,
 }
 
-/** Fields for the gateway itself, and for the vendor of the caller's program. */
 const NOT_PASSED_ON = [
   'fallback',
   'svc',

@@ -3,7 +3,6 @@
 import type { Endpoint } from '@/formats/format'
 import { CACHE_KEY_QUIRK, MODEL_LIST } from '@/formats/openai'
 
-/** Deviations that encoder and pass-through support; catalogue entries name them. */
 export const QUIRKS = {
   /** Separate callers' cached prompts by a `prompt_cache_key` per account, if they set none. */
   accountCacheKey: CACHE_KEY_QUIRK,
@@ -19,7 +18,6 @@ export const QUIRKS = {
   noVerbosity: 'no-verbosity',
 } as const
 
-/** URLs and credential of responses providers. */
 export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/responses`,
   credential: { header: 'authorization', prefix: 'Bearer ' },

@@ -61,7 +61,6 @@ const START_OF: ReadonlyMap<string, { item: JsonObject; part: JsonObject }> = ne
 )
 /** Events without predecessors: one is the first, the other is not passed on. */
 const NEEDS_NOTHING: ReadonlySet<string> = new Set(['response.created', 'response.failed'])
-/** Nothing is missing before most events. */
 const NONE: JsonObject[] = []
 const NO_FRAMES: Frame[] = []
 const ANNOTATION = 'response.output_text.annotation.added'
@@ -92,13 +91,11 @@ export class StreamRepair {
     return item
   }
 
-  /** The items by output index, whatever the order of their starts. */
   private inOrder(): Item[] {
     const sorted = [...this.items].sort(([one], [other]) => Number(one) - Number(other))
     return sorted.map(([, item]) => item)
   }
 
-  /** The missing first events. */
   private created(): JsonObject[] {
     if (this.isCreated) return NONE
     this.isCreated = true
@@ -152,7 +149,6 @@ export class StreamRepair {
     repairUsage(this.put, ['response', 'usage'], response.usage, this.hooks)
   }
 
-  /** Adds finished items to a final response without any. */
   private supplyOutput(stated: JsonValue | undefined): void {
     const done = this.inOrder().flatMap(({ id, done: item }) => (item ? [{ ...item, id }] : []))
     if (done.length > 0 || !Array.isArray(stated)) this.put(['response', 'output'], done.map(repairedItem), 'output')
@@ -208,7 +204,6 @@ export class StreamRepair {
     return true
   }
 
-  /** The edits of an event; always the same array object. */
   repair(event: JsonObject): readonly JsonEdit[] {
     this.edits.length = 0
     const type = textOf(event.type) ?? ''

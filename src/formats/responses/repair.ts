@@ -124,7 +124,6 @@ export function repairedItem(item: JsonObject): JsonValue {
   return edits.length > 0 ? (parseAsWritten(editJson(text, edits)) ?? item) : asWritten(item)
 }
 
-/** Clients treat a call with any other status, or none, as unfinished. */
 function repairStatus(put: Put, path: JsonEdit['path'], { status }: JsonObject, isDone: boolean): void {
   if (!STATUSES.has(status)) put([...path, 'status'], isDone ? 'completed' : 'in_progress', 'status')
 }
@@ -191,7 +190,6 @@ export function repairAnnotation(put: Put, path: JsonEdit['path'], annotation: J
   return true
 }
 
-/** Repairs a list of annotations. */
 function repairAnnotations(put: Put, path: JsonEdit['path'], list: readonly JsonValue[]): void {
   for (const [place, annotation] of list.entries()) {
     if (!repairAnnotation(put, [...path, place], annotation)) put([...path, place], undefined, 'annotations')

@@ -24,7 +24,6 @@ const CODE: ServerToolKind = {
 }
 const SEARCH_TYPE = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/
 
-/** Names for the catalogue's prices. */
 export const SERVER_TOOLS = [SEARCH.name, CODE.name]
 
 /** Priced tools that run at the provider. `max_tool_calls` limits all of them together. */

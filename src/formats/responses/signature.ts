@@ -7,7 +7,6 @@
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import type { Signature } from '@/chat/request'
 
-/** The decoded fields: a proof, an encrypted reasoning block, the proof of the next call, or nothing. */
 type DecodedSignature = { signature?: Signature; redacted?: Signature; call?: Signature }
 
 const OWN: FormatName = 'responses'

@@ -62,7 +62,6 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** Finds tokens of a usage object in classes that we don't have. */
 export const findUnknownUsage = createUnknownUsageSearch(['input_tokens', 'output_tokens', 'total_tokens'], {
   input_tokens_details: ['cached_tokens', 'cache_write_tokens', 'audio_tokens', 'image_tokens', 'text_tokens'],
   output_tokens_details: ['reasoning_tokens', 'audio_tokens', 'image_tokens', 'text_tokens'],

@@ -31,7 +31,6 @@ import { openStreamSource, type StreamSource } from './stream-source'
 
 export type AttemptDeps = { logger: Logger; drains: DrainSlots; streams: Streams }
 
-/** The request for the permit's target, and the caller's format. */
 type AttemptInput = {
   call: Pick<ArrivedRequest, 'requestId' | 'payer' | 'format' | 'asked'> & { signal: AbortSignal }
   attempt: OpenAttempt<StartedAnswer>
@@ -105,7 +104,6 @@ export async function attemptTarget(
   }
 }
 
-/** Replaces tool names that the provider's format refuses. */
 function inProviderNames(
   call: AttemptInput['call'],
   request: ChatRequest,
@@ -120,7 +118,6 @@ function inProviderNames(
 
 type Result = StartedAnswer | { kind: 'failed'; failure: UpstreamFailure }
 
-/** Ends the attempt with the result of its calls. */
 function conclude(logger: Logger, { call, attempt, providerFormat }: AttemptInput, result: Result): void {
   const { permit } = attempt
   if (result.kind === 'failed')
@@ -225,13 +222,11 @@ async function readFolded({ call, attempt, providerFormat }: AttemptInput, sourc
   return completeAnswer(result.response, undefined, call.format !== providerFormat)
 }
 
-/** The caller's protocol headers, filtered by the target's dialect. */
 function sentProtocol(input: AttemptInput) {
   const protocol = protocolOf(input)
   return protocol && (input.attempt.permit.planned.target.provider.dialect.protocolHeaders?.(protocol) ?? protocol)
 }
 
-/** The caller's protocol headers, for a provider of the caller's format. */
 function protocolOf(input: AttemptInput) {
   const { request, call, providerFormat, attempt } = input
   if (!request.protocol || call.format !== providerFormat) return undefined
@@ -296,7 +291,6 @@ function enveloped(logger: Logger, input: AttemptInput, own: JsonObject, written
   return sealed.body
 }
 
-/** The requested service tier, if it is not standard and the target has a price for it. */
 function pricedTier({ serviceTier }: ChatRequest, { serviceTiers }: Target): string | undefined {
   const tier = extraTier(serviceTier)
   return tier !== undefined && serviceTiers?.has(tier) ? tier : undefined

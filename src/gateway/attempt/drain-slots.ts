@@ -80,7 +80,6 @@ export class ReadingOn {
     }
   }
 
-  /** The call has ended: frees its slot. */
   over(): void {
     this.giveBack?.()
     this.giveBack = undefined

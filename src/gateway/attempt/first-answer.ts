@@ -70,10 +70,8 @@ export abstract class Attempts<
     this.startedMs = deps.clock.monotonic()
   }
 
-  /** Starts a call to the permit's target. */
   protected abstract begin(permit: Permit): OpenAttempt<Started>
 
-  /** Relays the winner's answer to the client. */
   protected abstract tell(winner: OpenAttempt<Started>): Soon<Response>
 
   /** The response for the client. If no attempt has an answer, throws the first target's error. */

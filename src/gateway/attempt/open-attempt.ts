@@ -25,7 +25,6 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
   readingOn: ReadingOn | undefined = undefined
   /** Fields of the caller's body that the target was not sent. */
   leftOut: readonly string[] = []
-  /** Set when it has ended. */
   result: Started | Failed | undefined = undefined
   /** An internal error; thrown to whoever waits for the result. */
   error: unknown = undefined
@@ -43,28 +42,24 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
     this.sinceMs = permit.startedMs
   }
 
-  /** The answer that has begun. Asserts that there is one. */
   get started(): Started {
     const { result } = this
     assert(result && !isFailure(result), 'only an answer that has begun goes on')
     return result
   }
 
-  /** Records that its answer has begun. */
   begin(result: Started): void {
     this.permit.began()
     this.listener?.began()
     this.finish(result)
   }
 
-  /** Records its result. */
   finish(result: Started | Failed): void {
     if (isFailure(result)) this.listener?.failed(result.failed.fault)
     this.result = result
     this.tellEnd()
   }
 
-  /** Records an internal error, and frees the slot. */
   crash(error: unknown): void {
     this.permit.abandoned()
     this.listener?.failed(undefined)
@@ -81,12 +76,10 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
     return this.isDropped || (client.aborted && !this.readingOn?.isUnderWay)
   }
 
-  /** Ends the call; `phase` is the exceeded timeout. */
   end(phase?: TimeoutPhase): void {
     this.deadline?.end(phase)
   }
 
-  /** Ends an attempt that is no longer wanted, and discards its result. */
   drop(): void {
     const hadEnded = this.hasEnded()
     this.isDropped = true

@@ -18,7 +18,6 @@ import {
   valuesAt,
 } from './text-template'
 
-/** A wire event and its decoded meaning. */
 export type StreamItem = { sse: SseEvent; json: JsonValue | undefined; events: ChatEvent[] }
 
 /** Events that differ from an earlier one only in their values. */
@@ -51,12 +50,10 @@ const NO_NAMES: readonly string[] = []
 export class RepeatPattern {
   private latest: RepeatedItem | undefined
   private isKnown = false
-  /** The counter of the latest event, created when first needed. */
   private counter: Counter | undefined
 
   constructor(private readonly decoder: Teller) {}
 
-  /** Records each decoded event, in order. */
   learn(item: StreamItem): void {
     const { latest } = this
     const fresh = repeatedItem(item, this.decoder.running)

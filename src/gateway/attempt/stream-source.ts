@@ -15,7 +15,6 @@ export type StreamBatch =
   | { kind: 'done'; events: ChatEvent[] }
   | { kind: 'failed'; failure: UpstreamFailure }
 
-/** Bytes that arrived together, and their text. */
 type Wire = { text: string; bytes: Uint8Array }
 
 /** Receives the non-empty batches of a stream; see {@link PipeSink}. */
@@ -34,7 +33,6 @@ export interface StreamSource {
   isFinished(): boolean
   /** From now on, a client's disconnect does not end the upstream; the reader decides. */
   outliveClient(): void
-  /** Sets a listener for the upstream's total timeout, which is called even if nobody reads. */
   onOvertime(listener: (failure: UpstreamFailure) => void): void
   /** `failure` in a form that may be logged and sent. */
   named(failure: UpstreamFailure): UpstreamFailure
@@ -46,7 +44,6 @@ export const RUNAWAY: UpstreamFailure = { kind: 'broken', detail: 'wrote far bey
 
 /** How long a finished upstream may take to close, so that its connection can be reused. */
 const CLOSE_PATIENCE_MS = 1_000
-/** The longest single event; a longer one is an error. */
 const MAX_EVENT_CHARS = 16 * 1024 * 1024
 /** Smaller bytes are single characters in UTF-8. */
 const FIRST_OF_SEVERAL = 0x80
@@ -209,7 +206,6 @@ export async function letUpstreamClose(source: StreamSource): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Adds a missing blank line to a block. The second half of a CRLF is no block. */
 function closed(raw: string): string {
   return /^[\r\n]*$/.test(raw) ? raw : `${raw}\n\n`
 }

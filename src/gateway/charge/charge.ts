@@ -12,7 +12,6 @@ import type { BillingRule, RecordFlag, ToolCharge } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
 import type { MeterReading } from './meter'
 
-/** The limits of the hold. `estimatedInput` is our own count of the prompt. */
 type Covered = Pick<HoldSize, 'amount' | 'bounds' | 'estimatedInput'>
 
 /** An offered tool, with the price at the answering target. */

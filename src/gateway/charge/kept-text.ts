@@ -14,7 +14,6 @@ export class KeptText {
   private current = -1
   private room = MAX_KEPT_CHARS
 
-  /** False if there is no more room. */
   add(block: number, text: string): boolean {
     this.room -= text.length
     if (this.room < 0) return false
@@ -31,7 +30,6 @@ export class KeptText {
     return [...this.byBlock.values()]
   }
 
-  /** The kept text of a block; '' without text. */
   textOf(block: number): string {
     this.join()
     return this.byBlock.get(block) ?? ''

@@ -9,11 +9,9 @@ import type { Nano } from '@/lib/money'
 import type { AnswerListener } from '@/telemetry/tracing'
 import { KeptText, type Said } from './kept-text'
 
-/** The figures of an answer so far. */
 export type MeterReading = {
   /** The provider's latest usage; null before any. */
   usage: Usage | null
-  /** Whether content came after that usage, so that it is not final. */
   isUsageStale: boolean
   /** Input tokens by our own count, if there is one. */
   countedInput?: number
@@ -23,11 +21,8 @@ export type MeterReading = {
   isCounted?: true
   /** Whether any content was produced. */
   hasOutput: boolean
-  /** Token classes without a price here. */
   unknownUsage?: readonly string[]
-  /** The price stated by the provider. */
   statedCost?: Nano
-  /** The service tier that the provider reports. */
   serviceTier?: string
   /** Whether cache writes in `usage` were assigned to the requested class, because the provider did not report it. */
   isReclassified?: true
@@ -159,7 +154,6 @@ export class Meter {
     return reading
   }
 
-  /** Whether any content was seen, without building a reading. */
   hasOutput(): boolean {
     return this.sawOutput
   }
@@ -169,7 +163,6 @@ export class Meter {
     return this.finish?.kind
   }
 
-  /** Whether the provider's terminator was received. */
   hasEnded(): boolean {
     return this.sawEnd
   }
@@ -184,12 +177,10 @@ export class Meter {
     return this.named
   }
 
-  /** All text so far, for counting. */
   said(): Said {
     return { texts: this.kept.texts(), unkeptTokens: Math.ceil(this.unkeptTokens) }
   }
 
-  /** The kept text of one block of a stream. */
   textOf(block: number): string {
     return this.kept.textOf(block)
   }

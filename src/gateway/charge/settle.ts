@@ -23,7 +23,6 @@ export type SettleDeps = {
   clock: Clock
   logger: Logger
   metrics: Pick<Metrics, 'thrownAway'>
-  /** Called once for each settled answer. Must not throw. */
   onEnded(answer: EndedAnswer): void
   failures: FailureNotes
   crashPoint: CrashPoint
@@ -34,7 +33,6 @@ type FailureNotes = {
   note(failure: { requestId: string; payer: Payer; format: FormatName; model: string; error: GatewayError }): void
 }
 
-/** A charge that must be paid. */
 type Due = Extract<Charge, { kind: 'charge' }>
 
 /** Ends an answer's charge: decides it, settles the hold, reports the end. Returns the charge once the ledger has it (or soon after). */

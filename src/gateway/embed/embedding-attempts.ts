@@ -61,10 +61,8 @@ export class EmbeddingAttempts extends Attempts<Embedded, EmbeddingDeps, Embeddi
   }
 }
 
-/** The answers of each target so far; a second attempt continues there. */
 type AnsweredCalls = Map<Target, EmbeddingAnswer[]>
 
-/** The parts of each call. */
 type EmbeddingAttempt = { call: EmbeddingRequestCall; attempt: OpenAttempt<Embedded>; embeddings: ProviderEmbeddings }
 
 /**

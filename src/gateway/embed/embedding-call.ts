@@ -16,7 +16,6 @@ import type { RequestLine } from '@/metrics/request-line'
 import type { Router } from '@/routing/router'
 import type { AnswerRoom } from './answer-room'
 
-/** The dependencies of all steps; each step's type names its own. */
 export type EmbeddingDeps = TermsDeps &
   HoldDeps &
   SettleDeps &
@@ -27,7 +26,6 @@ export type EmbeddingDeps = TermsDeps &
     formats: ReadonlyMap<FormatName, Format>
   }
 
-/** One decoded, authenticated request. */
 export type EmbeddingRequestCall = {
   requestId: string
   payer: Payer
@@ -40,7 +38,6 @@ export type EmbeddingRequestCall = {
   /** Fires when the client disconnects. */
   signal: AbortSignal
   onEnd(): void
-  /** The request's log line. */
   line: RequestLine
   readonly onSettled: OpenCharge['onSettled']
   /** By the wall clock, and by the monotonic clock. */

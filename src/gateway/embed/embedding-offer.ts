@@ -9,7 +9,6 @@ import type { EmbeddingPlan } from '@/routing/plan/plan-embedding'
 import type { Router } from '@/routing/router'
 import type { EmbeddingRequestCall } from './embedding-call'
 
-/** An offer for embeddings. */
 export class EmbeddingOffer implements Offer {
   constructor(
     readonly plan: EmbeddingPlan,
@@ -29,7 +28,6 @@ export class EmbeddingOffer implements Offer {
   }
 }
 
-/** Plans embeddings requests and makes their offers. */
 export class EmbeddingNegotiation extends Negotiation<EmbeddingOffer> {
   constructor(
     private readonly deps: TermsDeps & { router: Pick<Router, 'planEmbedding'> },

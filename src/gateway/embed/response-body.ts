@@ -1,9 +1,7 @@
 import { ReaderWatch } from '@/lib/streams/reader-watch'
 import { ownTurn } from '@/lib/wait/own-turn'
 
-/** A body up to this length is one text. */
 const WHOLE_BYTES = 512 * 1024
-/** The size of one slice of a longer body. */
 const SLICE_BYTES = 64 * 1024
 
 const encoder = new TextEncoder()
@@ -28,7 +26,6 @@ export function responseBody(
 
 type Reader = { signal: AbortSignal; onEnd: () => void; unreadMs: number | undefined }
 
-/** Writes slice by slice, each in its own turn of the event loop. */
 class SlicedBody implements UnderlyingDefaultSource<Uint8Array> {
   private reading: ReaderWatch | undefined
 

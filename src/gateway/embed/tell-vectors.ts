@@ -66,7 +66,6 @@ export async function tellVectors(
   )
 }
 
-/** The usage of all calls; undefined if one of them reported none. */
 function usageOf(answers: readonly EmbeddingAnswer[]): Usage | undefined {
   let tokens = 0
   for (const { usage } of answers) {
@@ -76,7 +75,6 @@ function usageOf(answers: readonly EmbeddingAnswer[]): Usage | undefined {
   return tokens > 0 && Number.isSafeInteger(tokens) ? { ...ZERO_USAGE, uncached: tokens } : undefined
 }
 
-/** The answers of all calls as one. */
 function whole(answers: readonly EmbeddingAnswer[]): EmbeddingAnswer {
   const [first] = answers
   assert(first, 'there is an input, and so a call')

@@ -59,7 +59,6 @@ export function denial(
   }
 }
 
-/** A sentence about why a key does not work. */
 function inactive(status: Extract<Refusal, { kind: 'key_inactive' }>['status']): string {
   return status === 'replaced' ? 'This API key was replaced by a newer one.' : `This API key is ${status}.`
 }

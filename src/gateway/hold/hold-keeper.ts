@@ -7,7 +7,6 @@ import { type BackgroundWorker, createWorkerLoop } from '@/lib/worker-loop'
 import type { Metrics } from '@/metrics/metrics'
 
 export interface HoldKeeper extends BackgroundWorker {
-  /** Starts renewing a hold whose upstream was reached. */
   keep(hold: Renewable): void
   forget(hold: Renewable): void
   openCount(): number

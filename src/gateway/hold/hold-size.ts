@@ -18,7 +18,6 @@ import type { Plan } from '@/routing/plan/plan'
  */
 export type Bounds = { inputTokens: number; outputTokens: number; beyond?: { inputTokens: number; cost: Nano } }
 
-/** The amount of a hold, and the figures behind it. */
 export type HoldSize = {
   amount: Nano
   /** The cost of only the input at the first model, charged if the gateway dies after the upstream was reached. */
@@ -35,7 +34,6 @@ export type HoldSize = {
 /** The output limit is never lowered below this: a shorter answer would be useless. */
 const MIN_LOWERED_CAP = 256
 
-/** The request, its prompt, and all possible targets. */
 type Sized = { request: ChatRequest; prompt: Prompt; plan: Pick<Plan, 'models' | 'targets'> }
 
 /**

@@ -33,7 +33,6 @@ type Holder = {
   readonly clientAddress: string
 }
 
-/** A charge that must be paid. */
 type Due = Extract<Charge, { kind: 'charge' }>
 
 /** The charge to record in case this process dies. */

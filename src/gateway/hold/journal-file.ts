@@ -9,7 +9,6 @@ import { randomId } from '@/lib/ids'
 import { isJsonObject, parseJson } from '@/lib/json'
 import { MAX_NANO } from '@/lib/money'
 
-/** A file being written. */
 export interface WrittenFile {
   readonly path: string
   readonly openedMs: number

@@ -20,7 +20,6 @@ export type NegotiationDeps = TermsDeps & {
   signatures: Pick<SignatureStore, 'restore'>
 }
 
-/** An offer for a conversation. */
 export class ChatOffer implements Offer {
   constructor(
     readonly plan: Plan,

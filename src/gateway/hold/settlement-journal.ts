@@ -14,7 +14,6 @@ import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop } from '@/lib/worker-loop'
 import { openJournalFile, readSettlements, type WrittenFile } from './journal-file'
 
-/** The journal's methods that the settler uses. */
 export interface SettlementJournal {
   /** Adds it to the lines written at the end of this turn of the event loop. Never throws. */
   add(settlement: Settlement): void
@@ -27,7 +26,6 @@ export interface SettlementJournal {
   forget(holdId: string): void
 }
 
-/** The journal of one process, with a worker that removes files whose settlements are in Postgres. */
 export interface OpenJournal extends SettlementJournal, BackgroundWorker {
   /** Takes over the files of earlier processes. Returns their settlements without duplicates. */
   takeOver(): Promise<Settlement[]>
@@ -57,7 +55,6 @@ type JournalOptions = Pick<Parameters<typeof openJournalFile>[0], 'syncData'> & 
 
 /** Pause between two syncs, each of which includes all lines written meanwhile. */
 const SYNC_MS = 50
-/** A file is written for this long. */
 const FILE_MS = 5_000
 /** Enough for some minutes of a busy gateway while Postgres is unreachable. By then Redis has saved its own file. */
 const MAX_BYTES = 64 * 1024 * 1024
@@ -66,7 +63,6 @@ const RETRY_MS = 1_000
 /** No process still writes to a file this old: many times {@link FILE_MS}. */
 const ABANDONED_MS = 60_000
 
-/** A file with settlements that may not be in Postgres yet. */
 type KeptFile = { path: string; openedMs: number; bytes: number; waiting: Set<string>; isFound: boolean }
 
 /** Creates the journal of one process in `folder`, which need not exist. */
@@ -187,7 +183,6 @@ class FolderJournal implements OpenJournal {
     }
   }
 
-  /** The failed line may be incomplete, so nothing more is written to the same file. */
   private refuse(error: unknown): void {
     if (this.refusedAtMs === undefined) this.options.logger.error('settlement_journal_failed', { error })
     this.refusedAtMs = this.options.clock.monotonic()

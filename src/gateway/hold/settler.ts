@@ -26,7 +26,6 @@ export interface Settler {
   storeReturned(): void
   /** Sends settlements of a dead process, unless they are in Postgres. */
   resend(settlements: readonly Settlement[]): void
-  /** Number of unacknowledged settlements and releases. */
   pendingCount(): number
   /** Waits until none is pending, at most `timeoutMs`. Returns how many were left. */
   drain(timeoutMs: number): Promise<number>

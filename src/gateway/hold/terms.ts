@@ -16,7 +16,6 @@ import type { KeyPermissions } from './key-permissions'
 /** An offer to the ledger. The accepted one has the terms of the request. */
 export type Offer = {
   readonly size: HoldSize
-  /** The permissions with which the request was planned. */
   readonly allowed: Allowed
   readonly plan: { targets: readonly PlannedTarget[] }
   /**
@@ -49,7 +48,6 @@ export abstract class Negotiation<Offered extends Offer> {
   /** Plans the request for a key with these permissions; throws if no allowed target can serve it. */
   protected abstract offer(allowed: Allowed): Soon<Offered>
 
-  /** The latest offer. */
   get offered(): Offered {
     assert(this.latest, 'there is an offer once it has begun')
     return this.latest

@@ -86,7 +86,6 @@ async function answerOf(
   }
 }
 
-/** The process is stopping: an answer that may still come is only settled. */
 function interrupt(state: State): void {
   const { wait } = state
   if (!wait || state.isGone) return

@@ -28,7 +28,6 @@ type StreamInput = {
   source: StreamSource
   /** Items read before the commit point. */
   held: StreamItem[]
-  /** A read that began before the commit point. */
   pending: Promise<StreamBatch> | undefined
   /** Whether the items are the provider's own events; false if made from a complete answer. */
   isRaw: boolean
@@ -59,7 +58,6 @@ export function relayStream(answer: RelayedAnswer, input: StreamInput): Response
   return new Response(input.source.pipeThrough(relay), { headers })
 }
 
-/** One stream to its client. */
 class Relay implements BatchSink, Timed {
   /** When the client gets a keep-alive, if nothing is sent before. */
   dueAtMs = dueIn(KEEP_ALIVE_MS)
@@ -85,7 +83,6 @@ class Relay implements BatchSink, Timed {
     if (pending) this.early.push(pending)
     this.unregister = deps.streams.add(() => fail(this, restarting()))
     watch(this)
-    // A client that does not read must not keep the call open beyond its timeout.
     source.onOvertime((failure) => void failUpstream(this, failure))
     // From here on, a disconnect no longer ends the upstream by itself.
     if (provider.onDisconnect.kind !== 'abort') source.outliveClient()
@@ -111,7 +108,6 @@ class Relay implements BatchSink, Timed {
     this.isIdle = true
   }
 
-  /** Closes it; false if it is already closed. */
   close(state: Exclude<RelayState, 'open'>): boolean {
     if (this.state !== 'open') return false
     this.state = state

@@ -17,7 +17,6 @@ import type { AttemptListener } from '@/telemetry/tracing'
 import type { ActiveStreams } from './active-streams'
 import type { HeaderFacts } from './headers'
 
-/** The client of an answer: the parts of its request that are needed until the end. */
 export type Client = {
   readonly requestId: string
   readonly payer: Payer
@@ -33,11 +32,9 @@ export type Client = {
   onEnd(): void
   /** Stores an answer, unless it was cut; `lastWords` is its last chunk. Returns the last chunk to send. Never rejects. */
   readonly keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
-  /** Whether the answer must not be stored for later requests. */
   readonly isPrivate: boolean
 }
 
-/** The dependencies of the steps that relay an answer. */
 export type RelayDeps = SettleDeps & {
   metrics: Pick<Metrics, 'overhead' | 'repaired'>
   streams: Pick<ActiveStreams, 'add'>
@@ -53,7 +50,6 @@ type AnsweringAttempt = {
   /** Gets the answer's end. */
   readonly permit: Permit
   readonly charge: OpenCharge
-  /** Fields of the caller's body that the target was not sent. */
   readonly leftOut: readonly string[]
   readonly listener?: AttemptListener | undefined
 }

@@ -19,7 +19,6 @@ export function withCost(data: string, { costPlace }: Format, open: OpenCharge):
   ])
 }
 
-/** The parts of the cost, which add up to it. `upstream_inference_cost` is null, since we pay the provider. */
 function detailsOf(charge: Charge, open: OpenCharge, parts: Format['costPlace']['parts']): JsonObject {
   const isFree = charge.kind === 'free'
   const tools = isFree ? 0 : toolsCost(charge.tools ?? [])

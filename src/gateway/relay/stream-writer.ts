@@ -34,7 +34,6 @@ export type Written =
   | { text: string; state: 'uncounted'; rest: Items }
 
 export class StreamWriter {
-  /** Passes the provider's own events on. */
   private readonly passing: PassingStream | undefined
   private readonly outline = new Outline()
   /** Created when first needed: a passed-through stream needs it only if it breaks. */
@@ -58,7 +57,6 @@ export class StreamWriter {
       this.passing = client.format.passThrough.createStream(context, answer)
   }
 
-  /** Writes a batch: returns one text for the client. */
   writeBatch(batch: Exclude<StreamBatch, { kind: 'failed' }>): Written {
     if (batch.kind === 'done') return this.finish(batch.events)
     const { items, repeats } = batch
@@ -136,7 +134,6 @@ export class StreamWriter {
     return { text, state: 'failed', failure: { kind: 'broken', detail: 'stream ended without its terminator' } }
   }
 
-  /** The frames that end an answer stopped for its length. */
   cut(usage: Usage): string {
     const { passing, outline, answer } = this
     if (!passing) return this.frames(outline.endTold(this.encoderOf(), usage)) + this.closing()
@@ -145,7 +142,6 @@ export class StreamWriter {
     return this.frames(this.inPassing(last, passing)) + this.closing()
   }
 
-  /** The frames for an error, without a terminator. */
   fail(error: GatewayError): string {
     const { requestId, framing } = this.answer.client
     return this.frames(this.encoderOf().fail(error, requestId, this.frameCount)) + framing.close
@@ -201,7 +197,6 @@ export class StreamWriter {
     return formatSse(sse.event === undefined ? { data } : { event: sse.event, data })
   }
 
-  /** The final usage is the usage record's, not the provider's. */
   private encoded(events: readonly ChatEvent[]): string {
     let text = ''
     for (const event of events) {
@@ -231,7 +226,6 @@ export class StreamWriter {
     return text
   }
 
-  /** The variable values in the piece just encoded. */
   private encodedSlots(text: string, word: string): TemplateSlot[] {
     const slot = { isCount: false, value: word }
     const { numbering } = this.encoderOf()
@@ -241,7 +235,6 @@ export class StreamWriter {
     return slots
   }
 
-  /** The same for a piece that need not be encoded. */
   private encodedValues(like: Repeats['like'], word: string): string[] {
     const { numbering } = this.encoderOf()
     if (!numbering) return [word]

@@ -6,7 +6,6 @@ import type { ChatResponse } from '@/chat/response'
 /** The signatures for one tool call: its own, and those of the reasoning before it. */
 export type SignedCall = { call?: Signature; reasoning: ReasoningBlock[] }
 
-/** Collects the signatures of one answer. */
 export interface SignatureCollector {
   observe(event: ChatEvent): void
   observeResponse(response: ChatResponse): void

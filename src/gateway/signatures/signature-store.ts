@@ -23,7 +23,6 @@ export interface SignatureStore {
   keep(accountId: string, collector: SignatureCollector): Promise<void>
   /** The request with missing signatures restored; the same object if nothing is missing. */
   restore(accountId: string, request: ChatRequest): Promise<ChatRequest>
-  /** Deletes the signatures of these calls. */
   forget(accountId: string, callIds: readonly string[]): Promise<void>
 }
 

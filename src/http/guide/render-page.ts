@@ -1,6 +1,5 @@
 /** Renders a page of the guide from Markdown to HTML: finds its sections, and points links to pages. */
 
-/** A heading of level two or three with its text. `id` is empty for the text before the first heading. */
 type Section = { id: string; level: number; heading: string; text: string }
 
 export type RenderedPage = { title: string; html: string; sections: readonly Section[] }

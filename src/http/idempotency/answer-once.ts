@@ -23,7 +23,6 @@ const KEEP_GRACE_MS = 10_000
 const RETRY_AFTER_SECONDS = 2
 const REPLAYED_HEADER = 'idempotent-replayed'
 
-/** The caller of a request with an idempotency key. */
 type Asker = {
   from: From
   /** Fires when the client disconnects. */

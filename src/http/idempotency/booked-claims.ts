@@ -21,7 +21,6 @@ const ASK_TIMEOUT_MS = 2_000
 export function createBookedClaims({ claims, storeSinceMs, now, findCharged }: BookedClaimsOptions): Claims {
   const isDoubtful = () => now() - storeSinceMs() < KEEP_MS
 
-  /** The request that has paid for the key. Throws `overloaded` if Postgres does not answer. */
   async function findPayer(claimant: Claimant): Promise<ChargedRequest | undefined> {
     if (!isDoubtful()) return undefined
     try {

@@ -19,7 +19,6 @@ import weighText from './weigh.lua' with { type: 'text' }
 /** A request that claims its key. `fingerprint` identifies its content. */
 export type Claimant = Payer & { idempotencyKey: string; fingerprint: string; requestId: string }
 
-/** A stored answer. */
 export type KeptAnswer = { status: number; headers: [string, string][]; body: string }
 
 /** The outcome of a claim. `open` and `spent` name the request that has the key; if open, its gateway may be dead. */
@@ -59,13 +58,10 @@ const ACCOUNTS_NAME = 'idempotency:{accounts}:kept'
 
 type ClaimsOptions = {
   run: RunScript
-  /** An account's limits; tests set smaller ones. */
   limits?: { claims: number; accountBytes: number }
-  /** How much of that Redis has room for now. */
   room?: Room
 }
 
-/** Limits of one account. */
 const LIMITS = { claims: SHARED.idempotencyKeys.perAccount, accountBytes: SHARED.keptAnswers.perAccount }
 
 /** Creates the claims over a store. */

@@ -6,7 +6,6 @@ import { pathOf, queryOf } from '@/http/request-line'
 const MAX_KEY_CHARS = 255
 const KEY = /^[\x21-\x7e]{1,255}$/
 
-/** Documentation of the header, for every paid operation. */
 export const IDEMPOTENCY_PARAMETER = {
   name: 'Idempotency-Key',
   in: 'header',

@@ -27,9 +27,7 @@ interface Operation {
   readonly once: Once
   /** Stores a complete answer. */
   keep(response: Response): Promise<Response>
-  /** Stores a stream while it is sent. */
   record(response: Response, body: ReadableStream<Uint8Array>): Response
-  /** Reports that no answer began. */
   fail(): Promise<void>
 }
 

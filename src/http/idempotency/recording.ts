@@ -12,7 +12,6 @@ export interface Recording {
 type RecordingOptions = {
   /** A longer stream is not copied. */
   maxBytes: number
-  /** The client disconnected. */
   onLeave(): void
   /** The stream has ended: with its text, or undefined if it is incomplete. The client's own end waits for it. */
   onEnd(text: string | undefined): Promise<void>

@@ -39,7 +39,6 @@ export function createResentClaims(claims: Claims, clock: Clock, logger: Logger)
   /** By request, in order of the last acknowledgement. */
   const known = new Map<string, Known>()
   let bytes = 0
-  /** Resolves to true once all have been sent. */
   let resending: Promise<true> | undefined
   let isRepeated = false
 

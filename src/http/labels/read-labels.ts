@@ -46,7 +46,6 @@ function readTags(text: string): ReadTags {
   }
 }
 
-/** The tag's name in a form that fits into a header. */
 function nameable(said: string): string {
   const name = said.split('=', 1)[0] || said
   return name.slice(0, MAX_NAMED_CHARS).replace(/[^\x21-\x7e]/g, '?')

@@ -8,7 +8,6 @@ import { type DocumentedRoute, describedPaths } from './wildcards'
 /** Tags of routes used only by the dashboard's pages. */
 const INTERNAL = ['Dashboard', 'Administration']
 
-/** The tags, in document order. */
 const TAGS = [
   { name: 'Inference', description: 'Ask a model, in the words of any of the formats' },
   { name: 'Models', description: 'What can be asked for, and what it costs' },
@@ -24,7 +23,6 @@ const TAGS = [
   { name: 'Administration', description: 'What the pages of administrators call; changes without notice' },
 ]
 
-/** The introduction, in Markdown. */
 const INTRODUCTION = `One API key for every model, in four compatible formats, paid from prepaid credit. The [guide](/docs/guide) has examples \
 for each client library.
 
@@ -42,16 +40,13 @@ has an \`x-request-id\`; name it when you ask for help.
 meaning within a version.`
 
 type DocumentOptions = {
-  /** All routes. */
   routes(): DocumentedRoute[]
   /** Whether to include routes used only by the dashboard's pages. */
   isInternal?: boolean
   version: string
   /** The service's address; undefined: the one that the document was requested from. */
   publicUrl: string | undefined
-  /** The format of errors of routes without a format. */
   errorFormat: Format
-  /** Name of the session cookie. */
   sessionCookie: string
 }
 

@@ -5,7 +5,6 @@ import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
 import { RETRY_AFTER, rateLimitHeaders, requestIdHeaders } from './headers'
 
-/** All error statuses of inference endpoints. */
 export const INFERENCE_ERRORS = [400, 401, 402, 403, 404, 409, 413, 415, 429, 500, 502, 503, 504] as const
 
 /** The `detail` field with a route's error statuses, besides those of input validation. */

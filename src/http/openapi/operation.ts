@@ -12,7 +12,6 @@ import { errorResponses, INFERENCE_ERRORS } from './errors'
 import { ANSWERED, rateLimitHeaders, requestIdHeaders } from './headers'
 import { BY_KEY } from './security'
 
-/** A header, query or path parameter of an operation. */
 export type Parameter = {
   name: string
   in: 'header' | 'query' | 'path'
@@ -48,7 +47,6 @@ export function lossyParameter(formats: readonly Format[]): Parameter {
   }
 }
 
-/** For all routed operations. */
 const USAGE_RECORD_PARAMETER: Parameter = {
   name: USAGE_RECORD_HEADER,
   in: 'header',
@@ -66,7 +64,6 @@ const SESSION_PARAMETER: Parameter = {
   schema: { type: 'string' },
 }
 
-/** Headers with usage labels, for all paid operations. */
 const LABEL_PARAMETERS: readonly Parameter[] = [
   {
     name: TAGS_HEADER,
@@ -83,7 +80,6 @@ const LABEL_PARAMETERS: readonly Parameter[] = [
   },
 ]
 
-/** Example bodies by a one-word name; the first is used by "Try it out". */
 export type Examples = Readonly<Record<string, { summary: string; value: JsonObject }>>
 
 type CommonOptions = {

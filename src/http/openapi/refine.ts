@@ -18,7 +18,6 @@ type Operation = {
   [ERRORS]?: number[]
 }
 
-/** The parts of a generated document that are used here. */
 export type GeneratedDocument = { tags: { name: string }[]; paths: Named<Named<Operation>>; components: object }
 
 type Shared = { shelf: SchemaShelf; headers: JsonObject; responses: Named<object>; errorFormat: Format }

@@ -2,7 +2,6 @@
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** Converts schemas of routes for the document. */
 export interface SchemaShelf {
   /** The schema, or a reference if it has a title. Schemas with the same title must be equal. */
   refer(schema: object): JsonObject
@@ -69,7 +68,6 @@ function simplify(schema: JsonObject): JsonObject {
   return { ...merge(variants), ...rest }
 }
 
-/** The schema library's pattern for any key. */
 const ANY_KEY = '^(.*)$'
 
 function isStandIn(format: JsonValue | undefined): boolean {

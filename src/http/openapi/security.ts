@@ -10,10 +10,8 @@ const BEARER = {
     `${KEY_HEADERS.map((name) => `\`${name}\``).join(', ')} and as \`?key=\`.`,
 } as const
 
-/** An API key, or a management key for *Management* operations. */
 export const BY_KEY = [{ bearer: [] }]
 
-/** The session cookie. */
 export const BY_SESSION = [{ session: [] }]
 
 /** All schemes. `sessionCookie` is the cookie's name; undefined if no operation uses a session. */

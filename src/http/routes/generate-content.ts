@@ -77,7 +77,6 @@ export function generateContentRoutes(deps: HttpDeps) {
   )
 }
 
-/** The path in its primary spelling, with this verb. */
 function routeOf(verb: string): string {
   return `/v1beta/models/{model}:${verb}`
 }

@@ -9,7 +9,6 @@ import type { Share } from './share'
 
 /** A free request whose body is not read yet. */
 export type FreeRequest = {
-  /** Its key. */
   key: KeyUsage
   /** Reads the body, in its turn. Throws like readJsonBody, and `overloaded`. */
   read(): Promise<{ body: JsonObject; bytes: number; share: Share }>

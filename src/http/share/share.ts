@@ -123,7 +123,6 @@ class RequestShare {
     this.turn = undefined
   }
 
-  /** Called when the answer has ended; repeated calls are harmless. */
   end(): void {
     this.isOver = true
     this.turn?.release()

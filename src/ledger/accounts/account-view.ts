@@ -27,7 +27,6 @@ import { assert } from '@/lib/assert'
 import type { Nano } from '@/lib/money'
 import { readBudgets, type StoredBudgets } from './stored-budgets'
 
-/** An account's counters in Redis. */
 type StoredAccount = {
   available: Nano
   held: Nano
@@ -40,7 +39,6 @@ type StoredAccount = {
   open: number
 }
 
-/** A key's counters in Redis. */
 export type StoredKey = { open: number; held: number; version: number; month: number; spentMonth: number }
 
 export type AccountView = {
@@ -51,9 +49,7 @@ export type AccountView = {
   isConfirmed: boolean
   /** Undefined if the account is not loaded. */
   stored: StoredAccount | undefined
-  /** The requested keys by id; undefined for a key that is not loaded. */
   keys: Map<string, StoredKey | undefined>
-  /** Undefined if Redis has no budgets of the account. */
   budgets: StoredBudgets | undefined
   /** Redis' clock, milliseconds since 1970. */
   nowMs: number

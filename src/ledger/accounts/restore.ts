@@ -144,7 +144,6 @@ export async function applyView(
 
 type Figures = { balance: number; spent: number; month: number; spentMonth: number; seq: number }
 
-/** The balance and holds that the account should have. */
 function figuresOf(view: AccountView, history: AccountSnapshot, mode: RestoreMode, logger: Logger): Figures {
   const { stored, accountId } = view
   const lastKnown = Math.max(history.seq, view.lastStreamSeq)
@@ -178,7 +177,6 @@ async function hasMoved(deps: ViewDeps, view: AccountView): Promise<boolean> {
   return now?.seq !== view.history?.seq || now?.spent !== view.history?.spent
 }
 
-/** Writes a key into Redis. `changed`: the key has changed since the view. */
 async function applyKey(
   deps: ViewDeps,
   view: AccountView,

@@ -4,7 +4,6 @@ import { integerOf, listOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 
 type StoredWindow = { at: number; spent: number; limit: number | null; grantAt: number; grant: number }
 
-/** The budget of one scope. */
 export type StoredBudget = { held: number; windows: Record<BudgetWindow, StoredWindow> }
 
 /** All budgets of an account: entries by field, and the counted holds by id. */

@@ -9,7 +9,6 @@ import type { Violation } from './violation'
 export type StoreNames = {
   /** Key ids by account id. */
   accounts: Map<string, Set<string>>
-  /** Open holds and tombstones. */
   holds: string[]
   /** Names in the wrong shard. */
   violations: Violation[]
@@ -29,7 +28,6 @@ export async function listNames(redis: RedisClient, pace: Pace): Promise<StoreNa
   return names
 }
 
-/** The name pattern of each search. */
 const PATTERNS = { everything: LEDGER_PATTERN, 'accounts-and-keys': LEDGER_PATTERN.replace(/\*$/, '[ak]*') }
 
 /** Scans all masters. Finds every name that exists during the whole scan; may miss names created meanwhile. */

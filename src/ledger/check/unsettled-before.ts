@@ -5,7 +5,6 @@ import { createScriptRunner } from '@/ledger/store/script-runner'
 import { countHoldsBefore } from './check-holds'
 
 type Unsettled = {
-  /** Usage records in the streams. */
   records: number
   /** Open holds with a passed deadline. */
   holds: number

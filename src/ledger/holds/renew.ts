@@ -7,7 +7,6 @@ import { checkedId, deadlinesName, holdName, shardOf } from '@/ledger/store/name
 import { amountText, integerText, listOf, MAX_TTL_MS, wordOf } from '@/ledger/store/reply'
 import { factsText } from '@/ledger/usage-record'
 
-/** Holds per script, so that it doesn't block Redis for long. */
 const BATCH_SIZE = 200
 
 /** Groups the holds by shard, so that batches need few scripts. */

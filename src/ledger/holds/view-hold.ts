@@ -4,9 +4,7 @@ import { integerOf, listOf, wordOf } from '@/ledger/store/reply'
 import type { ScriptRunner } from '@/ledger/store/script-runner'
 import { assert } from '@/lib/assert'
 
-/** Amounts are nano-USD. */
 type StoredHold = {
-  /** The time in Redis. */
   nowMs: number
   /** Empty, like `payer`, if the hold doesn't exist. */
   state: string

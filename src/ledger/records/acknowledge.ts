@@ -15,7 +15,6 @@ type AcknowledgeDeps = {
 
 type Entry = { shard: number; id: string }
 
-/** Maximum entries per script call; a longer stream takes several calls. */
 const MAX_ENTRIES = 2_000
 
 /** Deletes usage records from streams once they are in Postgres, one script per server. Failed shards' entries are delivered again. */
@@ -31,7 +30,6 @@ export async function takeOut(deps: AcknowledgeDeps, entries: readonly Entry[]):
   return results.find((result) => result.status === 'rejected')?.reason
 }
 
-/** Handles all `shards` in one call. If it fails, each shard is handled alone, since one may have caused the failure. */
 async function takeOutOf(
   deps: AcknowledgeDeps,
   shards: readonly number[],

@@ -64,7 +64,6 @@ type Shard = {
 export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListener): RecordStreams {
   const shards: Shard[] = ALL_SHARDS.map((shard) => ({ shard, stream: recordsName(shard), retryAtMs: 0 }))
   const expected = new Set<number>()
-  /** The streams that had entries at the last count. */
   let filled = new Set<string>()
   let isMoreLeft = false
   /** Each shard's epoch before the first of its pending records was read. */
@@ -200,7 +199,6 @@ async function findFilled(redis: RedisClient): Promise<string[]> {
   return (await Promise.all(filled)).flat()
 }
 
-/** Which of these streams have entries. */
 async function readFirst(redis: RedisClient, names: readonly string[]): Promise<string[]> {
   const starts = names.map(() => '0')
   const answer = (await redis.xread('COUNT', 1, 'STREAMS', ...names, ...starts)) ?? []
@@ -227,7 +225,6 @@ function collect(result: ReadResult, { shard, stream }: Shard, entries: readonly
 
 const CONSUMER = 'flusher'
 
-/** An entry in a reply of Redis. */
 type RawEntry = [id: string, fields: string[]]
 
 /**

@@ -21,7 +21,6 @@ type ConnectionOptions = {
   autoPipelining?: boolean
 }
 
-/** Redis' error text for a missing permission, in every version, also from a script. */
 export const FORBIDDEN = /NOPERM|The user executing the script|ACL failure/
 /** The event of {@link tellIfForbidden}. */
 export const FORBIDDEN_EVENT = 'forbidden'
@@ -150,7 +149,6 @@ function connectCluster(urls: readonly string[], options: ConnectionOptions): Cl
   )
 }
 
-/** Options for a server outside a cluster. */
 function aloneOptions(options: ConnectionOptions): RedisOptions {
   const { keyPrefix = '' } = options
   return { ...serverOptions(options), keyPrefix, enableOfflineQueue: false, retryStrategy: retryPause }

@@ -14,7 +14,6 @@ export type Payer = {
   bounds?: Allowed | undefined
 }
 
-/** The number of ledger shards. */
 export const SHARD_COUNT = 64
 /**
  * The layout of the data in Redis: shards, names, and how values are written. Each shard stores it; a gateway doesn't start with another
@@ -54,7 +53,6 @@ export function checkedId(id: string): string {
   return id
 }
 
-/** The shard's layout, its epoch, and the identity of its server. */
 export const metaName = (shard: number): string => `{l${shard}}:meta`
 /** Open holds by deadline (milliseconds since 1970). The members are made by {@link holdMember}. */
 export const deadlinesName = (shard: number): string => `{l${shard}}:deadlines`

@@ -18,7 +18,6 @@ type LineListener = {
   failed(call: ScriptCall, error: unknown): Promise<unknown>
 }
 
-/** One call of a script. */
 export type ScriptCall = Pick<ScriptCommand, 'script' | 'names' | 'values' | 'startedMs'>
 
 type Command = Parameters<Redis['sendCommand']>[0]
@@ -132,7 +131,6 @@ class ScriptCommand implements Timed {
   }
 }
 
-/** EVAL with the text of a script. */
 function textHead({ text }: Script): string {
   return `$4\r\nEVAL\r\n$${Buffer.byteLength(text)}\r\n${text}\r\n`
 }

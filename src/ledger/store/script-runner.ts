@@ -51,7 +51,6 @@ export function createScriptRunner(
   onCall?: StoreCallListener,
   verifier?: Verifier,
 ): ScriptRunner {
-  /** Scripts whose text is being sent. */
   const loading = new Map<string, Promise<unknown>>()
   const opening = new Map<Redis, Promise<void>>()
   const lines = new WeakMap<Redis, ScriptLine>()

@@ -69,7 +69,6 @@ function losesNumbers(text: string): boolean {
 
 const NO_BOUNDS = { depth: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY }
 
-/** An array or object around the current position. */
 type Place = {
   isArray: boolean
   /** The current index in an array, or the positions of the quotes around an object's current field name. */
@@ -107,7 +106,6 @@ export const TURN_CHARS = 128 * 1024
 /** The array or object that gets the raw text, for `parsed` at `depth`. */
 type HolderAt = (walk: Walk, depth: number, parsed: Container) => Container
 
-/** A position in a text. */
 type Walk = { readonly root: Container; readonly text: string; readonly places: Place[]; depth: number; index: number }
 
 function walkOf(root: Container, text: string): Walk {
@@ -217,14 +215,12 @@ function twinAt(walk: Walk, depth: number, parsed: Container): Container {
   return copy
 }
 
-/** The current index or name in the array or object at `depth`. */
 function keyAt({ places, text }: Walk, depth: number): string | number {
   const place = places[depth]
   if (!place) return ''
   return place.isArray ? place.index : readString(text, place.nameStart, place.nameEnd)
 }
 
-/** The string between these quotes. */
 function readString(text: string, start: number, end: number): string {
   const plain = text.slice(start + 1, end - 1)
   return plain.includes('\\') ? String(parseJson(text.slice(start, end))) : plain

@@ -65,13 +65,11 @@ export class Pipe<Chunk> implements PipeEnd {
   flowFrom(source: ReadableStream<Chunk>): Promise<void> {
     return source.pipeTo(this.writable, BOTH_STAY).catch((error: unknown) => {
       if (this.isEnded) return undefined
-      // Earlier chunks are handled first.
       this.failure = error
       return this.close()
     })
   }
 
-  /** Ends without a source. */
   close(): Promise<void> {
     return this.writable.close().catch(() => undefined)
   }
@@ -80,8 +78,6 @@ export class Pipe<Chunk> implements PipeEnd {
   unread(): Chunk | undefined {
     return this.waiting
   }
-
-  // Called by the TransformStream.
 
   protected start(opened: TransformStreamDefaultController<Uint8Array>): Promise<void> | undefined {
     this.controller = opened

@@ -31,7 +31,6 @@ export class ReaderWatch implements Timed {
     this.onUnread()
   }
 
-  /** Safe to call twice. */
   stop(): void {
     unwatch(this)
   }

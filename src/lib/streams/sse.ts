@@ -10,7 +10,6 @@ export type SseEvent = { event: string | undefined; data: string | undefined; ra
 /** An event to send; formats without event names omit `event`. */
 export type Frame = { event?: string; data: string }
 
-/** Thrown by {@link SseParser.push} if one event exceeds the parser's limit. */
 export class SseEventTooLargeError extends Error {
   override readonly name = 'SseEventTooLargeError'
 }

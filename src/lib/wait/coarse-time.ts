@@ -1,6 +1,5 @@
 /** One timer for all deadlines that are rarely reached, checked twenty times a second while any is watched. */
 
-/** An object with a deadline. */
 export interface Timed {
   /** In the time of {@link coarseNowMs}; Infinity for no deadline. */
   dueAtMs: number

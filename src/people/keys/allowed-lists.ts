@@ -21,13 +21,11 @@ export function idsField({ words, items = { most: 0, chars: 0 } }: Field) {
   return orNull(Type.Array(Id, { minItems: 1, maxItems: items.most }), { description: words })
 }
 
-/** The fields of a body; what is left out stays. */
 export const ALLOWED_FIELDS = {
   allowedModels: Type.Optional(idsField(fieldOf('allowedModels'))),
   allowedProviders: Type.Optional(idsField(fieldOf('allowedProviders'))),
 }
 
-/** The fields of an answer. */
 export const SHOWN_ALLOWED = {
   allowedModels: orNull(Type.Array(Type.String())),
   allowedProviders: orNull(Type.Array(Type.String())),

@@ -169,7 +169,6 @@ export function readOverlap({ overlap = DEFAULT_OVERLAP }: Static<typeof Rotatio
   throw invalidRequest(`The overlap ${OVERLAP_RULE}.`, 'overlap')
 }
 
-/** What the history knows of this month's charges. */
 function spentInMonth(key: KeyListing, nowMs: number): Nano {
   const now = new Date(nowMs)
   const month = now.getUTCFullYear() * 100 + now.getUTCMonth() + 1

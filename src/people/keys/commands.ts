@@ -21,7 +21,6 @@ const ALLOW = required('LIST', 'addresses and networks such as 203.0.113.0/24,20
 /** Fifty networks of IPv6, and more than eight tags. */
 const MAX_LIST_CHARS = 3_000
 
-/** Fails if the key was not changed. */
 function expectKind<Outcome extends { kind: string }, Kind extends string>(
   id: string,
   outcome: Outcome,

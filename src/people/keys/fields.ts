@@ -44,7 +44,6 @@ type Row = {
   help?: string
   example?: string
   none?: string
-  /** Its name where a key is shown, if that is another. */
   shownAs?: string
 }
 
@@ -136,13 +135,10 @@ type Rows = typeof KEY_FIELDS
 export type KeyField = keyof Rows
 type WireName<Name extends KeyField> = Rows[Name] extends { wire: infer Wire extends string } ? Wire : Name
 
-/** The settings of a key in the service. */
 export type KeySettings = { [Name in KeyField]: Kinds[Rows[Name]['kind']]['value'] }
 
-/** The settings of a key in bodies of routes. */
 export type WireSettings = { [Name in KeyField as WireName<Name>]: Kinds[Rows[Name]['kind']]['wire'] }
 
-/** The settings of a key in a form. */
 export type FormSettings = { [Name in KeyField as WireName<Name>]: Kinds[Rows[Name]['kind']]['form'] }
 
 /** The names in bodies of settings that are limits. */

@@ -34,7 +34,6 @@ import { KeyBudgets, keyBudgets } from './key-budgets'
 import { checkOwnAddress, readAddresses } from './key-lists'
 import { refused } from './refusals'
 
-/** The services that the operations on keys work with. */
 export type KeyDeps = GuardDeps & {
   apiKeys: ApiKeys
   accounts: Accounts
@@ -45,7 +44,6 @@ export type KeyDeps = GuardDeps & {
   readKeyPolicy(accountId: string): Promise<KeyPolicy | undefined>
   /** Changes what is named, for the next request of each of the account's keys. */
   changeKeyPolicy(accountId: string, policy: Partial<KeyPolicy>, by: ChangedBy): Promise<unknown>
-  /** The rule for all keys of a member besides the account's; undefined if there is no such member. */
   readMemberKeyPolicy(of: { accountId: string; userId: string }): Promise<Allowed | undefined>
   /** The networks that all keys of an account may be used from; undefined if there is no such account. */
   readAddresses(accountId: string): Promise<Addresses | undefined>

@@ -1,6 +1,5 @@
 /** Turns text into buckets: words, pairs, parts of words, and characters in scripts without spaces. Their meaning is learned. */
 
-/** The number of buckets. */
 export const BUCKETS = 1 << 18
 const SHIFT = 14
 

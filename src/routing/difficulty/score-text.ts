@@ -5,7 +5,6 @@ import { splitPrompt } from './instruction'
 import { STRUCTURE } from './structure'
 import { loadWeights, type Weights } from './weights'
 
-/** The result from the text alone. */
 type TextScore = {
   /** Before the logistic curve: at 0, easy and hard are equally likely. */
   sum: number

@@ -18,7 +18,6 @@ export type Weights = {
   step: number
 }
 
-/** Written by training. */
 export const WEIGHTS_FILE = file
 const MARK = 0x31_52_54_52
 const HEADER_BYTES = 24

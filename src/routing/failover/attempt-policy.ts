@@ -15,7 +15,6 @@ export type NextStep =
 
 /** The state of a request after a failed attempt. */
 export type AttemptState = {
-  /** Attempts at this target with this key, at least 1. */
   attemptsHere: number
   /** All attempts of this request. */
   attemptsInAll: number
@@ -23,11 +22,9 @@ export type AttemptState = {
   hasOtherKey: boolean
   /** Whether another target or model is left. */
   hasAlternative: boolean
-  /** Whether the caller named fallback models. */
   hasOwnFallback: boolean
   /** Whether the breaker still admits the target: one that has just opened is not tried again. */
   isAdmitted: boolean
-  /** Milliseconds until the request's deadline. */
   remainingMs: number
   /** The maximum silence of an attempt at this target, in milliseconds. */
   patienceMs: number

@@ -94,7 +94,6 @@ class StartedFailover implements FailoverState {
     return this.entries.length > 1
   }
 
-  /** Notes a failed attempt while another is running. */
   note(failed: FailedAttempt): void {
     goOn(this, failed)
   }
@@ -107,7 +106,6 @@ class StartedFailover implements FailoverState {
     return onSilence(this, permit, silentMs)
   }
 
-  /** A later attempt was faster than this one. */
   outrun(permit: Permit): void {
     noteOutrun(this, permit)
   }
@@ -159,7 +157,6 @@ function resting(restMs: number): GatewayError {
   })
 }
 
-/** Nothing was tried and no target was busy: the deadline has passed. */
 function tooLate(): GatewayError {
   return new GatewayError('timeout', 'No model provider could be asked in time. Try again.')
 }
@@ -185,7 +182,6 @@ function onSilence(failover: FailoverState, permit: Permit, silentMs: number): P
   return hedge
 }
 
-/** Notes a slow attempt in the trail as a failure. */
 function noteOutrun(failover: FailoverState, permit: Permit): void {
   const { model, target } = permit.planned
   failover.trail.push({

@@ -1,7 +1,6 @@
 /** Classifies errors of an upstream call by what can be done about them. */
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
 
-/** A call that failed before its first content. */
 export type AttemptFault =
   | { kind: 'unreachable' | 'malformed' | 'broken' }
   | { kind: 'timeout'; phase: string }

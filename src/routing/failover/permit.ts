@@ -14,7 +14,6 @@ import { type AttemptFault, classify, type FaultClass } from './fault-class'
 import type { RetryBudget } from './retry-budget'
 import type { RoutingListener } from './routing-events'
 
-/** Shared by all attempts of one process. */
 export type RoutingParts = {
   clock: Clock
   /** [0, 1). */
@@ -58,7 +57,6 @@ export function issuePermit(parts: RoutingParts, input: PermitInput): Permit {
   return new IssuedPermit(parts, input)
 }
 
-/** Call exactly one of `failed`, `abandoned` and `began`; after `began`, `ended`. Repeating has no effect. */
 export type Permit = Pick<IssuedPermit, keyof IssuedPermit>
 
 class IssuedPermit {
@@ -141,7 +139,6 @@ class IssuedPermit {
     this.input.circuit.end('abandoned')
   }
 
-  /** False if already decided. */
   private decide(phase: 'answering' | 'over'): boolean {
     if (this.phase !== 'waiting') return false
     this.phase = phase

@@ -9,9 +9,7 @@ export type RoutingEvent =
   /** A request moved from one model to another. */
   | { type: 'fallback'; from: string; to: string; reason: FaultClass }
   | { type: 'retry'; provider: string }
-  /** A silent provider made a request try another in parallel. */
   | { type: 'hedge'; provider: string }
-  /** A started answer failed because of its provider. */
   | { type: 'broken'; model: string; provider: string }
   | { type: 'circuit'; target: string; state: 'open' | 'closed' }
   /** An alert: the provider refuses this key. */
@@ -27,7 +25,6 @@ export type RoutingListener = (event: RoutingEvent) => void
 /** The current state of routing. */
 export type RoutingStatus = {
   circuits: CircuitStatus[]
-  /** Paused keys, by `provider/digest`. */
   keys: Map<string, KeyRest>
   /** Calls in progress with removed keys, by `provider/digest`. */
   draining: Map<string, number>

@@ -10,7 +10,6 @@ export interface BackoffWindows {
   /** Milliseconds of the account's remaining pause, or 0. */
   remainingMs(target: Target, key: ProviderKey, accountId: string): number
   forget(isGone: IsGone): void
-  /** Adopts a pause from another gateway. */
   adopt(id: string, forMs: number): void
 }
 

@@ -35,7 +35,6 @@ export interface CircuitBreaker {
   state(id: string): CircuitState
   /** Milliseconds until an open circuit admits a probe; 0 if it is not open. */
   remainingMs(id: string): number
-  /** Whether {@link enter} would admit a call now. */
   admits(id: string): boolean
   /** Admits a call, or returns undefined. A forced call is always admitted. Silence longer than `slowAfterMs` counts as slow. */
   enter(id: string, slowAfterMs: number, isForced?: boolean): CircuitCall | undefined

@@ -40,7 +40,6 @@ type Waiter = { accountId: string; grant(release: Release): void }
 type Lane = {
   provider: Provider
   inFlight: number
-  /** Slots in use by account, for providers with a limit. */
   inFlightOf: Map<string, number>
   queue: Set<Waiter>
   /** 0 while unknown. */

@@ -19,7 +19,6 @@ export type HealthNote = { subject: string; state: HealthState; remainingMs: num
 export interface HealthExchange {
   /** Shares a state with the others. Returns at once and never throws. */
   publish(subject: string, state: HealthState, forMs: number): void
-  /** Removes it again. */
   withdraw(subject: string): void
   /** Requests are coming: makes reads soon and frequent. Without I/O, so it may be called for each request. */
   stayClose(): void
@@ -28,7 +27,6 @@ export interface HealthExchange {
   stop(): Promise<void>
 }
 
-/** Runs a script on one key of the shared Redis. */
 type RunScript = (text: string, key: string, args: (string | number)[]) => Promise<unknown>
 
 type ExchangeOptions = {

@@ -1,7 +1,6 @@
 import type { Catalog, Provider, ProviderKey } from '@/catalog/types'
 import { providerKeyId } from './target-id'
 
-/** The calls of one current or former key of the catalogue. */
 export type CallsOfKey = { readonly id: string; underWay: number; isRemoved: boolean }
 
 export interface KeyCalls {

@@ -53,7 +53,6 @@ export interface KeyPool {
   noteSuccess(provider: Provider, key: ProviderKey, startedMs: number, accountId: string): void
   /** Adopts a pause of this key from another gateway. Never shortens a pause. */
   adopt(id: string, rest: KeyRest): void
-  /** Takes the keys of new `providers`. */
   renew(providers: ReadonlyMap<string, Provider>, isGone: IsGone): void
   /** Keys paused for all accounts, by id. */
   resting(): Map<string, KeyRest>
@@ -88,7 +87,6 @@ type Rest = {
   state: 'cooling' | 'out'
   sinceMs: number
   untilMs: number
-  /** Times in a row. */
   coolings: number
 }
 
@@ -100,7 +98,6 @@ type Pool = {
   /** Of the current catalogue; undefined for the first one. */
   providers: ReadonlyMap<string, Provider> | undefined
   rests: Rests
-  /** Pauses of single accounts. */
   own: PerAccount<Rest>
   strikes: Map<string, Strikes>
   /** Accounts that hit a rate limit. */

@@ -28,7 +28,6 @@ const RENEWED_EVERY = 10
 type Entry = {
   averageMs: number
   atMs: number
-  /** The latest calls, in a ring. */
   samples: Float64Array
   count: number
   slowestMs: number

@@ -40,7 +40,6 @@ type TierQuestion = {
   view: RouteView
   /** The targets of a model that may answer the request. */
   targetsOf: (model: Model) => readonly Target[]
-  /** The conversation's previous model. */
   stickyModelId: string | undefined
 }
 

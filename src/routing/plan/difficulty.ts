@@ -9,7 +9,6 @@ export const HARD_FROM = 0.5
 
 type Signal = { because: string; weight: number; read(features: RequestFeatures): number }
 
-/** Every signal is from 0 to 1. */
 const SIGNALS: readonly Signal[] = [
   { because: 'many tools to choose from', weight: 1.3, read: ({ tools }) => logarithm(tools, 5) },
   { because: 'an answer that follows a schema', weight: -0.3, read: ({ hasSchema }) => Number(hasSchema) },

@@ -36,7 +36,6 @@ export type Plan = {
   models: Model[]
   /** The caller's name of the model or tier: its id, or an alias. */
   requested: string
-  /** Its id. */
   requestedId: string
   passedOver: PassedOver[]
   /** The tier's choice, if the caller named a tier. */
@@ -44,7 +43,6 @@ export type Plan = {
   requirements: Requirements
   /** Whether the caller named fallback models. */
   hasOwnFallback: boolean
-  /** Whether the caller requested an order of a model's targets. */
   isWished: boolean
 }
 

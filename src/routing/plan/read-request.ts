@@ -106,7 +106,6 @@ function hardestTurn({ turns }: ChatRequest) {
   return hardest
 }
 
-/** The logistic curve. */
 function chanceOf(sum: number): number {
   return 1 / (1 + Math.exp(-sum))
 }
@@ -123,7 +122,6 @@ export function readUserTurns(turns: readonly Turn[], most: number): UserTurn[] 
   const oldest = Math.max(0, turns.length - MAX_TURNS_READ)
   let place = turns.length - 1
   for (; place >= oldest && found.length < most; place--) add(turns[place], place, found)
-  // Not searched already.
   const end = Math.min(place + 1, MAX_TURNS_READ)
   for (let early = 0; early < end; early++) if (add(turns[early], early, found)) break
   return found

@@ -30,7 +30,6 @@ type Requirement =
  */
 export type Unmet = { requirement: Requirement; isFirm: boolean; detail: string }
 
-/** A model that the caller named or a tier could have chosen, and why it is skipped. */
 export type PassedOver = { model: Model; unmet: Unmet[] }
 
 /** The estimate may be too high by this factor; the provider's exact count decides close cases. */

@@ -11,7 +11,6 @@ export type Candidate = {
   model: Model
   /** Whether any of its targets would be admitted now. */
   isUsable: boolean
-  /** Recent share of failures at its best target, 0 to 1. */
   failureRate: number
   /** Usual milliseconds until its answer begins; undefined if unknown. */
   latencyMs: number | undefined

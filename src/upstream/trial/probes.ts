@@ -9,7 +9,6 @@ export type ProbeName = (typeof PROBE_NAMES)[number]
 
 export type Probe = {
   name: ProbeName
-  /** Models without this capability are skipped. */
   needs?: Capability
   /** The request, without its output limit. */
   asks: Pick<ChatRequest, 'stream' | 'turns' | 'tools' | 'output'> & Pick<Partial<ChatRequest>, 'toolChoice'>

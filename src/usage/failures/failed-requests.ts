@@ -22,9 +22,7 @@ import { modelName, withoutContent } from './without-content'
 type Failure = { requestId: string; payer: Payer; format: FormatName; model: string | undefined; error: unknown }
 
 export interface FailedRequests extends BackgroundWorker {
-  /** Notes a failed request. Never throws, and waits for nothing. */
   note(failure: Failure): void
-  /** Writes the notes so far, after a running write. */
   flush(): Promise<void>
   /** Requests that this process could not even count, because Postgres was unavailable for too long. */
   lostCount(): number
@@ -54,7 +52,6 @@ const STOP_TIMEOUT_MS = 2_000
 const FORGET_EVERY_MS = 3_600_000
 const UNAUTHENTICATED = 401
 
-/** The unwritten notes of an account. */
 type Share = { listed: number; kinds: number }
 
 /** Creates the notes of one process. A stop writes the rest. */

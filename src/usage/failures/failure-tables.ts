@@ -179,7 +179,6 @@ function dateOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10)
 }
 
-/** Counts each name. */
 function tally(names: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)

@@ -36,7 +36,6 @@ export async function countMovement(
     .where(
       and(
         eq(unapprovedMovements.userId, userId),
-        // A repeated request counts once.
         ne(unapprovedMovements.requestId, requestId),
         gt(unapprovedMovements.createdAt, sql`now() - interval '24 hours'`),
       ),

@@ -10,7 +10,6 @@ export type Operation =
   | { kind: 'payment.credit'; paymentId: string; orderId: string; creditCents: number }
   | StatementCredit
 
-/** A line of a bank statement that pays an order. */
 export type StatementCredit = {
   kind: 'statement.credit'
   importId: string
@@ -27,7 +26,6 @@ export type StatementCredit = {
   payer: string
 }
 
-/** An operation with its reason and its idempotency id. */
 export type OperationRequest = {
   operation: Operation
   /** 1 to `MAX_REASON_CHARS` characters. */

@@ -24,7 +24,6 @@ export function readAmounts(texts: readonly string[]): AmountsResult {
 type Sign = '.' | ','
 type Shape = {
   isNegative: boolean
-  /** Digits and separators only. */
   digits: string
   /** The decimal sign, if the text itself shows it. */
   decimalSign: Sign | undefined

@@ -4,7 +4,6 @@ import { findReferences } from '@/console/orders/reference'
 import type { LineVerdict } from '@/db/administration-schema'
 import type { StatementLine } from './read-statement'
 
-/** An order that a line may name. */
 export type KnownOrder = {
   orderId: string
   accountId: string
@@ -18,9 +17,7 @@ export type KnownOrder = {
 }
 
 type KnownFacts = {
-  /** By reference. */
   orders: ReadonlyMap<string, KnownOrder>
-  /** Keys of lines that were imported before. */
   imported: ReadonlySet<string>
 }
 

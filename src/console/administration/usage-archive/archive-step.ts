@@ -14,7 +14,6 @@ export type StepDeps = {
   /** Connections of the role that owns the tables, without statement timeout. */
   owner: Database
   by: ChangedBy
-  /** Called after each completed step; a later failure does not undo it. */
   onStep?: (step: 'closed' | 'sealed' | 'archived' | 'restored' | 'dropped', month: string) => void
 }
 

@@ -15,9 +15,7 @@ export type ArchivedMonth = {
   /** An exact decimal text: a sum over all accounts may exceed one account's range. */
   chargedUsd: string
   digest: string
-  /** Null if the records are not in this database. */
   table: string | null
-  /** Size of the table with its indexes. */
   bytes: number | null
   archivedAt: Date | null
   droppedAt: Date | null

@@ -9,7 +9,6 @@ import { closeMonth, sealMonth } from './seal-month'
 
 export type ArchiveDeps = StepDeps & { redis: RedisClient }
 
-/** A month that would be archived, with its daily sums added up. */
 type DueMonth = { month: string; requests: number; chargedUsd: string; bytes: number | null }
 
 /** The months that {@link archiveUsage} would archive. Throws the same {@link ArchiveRefusal}. */

@@ -32,7 +32,6 @@ export const Reason = Type.String({
   description: 'Why; kept in the audit log.',
 })
 
-/** An idempotency key, chosen by the sender. */
 export const RepetitionKey = Type.String({
   minLength: 8,
   maxLength: 60,
@@ -44,7 +43,6 @@ export const Id = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z
 export const Usd = Type.String({ title: 'Usd', description: 'Decimal USD', examples: ['12.5'] })
 export const UsdInput = Type.String({ minLength: 1, maxLength: 20, examples: ['12.5'], description: 'Decimal USD' })
 
-/** The response to a request that moves money. */
 export const MoneyAnswer = Type.Object({
   status: oneOf(['done', 'awaiting_approval'], {
     description: '`awaiting_approval`: above the limit, a second administrator has to agree.',

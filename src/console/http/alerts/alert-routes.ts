@@ -27,10 +27,8 @@ export type AlertRouteDeps = GuardDeps &
       removeAddress(accountId: string, email: string, by: ChangedBy): Promise<void>
       change(change: { accountId: string; by: ChangedBy } & Partial<AlertSettings>): Promise<ChangeAlertsOutcome>
       choices(accountId: string, email: string): Promise<Record<AlertKind, boolean>>
-      /** The scheduled mails that an address gets. */
       scheduled(accountId: string, email: string): Promise<Record<ScheduledKind, boolean>>
       choose(choice: Parameters<typeof chooseMails>[1]): Promise<void>
-      /** Whether mails can be sent. */
       isPossible: boolean
     }
   }

@@ -7,7 +7,6 @@ import { escapeHtml } from '@/lib/html/escape'
 import type { Secrets } from '@/lib/secrets'
 
 export type UnsubscribeDeps = {
-  /** The secrets that encrypt links. */
   mailSecrets(): Promise<Secrets>
   turnOff(unsubscription: Unsubscription): Promise<void>
 }

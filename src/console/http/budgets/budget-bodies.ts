@@ -37,7 +37,6 @@ const amount = (window: string) =>
     }),
   )
 
-/** Field names of the windows. */
 const FIELDS = { day: 'dayUsd', week: 'weekUsd', month: 'monthUsd', total: 'totalUsd' } as const
 
 export const LimitsBody = exactly(

@@ -17,7 +17,6 @@ a{color:light-dark(#0b5fcc,#7db7ff)}
 code{overflow-wrap:anywhere}`,
 )
 
-/** The page's message after an action. */
 type SandboxNotice = { text: string; isDone: boolean }
 
 /** The payment page; its form posts to the page's own address. */

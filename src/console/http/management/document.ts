@@ -13,7 +13,6 @@ import type { ManagementOperation } from '@/people/manage'
 /** A route of the application; only the parts used here. */
 export type MountedRoute = { method: string; path: string; hooks: object }
 
-/** The schemas of a dashboard route. */
 type RouteHooks = {
   body?: TSchema
   response?: TSchema

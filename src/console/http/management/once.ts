@@ -15,9 +15,7 @@ const OPEN_MS = 60_000
 const RETRY_AFTER_SECONDS = 1
 
 type Change = {
-  /** The account or person whose keys these are. */
   accountId: string
-  /** Separates the keys of different senders. */
   sender: string
   /** The sender's credential, which only they have. It encrypts the stored response. */
   secret: string
@@ -25,11 +23,9 @@ type Change = {
   request: Request
 }
 
-/** The first change with its key. */
 type OpenChange = {
   /** Stores the response, or frees the key if the response is a refusal. Returns the same response. */
   end(response: Response): Promise<Response>
-  /** Frees the key, as nothing was changed. */
   free(): Promise<void>
 }
 

@@ -36,9 +36,7 @@ type ManagementDeps = ManagerDeps &
   Pick<HttpDeps, 'idempotency'> & {
     auth: Pick<Auth, 'parts'>
     members: Pick<Members, 'findKind'>
-    /** The dashboard's routes, from which operations are documented. */
     routes: readonly MountedRoute[]
-    /** Makes the application answer a request. */
     dispatch(request: Request): Promise<Response>
   }
 

@@ -15,9 +15,7 @@ import { formatUsd, type Nano, parseUsd } from '@/lib/money'
 
 export type TransferRouteDeps = GuardDeps & {
   moveCredit(transfer: NewTransfer): Promise<TransferOutcome>
-  /** The credit that can be moved out of an account, now and later. */
   readMovable(accountId: string): Promise<MovableCredit>
-  /** The accounts that a person is a member of. */
   accountsOf(userId: string): Promise<OwnAccount[]>
 }
 

@@ -12,7 +12,6 @@ const moment = (description: string) => Type.Optional(Type.String({ pattern: MOM
 const word = (description: string) =>
   Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', maxLength: 200, description }))
 
-/** Filter criteria, all optional. */
 export const FilterQuery = Type.Object({
   from: moment('Settled at or after this moment, ISO 8601 in UTC. Without it: 30 days before `to`.'),
   to: moment('Settled before this moment, ISO 8601 in UTC. Without it: now.'),

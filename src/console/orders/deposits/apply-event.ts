@@ -48,7 +48,6 @@ export async function applyDeposit(deps: OrdersDeps, name: string, event: Deposi
 
 type Progress = Extract<DepositEvent, { kind: 'processing' | 'ended' }>
 
-/** Moves no money: the order waits longer for it, or no more. */
 async function follow(deps: OrdersDeps, transaction: Transaction, name: string, event: Progress): Promise<void> {
   const isIt = and(eq(orders.provider, name), eq(orders.payee, event.paymentId))
   const [order] = await transaction.select().from(orders).where(isIt).for('no key update')

@@ -2,7 +2,6 @@
 import type { JsonObject } from '@/lib/json'
 import type { WebhookVerdict } from './webhook-signature'
 
-/** What the provider gets of an order. Amounts are integer US cents. */
 export type DepositOrder = {
   orderId: string
   reference: string
@@ -24,7 +23,6 @@ type Reversal = {
   /** The `externalId` of the deposit, or of the reversal, that it undoes. */
   undoes: string
   paymentId: string
-  /** Hundredths of `currency`, positive. */
   amountCents: number
   currency: string
   /** Why, in the provider's words. */

@@ -12,10 +12,8 @@ import type { DepositEvent, DepositOrder, DepositProvider } from './deposit-prov
 import { signWebhook, standardWebhooks, type WebhookHeaders } from './webhook-signature'
 
 export const SANDBOX_NAME = 'sandbox'
-/** Where its page is served. */
 export const SANDBOX_PATH = '/sandbox/deposits'
 
-/** The payment as the page shows it. */
 export type SandboxPayment = {
   paymentId: string
   reference: string

@@ -96,7 +96,6 @@ async function insert({ clock }: OrdersDeps, transaction: Transaction, notice: R
   return row
 }
 
-/** The order tells of it, although nothing is taken yet. */
 async function noteWaiting(
   { clock }: OrdersDeps,
   transaction: Transaction,

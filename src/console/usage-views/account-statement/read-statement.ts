@@ -20,21 +20,16 @@ type MovementKind = (typeof MOVEMENT_KINDS)[number]
 
 export type Movement = StatementPlace & {
   kind: MovementKind
-  /** Positive: credited; negative: debited. */
   amount: Nano
-  /** The balance after the movement. */
   balance: Nano
-  /** Number of requests in the day's usage; null for an entry. */
   requests: number | null
   /** The entry's reference; null for usage. */
   reference: string | null
-  /** The order that it belongs to. */
   orderId: string | null
   orderReference: string | null
 }
 
 export type StatementPart = {
-  /** The balances before and after the period. */
   opening: Nano
   closing: Nano
   /** Totals of the period: credited, taken back and spent; the last two are positive. */
@@ -44,7 +39,6 @@ export type StatementPart = {
   /** Number of all movements in the period. */
   count: number
   movements: Movement[]
-  /** Whether more movements follow. */
   hasMore: boolean
   /** The stored balance of the account; equals `closing` if the period has no end. */
   historyBalance: Nano

@@ -14,7 +14,6 @@ export type FoundFailure = {
   keyId: string
   /** Null if the key is unknown. */
   keyName: string | null
-  /** Milliseconds since 1970. */
   atMs: number
   format: string
   model: string | null
@@ -110,7 +109,6 @@ function kindConditions(sql: Sql, filter: FailureFilter): Fragment {
     ${code === undefined ? sql`` : sql`AND code = ${code}`}`
 }
 
-/** The oldest time to show, since the deleting job runs only once an hour. */
 function oldest(nowMs: number): string {
   return new Date(oldestFailureMs(nowMs)).toISOString()
 }

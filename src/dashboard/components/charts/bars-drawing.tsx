@@ -17,10 +17,8 @@ type BarsDrawingProps = {
 
 const MARGIN = { top: 8, right: 8, bottom: 26, left: 60 }
 const TICKS = 4
-/** Width of a label under the bars. */
 const LABEL_WIDTH = 64
 const TOOLTIP_WIDTH = 220
-/** Pixels of background between two parts of a bar. */
 const SEPARATOR = 1
 
 export function BarsDrawing({ data, label, width, height, formatValue }: BarsDrawingProps) {

@@ -3,9 +3,7 @@
 export type Bucket = {
   /** Unique, such as the day. */
   key: string
-  /** Short text under the bar. */
   label: string
-  /** Text for tooltips and the table; default: the label. */
   longLabel?: string
   /** By series name; missing values count as 0. For drawing only: exact figures are in the table beside the chart. */
   values: Readonly<Record<string, number>>

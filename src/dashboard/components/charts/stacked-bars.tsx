@@ -6,11 +6,9 @@ import { BarsDrawing } from './bars-drawing'
 import { type Bucket, type ChartData, colorOf, topSeries, totalOf } from './chart-data'
 
 type StackedBarsProps = {
-  /** The chart's title, such as `Spend per day by model`. */
   label: string
   buckets: readonly Bucket[]
   formatValue(value: number): string
-  /** Pixels. */
   height?: number
 }
 

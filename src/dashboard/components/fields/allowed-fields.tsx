@@ -8,7 +8,6 @@ type FieldProps = Pick<MultiSelectProps, 'label' | 'description' | 'onChange' | 
   value?: string[]
 }
 
-/** Allowed models and providers in a form; empty: all. */
 export type AllowedLists = { allowedModels: string[]; allowedProviders: string[] }
 /** The same for the server; null: all. */
 export type Allowed = { [List in keyof AllowedLists]: string[] | null }

@@ -7,10 +7,8 @@ import type { Submission } from './use-submission'
 type DialogFormProps = {
   submission: Submission
   cancel(): void
-  /** The verb on the button. */
   action: string
   isDestructive?: boolean
-  /** False if a required field is still empty. */
   isReady?: boolean
   lead?: ReactNode
   children?: ReactNode

@@ -9,13 +9,9 @@ export const FORM_WIDTH = 420
 
 type PlainFormProps = {
   submission: Submission
-  /** The verb on the button. */
   action: string
-  /** Props of the button. */
   button?: ButtonProps
-  /** Shown above the error. */
   lead?: ReactNode
-  /** Shown inside the error. */
   remedy?: ReactNode
   maw?: number
   children: ReactNode

@@ -4,12 +4,9 @@ import { ApiError } from '@/dashboard/client'
 import { useUnsaved } from '@/dashboard/leave-guard'
 import { withSession } from '@/dashboard/session'
 
-/** The state of a form being submitted. */
 export type Submission = {
-  /** For the form's `onSubmit`. */
   submit(event: React.FormEvent<HTMLFormElement>): void
   isRunning: boolean
-  /** An error that belongs to no field. */
   error: ApiError | Error | undefined
 }
 

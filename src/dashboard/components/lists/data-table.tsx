@@ -8,10 +8,8 @@ type Column<Item> = Pick<TableTdProps, 'className' | 'maw' | 'miw' | 'style' | '
   cell(item: Item): ReactNode
 }
 
-/** A column's header; `isHidden`: only for screen readers. */
 type Head = Pick<TableThProps, 'ta' | 'visibleFrom' | 'w'> & { title: string; isHidden?: boolean }
 
-/** Style of numeric columns. */
 export const FIGURES = { ta: 'right', className: 'figures' } as const
 
 /** For a table that may be too wide: focusable by keyboard, with space for the scrollbar. */

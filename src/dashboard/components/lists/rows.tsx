@@ -3,9 +3,7 @@ import { Box, type BoxProps, Group, type GroupProps, Stack, type StackProps } fr
 import type { ReactNode } from 'react'
 
 type RowsProps = {
-  /** Whether the order matters, such as newest first. */
   isOrdered?: boolean
-  /** Between entries without lines. */
   gap?: StackProps['gap']
   children: ReactNode
 }

@@ -5,10 +5,8 @@ import type { ComponentType, ReactNode } from 'react'
 type EmptyStateProps = {
   icon: ComponentType<{ size?: number; stroke?: number }>
   title: string
-  /** The next step, in a sentence. */
   children?: ReactNode
   action?: ReactNode
-  /** Clears the filters, if these are why the list is empty. */
   clear?: () => void
 }
 

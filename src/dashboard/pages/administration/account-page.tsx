@@ -124,7 +124,6 @@ function Details({ account }: { account: AccountView }) {
   )
 }
 
-/** Opens the dialog to suspend or activate the account. */
 function openStatusDialog({ accountId, name, status }: AccountView): void {
   const isActive = status === 'active'
   openReasonDialog({
@@ -141,7 +140,6 @@ function openStatusDialog({ accountId, name, status }: AccountView): void {
   })
 }
 
-/** Opens the dialog with the account's present limits. */
 function openLimitsDialog(account: AccountView): void {
   const close = () => modals.close(id)
   const id = modals.open({

@@ -4,9 +4,7 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 
 type FilterInputProps = Omit<TextInputProps, 'value' | 'onChange'> & {
-  /** The filter's current text. */
   value: string
-  /** Called with the trimmed text. */
   change(text: string): void
 }
 

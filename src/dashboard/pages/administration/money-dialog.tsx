@@ -15,14 +15,11 @@ type MoneyDialog = {
   title: string
   /** The consequences, in full sentences. */
   body: ReactNode
-  /** The verb on the button. */
   action: string
   /** Missing: no amount field. */
   amount?: { label: string; description?: string; initial: string }
-  /** Whether to ask if the balance may go below zero. */
   asksNegative?: boolean
   isDestructive?: boolean
-  /** The message if it was done at once. */
   done: string
   run(values: MoneyDialogValues): Promise<MoneyAnswer>
 }

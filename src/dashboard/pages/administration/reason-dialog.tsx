@@ -14,7 +14,6 @@ type ReasonDialog = {
   /** The verb on the button. */
   action: string
   label: string
-  /** Whether the reason may be empty. */
   isOptional?: boolean
   isDestructive?: boolean
   done: string

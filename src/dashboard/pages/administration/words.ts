@@ -76,7 +76,6 @@ export function formatAmount(amount: string, currency: string): string {
   return `${formatMoney(amount).replace('$', '')} ${currency}`
 }
 
-/** What a statement line will do, and why. */
 export const VERDICT_WORDS: Record<PreviewLine['verdict'], Word & { explanation: string }> = {
   credit: { label: 'Will be credited', tone: 'good', explanation: 'Reference and amount fit an open order.' },
   amount_differs: { label: 'Amount differs', tone: 'bad', explanation: 'Amount or currency is not that of the order.' },

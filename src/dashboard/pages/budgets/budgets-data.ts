@@ -14,7 +14,6 @@ const FIELDS = { day: 'dayUsd', week: 'weekUsd', month: 'monthUsd', total: 'tota
 export type LimitFields = Record<(typeof FIELDS)[BudgetWindow], string>
 export type BudgetWindow = BudgetBody['windows'][number]['window']
 
-/** Labels of the windows. */
 export const WINDOW_WORDS: Record<BudgetWindow, string> = { day: 'Day', week: 'Week', month: 'Month', total: 'Total' }
 
 /** Budgets of everything that the person sees in the account, including those without limits. */

@@ -61,7 +61,6 @@ function Offer({ token, email }: { token: string; email: string }) {
   const [error, setError] = useState<Error>()
   const offer = useQuery({
     queryKey: ['invitation', token],
-    // Loaded once: an accepted invitation can't be loaded again.
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: () => answer(api.invitations.show.post({ token })),
   })
@@ -115,14 +114,11 @@ function Offer({ token, email }: { token: string; email: string }) {
 const VOID = 'This invitation is not valid, or no longer. Ask for a new one.'
 
 type BrokenInvitationProps = {
-  /** Of the signed-in person. */
   email: string | undefined
-  /** The server's error; undefined if there was no token to send. */
   error?: Error
   retry?: () => void
 }
 
-/** The page if the invitation is invalid. */
 function BrokenInvitation({ email, error, retry }: BrokenInvitationProps) {
   const isVoid = !(error instanceof ApiError) || error.status === 410 || error.param === 'token'
   useEffect(() => {

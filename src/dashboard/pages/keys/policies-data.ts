@@ -7,7 +7,6 @@ import { askAgain } from '@/dashboard/query'
 import { perform } from '@/people/client'
 import { keysChanged } from './keys-data'
 
-/** What holds for all keys of an account. */
 export type KeyPolicy = Allowed & { maxKeyAgeDays: number | null }
 
 const KEY_POLICY = ['key-policy'] as const

@@ -6,7 +6,6 @@ import { CopyField } from '@/dashboard/components/fields/copy-field'
 type ShownOnceProps = {
   label: string
   value: string
-  /** Called when the person says that it is kept. */
   finish(): void
   /** What else is worth knowing of it. */
   children?: ReactNode

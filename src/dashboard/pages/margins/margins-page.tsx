@@ -145,7 +145,6 @@ function MarginTable({ rows }: { rows: readonly MarginRow[] }) {
   )
 }
 
-/** A cell's text, with a small note below it. */
 function Below({ lead, children }: { lead: ReactNode; children: ReactNode }) {
   return (
     <>

@@ -9,7 +9,6 @@ import type { Credential, Fate } from './members-data'
 type Question = {
   title: string
   body: string
-  /** The verb on the button. */
   action: string
   /** Their credentials that the new role may not have. */
   lost: readonly Credential[]

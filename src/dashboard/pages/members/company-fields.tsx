@@ -4,7 +4,6 @@ import { type UseFormReturnType, useForm } from '@mantine/form'
 import { COUNTRIES } from '@/lib/countries'
 import { countryName } from './words'
 
-/** As sent by the server. */
 export type Company = { name: string; country: string; vatId: string | null }
 
 type Fields = { name: string; country: string | null; vatId: string }

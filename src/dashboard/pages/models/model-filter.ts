@@ -12,7 +12,6 @@ export const ORDERS: readonly { value: ModelOrder; label: string }[] = [
   { value: 'newest', label: 'Newest first' },
 ]
 
-/** Display names of capabilities. */
 export const CAPABILITY_NAMES: Readonly<Record<string, string>> = {
   tools: 'Tools',
   images: 'Images',

@@ -139,7 +139,6 @@ function toBuckets(days: Overview['days']) {
 
 const LAST_WEEK = 'Mean of the last 7 days'
 
-/** Balance, spending and number of requests. */
 function MoneyFigures({ overview }: { overview: Overview | undefined }) {
   const live = useLiveBalance()
   const money = live ?? overview
@@ -164,7 +163,6 @@ function MoneyFigures({ overview }: { overview: Overview | undefined }) {
   )
 }
 
-/** Latency, and number of active keys. */
 function SpeedFigures({ overview }: { overview: Overview | undefined }) {
   const speed = overview?.speed
   const time = (milliseconds: number | null) => (milliseconds === null ? '–' : formatDuration(milliseconds))
@@ -257,14 +255,12 @@ function StepRow({ step, number, isNext }: { step: Step; number: number; isNext:
 const OVERVIEW_KEY = ['overview'] as const
 const RECENT_COUNT = 8
 
-/** The overview's data. */
 function useOverview() {
   return useQuery({ queryKey: [...OVERVIEW_KEY, 'figures'], queryFn: () => answer(accountApi().overview.get()) })
 }
 
 type Overview = NonNullable<ReturnType<typeof useOverview>['data']>
 
-/** The latest charged requests. */
 function useRecentRequests() {
   return useQuery({
     queryKey: [...OVERVIEW_KEY, 'recent'],

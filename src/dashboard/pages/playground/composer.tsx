@@ -5,9 +5,7 @@ import { AttachButton, pastedImages, readImages, Thumbnails } from './attachment
 
 type ComposerProps = {
   isWriting: boolean
-  /** Why nothing can be sent; undefined if it can. */
   obstacle: string | undefined
-  /** Whether the model accepts images. */
   takesImages: boolean
   send(text: string, images: readonly string[]): void
   stop(): void

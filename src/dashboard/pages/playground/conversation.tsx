@@ -135,7 +135,6 @@ function AnswerText({ text }: { text: string }) {
   )
 }
 
-/** A person's own text is not parsed as Markdown. */
 function PlainText({ text }: { text: string }) {
   return (
     <Text size="sm" component="div" style={AS_WRITTEN}>

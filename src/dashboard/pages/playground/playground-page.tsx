@@ -104,10 +104,8 @@ function optionsOf({ models, tiers }: Catalogue) {
   ].filter((group) => group.items.length > 0)
 }
 
-/** Used if the conversation is still empty. */
 const EXAMPLE: Message = { role: 'user', text: 'Say hello' }
 
-/** The button and its dialog; `messages` is the conversation so far. */
 function CodeDialog({ settings, messages }: { settings: Settings; messages: readonly Message[] }) {
   const [isOpen, { open, close }] = useDisclosure()
   const isPhone = useMediaQuery('(max-width: 48em)')

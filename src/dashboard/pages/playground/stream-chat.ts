@@ -4,7 +4,6 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/
 import { SseParser } from '@/lib/streams/sse'
 
 type ChatCall = {
-  /** The caller's own key; undefined: the person's session pays. */
   key: string | undefined
   body: JsonObject
 }

@@ -22,9 +22,7 @@ export type Turn = Message & {
 export interface Chat {
   turns: readonly Turn[]
   isWriting: boolean
-  /** Sends `text`, with images as data URLs. */
   say(text: string, images: readonly string[], settings: Settings): void
-  /** Requests a new answer to the last message. */
   retry(settings: Settings): void
   stop(): void
   clear(): void

@@ -7,10 +7,8 @@ import { useSubmission } from '@/dashboard/components/fields/use-submission'
 
 type PasswordPromptProps = {
   explanation: string
-  /** The verb on the button. */
   action: string
   isDestructive?: boolean
-  /** Whether a code of the app or a backup code is also required. */
   asksForCode?: boolean
   run(password: string, code: string): Promise<void>
 }

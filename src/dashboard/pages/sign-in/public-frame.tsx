@@ -8,7 +8,6 @@ import { SchemeToggle } from '@/dashboard/components/scheme-toggle'
 type PublicFrameProps = {
   title: string
   description?: ReactNode
-  /** Below the card, such as a link to a related page. */
   footer?: ReactNode
   children: ReactNode
 }

@@ -12,7 +12,6 @@ import type { UsageItem } from './usage-data'
 
 type RecordsListProps = {
   items: readonly UsageItem[]
-  /** The URL of a request's usage record. */
   recordPath(requestId: string): string
 }
 

@@ -29,7 +29,6 @@ export function useTotals(filters: UsageFilters) {
   })
 }
 
-/** Properties by which the chart can be split. */
 export type SeriesGroup = 'model' | 'key' | 'status' | 'member' | 'tag' | 'app'
 
 /** The chart of the matching requests. */

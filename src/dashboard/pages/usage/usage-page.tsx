@@ -235,7 +235,6 @@ function without(name: string) {
   }
 }
 
-/** Calls `find` with the trimmed text. */
 function RequestSearch({ find }: { find(requestId: string): void }) {
   const [text, setText] = useState('')
   const [isWrong, setWrong] = useState(false)

@@ -49,7 +49,6 @@ const AnswerMessage = Type.Object(
   { title: 'ChatCompletionAnswerMessage' },
 )
 
-/** The answer to a request without `stream`. */
 export const AnswerSchema = Type.Object(
   {
     id: Type.String(),

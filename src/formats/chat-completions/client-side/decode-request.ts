@@ -112,7 +112,6 @@ function decodeExtensions(body: JsonObject, leftOver: JsonObject): { [field: str
   return Object.fromEntries(own)
 }
 
-/** The requested output shape; undefined if the hub doesn't have it. */
 function decodeOutput(request: WireRequest): OutputShape | undefined {
   const format = request.response_format
   if (!format || format.type === 'text') return { type: 'text' }
@@ -136,7 +135,6 @@ function oneOf<Word extends string>(words: readonly Word[], given: string): Word
   return words.find((word) => word === given)
 }
 
-/** Sampling parameters. */
 function decodeSampling(request: WireRequest): Sampling {
   const stop = typeof request.stop === 'string' ? [request.stop] : request.stop
   return {

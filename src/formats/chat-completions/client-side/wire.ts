@@ -8,7 +8,6 @@ import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject } from '@/lib/json'
 import { object, oneOf, optional, titled } from '@/lib/schemas'
 
-/** An object with unknown fields. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
 const NonEmptyString = Type.String({ minLength: 1 })
 
@@ -156,8 +155,6 @@ export type WireCacheControl = Static<typeof CacheControl>
 export type WireToolCall = Static<typeof ToolCall>
 export type WireTool = Static<typeof Tool>
 
-/** Validates a body. Throws a GatewayError `invalid_request` that names the first faulty field. */
 export type RequestCheck = (body: JsonObject) => WireRequest
 
-/** The check with the default limits. */
 export const checkRequest: RequestCheck = createRequestCheck(chatCompletionsRequest(LIMITS.messages.maxItems))

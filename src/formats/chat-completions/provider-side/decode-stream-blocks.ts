@@ -11,7 +11,6 @@ type TextKind = 'text' | 'refusal' | 'reasoning'
 
 /** Decodes choice number `choice` into blocks; tool calls stay open until the end. `takeBlock`: number of the stream's next block. */
 export class BlockReader {
-  /** Created at the first call. */
   private tools: CallReader | undefined
   private open: { kind: TextKind; block: number } | undefined
   private finishWord: string | undefined
@@ -33,7 +32,6 @@ export class BlockReader {
     return isJsonObject(json.message) && !this.hasContent ? this.pushDelta(json.message) : []
   }
 
-  /** Ends every open block. */
   closeBlocks(): ChatEvent[] {
     const events = this.closeText()
     if (this.sources) events.push(...this.lateSources(this.sources))

@@ -11,7 +11,6 @@ import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 type Call = KnownCall & {
-  /** The block's number, once the call was started. */
   block: number | undefined
   /** Arguments that arrived before the name. */
   pending: string
@@ -47,7 +46,6 @@ export class CallReader {
     })
   }
 
-  /** Whether any call was started. */
   hasCalls(): boolean {
     return this.sorter.calls.some((call) => call.block !== undefined)
   }

@@ -82,7 +82,6 @@ function inOrder(entries: readonly Entry[]): readonly Entry[] {
   return entries.toSorted((one, other) => Number(one.index) - Number(other.index))
 }
 
-/** Null if no usable count is reported: every input has at least one token. */
 function decodeEmbeddingsUsage(usage: JsonValue | undefined): Usage | null {
   if (!isJsonObject(usage)) return null
   const tokens = readCount(usage.prompt_tokens) || readCount(usage.total_tokens)

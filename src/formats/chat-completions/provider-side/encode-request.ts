@@ -58,7 +58,6 @@ function encodeSystem(system: readonly TextBlock[], quirks: ReadonlySet<string>)
   return [{ role: 'system', content: isMarked ? parts : blocks.map(({ text }) => text).join('\n\n') }]
 }
 
-/** Usage is always requested, because charges depend on it. */
 function encodeStream(request: ChatRequest, traits: TargetTraits): JsonObject {
   if (!request.stream) return {}
   if (traits.quirks.has(QUIRKS.noStreamOptions)) return { stream: true }
@@ -72,7 +71,6 @@ function encodeOutputLimit(request: ChatRequest, traits: TargetTraits, warnings:
     : { [traits.quirks.has(QUIRKS.maxTokens) ? 'max_tokens' : 'max_completion_tokens']: limit }
 }
 
-/** `response_format`; empty for plain text. */
 function encodeOutput(output: OutputShape): JsonObject {
   if (output.type === 'text') return {}
   if (output.type === 'json') return { response_format: { type: 'json_object' } }

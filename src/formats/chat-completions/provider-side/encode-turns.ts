@@ -25,9 +25,7 @@ import { PLACES } from './places'
 
 type Encoding = {
   messages: JsonObject[]
-  /** Instructions for the next user message, if system messages in between aren't possible. */
   carried: JsonObject[]
-  /** Results that were already written after their calls. */
   placed: Set<ToolResultBlock>
   quirks: ReadonlySet<string>
   warnings: Warning[]
@@ -163,7 +161,6 @@ function pushUser(encoding: Encoding, parts: JsonObject[], name?: string): void 
   encoding.messages.push({ role: 'user', content, ...(name && { name }) })
 }
 
-/** Joined texts are cached as one. */
 function marked(text: string, cache: CacheHint | undefined, { quirks }: Encoding): string | JsonObject[] {
   const mark = encodeCache(cache, quirks)
   return text === '' || mark.cache_control === undefined || quirks.has(QUIRKS.stringContent)

@@ -46,7 +46,6 @@ const Candidate = Type.Object({
   index: Type.Optional(Type.Integer()),
 })
 
-/** The answer of `:generateContent`, and each piece of a stream, which contains the new parts. */
 export const AnswerSchema = Type.Object(
   {
     candidates: Type.Optional(Type.Array(Candidate)),
@@ -57,7 +56,6 @@ export const AnswerSchema = Type.Object(
   { title: 'GenerateContentAnswer' },
 )
 
-/** A failed request, or the last piece of an interrupted stream. */
 export const ErrorSchema = Type.Object(
   {
     error: Type.Object({
@@ -74,7 +72,6 @@ export const ErrorSchema = Type.Object(
   { title: 'GenerateContentError' },
 )
 
-/** The data of a stream event, or one element of the array without `alt=sse`. */
 export const EventSchema = Type.Union([AnswerSchema, ErrorSchema], {
   title: 'GenerateContentEvent',
   description: 'One piece of a streamed answer. The last one has the finish reason and the usage, or is an error.',

@@ -1,6 +1,5 @@
 type Named = { id?: string; name?: string }
 
-/** The call of a result: the id of the call in the hub, and the function's name. */
 export type AnsweredCall = { callId: string; name?: string }
 
 export interface CallRegister {
@@ -45,7 +44,6 @@ export function createCallRegister(): CallRegister {
 
 interface Queue {
   push(call: OpenCall): void
-  /** Takes the oldest unanswered call and marks it as answered. */
   take(): OpenCall | undefined
 }
 

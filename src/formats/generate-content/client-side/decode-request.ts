@@ -44,7 +44,6 @@ export function decodeLoneBody({ model, ...body }: JsonObject): ChatRequest {
   return decodeRequest(body, { model: modelOfResource(model), stream: false })
 }
 
-/** Decodes a validated body. */
 function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest {
   if (!line.model) throw invalidRequest('the path must name a model', 'model')
   const config = wire.generationConfig ?? {}
@@ -140,7 +139,6 @@ function decodeLevel(level: string): Reasoning {
   return effort === undefined ? {} : { effort }
 }
 
-/** Sampling parameters. */
 function decodeSampling(config: WireGenerationConfig): Sampling {
   const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed } = config
   const { stopSequences, responseLogprobs, logprobs } = config

@@ -14,7 +14,6 @@ import { vectorText } from '@/formats/vectors'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { modelOfResource } from './models'
 
-/** Schemas of `:embedContent` and `:batchEmbedContents`, which validate and document requests. */
 const { requests, dimensions } = LIMITS.embeddings
 
 const Content = Type.Object(

@@ -24,7 +24,6 @@ function encodeCandidate(choice: Choice, context: AnswerContext): JsonObject {
   const texts = choice.content.filter((block) => block.type === 'text')
   const logprobsResult = encodeLogprobs(choice.logprobs)
   return {
-    // Client libraries drop a content without parts, and the user's turn with it.
     content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] },
     finishReason: encodeFinishReason(choice.finish),
     index: choice.index,

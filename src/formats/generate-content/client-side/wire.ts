@@ -8,7 +8,6 @@ import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { object, oneOf, titled } from '@/lib/schemas'
 
-/** An object with unknown fields: the caller's own data, never renamed. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
 const AnyValue = Type.Unsafe<JsonValue>(Type.Unknown())
 const NonEmptyString = Type.String({ minLength: 1 })
@@ -92,7 +91,6 @@ const ToolConfig = object({
   ),
 })
 
-/** The body of `POST /v1beta/models/{model}:generateContent` and `:streamGenerateContent`. */
 export const GenerateContentRequest = titled('GenerateContentRequest', {
   contents: Type.Array(Content, LIMITS.contents),
   systemInstruction: optional(object({ parts: optional(Type.Array(Part, LIMITS.parts)) })),
@@ -131,7 +129,6 @@ function optional<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(schema)
 }
 
-/** Validates a body. Throws a GatewayError `invalid_request` that names the first faulty field. */
 export const checkRequest = createRequestCheck(GenerateContentRequest)
 
 /** The same for the body of `:countTokens`. */

@@ -19,7 +19,6 @@ export function decodeError(status: number | undefined, body: JsonValue | undefi
   })
 }
 
-/** Reasons that concern our own account; the status PERMISSION_DENIED may also mean a forbidden file. */
 function credentialsReasonOf(details: readonly JsonObject[]): string | undefined {
   return details
     .map(({ reason }) => textOf(reason))
@@ -39,7 +38,6 @@ function statusOf(status: number | undefined, code: JsonValue | undefined): numb
   return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600 ? code : UNSTATED_STATUS
 }
 
-/** `RetryInfo.retryDelay`, such as `34.4s`, in seconds. */
 function retryDelayOf(details: readonly JsonObject[]): number | undefined {
   for (const { retryDelay } of details) {
     const match = typeof retryDelay === 'string' ? /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(retryDelay) : null

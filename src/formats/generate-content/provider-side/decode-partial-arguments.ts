@@ -2,7 +2,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 
 export interface PartialArguments {
-  /** Applies a list of `{jsonPath, stringValue | numberValue | boolValue | nullValue}`. */
   apply(pieces: readonly JsonValue[]): void
   /** The arguments so far as JSON text. Pieces without a valid place are appended, so that the text is not valid JSON. */
   text(): string

@@ -134,7 +134,6 @@ export class BlockReader {
     return this.finish !== undefined
   }
 
-  /** The events of one chunk's part for this candidate, even after its finish reason. */
   push(candidate: JsonObject): ChatEvent[] {
     const parts = isJsonObject(candidate.content) ? candidate.content.parts : undefined
     if (candidate.groundingMetadata) this.sources = decodeGrounding(candidate.groundingMetadata)

@@ -14,7 +14,6 @@ import type { SseEvent } from '@/lib/streams/sse'
 import { decodeError } from './decode-error'
 import { BlockReader } from './decode-stream-blocks'
 
-/** Every event contains the counts so far. */
 const RUNNING: RunningFields = {
   padding: [],
   usageField: 'usageMetadata',
@@ -139,7 +138,6 @@ const ANSWER_KEYS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseI
 /** Not part of this format, but some proxies send it. */
 const FOREIGN_TERMINATOR = '[DONE]'
 
-/** A unique id for a call without one, so that calls of a conversation are never confused. */
 function randomCallId(): string {
   return `call_${randomBase62(22)}`
 }

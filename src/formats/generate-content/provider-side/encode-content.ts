@@ -15,9 +15,7 @@ export type ContentContext = {
   warnings: Warning[]
   names: ReadonlyMap<string, string>
   withIds: boolean
-  /** Total characters of parsed results. */
   parsedChars: number
-  /** Total JSON values of parsed results. */
   parsedValues: number
 }
 
@@ -112,7 +110,6 @@ function mediaOf({ content }: ToolResultBlock, quirks: ReadonlySet<string>): Jso
   return content.flatMap((block) => (block.type === 'text' ? [] : [encodeMedia(block, quirks)]))
 }
 
-/** The text of a result. */
 function textOfResult(result: ToolResultBlock): string {
   const texts = result.content.flatMap((block) => {
     if (block.type === 'text') return [block.text]

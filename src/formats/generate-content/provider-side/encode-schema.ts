@@ -3,9 +3,7 @@ import { numberOf } from '@/lib/json-source/as-written'
 import { type Flattened, flattenSchema, type SchemaScope } from './flatten-schema'
 import { jsonBytes, paidFor, type SchemaBudget, spend } from './schema-budget'
 
-/** Bytes of the smallest schema. */
 const MIN_SCHEMA_BYTES = 16
-/** Bytes per name in a schema besides its characters. */
 const NAME_BYTES = 4
 const MAX_DEPTH = 48
 
@@ -34,7 +32,6 @@ function anything(texts: JsonObject): JsonObject {
   return { anyOf: [{ type: 'STRING', ...texts }, { type: 'NUMBER' }, { type: 'BOOLEAN' }, { type: 'OBJECT' }] }
 }
 
-/** Approximate size of a schema without nested schemas. */
 function sizeOf(schema: JsonObject): number {
   let bytes = MIN_SCHEMA_BYTES
   for (const key in schema) bytes += key.length + NAME_BYTES
@@ -71,7 +68,6 @@ function inferType(schema: JsonObject): string | undefined {
   return schema.minimum === undefined && schema.maximum === undefined ? undefined : 'number'
 }
 
-/** The alternatives of a choice; undefined if there is none. */
 function alternativesOf({ schema }: Flattened, types: string[]): JsonObject[] | undefined {
   const listed = [schema.anyOf, schema.oneOf].filter(Array.isArray).flat().filter(isJsonObject)
   // A constraint like "at least one of these is required" can't be expressed in the subset.
@@ -165,7 +161,6 @@ function convertRange(schema: JsonObject, type: string): JsonObject {
 
 const NUMBER_FORMATS: ReadonlySet<string> = new Set(['number float', 'number double', 'integer int32', 'integer int64'])
 
-/** The values of `enum` or `const`. */
 function literalsOf(schema: JsonObject): JsonValue[] | undefined {
   if (Array.isArray(schema.enum)) return schema.enum
   return schema.const === undefined ? undefined : [schema.const]

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { type SchemaBudget, spend } from './schema-budget'
 
-/** The state of a conversion: the root document, the references being expanded, and the remaining budget. */
 export type SchemaScope = {
   root: JsonObject
   expanding: ReadonlySet<string>
@@ -82,6 +81,5 @@ function overlay(first: JsonObject, second: JsonObject, scope: SchemaScope): Jso
 
 /** The longest chain of references. */
 const MAX_REFERENCES = 64
-/** Budget for following a reference or copying a property. */
 const MERGE_BYTES = 16
 const KEY_BYTES = 1

@@ -5,7 +5,6 @@ import type { JsonObject, JsonValue } from '@/lib/json'
 
 /** All schemas of a request together may grow by this factor. */
 const MAX_GROWTH = 2
-/** Additional bytes allowed, for small schemas. */
 const ALLOWANCE_BYTES = 8_192
 
 /** The remaining budget for all schemas of one request. `work` limits the visited nodes, `bytes` the result. */

@@ -56,7 +56,6 @@ const AnswerBlock = Type.Union(
   { title: 'MessageBlock' },
 )
 
-/** The answer to a request without `stream`. */
 export const AnswerSchema = Type.Object(
   {
     id: Type.String(),
@@ -70,7 +69,6 @@ export const AnswerSchema = Type.Object(
   { title: 'Message' },
 )
 
-/** A failed request, or the last event of an interrupted stream. */
 export const ErrorSchema = Type.Object(
   {
     type: Type.Literal('error'),
@@ -98,7 +96,6 @@ const BlockDelta = Type.Union([
   event('citations_delta', { citation: Type.Object({}, { additionalProperties: true }) }),
 ])
 
-/** The data of a stream event; the event's name is its type. */
 export const EventSchema = Type.Union(
   [
     event('message_start', { message: AnswerSchema }),

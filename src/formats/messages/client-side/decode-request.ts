@@ -31,7 +31,6 @@ export function decodeRequest(body: JsonObject): ChatRequest {
   }
 }
 
-/** Decodes the fields that requests and count_tokens have in common, after validation. */
 function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatRequest {
   const { system, turns } = decodeTurns(wire.messages)
   markLastTurn(turns, decodeCache(wire.cache_control))
@@ -86,7 +85,6 @@ function decodeOutput(wire: WireCountRequest, body: JsonObject): OutputShape {
   return { type: 'json-schema', schema: asWritten(older.schema) }
 }
 
-/** Effort or token budget, and whether the caller wants the thinking. */
 function decodeReasoning({ thinking, output_config }: WireCountRequest): Reasoning | undefined {
   const effort = EFFORTS.find((known) => known !== 'none' && known === output_config?.effort)
   if (!thinking) return effort && { effort }
@@ -102,7 +100,6 @@ function decodeReasoning({ thinking, output_config }: WireCountRequest): Reasoni
   }
 }
 
-/** Sampling parameters. */
 function decodeSampling(wire: WireRequest): Sampling {
   return {
     temperature: wire.temperature,

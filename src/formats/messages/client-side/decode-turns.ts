@@ -76,7 +76,6 @@ function decodeTurn(
     else blocks.push(...decodeBlock(block, at, names))
     callMark = mark?.signs === 'call' ? mark : undefined
   }
-  // Each block's role was checked above.
   return { role, content: blocks } as Turn
 }
 

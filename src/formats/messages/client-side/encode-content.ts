@@ -47,7 +47,6 @@ export function encodeThought(block: Omit<ReasoningBlock, 'type'>, isWanted: boo
   return [{ type: 'thinking', thinking: text, signature: encodeSignature(signature, 'reasoning') }]
 }
 
-/** Encrypted thinking, marked if another format encrypted it. */
 function encodeRedacted(redacted: Signature): JsonObject {
   return { type: 'redacted_thinking', data: encodeSignature(redacted, 'reasoning') }
 }

@@ -30,7 +30,6 @@ type Segment = {
   id: string
   name: string
 }
-/** Complete frames that wait for their turn. */
 type Whole = { kind: 'whole'; write: () => Frame[] }
 
 export class BlockWriter {
@@ -224,13 +223,11 @@ export class BlockWriter {
     return segment.isEnded ? [...out, this.frames.stop()] : out
   }
 
-  /** Ends all open blocks. */
   end(): Frame[] {
     for (const segment of this.queue.slice(this.head)) if (segment.kind !== 'whole') segment.isEnded = true
     return this.advance()
   }
 
-  /** A summary of the content written so far. */
   emitted(): Emitted {
     return this.written
   }

@@ -22,7 +22,6 @@ export function createFrameWriter() {
     return { event: type, data: JSON.stringify({ type, index, ...fields }) }
   }
 
-  /** A complete block with the deltas that clients expect. */
   function whole(block: JsonObject): Frame[] {
     switch (block.type) {
       case 'text':

@@ -81,7 +81,6 @@ class MessageEncoder implements StreamEncoder {
   }
 }
 
-/** The event's name is its type. */
 function toFrame(body: JsonObject): Frame {
   return { event: String(body.type), data: JSON.stringify(body) }
 }

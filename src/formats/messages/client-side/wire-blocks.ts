@@ -85,7 +85,6 @@ const ToolResult = Type.Object({
 })
 const ToolReference = Type.Object({ type: Type.Literal('tool_reference'), tool_name: Type.String({ minLength: 1 }) })
 
-/** Blocks with a meaning in every format, by type. */
 export const BLOCKS = {
   text: Text,
   image: Image,

@@ -139,7 +139,6 @@ const RequestFields = {
   ),
 }
 
-/** The body of `POST /v1/messages`. */
 export const MessagesRequest = Type.Object(RequestFields, { title: 'MessageRequest' })
 
 /** The body of `POST /v1/messages/count_tokens`: a request without the fields that only affect the answer. */

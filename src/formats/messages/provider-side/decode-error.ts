@@ -3,7 +3,6 @@ import type { ProviderError } from '@/chat/provider-error'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonValue, textOf } from '@/lib/json'
 
-/** The status of each error type, for streams, which only name the type. */
 const STATUS_OF_TYPE = new Map<string, number>([
   ['invalid_request_error', 400],
   ['authentication_error', 401],

@@ -39,7 +39,6 @@ function readToolUses(content: readonly JsonValue[], usage: JsonValue | undefine
   return Object.keys(uses).length > 0 ? uses : undefined
 }
 
-/** The hub's block for a wire block; none if its type is unknown. */
 function decodeContent(block: JsonValue): AnswerBlock[] {
   if (!isJsonObject(block)) return []
   switch (block.type) {

@@ -145,7 +145,6 @@ export class BlockReader {
     return events
   }
 
-  /** Whether any tool call was started. */
   hasToolCalls(): boolean {
     return this.hasCalled
   }

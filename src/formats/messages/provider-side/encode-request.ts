@@ -123,7 +123,6 @@ const MAX_TEMPERATURE = LIMITS.temperature.maximum
 /** The lowest top_p that the API accepts with thinking. */
 const MIN_TOP_P_WITH_THINKING = 0.95
 
-/** Uses the quirks `noSampling` and `temperatureOrTopP`. */
 function encodeSampling(
   sampling: Sampling,
   traits: TargetTraits,

@@ -16,7 +16,6 @@ import { PLACES } from './places'
 
 export type Message = { role: 'user' | 'assistant' | 'system'; content: JsonObject[] }
 
-/** For each call's original id: the ids it got in this message, and how many of them have a result. */
 type OpenCalls = Map<string, { ids: string[]; answered: number }>
 
 const OPENING = '(The conversation begins with the assistant.)'
@@ -57,7 +56,6 @@ function append(messages: Message[], { role, content }: Message): void {
   else for (const block of content) last.content.push(block)
 }
 
-/** Adds the turn's calls to `open`. */
 function encodeAssistantTurn(
   turn: ModelTurn,
   newId: (id: string) => string,

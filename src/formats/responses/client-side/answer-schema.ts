@@ -29,7 +29,6 @@ const Item = Type.Object(
   },
 )
 
-/** The answer to a request without `stream`. */
 export const AnswerSchema = Type.Object(
   {
     id: Type.String(),
@@ -59,7 +58,6 @@ export const ErrorSchema = Type.Object(
   { title: 'ResponseError' },
 )
 
-/** The data of a stream event; the event's name is its type. */
 export const EventSchema = Type.Object(
   {
     type: Type.String({ description: 'response.created, response.output_text.delta and others' }),

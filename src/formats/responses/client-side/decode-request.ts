@@ -71,7 +71,6 @@ export function decodeRequest(body: JsonObject): ChatRequest {
   }
 }
 
-/** Refuses requests that refer to data stored only at a provider, or not at all. */
 function refuseUnavailable(request: WireRequest, body: JsonObject): void {
   if (request.background) throw invalidRequest('background: answers are not made in the background here', 'background')
   for (const field of ['conversation', 'prompt'] as const) {
@@ -91,7 +90,6 @@ function refuseUnavailable(request: WireRequest, body: JsonObject): void {
   }
 }
 
-/** Tools with their places in the body; those that may be omitted are marked. */
 function placedServerTools({ others, dropped }: DecodedTools, limit: WireRequest['max_tool_calls']): ServerTool[] {
   const listed = [...others.map((placed) => ({ ...placed, isOptional: false }))]
   for (const placed of dropped) listed.push({ ...placed, isOptional: true })
@@ -117,7 +115,6 @@ function decodeExtensions(body: JsonObject, tools: DecodedTools, { unread }: Dec
   ])
 }
 
-/** The output shape; undefined if the hub doesn't have it. `latestFormat`, from a later item, has priority. */
 function decodeOutput({ text }: WireRequest, latestFormat?: JsonObject | null): OutputShape | undefined {
   const format: JsonObject | null | undefined = latestFormat ?? (text?.format as JsonObject | null | undefined)
   if (!format || format.type === 'text') return { type: 'text' }
@@ -128,7 +125,6 @@ function decodeOutput({ text }: WireRequest, latestFormat?: JsonObject | null): 
   return schemaOutput({ ...format, schema })
 }
 
-/** Effort, and whether to show a summary. `latestEffort`, from a later item, has priority. */
 function decodeReasoning({ reasoning }: WireRequest, latestEffort?: string | null): Reasoning | undefined {
   const given = latestEffort ?? reasoning?.effort
   const effort = EFFORTS.find((candidate): candidate is Effort => candidate === given)
@@ -137,7 +133,6 @@ function decodeReasoning({ reasoning }: WireRequest, latestEffort?: string | nul
   return effort === 'none' ? { effort } : { effort, visible: wantsSummary }
 }
 
-/** Sampling parameters. The format has no penalties, seed or stop sequences. */
 function decodeSampling(request: WireRequest): Sampling {
   const wantsLogprobs = request.include?.includes(LOGPROBS) ?? false
   return {

@@ -8,7 +8,6 @@ import { asWritten } from '@/lib/json-source/as-written'
 import { createToolNames, flatName, type ToolNames } from './tool-names'
 import { checkItem, typeOfItem, type WireRequest } from './wire'
 
-/** A tool with its place in the body. */
 type PlacedTool = { tool: JsonObject; path: string }
 
 /**
@@ -164,7 +163,6 @@ function decodeAllowedTools(choice: JsonObject, origins: ReadonlyMap<string, Too
   return { type: choice.mode === 'required' ? 'required' : 'auto', names: [...names] }
 }
 
-/** The provider-side name of the one chosen tool. */
 function chosenName(chosen: JsonObject): string | undefined {
   if (chosen.type !== 'function' && chosen.type !== 'custom') return undefined
   const named = isJsonObject(chosen.function) ? chosen.function : chosen
@@ -176,7 +174,6 @@ function isHabit(type: JsonValue | undefined): boolean {
   return typeof type === 'string' && OFFERED_BY_HABIT.test(type)
 }
 
-/** Whether the caller requires a tool of that type. */
 function isNamed({ tool_choice: choice }: WireRequest, type: JsonValue | undefined): boolean {
   return isJsonObject(choice) && choice.type === type
 }

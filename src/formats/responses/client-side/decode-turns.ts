@@ -19,7 +19,6 @@ import {
   type WireRequest,
 } from './wire'
 
-/** An item with its place in the body. */
 type PlacedItem = { item: WireAnyItem; path: string }
 
 const CALLS: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call'])
@@ -34,17 +33,12 @@ export type DecodedTurns = {
   unread: JsonObject[]
 }
 
-/** The state while reading the conversation. */
 type Reading = DecodedTurns & {
   /** Provider-side tool names by call id. */
   names: Map<string, string>
-  /** Ids of calls without an output, in order. */
   unanswered: Set<string>
-  /** Total size of all calls' arguments so far. */
   argumentsRead: ArgumentsRead
-  /** The proof of the next call. */
   callSignature: Signature | undefined
-  /** The turn of the immediately preceding outputs. */
   results: UserTurn | undefined
 }
 
@@ -192,7 +186,6 @@ function pushAssistant(reading: Reading, content: ModelBlock[]): void {
   else if (content.length > 0) reading.turns.push({ role: 'assistant', content })
 }
 
-/** Moves messages between calls and their outputs behind the outputs. Calls without an output delay nothing. */
 function orderItems(items: readonly WireAnyItem[]): PlacedItem[] {
   const lastOutput = new Map<unknown, number>()
   items.forEach((item, index) => {

@@ -54,7 +54,6 @@ export function lastStatus({ status }: Pick<Ending, 'status'>): ItemStatus {
   return status === 'completed' ? 'completed' : 'incomplete'
 }
 
-/** The variable fields of a response. */
 type Moment = Omit<Ending, 'status'> & {
   status: string
   error: JsonObject | null
@@ -96,7 +95,6 @@ type BlockContext = {
   newId: (id: string) => string
   context: AnswerContext
   logprobs: JsonObject[]
-  /** Length of the preceding texts. */
   before: number
 }
 

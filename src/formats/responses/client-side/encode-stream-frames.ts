@@ -11,7 +11,6 @@ export type Lane = {
   kind: 'text' | 'refusal' | 'reasoning' | 'call'
   id: string
   index: number
-  /** The parts so far, in the item's form. */
   parts: string[]
   sources?: readonly Source[]
   callId: string

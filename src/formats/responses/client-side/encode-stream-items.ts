@@ -34,7 +34,6 @@ export class ItemWriter {
   private readonly lanes = new Map<number, Lane>()
   private readonly newCallId = createToolIds()
   private readonly items: JsonObject[] = []
-  /** The delayed call. */
   private held: number | undefined
   /** Index in `items` of the item whose final event is delayed. */
   private ended: number | undefined
@@ -229,7 +228,6 @@ export class ItemWriter {
     return [...before, ...closing(lane, this.emit)]
   }
 
-  /** Records a piece of an open item whose event is written elsewhere. */
   note({ block, text }: TextPiece): void {
     this.lanes.get(block)?.parts.push(text)
   }
@@ -240,7 +238,6 @@ export class ItemWriter {
     return [...closing, ...this.finish(status)]
   }
 
-  /** All items so far, including the content of open ones. */
   output(): JsonObject[] {
     for (const lane of this.lanes.values()) if (lane.index !== -1) this.items[lane.index] = itemOf(lane, 'incomplete')
     return this.items
@@ -251,7 +248,6 @@ export class ItemWriter {
   }
 }
 
-/** Text to send after a complete call's last piece. */
 function restOf({ custom, parts }: Lane): string {
   if (custom) return custom.end()
   return parts.join('').trim() === '' ? encodeArguments('') : ''

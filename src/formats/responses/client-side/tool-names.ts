@@ -9,7 +9,6 @@ const ILLEGAL_CHARACTERS = /[^A-Za-z0-9_-]/g
 const DIGEST_CHARS = 8
 
 export interface ToolNames {
-  /** Registers the tool at `path` and returns its provider-side name. Throws if another tool has that name. */
   add(origin: ToolOrigin, path: string): string
   /** The tools that are not functions or have another name for the caller, by provider-side name. */
   origins(): ReadonlyMap<string, ToolOrigin>

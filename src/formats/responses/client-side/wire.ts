@@ -64,12 +64,10 @@ const Reasoning = object({
   encrypted_content: optional(Type.String()),
 })
 
-/** An image made by the model. */
 const ImageGenerationCall = object({ result: optional(Type.String()), output_format: optional(Type.String()) })
 
 const AdditionalTools = object({ tools: Type.Array(object({ type: NonEmptyString }), LIMITS.tools) })
 
-/** A message of another agent of the caller. */
 const AgentMessage = object({
   content: optional(Content),
   message: optional(Type.String()),
@@ -124,7 +122,6 @@ const TextFormat = object({
   strict: optional(Type.Boolean()),
 })
 
-/** The body of `POST /v1/responses`. */
 export const ResponsesRequest = titled('ResponsesRequest', {
   model: Type.String({ ...LIMITS.modelChars, description: 'A model or tier from GET /v1/models' }),
   input: optional(

@@ -44,7 +44,6 @@ export function decodeError(status: number | undefined, body: JsonValue | undefi
   const fields = isJsonObject(error) ? error : {}
   const said = [fields.message, isJsonObject(whole) ? whole.error : undefined, fields.detail, whole]
   const message = said.find((candidate) => typeof candidate === 'string' && candidate !== '')
-  // The type of an event or response object is not an error type.
   const type = fields === whole && (fields.type === 'error' || fields.object === 'response') ? undefined : fields.type
   const word = [fields.code, type, fields.status].find(isWord)
   const kind = textOf(word)

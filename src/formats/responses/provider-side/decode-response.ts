@@ -53,7 +53,6 @@ export function readCreated(value: JsonValue | undefined): number {
   return typeof value === 'number' && Number.isSafeInteger(Math.floor(value)) ? Math.max(0, Math.floor(value)) : 0
 }
 
-/** The log probabilities of all texts in order, in the hub's form. */
 function readLogprobs(output: readonly JsonValue[]): JsonObject | undefined {
   const parts = output.flatMap((item) => (isJsonObject(item) && Array.isArray(item.content) ? item.content : []))
   const content = parts.flatMap((part) => (isJsonObject(part) && Array.isArray(part.logprobs) ? part.logprobs : []))

@@ -17,13 +17,11 @@ type Message = { type: 'message'; parts: Map<JsonValue, Part> }
 type Thought = { type: 'reasoning'; at: Place; source: string | undefined; section: JsonValue; hasText: boolean }
 type Call = { type: 'call'; call: OpenCall }
 type Item = Message | Thought | Call | { type: 'skipped' }
-/** The item at an index of the output. */
 type Slot = { item: Item; isOpen: boolean; id: string | undefined }
 
 export class BlockReader {
   private readonly slots = new Map<JsonValue | undefined, Slot>()
   private count = 0
-  /** Block number of the first text. */
   private firstText: number | undefined
   /** Number of items by kind. */
   private readonly told = new Map<string, number>()
@@ -231,7 +229,6 @@ export class BlockReader {
     }
   }
 
-  /** Ends all open blocks; `output` is the final one, for items without events. */
   closeAll(output: readonly JsonValue[] = []): ChatEvent[] {
     const items = output.filter(isJsonObject)
     // If events were missing, indexes of the list differ from those of the events, so items are then found by id.
@@ -264,7 +261,6 @@ export class BlockReader {
     return this.saw.refusal
   }
 
-  /** Whether arguments arrived for a call that never got a name. */
   hasNamelessCall(): boolean {
     return this.saw.nameless
   }

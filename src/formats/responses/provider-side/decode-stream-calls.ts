@@ -6,7 +6,6 @@ import { callId } from './decode-content'
 export type Place = { choice: 0; block: number }
 
 export interface OpenCall {
-  /** Handles the added item. */
   start(item: JsonObject): ChatEvent[]
   append(text: string): ChatEvent[]
   /** Handles the complete arguments; some of them may have arrived before. */
@@ -20,9 +19,7 @@ export interface OpenCall {
 /** Reads a stream's tool call: in pieces, whole, or with the finished item. `takePlace`: the next block's position. `type`: its kind. */
 export function createCall(takePlace: () => Place, { type }: JsonObject): OpenCall {
   const isCustom = type === 'custom_tool_call'
-  /** Set once the call has a name. */
   let at: Place | undefined
-  /** All arguments so far, as on the wire. */
   let text = ''
 
   function start(item: JsonObject): ChatEvent[] {

@@ -47,7 +47,6 @@ class ResponseDecoder implements StreamDecoder {
   private phase: 'open' | 'done' | 'failed' = 'open'
   private isStarted = false
 
-  /** The start of the answer, emitted once: some providers repeat it or omit it. */
   private started(response: JsonObject): ChatEvent[] {
     if (this.isStarted) return []
     this.isStarted = true

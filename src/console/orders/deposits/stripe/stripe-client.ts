@@ -7,11 +7,8 @@ export const STRIPE_API_VERSION = '2026-10-28.endive'
 
 export type StripeSettings = {
   secretKey: string
-  /** Whether the key moves real money. */
   isLive: boolean
-  /** The newest first. */
   webhookSecrets: readonly string[]
-  /** Undefined: Stripe's own address. */
   apiBase: string | undefined
   hasInvoices: boolean
   addsTax: boolean

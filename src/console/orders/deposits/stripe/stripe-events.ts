@@ -4,7 +4,6 @@ import { isJsonObject, type JsonObject } from '@/lib/json'
 import { paymentIntentOf, readDispute, readRefund, readSession, type Session } from './stripe-objects'
 
 type ReaderDeps = {
-  /** Whether the gateway's key moves real money. */
   isLive: boolean
   /** The session of a payment; undefined if it was made in another way. */
   sessionOf(paymentIntentId: string): Promise<Session | undefined>

@@ -76,7 +76,6 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
   )
 }
 
-/** `keys` of `keys:read`. */
 function nameOf(scope: Scope): string {
   return scope.slice(0, scope.indexOf(':'))
 }
