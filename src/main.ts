@@ -1,7 +1,4 @@
-/**
- * The entry of `bun run start`: loads settings and catalogue, connects the stores, then runs one server here or several processes until a
- * signal.
- */
+/** The entry of `bun run start`: settings, catalogue, stores; then one server here or several processes until a signal. */
 
 import { answerArguments } from '@/boot/arguments'
 import { EmbeddedServerError } from '@/boot/embedded/error'

@@ -131,10 +131,7 @@ async function create(
   return { kind: 'created', keyId, key: text }
 }
 
-/**
- * Loads a new member's budgets into the ledger if they are missing there. Called before the member gets a key, or uses the account's
- * playground key.
- */
+/** Loads a new member's budgets into the ledger, before the member gets a key or uses the account's playground key. */
 async function tellOfMember({ db }: Database, ledger: Ledger, accountId: string, userId: string): Promise<void> {
   const ofMember = and(eq(budgets.accountId, accountId), eq(budgets.scope, 'member'), eq(budgets.scopeId, userId))
   const [budget] = await db.select({ limit: budgets.limit }).from(budgets).where(ofMember).limit(1)

@@ -1,6 +1,4 @@
-/**
- * Takes credit back: withheld in the ledger, written to Postgres, then final. After a crash, Postgres decides whether the debit happened.
- */
+/** Takes credit back: withheld in the ledger, written to Postgres, then final. After a crash, Postgres decides the outcome. */
 import { and, eq, isNull, lt } from 'drizzle-orm'
 import type { Transaction } from '@/db/client'
 import { creditOutbox } from '@/db/schema'
@@ -11,10 +9,7 @@ import { type Nano, nano, ZERO_NANO } from '@/lib/money'
 import { lockAccount } from './in-order'
 import { type MovableCredit, movableOf, reversibleCredit, sumOf } from './transfers/movable'
 
-/**
- * `amount` is positive. `allowNegative`: the debit is made even if the ledger is unreachable. Else, with `leavesReversible`, credit that
- * payers can still take back is not touched.
- */
+/** `amount` > 0. `allowNegative`: even if the ledger is unreachable. Else `leavesReversible` leaves what payers can take back. */
 type Debit = Withheld & { allowNegative: boolean; leavesReversible: boolean }
 
 /** `available`: all that the account can lose. `reversible`: the rest is credit that payers can still take back. */

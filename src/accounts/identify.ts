@@ -15,10 +15,7 @@ type IdentifyOptions = {
   timeoutMs?: number
 }
 
-/**
- * Undefined if there is no such key; a promise if it isn't remembered. Throws `overloaded` if Postgres is unreachable. Does not check the
- * key's status.
- */
+/** Undefined without such a key; a promise if not remembered. `overloaded` without Postgres. Does not check the key's status. */
 export type Identify = (keyText: string, beforeLookUp?: () => void) => Soon<Payer | undefined>
 
 const DEFAULTS = { memorySize: 50_000, timeoutMs: 2_000 } satisfies Required<IdentifyOptions>
@@ -80,10 +77,7 @@ export function createIdentify(
 
 type KeyRow = { key_hash: string; account_id: string; id: string; ordinal: number }
 
-/**
- * Payer and secret number by hash, also for expired secrets; deleted keys have no account. Joined with the hashes: Postgres would compare
- * an array with every row of the table.
- */
+/** Payer and secret number by hash, also for expired secrets; deleted keys: no account. A join: an array would scan the table. */
 async function findInHistory({ sql }: Database, keyHashes: readonly string[]): Promise<Map<string, Payer>> {
   const rows = await sql<KeyRow[]>`
     WITH asked AS (SELECT unnest(${textArray(keyHashes)}::text::text[]) AS key_hash)

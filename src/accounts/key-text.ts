@@ -1,7 +1,4 @@
-/**
- * The text of an API key: `<service>-` + 30 random base62 characters + 6 characters of checksum, so that a typo is refused without a
- * lookup.
- */
+/** An API key: `<service>-`, 30 random base62 characters, and a checksum of 6, so that a typo is refused without a lookup. */
 import { crc32 } from 'node:zlib'
 import { randomBase62, sha256Hex, toBase62 } from '@/lib/ids'
 

@@ -21,10 +21,7 @@ import { ensureAccount, nameOf, passwordCredential } from './users'
 
 type User = typeof users.$inferSelect
 
-/**
- * Creates the administrator or changes password and role. A change ends sessions; if a non-administrator had the address, their second
- * factor is removed.
- */
+/** Creates the administrator or changes password and role; a change ends sessions. A former non-administrator loses the second factor. */
 export async function upsertAdministrator(
   database: Database,
   address: string,

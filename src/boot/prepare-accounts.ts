@@ -30,9 +30,7 @@ export async function prepareAccounts({ config, isSandboxed }: PrepareOptions, s
   }
 }
 
-/**
- * Makes or completes the demo account, if it is offered and nobody else has an account. Secrets are returned only if never shown before.
- */
+/** Makes or completes the demo account, if offered and nobody else has an account. Secrets are returned only the first time. */
 export async function offerDemoAccount(
   { config, catalog, logger }: PrepareOptions,
   stores: Stores,

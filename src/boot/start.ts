@@ -57,10 +57,7 @@ type Prepared = {
 /** How often a supervised process checks that its supervisor still runs. */
 const PARENT_CHECK_MS = 1_000
 
-/**
- * Starts the gateway from an environment. Rejects with a {@link FatalStartError} or EmbeddedServerError, whose message explains what the
- * operator must do.
- */
+/** Starts the gateway from an environment. Rejects with a {@link FatalStartError} or EmbeddedServerError that says what to do. */
 export async function start(environment: Environment, logWriter: LogWriter): Promise<Running> {
   const prepared = await prepare(environment, logWriter)
   const { supervised } = prepared.config

@@ -18,10 +18,7 @@ export type Stores = {
 /** In the project's folder, so that a downloaded server survives deleting the data. */
 const CACHE_DIR = join(import.meta.dir, '..', '..', '.cache')
 
-/**
- * Starts the stores that are not configured, in parallel. `environment` has proxy settings for downloads. Throws a one-line
- * EmbeddedServerError.
- */
+/** Starts the stores that are not configured, in parallel. `environment`: proxies for downloads. Throws EmbeddedServerError (one line). */
 export async function openStores(config: Config, environment: Environment, progress: Progress): Promise<Stores> {
   const { dataDir, redisUrls, databaseUrl, migratorUrl } = config
   const started: EmbeddedServer[] = []

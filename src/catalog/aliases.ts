@@ -15,10 +15,7 @@ export function mapAliases(sold: readonly (Model | Tier)[]): ReadonlyMap<string,
 
 type Lists = { models: readonly unknown[]; tiers?: readonly unknown[] }
 
-/**
- * Adds a fault for each alias that is the id or alias of another entry, or a duplicate in its own. Entries with other faults are checked
- * too.
- */
+/** Adds a fault for each alias that is another entry's id or alias, or a duplicate. Also checks entries with other faults. */
 export function checkAliases({ models, tiers = [] }: Lists, faults: FaultList): void {
   const entries = [...placesOf(models, 'models'), ...placesOf(tiers, 'tiers')]
   const places = new Map<string, string>()

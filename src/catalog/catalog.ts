@@ -58,10 +58,7 @@ const FileSchema = Type.Object(
   { additionalProperties: false, description: 'an object' },
 )
 
-/**
- * Reads and validates the catalogue `text`. `${NAME}` is replaced from `environment`, or from the file named by `NAME_FILE` there. All
- * faults are reported at once.
- */
+/** Reads and validates the catalogue `text`, with `${NAME}` from `environment` or the file in `NAME_FILE`. Reports all faults at once. */
 export function loadCatalog(
   text: string,
   environment: Record<string, string | undefined>,

@@ -134,10 +134,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(atMs) && utcDayOf(atMs) === text
 }
 
-/**
- * The targets whose provider has a key. A provider's quirks apply to all its targets; the model's `cost` and tool prices apply if a target
- * sets none.
- */
+/** Targets whose provider has a key, with the provider's quirks. The model's `cost` and tool prices apply if a target sets none. */
 function readTargets(
   { targets: entries, pricing }: AnyModelFile,
   cost: Pricing | undefined,

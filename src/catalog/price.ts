@@ -58,9 +58,7 @@ export function listForAnswer(
   return own && costOf(own) < costOf(most) ? own : most
 }
 
-/**
- * The lists of the tiers that may answer: any tier if the provider chooses, else the requested one, or the standard list if that has none.
- */
+/** The lists of tiers that may answer: all if the provider chooses, else the requested one's, or the standard one. */
 function coveredLists(pricing: Pricing, asked: string | undefined): readonly PriceList[] {
   if (asked === undefined) return [pricing, ...(pricing.serviceTiers?.values() ?? [])]
   const own = listOfTier(pricing, asked)

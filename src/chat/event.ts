@@ -30,10 +30,7 @@ export type ChatEvent =
   | { type: 'finish'; choice: number; finish: FinishReason }
   /** Uses of provider-run tools, for all kinds that the provider reports; the latest count of each is valid. */
   | { type: 'tool-uses'; uses: ToolUses }
-  /**
-   * `unknown`: token classes without a price here. `cost`: the price stated by the provider. `serviceTier`: the tier that was used, named
-   * as in `service-tier.ts`.
-   */
+  /** `unknown`: classes without a price. `cost`: stated by the provider. `serviceTier`: the tier used, as in `service-tier.ts`. */
   | { type: 'usage'; usage: Usage; unknown?: readonly string[]; cost?: Nano; serviceTier?: string }
   /** An error of the provider inside a stream that began with status 200. */
   | { type: 'error'; error: ProviderError }

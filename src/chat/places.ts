@@ -35,10 +35,7 @@ type Place = keyof PlaceTable
 const WORDS: Record<MediaKind, string> = { image: 'pictures', audio: 'audio', video: 'video', file: 'files' }
 const WHERE: Record<Place, string> = { user: '', model: " in the model's own turns", result: ' in results of tools' }
 
-/**
- * The turns with each block at a place that the format allows; `turns` itself if nothing moves. Throws `invalid_request` for blocks without
- * any such place.
- */
+/** The turns with each block where the format allows it; `turns` itself if nothing moves. Throws `invalid_request` if there is no place. */
 export function placeTurns(turns: readonly Turn[], table: PlaceTable): readonly Turn[] {
   return turns.every((turn) => isInPlace(turn, table)) ? turns : new Placer(table).place(turns)
 }

@@ -17,10 +17,7 @@ export type FinishKind =
   | 'error'
   | 'unknown'
 
-/**
- * `raw` is the provider's own value; `sequence` the stop sequence that matched, if the provider reports it. `isUnlisted`: the value is
- * unknown, and `kind` is guessed from it.
- */
+/** `raw`: the provider's own value; `sequence`: the matched stop sequence. `isUnlisted`: `raw` is unknown and `kind` guessed. */
 export type FinishReason = { kind: FinishKind; raw?: string; sequence?: string; isUnlisted?: true }
 
 export type AnswerBlock = Extract<

@@ -105,10 +105,7 @@ function told(email: string, outcome: 'done' | 'unknown_user', facts: object = {
   return { output: { email, ...facts } }
 }
 
-/**
- * Deactivates the keys that end with the person. An account's other keys stay if somebody else can sign in to it. The playground's key is
- * useless without a session.
- */
+/** Deactivates keys that end with the person: not those of an account that others can sign in to, or a playground's. */
 async function deactivateKeys({ database, apiKeys, by }: Services, email: string): Promise<string[]> {
   const keyIds = await keysEndingWith(database, email)
   for (const keyId of keyIds) await apiKeys.deactivate(keyId, undefined, by)

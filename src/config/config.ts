@@ -24,9 +24,7 @@ export type Config = {
   host: string
   /** 0: the system chooses a free port. */
   port: number
-  /**
-   * The address of one server, of Sentinels (with commas inside), or of the nodes of a Redis Cluster. Undefined: start an embedded server.
-   */
+  /** The address of one server, Sentinels (with commas), or cluster nodes. Undefined: start an embedded server. */
   redisUrls: string[] | undefined
   redisKeyPrefix: string
   /** Undefined: start an embedded server. */

@@ -1,7 +1,4 @@
-/**
- * The account that the pages show, taken from the URL. Changing the account reloads the document, so that no other account's data stay in
- * memory.
- */
+/** The account that the pages show, from the URL. A change reloads the document, so that no other account's data stay in memory. */
 import { api } from './client'
 import { useViewer, type Viewer } from './session'
 

@@ -20,10 +20,7 @@ let retryTimer: Timer | undefined
 let usageTimer: Timer | undefined
 let isUsageWaiting = false
 
-/**
- * Receives the account's live events while the component is mounted, if the person may see the balance. `onUsage` is called for new
- * requests.
- */
+/** Receives live events while the component is mounted, if the person may see the balance. `onUsage`: new requests. */
 export function useLiveEvents(onUsage?: () => void): void {
   const isAllowed = useMay()('billing.read')
   useEffect(() => {

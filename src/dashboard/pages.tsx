@@ -5,10 +5,7 @@ import { lazyPage } from './load-page'
 export type PageRoute = {
   /** A wouter pattern, such as `/keys/:keyId`; account pages have it below `/a/:accountId`. */
   path: string
-  /**
-   * `public`: without the menu, for people who are not signed in; `person`: anybody signed in; `administrator`: role admin; else the
-   * permission needed in the account.
-   */
+  /** `public`: without menu, not signed in; `person`: signed in; `administrator`: role admin; else the account's permission. */
   audience: 'public' | 'person' | 'administrator' | Permission
   component: ComponentType
 }

@@ -83,9 +83,7 @@ export const LINE_VERDICTS = [
 ] as const
 export type LineVerdict = (typeof LINE_VERDICTS)[number]
 
-/**
- * The result of a line at the commit: `kept` waits for an administrator; `refused` was imported since; `rejected` may be imported again.
- */
+/** The result of a line: `kept` waits for an administrator; `refused` was imported since; `rejected` may be imported again. */
 export const LINE_RESULTS = ['credited', 'awaiting_approval', 'kept', 'refused', 'rejected'] as const
 export type LineResult = (typeof LINE_RESULTS)[number]
 

@@ -56,9 +56,7 @@ export function recordSumsQuery(table: string): string {
     GROUP BY account_id, month`
 }
 
-/**
- * A query for `account_id, month, requests, cost_nano, output_tokens, provider_cost_nano` of the daily sums for which `condition` is true.
- */
+/** A query for `account_id, month, requests, cost_nano, output_tokens, provider_cost_nano` of daily sums where `condition` is true. */
 export function daySumsQuery(condition: string): string {
   return `
     SELECT account_id, ${MONTH_OF_DAY} AS month, sum(requests) AS requests, sum(cost_nano) AS cost_nano,

@@ -4,9 +4,7 @@ import type { Beta } from '@/chat/protocol'
 /** Clouds that sell Claude; Anthropic itself accepts all betas. `mantle` is Bedrock's own `/anthropic`. */
 export type Cloud = 'bedrock' | 'mantle' | 'vertex' | 'foundry'
 
-/**
- * For each cloud: `carried` (by its own name), or the cloud's name. A missing cloud would refuse the beta, so it is omitted and reported.
- */
+/** By cloud: `carried`, or the cloud's name. A cloud that is missing would refuse the beta: it is omitted and reported. */
 type Row = Readonly<Partial<Record<Cloud, string>>>
 
 const carriedBy = (...clouds: Cloud[]): Row => Object.fromEntries(clouds.map((cloud) => [cloud, CARRIED]))

@@ -39,10 +39,7 @@ export type Dialect = Omit<Endpoint, 'credential'> & {
   takenBeta?(beta: Beta): string | undefined
   /** Filters the caller's protocol headers; missing if all are sent. */
   protocolHeaders?(headers: Readonly<Record<string, string>>): Record<string, string>
-  /**
-   * How to convert an answer with these headers to the format; undefined if it has the format already. Missing if all do. `doubted` is
-   * called if the answer contains two different token counts.
-   */
+  /** How to convert an answer with these headers; undefined or missing if it has the format. `doubted` gets two differing counts. */
   readAnswer?(headers: Headers, doubted?: (counts: CountsInDoubt) => void): AnswerReading | undefined
   /** Decodes an error response; undefined if it has the format's form. Never throws. */
   decodeError?(status: number, headers: Headers, body: JsonValue | undefined): ProviderError
@@ -62,10 +59,7 @@ export type CountsInDoubt = { told: JsonObject; measured: JsonObject }
 export type AnswerReading =
   | {
       kind: 'stream'
-      /**
-       * The format's event stream, as far as these bytes complete it. Invalid bytes become an error event, after which nothing follows.
-       * Never throws.
-       */
+      /** The format's event stream, as far as these bytes complete it. Invalid bytes end it with an error event. Never throws. */
       push(bytes: Uint8Array): string
       end(): string
     }

@@ -88,9 +88,7 @@ export type RunningFields = {
   counts: readonly string[]
 }
 
-/**
- * Decodes one upstream stream into events, without I/O; never throws. Text events must not change its state (gateway/attempt/repeats.ts).
- */
+/** Decodes one upstream stream, without I/O; never throws. Text events must not change its state (gateway/attempt/repeats.ts). */
 export interface StreamDecoder {
   /** Missing if the format's providers send no such fields. */
   readonly running?: RunningFields

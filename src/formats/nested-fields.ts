@@ -1,7 +1,4 @@
-/**
- * The allow-list of fields inside a body: in tools, conversation parts and settings. Others are omitted and reported. It also states which
- * of these fields other formats lack.
- */
+/** The allow-list of nested fields in bodies. Others are omitted and reported. Also states which fields other formats lack. */
 import type { FormatName } from '@/chat/format-name'
 import type { BoundField } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue, rawJson } from '@/lib/json'
@@ -9,9 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue, rawJson } from '@/lib/js
 /** Whether a field's value has an effect; `holder` is the object that contains it. */
 type Says = (value: JsonValue | undefined, holder: JsonObject) => boolean
 
-/**
- * A field supported only by `carriedBy` and its own format. Elsewhere it is omitted and reported, or refused if it constrains the answer.
- */
+/** A field only of `carriedBy` and its own format. Elsewhere it is omitted and reported, or refused if it constrains the answer. */
 export type NestedLoss = { carriedBy: ReadonlySet<FormatName>; isBound: boolean; says: Says }
 
 /**

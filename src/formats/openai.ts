@@ -117,10 +117,7 @@ type PartEncoders = {
   file(block: FileBlock): JsonObject[]
 }
 
-/**
- * The parts for one block of a user turn; the last part gets the hint from `hintOf`. Throws a GatewayError `invalid_request` if neither
- * format can express the block.
- */
+/** The parts of a user block; the last one gets the hint from `hintOf`. Throws `invalid_request` if no format can express it. */
 export function encodeParts(
   block: ContentBlock,
   encoders: PartEncoders,

@@ -51,10 +51,7 @@ export function untoldElsewhere({
   return protocol && protocol.betas.length > 0 ? [...hostedHistory, protocol.betaHeader] : hostedHistory
 }
 
-/**
- * The requested betas that a refusal is about: those it names, or all if it mentions betas without names. Empty if it is about something
- * else.
- */
+/** The requested betas that a refusal names, or all if it mentions betas without names; empty if it is about something else. */
 export function betasRefused({ betas }: Protocol, words: string, traits: BetaTraits): string[] {
   const asked = betas.filter((beta) => isAskedFor(beta, traits))
   const named = asked.filter(
@@ -66,10 +63,7 @@ export function betasRefused({ betas }: Protocol, words: string, traits: BetaTra
 /** Bedrock's message, which names no beta, and messages that name the header. */
 const ABOUT_BETAS = /\binvalid beta flag|\banthropic[-_]beta\b/i
 
-/**
- * The catalogue's list decides, by name with or without date. Without a list: betas whose costs the target's prices cover and that its
- * cloud supports. A refused beta is not sent again.
- */
+/** By the catalogue's list, with or without date; else betas that prices cover and the cloud supports. Never a refused beta again. */
 function isAskedFor(beta: Beta, traits: BetaTraits): boolean {
   const { quirks, passFields, betas, toolPrices, takenBeta, refusedBetas } = traits
   if (refusedBetas?.has(beta.name)) return false

@@ -89,10 +89,7 @@ function wanted(schema: TSchema, words: SchemaWords): string {
   return ARTICLES[schema.type as string] ?? schema.description ?? 'of another type'
 }
 
-/**
- * A check of whole bodies against one schema, compiled at its first use. Throws a GatewayError `invalid_request` that names the first
- * faulty field and its range.
- */
+/** Checks whole bodies against a schema, compiled at its first use. Throws `invalid_request` with the first faulty field and its range. */
 export function createRequestCheck<Schema extends TSchema>(schema: Schema): (body: JsonObject) => Static<Schema> {
   let compiled: TypeCheck<Schema> | undefined
   return (body) => {

@@ -33,10 +33,7 @@ export async function answerPaid(paid: PaidRequest): Promise<Response> {
   }
 }
 
-/**
- * Checks before the body of a request with an idempotency key is read. Repetitions are free, so they are let through even without credit or
- * beyond a limit.
- */
+/** Checks before the body of a request with an idempotency key. Repetitions are free, so even without credit or beyond a limit. */
 async function admitNamed({ deps, payer, arrived }: PaidRequest, { key }: RequestName): Promise<void> {
   try {
     await deps.unpaid.admit(payer, arrived)

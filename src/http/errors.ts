@@ -41,10 +41,7 @@ function ownError(
   return own && isWhole ? { status: own.status, body: { ...body, error: { ...ours, ...own.error } } } : undefined
 }
 
-/**
- * Turns Elysia's validation error about a request into ours, with field and expected value. An invalid response is our own fault and stays
- * unchanged.
- */
+/** Turns Elysia's validation error of a request into ours, with field and expected value. Invalid responses are our own fault. */
 export function meaningOf(error: unknown): unknown {
   if (error instanceof ParseError) {
     return error.cause instanceof GatewayError ? error.cause : invalidRequest('The body is not what its type says.')

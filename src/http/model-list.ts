@@ -70,10 +70,7 @@ export type ModelBodies = {
   entries: ReadonlyMap<string, string>
 }
 
-/**
- * The list for clients of all formats, which each read the fields they know. Only `name` is ambiguous (display name or resource name): here
- * it is the display name.
- */
+/** The list for clients of all formats, which each read the fields they know. `name` is the display name. */
 export function commonModelBodies(catalog: Catalog, formats: Formats): ModelBodies {
   return commonBodies(listSold(catalog, formats), formats)
 }

@@ -13,10 +13,7 @@ export function defaultFormat(formats: Formats): Format {
   return first
 }
 
-/**
- * The format for a request's errors. If the path is shared by formats (model lists) or unknown, headers sent only by one format's clients
- * decide.
- */
+/** The format of a request's errors. For shared or unknown paths, headers of only one format's clients decide. */
 export function formatOfRequest(formats: Formats, path: string, headers: Headers): Format {
   const all = [...formats.values()]
   const owner = all.find(({ recognition }) => recognition.isOwnPath(path))

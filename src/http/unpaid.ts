@@ -19,10 +19,7 @@ export interface Unpaid {
   answer(payer: Payer): void
   admit(payer: Payer, request: Request): Promise<unknown> | undefined
   admitBytes(payer: Payer): void
-  /**
-   * Called before a large paid body is read. Throws like a reserve of `least` for any model: key not allowed, credit or budget too low, or
-   * a limit reached.
-   */
+  /** Called before a large paid body is read. Throws like a reserve of `least` for any model: key, credit, budget, limits. */
   admitLarge(payer: Payer, least?: Nano): Promise<void>
   /** The same for free requests: only the account's status and credit are checked. */
   admitFree(payer: Payer, least?: Nano): Promise<void>
@@ -120,10 +117,7 @@ export function createUnpaid(deps: UnpaidDeps): Unpaid {
   }
 }
 
-/**
- * Whether another key of the account may get a different answer. An error for lack of credit may contain figures that only some members may
- * see.
- */
+/** Whether another key may get a different answer: errors for lack of credit may contain figures for some members only. */
 function isOfKey({ kind, options: { details } }: GatewayError): boolean {
   return kind === 'invalid_credentials' || kind === 'insufficient_credit' || details?.of === 'key'
 }

@@ -1,7 +1,4 @@
-/**
- * The addresses that may use a key, by the account's list and the key's own, as text in Redis. Equal lists have equal texts, so texts can
- * be compared.
- */
+/** The addresses that may use a key, by the account's and its own list, as text in Redis. Equal lists have equal texts. */
 import { createBoundedMap } from '@/lib/bounded-map'
 import { createNetworks, type Networks } from '@/lib/networks'
 

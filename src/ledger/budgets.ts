@@ -1,7 +1,4 @@
-/**
- * Budgets: the maximum charge of an account, a member or a key per day, week, month, or in total. Windows are in UTC, and weeks begin on
- * Monday.
- */
+/** Budgets: the most that an account, member or key spends per day, week (from Monday), month, or in total. Windows are in UTC. */
 import type { Nano } from '@/lib/money'
 
 export const BUDGET_SCOPES = ['account', 'member', 'key'] as const

@@ -27,10 +27,7 @@ export type Charge =
 
 export const FREE: Charge = { kind: 'free' }
 
-/**
- * Requests of one account per hour that are free if the client disconnects before the first byte. Enough for accidental cancels, but too
- * few to make providers read prompts for free.
- */
+/** Free disconnects before the first byte per account and hour: for accidents, not for making providers read prompts for free. */
 export const FREE_HANG_UPS_PER_HOUR = 10
 
 /** How an answer ended; `finish` is undefined if no choice finished. */

@@ -1,7 +1,4 @@
-/**
- * The facts of a usage record as a list, at a quarter of the object's length. Redis stores the list until the record is in Postgres.
- * `usage-record.ts` defines the facts.
- */
+/** A usage record's facts (`usage-record.ts`) as a list, a quarter of the object's length, for Redis until it is in Postgres. */
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
 /** In the order of the list. */

@@ -1,6 +1,4 @@
-/**
- * The valid secrets of a key. A rotation adds a secret with the next number. The secret before it works until a set time; older ones don't.
- */
+/** The valid secrets of one key: a rotation adds one with the next number; the one before works until a set time, older ones don't. */
 
 /** For a rotated key: the number of its latest secret, and the end of the previous one (milliseconds since 1970). */
 export type KeySecrets = { latest: number; formerEndsAtMs: number }

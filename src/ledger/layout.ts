@@ -80,10 +80,7 @@ const USUAL: Record<StoredThing, readonly Values[]> = {
 }
 const WHOLE = 1
 
-/**
- * Lua functions for the scripts: `readX(name, text)` (`text` is optional), `xText(x)`, `writeX(name, x)`, and `openHoldText` and
- * `settledHoldText` for holds in these states.
- */
+/** Lua functions: `readX(name, text?)`, `xText(x)`, `writeX(name, x)`, and `openHoldText` and `settledHoldText` for these states. */
 export const LAYOUT_TEXTS: Record<StoredThing, string> = {
   account: luaOf('account'),
   key: luaOf('key'),

@@ -65,10 +65,7 @@ export interface Ledger {
   settle(settlement: Settlement, options?: { force?: boolean; isRepeat?: boolean }): Promise<SettleOutcome>
   /** The ids of the holds whose settlement is in Postgres. Rejects if Postgres is unreachable. */
   bookedHolds(holdIds: string[]): Promise<string[]>
-  /**
-   * Whether Postgres has the settlement, so that it survives a loss of Redis. Corrects an account that was loaded without it. False if
-   * Postgres is unreachable.
-   */
+  /** Whether Postgres has the settlement (false if unreachable). Corrects an account that was loaded without it. */
   isBooked(settlement: Pick<Settlement, 'accountId' | 'holdId'>): Promise<boolean>
   /** Releases a whole hold. Blocks an unknown id: a later reserve of that id answers `exists`. */
   release(hold: Payer & { holdId: string }): Promise<ReleaseOutcome>

@@ -52,9 +52,7 @@ export type ReserveOutcome =
   | (Limited & { scope: 'requests' | 'tokens'; limits: RateLimits })
   | (Limited & { scope: 'concurrency' })
 
-/**
- * `limit` includes the window's grant; `spent` is in the window; `held` is by open requests. `resetsAtMs` is undefined if it never resets.
- */
+/** `limit` with the window's grant; `spent` in the window; `held` by open requests. `resetsAtMs`: undefined if never. */
 type OverBudget = {
   scope: BudgetScope
   window: BudgetWindow

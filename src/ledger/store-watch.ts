@@ -33,10 +33,7 @@ export type StoreState = {
   fault: StoreFault | undefined
   /** The fault of any node. */
   partFault: StoreFault | undefined
-  /**
-   * Permissions that the user lacks on any node, as ACL rules. Without a `required` one nothing works; `optional` ones are for monitoring
-   * and sign-in.
-   */
+  /** Permissions that the user lacks on any node, as ACL rules. `required`: nothing works; `optional`: monitoring, sign-in. */
   missing: MissingRights
   /** The used share of `maxmemory` of the fullest node, or of the machine's memory without that limit. */
   memoryShare: number
@@ -70,9 +67,7 @@ const STOP_TIMEOUT_MS = 1_000
 const JITTER = 0.25
 /** The minimum interval of checks for readiness; or half of `intervalMs`, if that is shorter. */
 const FRESH_MS = 500
-/**
- * Permissions are checked after a connection, after a refusal, and otherwise at this interval, since an idle gateway should send little.
- */
+/** Permissions are checked after a connection or a refusal, and at this interval, since an idle gateway should send little. */
 const RIGHTS_INTERVAL_MS = 60_000
 const NONE_MISSING: MissingRights = { required: [], optional: [] }
 const SOUND: StoreState = {

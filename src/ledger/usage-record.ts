@@ -139,10 +139,7 @@ export type UsageRecord = {
 /** A record without the facts: everything about money. */
 export type RecordEnvelope = Omit<UsageRecord, 'facts'>
 
-/**
- * Parses a stream entry. `fields` alternates names and values. Returns undefined if anything is invalid: such an entry must never be
- * charged in Postgres.
- */
+/** Parses a stream entry; `fields` alternates names and values. Undefined if invalid: it must never be charged in Postgres. */
 export function parseUsageRecord(fields: readonly string[]): UsageRecord | undefined {
   const words = envelopeWords(fields)
   const envelope = envelopeOf(words)
@@ -217,10 +214,7 @@ export function areFacts(value: JsonObject): boolean {
   )
 }
 
-/**
- * Writes the facts of a hold for the scripts. Asserts that numbers are valid in JSON and tokens are countable, since Postgres would refuse
- * the record.
- */
+/** A hold's facts as text for the scripts. Asserts valid numbers and countable tokens: Postgres would refuse the record. */
 export function factsText(facts: RequestFacts, holdId: string): string {
   const { status, attempts, startedAtMs, durationMs, firstTokenMs, usage } = facts
   const isSound =

@@ -1,7 +1,4 @@
-/**
- * The interface of routing for the rest of the gateway: makes plans, runs requests through them, and shares what it learns with the other
- * gateways.
- */
+/** Routing's interface for the gateway: makes plans, runs requests through them, and shares experience with other gateways. */
 import { findSold } from '@/catalog/aliases'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Catalog, Target } from '@/catalog/types'

@@ -1,7 +1,4 @@
-/**
- * The content of requests and answers in a span, by the GenAI conventions: only if an operator enabled it, and limited in size. It has no
- * keys and headers.
- */
+/** Content of requests and answers in spans, by the GenAI conventions: only if enabled, limited in size, no keys or headers. */
 import type { Attributes } from '@opentelemetry/api'
 import {
   ATTR_GEN_AI_INPUT_MESSAGES,

@@ -1,7 +1,4 @@
-/**
- * Starts OpenTelemetry for one process: loaded only if something is exported. Nothing is registered globally, so that no library creates
- * spans with unknown content.
- */
+/** Starts OpenTelemetry for one process, loaded only if needed. Nothing is registered globally: no library may create spans. */
 
 import { type Tracer, trace } from '@opentelemetry/api'
 import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources'

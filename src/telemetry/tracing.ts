@@ -1,7 +1,4 @@
-/**
- * Reports each request's steps for tracing. Passed in like any dependency, undefined without tracing. Calls pass plain data with the
- * request's id, and no content.
- */
+/** Reports a request's steps for tracing, as plain data with its id, no content. Passed in; undefined without tracing. */
 import type { EmbeddingRequest } from '@/chat/embedding'
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'

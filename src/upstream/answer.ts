@@ -60,9 +60,7 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     }
   }
 
-  /**
-   * Sends the rest to `sink`, as fast as its output is read, and finally the error, if any. If reading stops, {@link read} has the rest.
-   */
+  /** Sends the rest to `sink` as fast as its output is read, finally the error. If reading stops, {@link read} has the rest. */
   pipeThrough(sink: UpstreamSink): ReadableStream<Uint8Array> {
     this.reader?.releaseLock()
     this.reader = undefined

@@ -60,10 +60,7 @@ export function describeFailure(failure: UpstreamFailure, provider: Provider): s
 
 const MAX_MESSAGE_CHARS = 600
 
-/**
- * A provider's text, made safe for a caller: without our configured secrets and anything that looks like a key, an organisation id or an
- * address, and with a bounded length.
- */
+/** A provider's text, safe for a caller: without secrets and texts like a key, organisation or address, and bounded. */
 function scrub(message: string, provider: Provider): string {
   const text = redactForCallers(message.slice(0, 4 * MAX_MESSAGE_CHARS), secretsOf(provider))
   return text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text

@@ -10,10 +10,7 @@ import type { SightOf } from './reports'
 type RatedRequest = { accountId: string; keyId: string; requestId: string; rating: Rating }
 
 export interface Feedback {
-  /**
-   * Stores the rating of a paid request of the last {@link FEEDBACK_DAYS} days that the key's member may see, else `unknown`. Throws
-   * `overloaded`.
-   */
+  /** Rates a paid request of the last {@link FEEDBACK_DAYS} days that the key's member may see, else `unknown`. Throws `overloaded`. */
   rate(rated: RatedRequest): Promise<'rated' | 'unknown'>
 }
 

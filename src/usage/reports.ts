@@ -63,9 +63,7 @@ const HISTORY_TIMEOUT_MS = 1_000
 /** How long Postgres is not asked after a failure. */
 const HISTORY_PAUSE_MS = 2_000
 
-/**
- * Creates reports: money and latest usage records from `ledger`, older records and names from `database`, limited to what a key may see.
- */
+/** Reports of what a key may see: money and latest usage from `ledger`, older records and names from `database`. */
 export function createReports(database: Database, ledger: Ledger, sightOfKey: SightOf): Reports {
   const names = createNameCache()
   const sights = createBoundedMap<string, KeySight>(SIGHT_CACHE_SIZE)

@@ -184,10 +184,7 @@ const MS_PER_DAY = 86_400_000
 const DAY_CACHE_SIZE = 64
 const dayCache = createBoundedMap<number, { day: string; month: number }>(DAY_CACHE_SIZE)
 
-/**
- * The UTC day (yyyy-mm-dd) and month (yyyymm) of a time. Cached, since formatting a date costs more than all sums, and a batch has one or
- * two days.
- */
+/** The UTC day (yyyy-mm-dd) and month (yyyymm) of a time. Cached: formatting costs more than all sums of a batch. */
 export function utcDay(atMs: number): { day: string; month: number } {
   const index = Math.floor(atMs / MS_PER_DAY)
   const known = dayCache.get(index)

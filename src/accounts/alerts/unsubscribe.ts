@@ -1,7 +1,4 @@
-/**
- * Unsubscribe links: they turn a kind of mail off for one address without a sign-in. They are encrypted, so cannot be forged, and never
- * expire.
- */
+/** Unsubscribe links: each turns one kind of mail off for an address without a sign-in. Encrypted against forgery; they never expire. */
 import { seal, unseal } from '@/accounts/mails/seal'
 import { OPTIONAL_KINDS, type OptionalKind } from '@/db/alert-schema'
 import { parseJson } from '@/lib/json'

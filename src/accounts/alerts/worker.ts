@@ -137,10 +137,7 @@ async function keysToRemindOf(database: Database, nowMs: number): Promise<Remind
   return [...found.values()]
 }
 
-/**
- * Keys with an end, as `ends_at`, and the age of their secret. Same rule as `effectiveLimits`, in a form that uses both indexes (key's
- * expiry; accounts with an age limit).
- */
+/** Keys with an end, as `ends_at`, and their secret's age. Same rule as `effectiveLimits`, in a form that uses both indexes. */
 function endingKeys(query: Database['sql']) {
   const own = query`k.id, k.account_id, k.name, k.created_by, coalesce(k.secret_since, k.created_at) AS since`
   const ofAge = query`coalesce(k.secret_since, k.created_at) + a.max_key_age_days * interval '1 day'`

@@ -125,9 +125,7 @@ type KeysEnding = { accountId: string; userId: string; by: ChangedBy }
 /** Repeated if a key was made in between. */
 const MAX_LOOKS = 3
 
-/**
- * Runs `change`. If active keys prevent it, it deactivates them on every gateway first, so that the request can be repeated if Redis fails.
- */
+/** Runs `change`. If active keys prevent it, first deactivates them on every gateway: then it can be repeated if Redis fails. */
 export async function endingKeys<Outcome extends { kind: string }>(
   { db }: Database,
   keys: KeyEnd,

@@ -64,10 +64,7 @@ export async function accountsOf({ db }: Database, userId: string): Promise<OwnA
     .limit(MAX_LISTED)
 }
 
-/**
- * Whether the key's member may see the balance, and whose usage they may see: only that of `madeBy`, or all if it is the account's own key.
- * A departed member has no role.
- */
+/** Whether the key's member may see the balance, and whose usage: that of `madeBy`, or all. A departed member has no role. */
 export async function sightOfKey(
   { db }: Database,
   { accountId, keyId }: Pick<Payer, 'accountId' | 'keyId'>,

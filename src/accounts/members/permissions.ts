@@ -3,10 +3,7 @@ import type { AccountRole } from '@/db/auth-schema'
 
 /** Each permission with its roles. No other code checks roles. */
 export const PERMISSIONS = {
-  /**
-   * See usage, failed requests and keys: the whole account's, or only one's own without `usage.readAll`. An account may show its developers
-   * all usage.
-   */
+  /** See usage, failed requests and keys: one's own without `usage.readAll`, unless the account shows developers all usage. */
   'usage.read': ['owner', 'admin', 'developer', 'billing', 'viewer'],
   'usage.readAll': ['owner', 'admin', 'billing', 'viewer'],
   /** Make, switch and delete the keys that one sees, and use the playground. */

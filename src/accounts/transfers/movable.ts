@@ -1,7 +1,4 @@
-/**
- * Credit that can be moved out of an account. Credit that its payers can still take back stays; spending is counted against other credit
- * first.
- */
+/** Credit that can be moved out: not what payers can still take back. Spending is counted against other credit first. */
 import { and, eq, gt, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { orders, payments } from '@/db/orders-schema'

@@ -12,10 +12,7 @@ const ENCODINGS = { brotli: '.br', gzip: '.gz' } as const
 /** Errors for "no file descriptor left". They don't mean that the file is missing. */
 const OUT_OF_DESCRIPTORS = ['EMFILE', 'ENFILE']
 
-/**
- * Reads the build in `folder`; undefined if it is incomplete. Rejects if no descriptors are left, because running the bundler then would
- * end the process.
- */
+/** Reads the build in `folder`; undefined if incomplete. Rejects without free descriptors: the bundler would end the process. */
 export async function readBuild(folder: string): Promise<DashboardAssets | undefined> {
   try {
     const manifest = (await Bun.file(join(folder, MANIFEST)).json()) as Manifest

@@ -1,7 +1,4 @@
-/**
- * Builds the single executable with `bun run executable [path]`: Bun, the program, the dashboard's pages and the tokenizer thread in one
- * file.
- */
+/** Builds the single executable with `bun run executable [path]`: Bun, program, dashboard's pages and tokenizer thread in one file. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'

@@ -4,10 +4,7 @@ import { endOfText } from './pdf-objects'
 /** The most UTF-8 bytes of each code, over all fonts of the file: for one-byte and two-byte codes. */
 export type CodeSizes = { single: Uint8Array; double?: Uint8Array }
 
-/**
- * A map of codes to text: UTF-8 bytes by code; `width` is the number of digits of a code, 0 if they differ; `codes` is the number of
- * entries.
- */
+/** UTF-8 bytes by code of a map to text; `width`: digits of a code, 0 if they differ; `codes`: number of entries. */
 export type UnicodeMap = { sizes: ReadonlyMap<number, number>; width: number; codes: number }
 
 /** Ligatures are a few characters. Longer targets could produce much text from a small file. */

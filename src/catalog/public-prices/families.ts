@@ -10,10 +10,7 @@ type Family = {
   toolCosts?: Readonly<Record<string, number>>
 }
 
-/**
- * A row holds for names that match `models`, unless a row before it does. The last row of a vendor is its newest family, so that a
- * coming model is taken for one of it.
- */
+/** A row holds for names that match `models`, unless an earlier row does. A vendor's last row is its newest, for coming models. */
 const FAMILIES = (families as (Family & { models: string; formats: FormatName[] })[]).map((family) => ({
   ...family,
   pattern: new RegExp(family.models),

@@ -20,9 +20,7 @@ export type ProcessOutcome = {
   faults: Fault[]
 }
 
-/**
- * `unagreed`: nothing changed, because not all were ready with the same catalogue. `overtaken`: nothing changed, because it took too long.
- */
+/** `unagreed`: not all were ready with the same catalogue. `overtaken`: it took too long. Neither changed anything. */
 export type ReloadOutcome =
   | { kind: 'busy' | 'nobody' | 'overtaken' }
   | { kind: 'agreed' | 'unagreed'; hash: string | undefined; processes: ProcessOutcome[] }
@@ -42,10 +40,7 @@ const ANSWER_MS = 10_000
 const FOLLOW_MS = 10_000
 const POLL_MS = 50
 
-/**
- * Reloads once no other reload runs. Takes some seconds at most; rejects if Redis is unreachable. A proposal always ends: it is closed, or
- * expires if its proposer dies.
- */
+/** Reloads once no other reload runs, within seconds; rejects without Redis. A proposal is closed, or expires if its proposer dies. */
 export async function reloadGateways(options: ReloadOptions): Promise<ReloadOutcome> {
   const { exchange, gateway, onProposed } = options
   const proposal: Proposal = { id: randomId('reload'), gateway }
@@ -89,9 +84,7 @@ async function carryOut(options: ReloadOptions, proposal: Proposal): Promise<Rel
   return { kind: 'agreed', hash, processes: followed }
 }
 
-/**
- * Waits until `isDone` for each of the processes concerned, or the time is over; returns their states. Dead processes are not waited for.
- */
+/** Waits until `isDone` for each living process concerned, or the time is over; returns their states. */
 async function waitFor(
   look: () => Promise<Member[]>,
   { gateway }: Proposal,

@@ -32,9 +32,7 @@ type AuthOptions = {
 export type Auth = {
   parts: AuthParts
   identifyViewer: IdentifyViewer
-  /**
-   * Counts a change that the person is about to make in the account. Throws `too_many_attempts`, or `overloaded` if it can't be counted.
-   */
+  /** Counts a person's coming change in the account. Throws `too_many_attempts`, or `overloaded` if it can't be counted. */
   countChange(viewer: Pick<Viewer, 'userId'>, accountId: string): Promise<void>
 }
 

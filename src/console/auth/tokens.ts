@@ -31,10 +31,7 @@ export async function readToken(parts: AuthParts, purpose: TokenPurpose, token: 
   return found && found.expiresAt > new Date() ? found.value : undefined
 }
 
-/**
- * Voids a person's unfinished sign-ins and mailed links, except links that restore an earlier address. They must not outlive a change of
- * password or address.
- */
+/** Voids a person's unfinished sign-ins and mailed links, except undo links, so that they don't outlive a change of password or address. */
 export async function voidTokens(db: Database['db'] | Transaction, userId: string): Promise<void> {
   await db.delete(verifications).where(eq(verifications.value, userId))
   await voidPending(db, userId)

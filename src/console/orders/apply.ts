@@ -1,6 +1,4 @@
-/**
- * Tells the ledger of an order's entry at once, after the commit that made it. If that fails, the outbox does it.
- */
+/** Sends an order's entry to the ledger at once, after the commit that made it. If that fails, the outbox sends it. */
 import { applyCredit } from '@/accounts/outbox'
 import { describeFailure } from '@/db/failure'
 import type { Credit } from '@/ledger/outcomes'

@@ -13,9 +13,7 @@ type SeriesStep = 'hour' | 'day'
 
 export type SeriesPoint = {
   atMs: number
-  /**
-   * The id of a model, key or member, all tags of a request, an app, or `ok`, `error` or `left` (client disconnected). Empty if unknown.
-   */
+  /** A model, key or member id, all tags of a request, an app, `ok`, `error` or `left` (disconnected). Empty if unknown. */
   group: string
   requests: number
   tokens: number

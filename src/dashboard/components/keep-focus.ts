@@ -6,10 +6,7 @@ const ABOVE_THE_PAGE = '[data-portal]'
 /** The last focused element and its surroundings, from the inside out. */
 type Place = { element: HTMLElement; around: Element[]; neighbours: Element[]; isWaiting: boolean }
 
-/**
- * Keeps the focus in `main` if the pressed button is removed or disabled. Otherwise screen readers and keyboards would start again at the
- * top. Returns a function that ends this.
- */
+/** Keeps the focus in `main` if the pressed button goes; else keyboards would start at the top. Returns a function to end this. */
 export function keepFocusIn(main: HTMLElement): () => void {
   let last: Place | undefined
   function remember({ target }: FocusEvent): void {

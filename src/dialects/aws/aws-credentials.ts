@@ -1,7 +1,4 @@
-/**
- * AWS credentials: from the entry or a profile, or temporary ones from a container, a machine, STS, a program or the SSO portal, optionally
- * exchanged for an assumed role's.
- */
+/** AWS credentials: of the entry, a profile, a container, machine, STS, program or SSO portal, optionally for an assumed role. */
 import { readFile } from 'node:fs/promises'
 import { CredentialError } from '@/dialects/credentials/authorizer'
 import { ask } from '@/dialects/credentials/request-token'
@@ -153,9 +150,7 @@ async function askSts(identity: AwsIdentity, form: Record<string, string>, own?:
   return given(what, status, atMs, status === 200 ? fields : [])
 }
 
-/**
- * `Expiration` is by the endpoint's clock, which may differ from ours. `keptUntilMs`: how long to keep credentials without an expiration.
- */
+/** `Expiration` is by the endpoint's clock. `keptUntilMs`: how long to keep credentials without an expiration. */
 function given(
   what: string,
   status: number,

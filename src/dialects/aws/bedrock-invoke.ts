@@ -58,9 +58,7 @@ const MEASURES = {
   cacheWriteInputTokenCount: 'cache_creation_input_tokens',
 }
 
-/**
- * Each frame contains one messages event as text. The last has Bedrock's own counts, which are dropped unless the model reported no usage.
- */
+/** Each frame has one messages event as text. The last has Bedrock's counts, dropped unless the model reported no usage. */
 function invokeReader(doubted?: (counts: CountsInDoubt) => void): MessageReader {
   let told: JsonObject = {}
   let ending: JsonObject | undefined

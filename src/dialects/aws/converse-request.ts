@@ -19,10 +19,7 @@ const SAID = [
   ...['thinking', 'output_config', 'model', 'stream', 'anthropic_version'],
 ]
 
-/**
- * The Converse body for `body` and a model of `family`, and the omitted fields. Throws `invalid_request` if an omission would change the
- * meaning.
- */
+/** The Converse body for a model of `family`, and the omitted fields. Throws `invalid_request` if an omission changes the meaning. */
 export function converseRequest(
   body: JsonObject,
   headers: Readonly<Record<string, string>>,

@@ -13,10 +13,7 @@ const WORD = /^[A-Za-z0-9_.-]{1,64}$/
 /** A response, and its time by the endpoint's clock, milliseconds since 1970. */
 type TokenAnswer = { status: number; text: string; atMs: number }
 
-/**
- * The token in the JSON response of `url`, which contains its lifetime or expiry. `what` names the endpoint in errors; `mark` is a header
- * that a genuine response must have.
- */
+/** The token in the JSON of `url`, with its lifetime. `what` names the endpoint in errors; a genuine response has the header `mark`. */
 export async function requestToken(
   what: string,
   url: string,

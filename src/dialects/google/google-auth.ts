@@ -19,9 +19,7 @@ const LIFE_SECONDS = 3600
 /** A smaller clock difference is not why Google refuses a claim. */
 const TOLERATED_SKEW_MS = 30_000
 
-/**
- * Google Cloud tokens: by a service account's key, the metadata server, or workload identity federation; undefined for other credentials.
- */
+/** Google Cloud tokens: by a service account's key, metadata server, or workload identity; undefined for other credentials. */
 export function googleAuth(identity: GoogleIdentity): Authorizer | undefined {
   if (!('credentials' in identity)) {
     const { metadataHost = METADATA_HOST } = identity

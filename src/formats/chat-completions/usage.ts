@@ -49,10 +49,7 @@ export function findUsage(body: JsonObject): JsonValue | undefined {
 /** xAI reports cost in ticks, 10¹⁰ of which are one USD. */
 const TICKS_PER_NANO = 10
 
-/**
- * The cost stated by the service: OpenRouter in USD, xAI in ticks. Undefined if it is missing or implausible, or only the service's fee on
- * top of another vendor's price.
- */
+/** The cost stated by OpenRouter (USD) or xAI (ticks). Undefined if missing, implausible, or only a fee on another vendor's price. */
 export function readStatedCost(usage: JsonValue | undefined): Nano | undefined {
   if (!isJsonObject(usage) || usage.is_byok === true) return undefined
   const { cost, cost_in_usd_ticks: ticks } = usage

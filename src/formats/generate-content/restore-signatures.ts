@@ -47,9 +47,7 @@ function restorePart(part: JsonObject, calls: Iterator<ToolCallBlock>): JsonObje
 
 const KEYS = ['thoughtSignature', 'thought_signature']
 
-/**
- * The body without other providers' proofs and with the check of calls skipped, for a provider that refused them. Undefined if it has none.
- */
+/** The body without other providers' proofs, and with call checks skipped, after a refusal; undefined if it has none. */
 export function withoutProofs(body: JsonObject): JsonObject | undefined {
   const { contents } = body
   let hasProof = false

@@ -1,7 +1,4 @@
-/**
- * Removes thinking that a provider would refuse: without a messages provider's signature, or all of it after foreign signatures were
- * refused. One such block fails the whole request.
- */
+/** Removes thinking that a provider refuses, with the whole request: without its format's signature, or all after a refusal. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { hasForeignCitations, withoutForeignCitations } from './citations'
 import { isForeignSignature } from './signature'

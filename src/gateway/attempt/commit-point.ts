@@ -1,7 +1,4 @@
-/**
- * Reads a stream up to its commit point: the first content worth showing. Before it, a fault can still lead to another target; after it,
- * the answer is the client's.
- */
+/** Reads a stream up to the commit point: the first content. Before it, a fault can lead to another target; then it is the client's. */
 import type { ChatEvent } from '@/chat/event'
 import { UNWANTED, watchFor } from '@/lib/deadline'
 import { isJsonObject } from '@/lib/json'
@@ -20,10 +17,7 @@ export type CommittedStream = {
 
 type Committed = CommittedStream | { kind: 'failed'; failure: UpstreamFailure }
 
-/**
- * The most text held back before content, so that an error after a 200 can still lead to another target. Beyond it, the answer is the
- * client's.
- */
+/** The most text held back before content, for errors after a 200. Beyond it, the answer is the client's. */
 const MAX_HELD_CHARS = 256 * 1024
 /** Weight of an item in addition to its text. */
 const CHARS_PER_ITEM = 64

@@ -1,7 +1,4 @@
-/**
- * Calls that continue after their client has disconnected, as usage is only known at their end. Limited per provider, per account and in
- * time.
- */
+/** Calls that go on without their client, as usage is known only at the end. Limited per provider, per account and in time. */
 import type { Provider } from '@/catalog/types'
 import { SHARED } from '@/limits/shared-resources'
 

@@ -183,10 +183,7 @@ export abstract class Attempts<
     }
   }
 
-  /**
-   * Ends all attempts but the winner. An older attempt that lost to a later one counts as too slow, unless the client's disconnect was the
-   * reason.
-   */
+  /** Ends all attempts but the winner. One that lost to a later one counts as too slow, unless the client disconnected. */
   private endOthers(winner: OpenAttempt<Started>): void {
     const { metrics, clock } = this.deps
     for (const other of this.underWay) {

@@ -1,12 +1,6 @@
-/**
- * Templates of JSON texts that differ only in a few values, as most events of a stream do. Once an event is decoded, the next one with the
- * same template is read without parsing.
- */
+/** Templates of JSON texts that differ in a few values, as a stream's events do: the next event is read without parsing. */
 
-/**
- * A variable value. Without a name it is a string, found by its value. With a name, it is found by the name: a string, possibly empty, or
- * an integer of at most fifteen digits.
- */
+/** A variable value: without a name a string, found by its value; with one, found by it: a string, or an integer of ≤ 15 digits. */
 export type TemplateSlot = { name?: string; isCount: boolean; value: string }
 
 /** The text around the slots, and which slots are counts. */
@@ -24,10 +18,7 @@ const NEXT_LINE = 0x85
 const LINE_SEPARATOR = 0x2028
 const PARAGRAPH_SEPARATOR = 0x2029
 
-/**
- * The template of `text` around `slots`, in this order. Undefined if it is ambiguous: a value is escaped, another string equals a value or
- * a slot's name, or the text has escapes.
- */
+/** The template of `text` around `slots`, in order. Undefined if ambiguous: escapes, or a string equal to a value or slot name. */
 export function templateAround(text: string, slots: readonly TemplateSlot[]): TextTemplate | undefined {
   if (text.includes('\\')) return undefined
   const literals: string[] = []

@@ -1,7 +1,4 @@
-/**
- * The billing matrix: computes cost and rule from a request's ending and its meter. docs/BILLING.md has a row for each rule,
- * test/gateway/charge/charge.test.ts a test for each row. Pure.
- */
+/** The billing matrix: cost and rule by a request's ending and meter. docs/BILLING.md has a row for each rule. Pure. */
 import { requestCost } from '@/catalog/price'
 import type { PriceList, ToolPrice } from '@/catalog/types'
 import type { ToolUses } from '@/chat/server-tools'
@@ -95,10 +92,7 @@ function chooseRule(ending: Exclude<Ending, 'refused'>, hasUsage: boolean): Bill
   }
 }
 
-/**
- * Usage of an answer without final usage. Messages providers report usage at the start, with one output token: its input is used, and the
- * relayed text as output if that is more.
- */
+/** Usage without final usage. Messages providers report the input at the start; output is the relayed text, if that is more. */
 function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
   if (!reading.usage) {
     return { ...ZERO_USAGE, uncached: reading.countedInput ?? estimatedInput, output: reading.countedOutput }

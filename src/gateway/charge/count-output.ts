@@ -1,7 +1,4 @@
-/**
- * Counts an answer's text in the tokenizer's thread, only if the charge or the answer's end depends on it. One answer at a time, so that
- * many broken answers don't delay the counting of prompts.
- */
+/** Counts an answer's text in the tokenizer's thread, if needed. One at a time, so that prompts' counts are not delayed. */
 import { countTextTokens } from '@/catalog/estimate'
 import { withDeadline } from '@/lib/deadline'
 import type { Said } from './kept-text'

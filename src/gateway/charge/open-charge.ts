@@ -35,10 +35,7 @@ export type OpenCharge = {
   isUnreached?: true
   /** Calls for the same request that lost to a faster one, and their cost to us as far as known. */
   outrun?: NonNullable<RequestFacts['outrun']>
-  /**
-   * Our count of the output, if it was needed, and the estimate at that time, which may have grown since. `tokens` is undefined if counting
-   * failed.
-   */
+  /** Our count of the output, if needed, and the estimate then, which may have grown. `tokens`: undefined if counting failed. */
   counted?: { tokens: number | undefined; ofGuess: number }
   /** Our count of the input, if the provider reports none and it was counted; else an estimate is used. */
   countedInput?: number | undefined

@@ -54,10 +54,7 @@ function plausible(cost: number | undefined): Nano | undefined {
   return cost !== undefined && cost <= MAX_PROVIDER_COST ? nano(cost) : undefined
 }
 
-/**
- * Both counts, if they differ suspiciously. Hidden reasoning makes the output uncertain, so it is excluded in the provider's favour. An
- * early usage contains no output yet.
- */
+/** Both counts, if suspiciously different. Excludes output with hidden reasoning. An early usage contains no output yet. */
 function differingCounts(
   usage: Usage,
   { countedOutput, isUsageStale }: MeterReading,

@@ -82,10 +82,7 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
   return charge
 }
 
-/**
- * Lists the hang-up among the account's failed requests, so that people see why later ones cost something. Returns the charge, which
- * applies unless the ledger answers that the hang-up is free.
- */
+/** Lists a hang-up among the account's failed requests. The returned charge applies unless the ledger says that it is free. */
 function noteHangUp(
   { failures, metrics }: SettleDeps,
   open: OpenCharge,

@@ -1,7 +1,4 @@
-/**
- * Limits the memory of vectors, from before the call until the client has them: thousands of short texts are a small request with an answer
- * of many megabytes.
- */
+/** Limits the memory of vectors, until the client has them: thousands of short texts are answered with many megabytes. */
 import type { EmbeddingRequest } from '@/chat/embedding'
 import { GatewayError } from '@/chat/error'
 import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'

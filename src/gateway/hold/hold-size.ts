@@ -36,10 +36,7 @@ const MIN_LOWERED_CAP = 256
 
 type Sized = { request: ChatRequest; prompt: Prompt; plan: Pick<Plan, 'models' | 'targets'> }
 
-/**
- * A first, cheap size: one token per byte as the upper bound of the input. Throws `invalid_request` for content without a price at these
- * models.
- */
+/** A first, cheap size: one token per byte of input. Throws `invalid_request` for content without a price at these models. */
 export function quickSize(sized: Sized, bodyBytes: number): HoldSize {
   const { request, prompt, plan } = sized
   refuseUnpriceable(
@@ -78,10 +75,7 @@ function toolsCost({ request: { serverTools }, plan: { targets } }: Sized): Nano
   )
 }
 
-/**
- * A closer size, for accounts whose balance does not cover the quick one: an exact count times the model's safety factor. Returns `quick`
- * if the hub lacks parts of the prompt.
- */
+/** A closer size, if the balance does not cover the quick one: an exact count times the safety factor; `quick` if parts are unknown. */
 export async function exactSize(sized: Sized, quick: HoldSize, accountId = ''): Promise<HoldSize> {
   const { request, prompt } = sized
   if (request.nativeOnly?.length || request.hostedHistory?.length) return quick

@@ -1,7 +1,4 @@
-/**
- * Remembers keys' permissions in this process, so that the first plan is usually right. Every reserve compares them with the ledger; if
- * they changed, the request is planned again.
- */
+/** Remembers keys' permissions, so that the first plan is usually right. Each reserve compares them with the ledger's. */
 import { type Allowed, EVERYTHING } from '@/ledger/allowed'
 import { createBoundedMap } from '@/lib/bounded-map'
 

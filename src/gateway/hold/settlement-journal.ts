@@ -17,10 +17,7 @@ import { openJournalFile, readSettlements, type WrittenFile } from './journal-fi
 export interface SettlementJournal {
   /** Adds it to the lines written at the end of this turn of the event loop. Never throws. */
   add(settlement: Settlement): void
-  /**
-   * Writes the added lines to the system's memory, which survives this process; they are synced to disk {@link SYNC_MS} later. Never
-   * throws.
-   */
+  /** Writes the added lines to system memory, which survives this process; synced {@link SYNC_MS} later. Never throws. */
   flush(): void
   /** Forgets a settlement that is in Postgres or will never be charged. */
   forget(holdId: string): void

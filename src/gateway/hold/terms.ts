@@ -1,7 +1,4 @@
-/**
- * Negotiates a hold with the ledger: offers by the key's remembered permissions, again if these were wrong, and less if credit or budget is
- * too low.
- */
+/** Negotiates a hold: offers by the key's remembered permissions, again if these were wrong, and less if credit is too low. */
 
 import { type Allowed, allowedText } from '@/ledger/allowed'
 import type { Ledger } from '@/ledger/ledger'
@@ -18,10 +15,7 @@ export type Offer = {
   readonly size: HoldSize
   readonly allowed: Allowed
   readonly plan: { targets: readonly PlannedTarget[] }
-  /**
-   * The next smaller offer after `available` was too low for this one; undefined if there is none. Counting takes the account's turn in the
-   * queue.
-   */
+  /** The next smaller offer after a refusal; undefined if there is none. Counting takes the account's turn in the queue. */
   shrink(available: Nano, accountId: string): Promise<Offer | undefined>
 }
 

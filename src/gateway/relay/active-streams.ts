@@ -1,10 +1,7 @@
 /** The currently open streams, so that a shutdown can wait for them and properly end the rest at its deadline. */
 
 export interface ActiveStreams {
-  /**
-   * Registers a stream; `interrupt` must end it with an error in its format and settle it, and may resolve when that has begun. Returns a
-   * function to unregister.
-   */
+  /** Registers a stream; `interrupt` must end it with an error in its format and settle it. Returns a function to unregister. */
   add(interrupt: () => unknown): () => void
   count(): number
   /** Resolves once all have ended, so that their settlements can then be waited for. */

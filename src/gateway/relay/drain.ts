@@ -31,9 +31,7 @@ export function drainPolicy(
   return isOwed || onDisconnect.kind === 'drain' ? onDisconnect : undefined
 }
 
-/**
- * Feeds the rest of the stream, including reads in progress, to the meter until it ends or a limit is reached; then ends the upstream call.
- */
+/** Feeds the rest of the stream, and reads in progress, to the meter until its end or a limit; then ends the upstream call. */
 export async function drainUpstream(
   source: StreamSource,
   underWay: Promise<StreamBatch>[],

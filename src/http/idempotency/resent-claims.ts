@@ -28,9 +28,7 @@ const KEEP_MS = 5_000
 const MAX_KNOWN = 50_000
 /** Limits the memory of answers: one without room is sent again as spent. */
 const MAX_KNOWN_BYTES = 32 * MAX_ANSWER_BYTES
-/**
- * The longest wait of a request with a key, besides its own claim. After it the request is refused, since its key may have been charged.
- */
+/** The longest wait with a key, besides its own claim; then the request is refused, since its key may have been charged. */
 const PATIENCE_MS = 500
 /** Claims sent at once. */
 const BATCH = 50

@@ -17,9 +17,7 @@ type DocsDeps = Pick<HttpDeps, 'catalog' | 'formats' | 'publicUrl'> & {
   sessionCookie: string
 }
 
-/**
- * Mounts `GET /docs/json`: the customers' routes, or all with `?internal=true`; each document is built and compressed at its first request.
- */
+/** Mounts `GET /docs/json`: the customers' routes, or all with `?internal=true`; built and compressed at the first request. */
 export function docsRoutes(deps: DocsDeps) {
   const headers = { 'cache-control': 'no-cache', ...OPEN_TO_PAGES, ...transportSecurity(deps.publicUrl) }
   function loader(isInternal: boolean) {

@@ -102,10 +102,7 @@ class RequestShare {
     })
   }
 
-  /**
-   * Called before a stored conversation of `bytes` is read, which costs at least `least`. Throws like a reserve if the credit is too low,
-   * otherwise `overloaded`.
-   */
+  /** Called before a stored conversation of `bytes` is read, which costs `least` or more. Throws like a reserve, or `overloaded`. */
   readStored(bytes: number, least: () => Nano): Promise<void> | undefined {
     if (bytes <= LARGE_BYTES) {
       this.grow(bytes)

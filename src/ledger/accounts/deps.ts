@@ -22,8 +22,5 @@ export type LedgerDeps = ViewDeps & {
   noteFormerSecret(payer: Payer): void
 }
 
-/**
- * The most loads in one call. With an empty Redis, account, key, secret, addresses and budgets may be needed one after another, and the
- * account again after a failover.
- */
+/** The most loads in one call. An empty Redis may need account, key, secret, addresses and budgets, and the account again. */
 export const MAX_LOADS = 8

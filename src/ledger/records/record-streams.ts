@@ -1,7 +1,4 @@
-/**
- * Reads usage records from the ledger's 64 streams as one consumer group with any number of workers, on one Redis or a cluster. A record
- * leaves its stream only when acknowledged.
- */
+/** Reads usage records from the ledger's 64 streams, with any number of workers. A record leaves only when acknowledged. */
 
 import { Cluster, ReplyError } from 'ioredis'
 import { ALL_SHARDS, shardGroups } from '@/ledger/store/all-shards'
@@ -46,9 +43,7 @@ export interface RecordStreams {
   oldestMs(streams: readonly string[]): Promise<number | undefined>
 }
 
-/**
- * Minimum number of entries to read from one stream, and maximum from a stream without expected ones, since all might have some at once.
- */
+/** The fewest entries to read from one stream, and the most from a stream that expects none, since all might have some. */
 const LEAST_COUNT = 16
 const SHARD_RETRY_MS = 1_000
 
@@ -211,10 +206,7 @@ export function appendedMs(entryId: string): number {
   return Number(entryId.slice(0, entryId.indexOf('-')))
 }
 
-/**
- * Refreshes a cluster's mapping of slots to nodes. The client follows redirections only for single commands, but these commands are
- * pipelined.
- */
+/** Refreshes a cluster's slots: the client follows redirections only for single commands, but these are pipelined. */
 function findNodes(redis: RedisClient): void {
   if (redis instanceof Cluster) redis.refreshSlotsCache()
 }

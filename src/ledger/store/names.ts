@@ -15,10 +15,7 @@ export type Payer = {
 }
 
 export const SHARD_COUNT = 64
-/**
- * The layout of the data in Redis: shards, names, and how values are written. Each shard stores it; a gateway doesn't start with another
- * one.
- */
+/** The layout of data in Redis: shards, names, values. Each shard stores it; a gateway doesn't start with another one. */
 export const LAYOUT = '1'
 /** The consumer group that moves usage records to Postgres, one per shard's stream. */
 export const CONSUMER_GROUP = 'history'

@@ -41,10 +41,7 @@ const UNKNOWN = /^NOSCRIPT/
 /** Replies that mean a bug in a script or its arguments, not an outage. */
 const DEFECT = /^(LEDGER|ERR|WRONGTYPE|CROSSSLOT) /
 
-/**
- * Creates a runner. `timeoutMs` limits the wait for one answer; `onCall` is called for every script. Without a `verifier` no connection
- * is verified.
- */
+/** Creates a runner. `timeoutMs` limits one answer; `onCall` gets every script. Without `verifier`, no connection is verified. */
 export function createScriptRunner(
   redis: RedisClient,
   timeoutMs: number,

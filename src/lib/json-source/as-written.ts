@@ -82,10 +82,7 @@ type Place = {
   twin: Container | undefined
 }
 
-/**
- * Remembers the spelling of numbers in `text` for its parsed `value`, for {@link asWritten}. Linear in the length. `isNeeded`: the text was
- * scanned already.
- */
+/** Remembers the spelling of `text`'s numbers for {@link asWritten} of `value`. Linear. `isNeeded`: the text was scanned already. */
 export function rememberNumbers(value: JsonValue | undefined, text: string, isNeeded = losesNumbers(text)): void {
   if (isNeeded && typeof value === 'object' && value !== null) walkOn(walkOf(value, text), text.length, twinAt)
 }

@@ -1,6 +1,4 @@
-/**
- * The one long list of an answer: found without parsing, or parsed in parts in several ticks, so that megabytes don't block other requests.
- */
+/** The one long list of an answer: found unparsed, or parsed in several ticks, so that megabytes don't block other requests. */
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { OWN_TURN_BYTES, ownTurn } from '@/lib/wait/own-turn'
 
@@ -24,10 +22,7 @@ const LAST_WHITE_SPACE = 0x20
 
 const decoder = new TextDecoder()
 
-/**
- * The presumed list at `field` of the object in `bytes`, up to the last bracket; its content is unchecked. Undefined if there is surely
- * none.
- */
+/** The presumed list at `field` of the object in `bytes`, unchecked up to the last bracket. Undefined if there is surely none. */
 export function findUnreadList(bytes: Uint8Array, field: string): UnreadList | undefined {
   const start = bytes.indexOf(OPENING)
   const end = bytes.lastIndexOf(CLOSING)
@@ -54,10 +49,7 @@ export async function readList<Entry>(
   return entries && isJsonObject(around) ? { entries, around } : undefined
 }
 
-/**
- * Parts that each are valid lists make a valid list together, wherever they were split. Undefined if a part is invalid: it was split at a
- * wrong place, or isn't JSON.
- */
+/** Parts that each are valid lists are one together. Undefined if a part is invalid: split at a wrong place, or no JSON. */
 async function readParts<Entry>(
   bytes: Uint8Array,
   field: string,

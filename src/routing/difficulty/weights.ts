@@ -1,7 +1,4 @@
-/**
- * Reads `weights.bin`, the trained weights of the router's scorer: a header, a number for every structure signal, and a byte for every
- * bucket.
- */
+/** Reads `weights.bin`, the trained weights of the router's scorer: a header, numbers of structure signals, a byte per bucket. */
 import { readFileSync } from 'node:fs'
 import { assert } from '@/lib/assert'
 import { BUCKETS } from './fingerprint'

@@ -98,10 +98,7 @@ class StartedFailover implements FailoverState {
     goOn(this, failed)
   }
 
-  /**
-   * The next step after `silentMs` of silence of the latest attempt: a permit for a parallel attempt, the order to abandon the oldest one,
-   * or nothing yet.
-   */
+  /** The next step after `silentMs` of silence: a permit for a parallel attempt, giving up the oldest one, or nothing yet. */
   onSilence(permit: Permit, silentMs: number): Permit | 'give-up' | undefined {
     return onSilence(this, permit, silentMs)
   }

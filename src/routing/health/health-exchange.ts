@@ -113,10 +113,7 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
   }
 }
 
-/**
- * Short digests of the providers' addresses, by name. One name with two addresses or dialects is two upstreams. All other settings may
- * differ between gateways, or change.
- */
+/** Short digests of providers' addresses, by name: one name with two addresses or dialects is two upstreams. Other settings may differ. */
 export function providerAddresses({ providers }: Catalog): ReadonlyMap<string, string> {
   const digest = ({ name, baseUrl, dialect }: Provider) =>
     sha256Hex([name, baseUrl, dialect.name].filter(Boolean).join(' ')).slice(0, ADDRESS_CHARS)

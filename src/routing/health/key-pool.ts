@@ -44,10 +44,7 @@ export interface KeyPool {
   cool(provider: Provider, key: ProviderKey, limit: KeyLimit): boolean
   /** The provider refused the key itself. */
   takeOut(provider: Provider, key: ProviderKey, status: number): void
-  /**
-   * The provider refused a request of `accountId`, perhaps because of the key. The key is removed after {@link MIN_STRIKES} accounts in a
-   * row without a successful call in between.
-   */
+  /** The provider refused the account's request, perhaps for the key: removed after {@link MIN_STRIKES} accounts in a row. */
   strike(provider: Provider, key: ProviderKey, status: number, accountId: string): void
   /** A call of the account that began at `startedMs` (monotonic) succeeded. */
   noteSuccess(provider: Provider, key: ProviderKey, startedMs: number, accountId: string): void

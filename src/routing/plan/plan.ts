@@ -1,7 +1,4 @@
-/**
- * Turns the named model or tier, and its fallbacks, into an ordered list of targets: all of a model, then of the next. A pure function of
- * catalogue, request and current health.
- */
+/** Turns the named model or tier, and fallbacks, into an ordered list of targets: all of a model, then of the next. Pure. */
 import { findSold } from '@/catalog/aliases'
 import { refuseUnpriceable, takesTier } from '@/catalog/priceable'
 import { takesTools } from '@/catalog/tool-allowance'

@@ -117,10 +117,7 @@ export function permittedTargets(allowedProviders: Ids, model: Model): Target[] 
     : model.targets
 }
 
-/**
- * Throws `forbidden` for the field `param` if the key may not use the named model: with the code `model_not_allowed`, or
- * `provider_not_allowed` if it is because of the providers.
- */
+/** Throws `forbidden` for `param` if the key may not use the model (`model_not_allowed`) or its providers (`provider_not_allowed`). */
 export function checkAllowed(permitted: Permitted, named: Model | Tier, param: string): void {
   if (permitted.allowedModels || permitted.allowedProviders) checkListed(permitted, named, param)
 }

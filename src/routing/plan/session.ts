@@ -1,7 +1,4 @@
-/**
- * Identifies the conversation of a request, so that a tier keeps its model and a provider its key: by the caller's name, or by the earlier
- * turns. Only digests are returned.
- */
+/** Identifies a conversation by the caller's name or earlier turns, so that tier and provider key stay. Only digests are returned. */
 import type { ChatRequest } from '@/chat/request'
 import { sha256Hex } from '@/lib/ids'
 import { sampleTexts } from '@/routing/difficulty/sample'

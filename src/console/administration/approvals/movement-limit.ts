@@ -1,7 +1,4 @@
-/**
- * The two-person rule: limits what one administrator moves in a day, credits plus debits over all accounts. For their own accounts they
- * always need a second one.
- */
+/** The two-person rule: a daily limit of what one administrator moves, credits plus debits. Their own accounts always need two. */
 import { and, eq, gt, ne, sql } from 'drizzle-orm'
 import { roleIn } from '@/accounts/members/memberships'
 import type { Administrator } from '@/console/administration/administrator'

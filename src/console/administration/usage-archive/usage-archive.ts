@@ -19,10 +19,7 @@ export async function planArchive(deps: ArchiveDeps, before: string): Promise<Du
   return await Promise.all(months.map((month) => describe(deps, month)))
 }
 
-/**
- * Archives every month before `before` (yyyy-mm), oldest first. A month is closed, sealed and detached; after an interruption, call it
- * again to continue. Throws an {@link ArchiveRefusal}.
- */
+/** Archives all months before `before` (yyyy-mm), oldest first. Continues after an interruption. Throws an {@link ArchiveRefusal}. */
 export async function archiveUsage(deps: ArchiveDeps, before: string): Promise<ArchivedMonth[]> {
   await requireOwner(deps)
   await requireFinished(deps, before)

@@ -10,9 +10,7 @@ export type Submission = {
   error: ApiError | Error | undefined
 }
 
-/**
- * Validates and submits a form, one request at a time. An error of a field is shown there and gets the focus; other errors don't move it.
- */
+/** Validates and submits a form, one request at a time. A field's error is shown there and gets the focus; others don't. */
 export function useSubmission<Values extends Record<string, unknown>>(
   form: UseFormReturnType<Values>,
   run: (values: Values) => Promise<unknown>,

@@ -7,9 +7,7 @@ import { viewerChanged } from '@/dashboard/session'
 /** A path of this site: `//host` and `/\host` would lead elsewhere. */
 const OWN_PATH = /^\/(?![/\\])/
 
-/**
- * The path to continue with after signing in: the query's `next` if it is a path of this site, else a pending invitation or the overview.
- */
+/** Where to go after signing in: the query's `next` if it is a path of this site, else a pending invitation or the overview. */
 export function useNext(): string {
   const [search] = useSearchParams()
   const next = search.get('next') ?? (rememberedInvitation() === '' ? '/' : INVITATION_PATH)

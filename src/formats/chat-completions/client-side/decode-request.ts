@@ -90,10 +90,7 @@ function judge(body: JsonObject): FieldVerdict {
   return { ...verdict, unlisted: [...verdict.unlisted, 'metadata'] }
 }
 
-/**
- * The request's own limit of output tokens. Two different limits are refused, since it is unknown which one a provider obeys, and the cost
- * depends on it.
- */
+/** The request's limit of output tokens. Two different ones are refused: which one a provider obeys, and the cost, is unknown. */
 function decodeOutputLimit(request: WireRequest): number | undefined {
   const { max_tokens: old, max_completion_tokens: current } = request
   if (typeof old === 'number' && typeof current === 'number' && old !== current) {

@@ -16,10 +16,7 @@ export function askedEncoding(): VectorEncoding {
   return 'float'
 }
 
-/**
- * The body of one call, always a batch, which is equivalent to single requests. If the caller uses this format, it contains the caller's
- * own requests.
- */
+/** The body of one call, always a batch, equivalent to single requests. It contains the caller's own requests if in this format. */
 export function encodeEmbeddingsRequest(call: EmbeddingCall, traits: EmbeddingTraits): JsonObject {
   const { request, body, start, end } = call
   const leftOut = body ? new Set(leftOutFields(request, traits)) : undefined
