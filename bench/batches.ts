@@ -17,9 +17,9 @@ import { writeUsageBatch } from '@/usage/write-batch'
 import { accountIdOf, insertAccounts, keyIdOf } from './books/fill'
 import { print } from './books/print'
 
-const BATCH = 2_000
-const WARM_UP_BATCHES = 5
-const BATCHES = 15
+const BATCH = 8_000
+const WARM_UP_BATCHES = 2
+const BATCHES = 5
 const TICKS_PER_SECOND = 100
 
 const accounts = Number(process.argv[2] ?? 100_000)

@@ -5,6 +5,7 @@ import type { MailOutcome } from '@/accounts/mails/worker'
 import { findSold } from '@/catalog/aliases'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'
+import { nextTurn } from '@/lib/wait/slices'
 import type { StoredResponseEvent } from '@/stored-responses/stored-responses'
 import { bornFallbacks, bornLanes, bornProviders, bornTargets, NO_MODEL, UNKNOWN_MODEL } from './born-series'
 import { exposeCredentials } from './credential-metrics'
@@ -18,8 +19,6 @@ import { exposeState, type StateSources } from './state-metrics'
 import { createStoreMetrics, type StoreMetrics } from './store-metrics'
 import { exposeProviderBills, exposeRouting, exposeTraffic } from './total-metrics'
 import { createTrafficTotals } from './traffic-totals'
-
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 export interface PrometheusMetrics extends Metrics {
   /** Makes the gauges read `sources` at each scrape. */

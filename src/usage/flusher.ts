@@ -2,7 +2,12 @@ import { Cluster } from 'ioredis'
 import type { Database } from '@/db/client'
 import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
-import { createRecordStreams, type RecordStreams, type StreamEntry } from '@/ledger/records/record-streams'
+import {
+  createRecordStreams,
+  type ReadResult,
+  type RecordStreams,
+  type StreamEntry,
+} from '@/ledger/records/record-streams'
 import type { RedisClient } from '@/ledger/store/connection'
 import type { StoreCallListener } from '@/ledger/store-calls'
 import type { UsageRecord } from '@/ledger/usage-record'
@@ -26,8 +31,11 @@ export type FlusherOptions = {
   claimIdleMs?: number
   /** Maximum attempts to store an entry before it becomes a dead letter. */
   maxDeliveries?: number
-  /** Maximum milliseconds to collect records before reading: larger batches are cheaper per record. */
+  /** Maximum milliseconds to collect records before reading. */
   lingerMs?: number
+  /** The same after at least `manyRecords`: larger batches are cheaper per record. Redis may lose records of this time. */
+  busyLingerMs?: number
+  manyRecords?: number
   /** Interval of checking all streams for records of other gateways; default 1,000 ms, and 5,000 on a cluster or while idle. */
   sweepMs?: number
   /** After this time without an answer a transaction has failed, and its connection hangs. */
@@ -54,16 +62,18 @@ export type FlusherStatus = {
 
 /** A stop writes this process's records, up to `stopTimeoutMs`; the rest is delivered again. */
 export interface Flusher extends BackgroundWorker {
-  /** Call it for every record appended to this shard: it is written within `lingerMs` and a transaction. */
+  /** Call it for every record appended to this shard: it is written after `lingerMs` at most, or `busyLingerMs`. */
   expect(shard: number): void
   status(): FlusherStatus
 }
 
 const DEFAULTS = {
-  batchSize: 2_000,
+  batchSize: 8_000,
   claimIdleMs: 30_000,
   maxDeliveries: 3,
   lingerMs: 1_000,
+  busyLingerMs: 2_000,
+  manyRecords: 500,
   transactionTimeoutMs: 8_000,
   stopTimeoutMs: 5_000,
   afterCommit: async () => {},
@@ -71,6 +81,8 @@ const DEFAULTS = {
 
 type Settings = FlusherOptions & Required<Pick<FlusherOptions, keyof typeof DEFAULTS>>
 
+/** Maximum records to ask for at once, so that Redis and this process can do something else in between. */
+const READ_SIZE = 2_000
 /** One command for all streams of a server, but one for each stream of a cluster. */
 const SWEEP_MS = 1_000
 const CLUSTER_SWEEP_MS = 5_000
@@ -109,6 +121,7 @@ class RecordFlusher implements Flusher {
   private failuresInARow = 0
   private nextSweepAt = 0
   private inHand: StreamEntry[] = []
+  private gatherMs: number
   private readonly deliveries = createBoundedMap<string, number>(MAX_SUSPECTS)
   private appended = 0
   private claimedAt = Number.NEGATIVE_INFINITY
@@ -122,6 +135,7 @@ class RecordFlusher implements Flusher {
     const { redis, logger, onCall, sweepMs, stopTimeoutMs } = settings
     this.streams = createRecordStreams(redis, onCall)
     this.logger = logger
+    this.gatherMs = settings.lingerMs
     this.sweepMs = sweepMs ?? (redis instanceof Cluster ? CLUSTER_SWEEP_MS : SWEEP_MS)
     this.quietSweepMs = sweepMs ?? QUIET_SWEEP_MS
     this.loop = createWorkerLoop({
@@ -140,7 +154,7 @@ class RecordFlusher implements Flusher {
     this.streams.expect(shard)
     this.lag.expected()
     this.appended += 1
-    this.loop.hurry(this.appended < this.settings.batchSize ? this.settings.lingerMs : 0)
+    this.loop.hurry(this.appended < this.settings.batchSize ? this.gatherMs : 0)
   }
 
   async stop(): Promise<void> {
@@ -160,9 +174,7 @@ class RecordFlusher implements Flusher {
     if (performance.now() > this.troubleUntil) this.state.lastError = undefined
     // A stream with more than its share of a batch would fall behind if it had to wait.
     if (this.streams.hasMore() || this.appended >= this.settings.batchSize) return 0
-    return this.streams.hasExpected()
-      ? this.settings.lingerMs
-      : Math.max(this.settings.lingerMs, this.nextSweepAt - performance.now())
+    return this.streams.hasExpected() ? this.gatherMs : Math.max(this.gatherMs, this.nextSweepAt - performance.now())
   }
 
   /** Writes all collected records. Done when no reachable stream has any. */
@@ -173,11 +185,13 @@ class RecordFlusher implements Flusher {
 
   private async handleBatch(): Promise<number> {
     await this.upkeep()
-    if (this.inHand.length === 0) this.inHand = await this.readBatch()
+    if (this.inHand.length === 0) await this.readBatch()
     const entries = this.inHand
     if (entries.length > 0) await this.flush(entries)
     this.inHand = []
     this.lag.carried()
+    const { lingerMs, busyLingerMs, manyRecords } = this.settings
+    this.gatherMs = entries.length < manyRecords ? lingerMs : busyLingerMs
     return entries.length
   }
 
@@ -200,7 +214,8 @@ class RecordFlusher implements Flusher {
     return isDone && this.state.lastError === undefined
   }
 
-  private async readBatch(): Promise<StreamEntry[]> {
+  /** Whatever was read is in hand even if a later read fails, because no worker gets it again soon. */
+  private async readBatch(): Promise<void> {
     const isClaimDue = performance.now() >= this.claimedAt + this.claimPauseMs
     if (isClaimDue) {
       this.claimedAt = performance.now()
@@ -211,18 +226,25 @@ class RecordFlusher implements Flusher {
       this.nextSweepAt = performance.now() + jittered(this.isQuiet() ? this.quietSweepMs : this.sweepMs, SWEEP_JITTER)
     const endRead = this.lag.reading()
     this.appended = 0
-    let entries: StreamEntry[] | undefined
+    let isRead = false
     try {
-      const results = [
-        await this.streams.readNew(this.settings.batchSize, isSweepDue ? 'all' : 'expected'),
-        ...(isClaimDue ? [await this.streams.takeAbandoned(this.settings.claimIdleMs, CLAIM_PER_SHARD)] : []),
-      ]
-      for (const { failure } of results) if (failure !== undefined) this.noteFailure(failure)
-      entries = results.flatMap((result) => result.entries)
-      return entries
+      this.take(await this.streams.readNew(this.readSize(), isSweepDue ? 'all' : 'expected'))
+      while (this.streams.hasMore() && this.inHand.length < this.settings.batchSize)
+        this.take(await this.streams.readNew(this.readSize(), 'expected'))
+      if (isClaimDue) this.take(await this.streams.takeAbandoned(this.settings.claimIdleMs, CLAIM_PER_SHARD))
+      isRead = true
     } finally {
-      endRead(entries, this.streams.hasExpected())
+      endRead(isRead ? this.inHand : undefined, this.streams.hasExpected())
     }
+  }
+
+  private readSize(): number {
+    return Math.min(READ_SIZE, this.settings.batchSize - this.inHand.length)
+  }
+
+  private take({ entries, failure }: ReadResult): void {
+    if (failure !== undefined) this.noteFailure(failure)
+    for (const entry of entries) this.inHand.push(entry)
   }
 
   private async flush(entries: readonly StreamEntry[]): Promise<void> {

@@ -1,9 +1,12 @@
 /** Writes usage records by the thousand: by INSERT if some may exist, or by COPY if none does. */
+import { pipeline } from 'node:stream/promises'
 import type { TransactionSql } from 'postgres'
 import { textArray } from '@/db/array-literal'
 import { usageColumns } from '@/db/schema'
 import type { Cell } from '@/db/usage-columns'
 import { LATEST_MS, type UsageRecord } from '@/ledger/usage-record'
+import { slicesOf } from '@/lib/wait/slices'
+import { RECORDS_PER_TURN } from './totals'
 
 /** The maximum time between two settlements of one record: a ledger restored from a backup may settle it again. */
 const REPEAT_WINDOW = '7 days'
@@ -64,17 +67,17 @@ export async function copyRecords(transaction: TransactionSql, records: readonly
   const [repeat] = await transaction`${repeatsOf(transaction, records)} LIMIT 1`
   if (repeat) return false
   const stream = await transaction`COPY usage_records (${transaction.unsafe(NAMES)}) FROM STDIN`.writable()
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  stream.on('error', reject)
-  stream.on('finish', resolve)
-  stream.end(records.map(lineOf).join(''))
-  await promise
+  await pipeline(linesOf(records), stream)
   return true
 }
 
 /** Late charges depend on the corrected record; the other statement handles invalid dates. */
 function isOrdinary({ kind, atMs }: UsageRecord): boolean {
   return kind !== 'late' && atMs >= 0 && atMs <= LATEST_MS
+}
+
+async function* linesOf(records: readonly UsageRecord[]): AsyncGenerator<string> {
+  for await (const slice of slicesOf(records, RECORDS_PER_TURN)) yield slice.map(lineOf).join('')
 }
 
 function lineOf(record: UsageRecord): string {

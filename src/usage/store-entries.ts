@@ -1,6 +1,8 @@
 import { databaseFailure, describeFailure } from '@/db/failure'
 import type { StreamEntry } from '@/ledger/records/record-streams'
 import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
+import { slicesOf } from '@/lib/wait/slices'
+import { RECORDS_PER_TURN } from './totals'
 
 /** An entry that can't be stored, and why; `record` is set if it could be parsed. */
 export type Suspect = { entry: StreamEntry; record: UsageRecord | undefined; reason: string }
@@ -22,11 +24,12 @@ type WriteRecords = (records: readonly UsageRecord[]) => Promise<number>
 export async function storeEntries(write: WriteRecords, entries: readonly StreamEntry[]): Promise<StoreResult> {
   const result: StoreResult = { stored: [], suspects: [], inserted: 0, records: [] }
   const readable: ReadableEntry[] = []
-  for (const entry of entries) {
-    const record = parseUsageRecord(entry.fields)
-    if (record) readable.push({ entry, record })
-    else result.suspects.push({ entry, record: undefined, reason: 'not a usage record' })
-  }
+  for await (const slice of slicesOf(entries, RECORDS_PER_TURN))
+    for (const entry of slice) {
+      const record = parseUsageRecord(entry.fields)
+      if (record) readable.push({ entry, record })
+      else result.suspects.push({ entry, record: undefined, reason: 'not a usage record' })
+    }
   await storeReadable(write, readable, result)
   return result
 }

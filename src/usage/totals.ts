@@ -4,6 +4,7 @@ import { providerCostOf } from '@/db/usage-columns'
 import { isErrorStatus, type UsageRecord } from '@/ledger/usage-record'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, ZERO_NANO } from '@/lib/money'
+import { slicesOf } from '@/lib/wait/slices'
 
 export type AccountTotal = {
   accountId: string
@@ -53,21 +54,25 @@ type UsageTotals = {
   tags: TagTotal[]
 }
 
+/** Records to handle without a pause, which takes about a millisecond. */
+export const RECORDS_PER_TURN = 200
+
 /** Sums `records`. Asserts that all sums are valid amounts. */
-export function totalsOf(records: readonly UsageRecord[]): UsageTotals {
+export async function totalsOf(records: readonly UsageRecord[]): Promise<UsageTotals> {
   const accounts = new Map<string, AccountTotal>()
   const keys = new Map<string, KeyTotal>()
   const days = new Map<string, DayTotal>()
   const members = new Map<string, MemberTotal>()
   const tags = new Map<string, TagTotal>()
-  for (const record of records) {
-    const moment = utcDay(record.atMs)
-    addToAccount(accounts, record, moment.month)
-    addToKey(keys, record, moment.month)
-    addToDay(days, record, moment.day)
-    if (record.memberId) addToMember(members, record, record.memberId, moment.day)
-    if (record.facts.labels?.tags?.length) addToTags(tags, record, record.facts.labels.tags.join(','), moment.day)
-  }
+  for await (const slice of slicesOf(records, RECORDS_PER_TURN))
+    for (const record of slice) {
+      const moment = utcDay(record.atMs)
+      addToAccount(accounts, record, moment.month)
+      addToKey(keys, record, moment.month)
+      addToDay(days, record, moment.day)
+      if (record.memberId) addToMember(members, record, record.memberId, moment.day)
+      if (record.facts.labels?.tags?.length) addToTags(tags, record, record.facts.labels.tags.join(','), moment.day)
+    }
   return {
     accounts: [...accounts.values()],
     keys: [...keys.values()],

@@ -36,7 +36,7 @@ async function writeOnce(sql: Sql, batch: readonly UsageRecord[], way: 'copy' | 
     const isCopied = way === 'copy' && (await copyRecords(transaction, rows))
     const fresh = isCopied ? rows : await insertRecords(transaction, rows)
     if (fresh.length === 0) return 0
-    const totals = totalsOf(fresh)
+    const totals = await totalsOf(fresh)
     await Promise.all([
       moveAccounts(transaction, totals.accounts),
       moveKeys(transaction, totals.keys),

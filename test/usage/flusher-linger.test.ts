@@ -6,7 +6,7 @@ import { connectDatabase } from '@/db/client'
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { shardOf } from '@/ledger/store/names'
-import { createFlusher } from '@/usage/flusher'
+import { createFlusher, type FlusherOptions } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
 import { appendRecords, usageRecord } from './sample-records'
 
@@ -30,9 +30,9 @@ afterAll(async () => {
 })
 
 /** A flusher whose own look at all streams lies behind it. */
-async function started(lingerMs: number, batchSize = BATCH) {
+async function started(lingerMs: number, batchSize = BATCH, more: Partial<FlusherOptions> = {}) {
   const connect = () => connectDatabase(databaseUrl, { maxConnections: 1 })
-  const pace = { batchSize, lingerMs, sweepMs: NEVER_MS }
+  const pace = { batchSize, lingerMs, sweepMs: NEVER_MS, ...more }
   const flusher = createFlusher({ redis, connect, logger: log.logger, ...pace })
   await redis.config('RESETSTAT')
   flusher.start()
@@ -83,4 +83,30 @@ test('a small batch waits for a limited time', async () => {
   await append(flusher, 3)
   await until(() => flusher.status().insertedRecords === 3, 'what gathered')
   await flusher.stop()
+})
+
+test('after a batch of many records, the next ones gather for longer', async () => {
+  const flusher = await started(20, BATCH, { busyLingerMs: NEVER_MS, manyRecords: BATCH })
+  await appendRecords(
+    redis,
+    Array.from({ length: BATCH }, () => usageRecord({ accountId: 'acct_1' })),
+  )
+  for (let index = 0; index < BATCH; index++) flusher.expect(shardOf('acct_1'))
+  await until(() => flusher.status().insertedRecords >= BATCH, 'the batch of many')
+  await append(flusher, 3)
+  for (let index = 0; index < ROUND_TRIPS; index++) await redis.ping()
+  expect(flusher.status().insertedRecords).toBe(BATCH)
+  await flusher.stop()
+  expect(flusher.status().insertedRecords).toBe(BATCH + 3)
+})
+
+test('a long stream is read in several steps and written as one batch', async () => {
+  const records = Array.from({ length: 2_500 }, () => usageRecord({ accountId: 'acct_1' }))
+  await appendRecords(redis, records)
+  const batches: number[] = []
+  const afterCommit = async (written: readonly unknown[]) => void batches.push(written.length)
+  const flusher = await started(NEVER_MS, 3_000, { afterCommit })
+  flusher.expect(shardOf('acct_1'))
+  await flusher.stop()
+  expect(batches.filter((size) => size > 0)).toEqual([2_500])
 })

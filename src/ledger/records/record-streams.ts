@@ -12,7 +12,8 @@ import { takeOut } from './acknowledge'
 /** An entry of a shard's `stream`; `fields` alternates names and values. */
 export type StreamEntry = { shard: number; stream: string; id: string; fields: string[] }
 
-type ReadResult = {
+/** Entries from streams. */
+export type ReadResult = {
   entries: StreamEntry[]
   /** The error of the failed shards, if others succeeded. A failed shard is skipped for a moment. */
   failure: unknown
