@@ -46,7 +46,7 @@ import type {
   Withholding,
   WithholdOutcome,
 } from './outcomes'
-import type { StoreCallListener } from './store-calls'
+import type { SentListener, StoreCallListener } from './store-calls'
 import type { UsageRecord } from './usage-record'
 
 /** Methods throw `overloaded` if Redis or Postgres is unreachable; repeating a call with the same id is safe. */
@@ -60,9 +60,13 @@ export interface Ledger {
   /**
    * Charges a hold's real cost. Never refuses. `force` charges even if Redis has lost the hold: pass it if the reserve succeeded.
    * `isRepeat`: the hold may have been charged before. A restored Redis may have reopened it, so its account is first compared with
-   * Postgres.
+   * Postgres. `sent` is called once the command is on its way to Redis, before the reply.
    */
-  settle(settlement: Settlement, options?: { force?: boolean; isRepeat?: boolean }): Promise<SettleOutcome>
+  settle(
+    settlement: Settlement,
+    options?: { force?: boolean; isRepeat?: boolean },
+    sent?: SentListener,
+  ): Promise<SettleOutcome>
   /** The ids of the holds whose settlement is in Postgres. Rejects if Postgres is unreachable. */
   bookedHolds(holdIds: string[]): Promise<string[]>
   /** Whether Postgres has the settlement (false if unreachable). Corrects an account that was loaded without it. */
@@ -133,8 +137,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     reserve: (request) => reserve(deps, request),
     refusalOf: (payer, amount) => refusalOf(deps, payer, amount),
     renew: (renewals) => renew(deps, renewals),
-    settle(settlement, { force = false, isRepeat = false } = {}) {
-      if (!isRepeat) return settle(deps, settlement, force)
+    settle(settlement, { force = false, isRepeat = false } = {}, sent) {
+      if (!isRepeat) return settle(deps, settlement, force, sent)
       return readBalance(deps, settlement.accountId).then(() => settle(deps, settlement, force))
     },
     bookedHolds: (holdIds) => bookedHolds(deps, holdIds),

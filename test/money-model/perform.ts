@@ -176,8 +176,9 @@ async function performSettlement(
     facts: FACTS,
     ...(freePerHour !== undefined && { freePerHour }),
   }
-  const outcome = await by.settler.resolve({ kind: 'settle', settlement })
-  expect<string | undefined>(outcome?.kind).toBe(expected)
+  await by.settler.resolve({ kind: 'settle', settlement })
+  expect(await by.settler.drain(60_000)).toBe(0)
+  expect<string | undefined>(by.outcomes.get(holdId)?.kind).toBe(expected)
   play.seen.push(hold === undefined && expected === 'settled' ? 'forced' : expected)
   if (expected === 'settled' || expected === 'late') by.kept.push({ ...payer, holdId, cost: charged })
 }

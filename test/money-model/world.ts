@@ -21,7 +21,7 @@ import { connectDatabase } from '@/db/client'
 import { createSettlementJournal, type OpenJournal } from '@/gateway/hold/settlement-journal'
 import { createSettler, type Settler } from '@/gateway/hold/settler'
 import { checkLedger } from '@/ledger/check/check'
-import type { Payer } from '@/ledger/outcomes'
+import type { Payer, SettleOutcome } from '@/ledger/outcomes'
 import { createRecordStreams } from '@/ledger/records/record-streams'
 import { commandTimeoutOf } from '@/ledger/store/connection'
 import { startEpochs } from '@/ledger/store/epoch-guard'
@@ -45,7 +45,14 @@ export type Kept = Payer & { holdId: string; cost: number | undefined }
  * A gateway's process: what it has acknowledged is sent again where the store comes back. What it has settled is in its journal,
  * which the next process on its machine takes over.
  */
-type Process = { settler: Settler; journal: OpenJournal; folder: string; kept: Kept[] }
+type Process = {
+  settler: Settler
+  journal: OpenJournal
+  folder: string
+  kept: Kept[]
+  /** The ledger's latest reply for each settlement. */
+  outcomes: Map<string, SettleOutcome>
+}
 
 /** `sale` is what it was planned by; `by` is who reserved it, and ends it in one way: a repetition says the same. */
 type KnownHold = {
@@ -135,9 +142,15 @@ export async function openWorld(redisUrl: string) {
   async function startProcess(client: number, folder: string, kept: Kept[]): Promise<Process> {
     const own = fixtures[client]?.ledger ?? ledger
     const journal = createSettlementJournal({ folder, ledger: own, clock: STANDING_CLOCK, logger: silentLogger })
-    const settler = createSettler(own, STANDING_CLOCK, silentLogger, UNCOUNTED, journal)
+    const outcomes = new Map<string, SettleOutcome>()
+    const settling: typeof own.settle = async (settlement, options, sent) => {
+      const outcome = await own.settle(settlement, options, sent)
+      outcomes.set(settlement.holdId, outcome)
+      return outcome
+    }
+    const settler = createSettler({ ...own, settle: settling }, STANDING_CLOCK, silentLogger, UNCOUNTED, journal)
     settler.resend(await journal.takeOver())
-    return { settler, journal, folder, kept }
+    return { settler, journal, folder, kept, outcomes }
   }
   /** The processes of the sequence before. */
   let former: Process[] = []

@@ -16,6 +16,8 @@ export interface WrittenFile {
   /** Ids of settlements that are not known to be in Postgres. */
   readonly waiting: Set<string>
   readonly isFound: false
+  /** Whether the disk has refused nothing so far. */
+  isSound: boolean
   /** Adds a line for the next {@link flush}. */
   add(settlement: Settlement): void
   /** Writes the added lines. Throws if the disk refuses. */
@@ -69,7 +71,7 @@ export function openJournalFile(options: FileOptions): WrittenFile {
   }
 
   return {
-    ...{ path, openedMs: nowMs, waiting: new Set(), isFound: false },
+    ...{ path, openedMs: nowMs, waiting: new Set(), isFound: false, isSound: true },
     get bytes() {
       return bytes
     },

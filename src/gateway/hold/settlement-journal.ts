@@ -15,8 +15,11 @@ import { type BackgroundWorker, createWorkerLoop } from '@/lib/worker-loop'
 import { openJournalFile, readSettlements, type WrittenFile } from './journal-file'
 
 export interface SettlementJournal {
-  /** Adds it to the lines written at the end of this turn of the event loop. Never throws. */
-  add(settlement: Settlement): void
+  /**
+   * Adds it to the lines written at the end of this turn of the event loop. Returns the file, which has the settlement if it is still sound
+   * after the next {@link flush}; undefined if no file takes it. Never throws.
+   */
+  add(settlement: Settlement): Pick<WrittenFile, 'isSound'> | undefined
   /** Writes the added lines to system memory, which survives this process; synced {@link SYNC_MS} later. Never throws. */
   flush(): void
   /** Forgets a settlement that is in Postgres or will never be charged. */
@@ -108,14 +111,15 @@ class FolderJournal implements OpenJournal {
     return this.refusedAtMs === undefined
   }
 
-  add(settlement: Settlement): void {
+  add(settlement: Settlement): WrittenFile | undefined {
     const nowMs = this.options.clock.monotonic()
-    if (this.refusedAtMs !== undefined && nowMs - this.refusedAtMs < RETRY_MS) return
-    this.attempt(() => {
+    if (this.refusedAtMs !== undefined && nowMs - this.refusedAtMs < RETRY_MS) return undefined
+    return this.attempt(() => {
       const file = this.fileAt(nowMs)
       file.waiting.add(settlement.holdId)
       file.add(settlement)
       this.flushing ??= setImmediate(() => this.flush())
+      return file
     })
   }
 
@@ -172,17 +176,19 @@ class FolderJournal implements OpenJournal {
     this.current = undefined
   }
 
-  private attempt(work: () => void): void {
+  private attempt<T>(work: () => T): T | undefined {
     try {
-      work()
+      return work()
     } catch (error) {
       this.refuse(error)
+      return undefined
     }
   }
 
   private refuse(error: unknown): void {
     if (this.refusedAtMs === undefined) this.options.logger.error('settlement_journal_failed', { error })
     this.refusedAtMs = this.options.clock.monotonic()
+    if (this.current) this.current.isSound = false
     this.endCurrent()
   }
 

@@ -2,9 +2,13 @@
  * Makes sure that every settlement and release reaches the ledger and stays there. If the store does not acknowledge one, it is sent again
  * with the same id after growing pauses. Acknowledged ones are kept for a few seconds and sent again if the store goes away, since it may
  * have lost them. Repeats are harmless. The journal covers machines that lose gateway and store together.
+ *
+ * An answer needs nothing of the ledger's reply. It ends once its settlement is in the journal and written to the ledger's connection: a crash
+ * of either process then loses nothing, and Redis runs later commands of this gateway after it.
  */
 import type { Ledger } from '@/ledger/ledger'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
+import type { SentListener } from '@/ledger/store-calls'
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
@@ -18,8 +22,9 @@ type Resolution =
 
 export interface Settler {
   /**
-   * Sends a settlement or release. Returns once the ledger has acknowledged it, or after {@link PATIENCE_MS}, from when on it is retried in
-   * the background. Never rejects. Returns the outcome of a settlement, if known.
+   * Sends a settlement or release, and retries it in the background. A settlement in the journal returns once it is sent, without an
+   * outcome. Others, and hang-ups that may be free, return their outcome once the ledger has acknowledged them, or none after {@link
+   * PATIENCE_MS}. Never rejects.
    */
   resolve(resolution: Resolution): Promise<SettleOutcome | undefined>
   /** Call it when a store is connected again: it sends missing settlements and possibly lost ones. */
@@ -76,7 +81,7 @@ export function createSettler(
           outcome =
             resolution.kind === 'settle'
               ? // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
-                await ledger.settle(resolution.settlement, isAgain ? AGAIN : BY_FORCE)
+                await ledger.settle(resolution.settlement, isAgain ? AGAIN : BY_FORCE, waiting)
               : void (await ledger.release(resolution))
           // Most repetitions only find that the earlier settlement is still there.
           if (outcome && !(isRepeat && outcome.kind === 'already_settled')) note(outcome, resolution)
@@ -122,9 +127,9 @@ export function createSettler(
 
   return {
     resolve(resolution) {
-      // Before anything else: the journal is flushed before the client can see the end, wherever this process may die then.
-      if (resolution.kind === 'settle') journal.add(resolution.settlement)
-      const waiting = new Waiting()
+      // First, so that the settlement is in the journal when it is sent, wherever this process may die then.
+      const file = resolution.kind === 'settle' ? journal.add(resolution.settlement) : undefined
+      const waiting = new Waiting(journal, needsOutcome(resolution) ? undefined : file)
       watch(waiting)
       void insist(resolution, false, waiting)
       return waiting.told.promise
@@ -150,10 +155,21 @@ export function createSettler(
   }
 }
 
-/** A wait for an acknowledgement, with a timeout. */
-class Waiting implements Timed {
+/** A wait for an acknowledgement, with a timeout. With `file`, which has the settlement once flushed, it ends when the command is sent. */
+class Waiting implements Timed, SentListener {
   readonly dueAtMs = dueIn(PATIENCE_MS)
   readonly told = Promise.withResolvers<SettleOutcome | undefined>()
+
+  constructor(
+    private readonly journal: SettlementJournal,
+    private readonly file: ReturnType<SettlementJournal['add']>,
+  ) {}
+
+  onSent(): void {
+    if (!this.file) return
+    this.journal.flush()
+    if (this.file.isSound) this.end(undefined)
+  }
 
   onDue(): void {
     this.end(undefined)
@@ -168,6 +184,11 @@ class Waiting implements Timed {
 /** Returns without an outcome; the settlement continues in the background. */
 function giveUp(): undefined {
   return undefined
+}
+
+/** Whether the answer waits for the ledger: it decides whether a hang-up is free. */
+function needsOutcome(resolution: Resolution): boolean {
+  return resolution.kind === 'settle' && resolution.settlement.freePerHour !== undefined
 }
 
 /** Keeps the first decision whether a hang-up is free, in case the settlement is sent again to a store that lost it. */

@@ -8,11 +8,17 @@ import { holdOf, namesOf } from '@/ledger/store/account-names'
 import { lateRecordId, shardOf } from '@/ledger/store/names'
 import { amountText, integerOf, integerText, itemsOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
+import type { SentListener } from '@/ledger/store-calls'
 import { factsText, RECORD_FLAGS, type RecordFlag, type UsageRecord } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
 
 /** With `force`, a hold missing in Redis is charged from the available credit, unless already charged. */
-export async function settle(deps: LedgerDeps, settlement: Settlement, force: boolean): Promise<SettleOutcome> {
+export async function settle(
+  deps: LedgerDeps,
+  settlement: Settlement,
+  force: boolean,
+  sent?: SentListener,
+): Promise<SettleOutcome> {
   const own = namesOf(settlement)
   const names = [holdOf(own, settlement.holdId), own.account, own.key, own.deadlines, own.records]
   const args = settleArguments(settlement, own.payer)
@@ -25,7 +31,7 @@ export async function settle(deps: LedgerDeps, settlement: Settlement, force: bo
       script = SCRIPTS.settleInBudgets
       names.push(own.budgets)
     }
-    const reply = itemsOf(await deps.runner.run(script, names, [...args, searched, ...free]))
+    const reply = itemsOf(await deps.runner.run(script, names, [...args, searched, ...free], sent))
     const kind = wordOf(reply[0])
     if (kind === 'budgets') {
       deps.budgeted.set(settlement.accountId, true)

@@ -1,13 +1,16 @@
 import type { Redis } from 'ioredis'
 import type { Script } from '@/ledger/scripts/scripts'
-import type { StoreCallListener } from '@/ledger/store-calls'
+import type { SentListener, StoreCallListener } from '@/ledger/store-calls'
 import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 import { keyPrefixOf } from './connection'
 
 export interface ScriptLine {
   /** Runs the script by its digest, or as `again` specifies. The listener handles a failure. */
-  send(script: Script, names: readonly string[], args: readonly (string | number)[], again?: Again): Promise<unknown>
+  send(script: Script, names: readonly string[], args: Words, sent?: SentListener, again?: Again): Promise<unknown>
 }
+
+/** The arguments of a script after its names. */
+export type Words = readonly (string | number)[]
 
 /** For a repeated call: when it began, and whether to send the script's text. */
 type Again = { startedMs: number; withText: boolean }
@@ -50,15 +53,20 @@ export function createScriptLine(
     const commands = queue
     queue = []
     // A cluster node would queue them for a later connection.
-    if (redis.status !== 'ready') for (const command of commands) command.reject(new Error(NOT_OPEN))
-    else for (const command of commands) redis.sendCommand(command as unknown as Command, sink)
-    if (text !== '') redis.stream.write(text)
+    if (redis.status !== 'ready') {
+      for (const command of commands) command.reject(new Error(NOT_OPEN))
+      return
+    }
+    for (const command of commands) redis.sendCommand(command as unknown as Command, sink)
+    if (text === '') return
+    redis.stream.write(text)
     text = ''
+    for (const { sent } of commands) sent?.onSent()
   }
 
   return {
-    send(script, names, args, again) {
-      const command = new ScriptCommand(listener, prefix, timeoutMs, script, names, args, again)
+    send(script, names, args, sent, again) {
+      const command = new ScriptCommand(listener, prefix, timeoutMs, script, names, args, sent, again)
       if (queue.length === 0) setImmediate(flush)
       queue.push(command)
       watch(command)
@@ -85,7 +93,8 @@ class ScriptCommand implements Timed {
     timeoutMs: number,
     readonly script: Script,
     readonly names: readonly string[],
-    readonly values: readonly (string | number)[],
+    readonly values: Words,
+    readonly sent: SentListener | undefined,
     private readonly again: Again | undefined,
   ) {
     this.dueAtMs = dueIn(timeoutMs)
@@ -136,7 +145,7 @@ function textHead({ text }: Script): string {
 }
 
 /** A command with its `head` in the Redis protocol: the number of arguments, then each with its length in bytes. Names are ASCII. */
-function wordsOf(head: string, prefix: string, names: readonly string[], args: readonly (string | number)[]): string {
+function wordsOf(head: string, prefix: string, names: readonly string[], args: Words): string {
   const count = String(names.length)
   let words = `*${3 + names.length + args.length}\r\n${head}$${count.length}\r\n${count}\r\n`
   for (const name of names) words += `$${prefix.length + name.length}\r\n${prefix}${name}\r\n`

@@ -5,22 +5,20 @@
 import { Cluster, Command, type Redis } from 'ioredis'
 import { GatewayError } from '@/chat/error'
 import type { Script } from '@/ledger/scripts/scripts'
-import type { GuardedOperation, StoreCallListener } from '@/ledger/store-calls'
+import type { GuardedOperation, SentListener, StoreCallListener } from '@/ledger/store-calls'
 import { AssertionError } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
 import { nodeOf, refreshOwners } from './cluster-nodes'
 import { FORBIDDEN, keyPrefixOf, type RedisClient, tellIfForbidden, waitForRedis } from './connection'
 import { shardIn } from './names'
-import { createScriptLine, type ScriptCall, type ScriptLine } from './script-line'
-
-type Words = readonly (string | number)[]
+import { createScriptLine, type ScriptCall, type ScriptLine, type Words } from './script-line'
 
 export interface ScriptRunner {
   /**
    * Runs `script` and returns its reply. Throws a GatewayError of kind `overloaded` if Redis doesn't answer or can't work now; then the
    * script may or may not have run. Throws Redis' own error if the script refused its arguments, which is a bug of ours.
    */
-  run(script: Script, names: readonly string[], args: Words): Promise<unknown>
+  run(script: Script, names: readonly string[], args: Words, sent?: SentListener): Promise<unknown>
   /** Runs `script` once on this connection, verified or not. Throws Redis' own errors: call it in `guard`. */
   runOn(connection: Redis, script: Script, names: readonly string[], args: Words): Promise<unknown>
   /** Handles errors of other repeatable work like `run`. A named operation is reported to the listener. */
@@ -128,11 +126,16 @@ export function createScriptRunner(
     return isOpen
   }
 
-  async function sendOnceFound(script: Script, names: readonly string[], values: Words): Promise<unknown> {
+  async function sendOnceFound(
+    script: Script,
+    names: readonly string[],
+    values: Words,
+    sent?: SentListener,
+  ): Promise<unknown> {
     const line = await findLine(script, names).catch((error) => {
       throw failed(error)
     })
-    return line.send(script, names, values)
+    return line.send(script, names, values, sent)
   }
 
   /** Repeats a call that Redis refused without running it. Throws other errors. */
@@ -152,7 +155,7 @@ export function createScriptRunner(
       throw failed(cause)
     }
     const withText = matches(error, UNKNOWN) && earlier === undefined
-    const answer = line.send(script, names, values, { startedMs, withText })
+    const answer = line.send(script, names, values, undefined, { startedMs, withText })
     if (withText) {
       const isOver = () => loading.delete(script.sha)
       loading.set(script.sha, answer.then(isOver, isOver))
@@ -161,9 +164,9 @@ export function createScriptRunner(
   }
 
   return {
-    run(script, names, values) {
+    run(script, names, values, sent) {
       const line = lineNow(script, names)
-      return line ? line.send(script, names, values) : sendOnceFound(script, names, values)
+      return line ? line.send(script, names, values, sent) : sendOnceFound(script, names, values, sent)
     },
     runOn: (connection, script, names, values) =>
       timed(script.name, performance.now(), async () => {

@@ -77,6 +77,28 @@ describe('the disk', () => {
   })
 })
 
+describe('the file of an added settlement', () => {
+  test('the file stays sound if the disk takes it', () => {
+    const journal = open()
+    const file = journal.add(settlement('a'))
+    journal.flush()
+    expect(file).toMatchObject({ isSound: true })
+  })
+
+  test('the file is unsound once the disk has refused it, and the next settlement has none', async () => {
+    const journal = open({ syncData: async () => Promise.reject(new Error('no disk')) })
+    const file = journal.add(settlement('a'))
+    journal.flush()
+    await until(() => file?.isSound === false)
+    expect(journal.add(settlement('b'))).toBeUndefined()
+  })
+
+  test('without a folder a settlement has no file', async () => {
+    await writeFile(folder, 'no folder')
+    expect(open().add(settlement('a'))).toBeUndefined()
+  })
+})
+
 describe('a process that takes over', () => {
   test('a new process gets each settlement of a former one, in its last version', async () => {
     const dead = open()

@@ -6,6 +6,7 @@ import { until } from '@test/support/until'
 import { usageRecord } from '@test/usage/sample-records'
 import { createSettler, type Settler } from '@/gateway/hold/settler'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
+import type { SentListener } from '@/ledger/store-calls'
 import { nano } from '@/lib/money'
 
 type Call = {
@@ -26,6 +27,10 @@ let flags: string[]
 let failures: number
 /** What the journal was told: a settlement's id and cost, or an id that it may forget. */
 let journalled: unknown[]
+/** The journal's file; undefined if it takes nothing. */
+let file: { isSound: boolean } | undefined
+/** Whether commands reach the connection to the store. */
+let isConnected: boolean
 /** Holds whose settlements the history has. */
 let booked: Set<string>
 let settler: Settler
@@ -40,8 +45,13 @@ beforeEach(() => {
   outcome = { kind: 'settled', overrun: false, record: usageRecord() }
   answer = async () => undefined
   const ledger = {
-    async settle({ holdId, cost, freePerHour }: Settlement, options?: { force?: boolean; isRepeat?: boolean }) {
+    async settle(
+      { holdId, cost, freePerHour }: Settlement,
+      options?: { force?: boolean; isRepeat?: boolean },
+      sent?: SentListener,
+    ) {
       calls.push({ id: holdId, cost, force: options?.force, isRepeat: options?.isRepeat, freePerHour })
+      if (isConnected) sent?.onSent()
       await answer()
       return outcome
     },
@@ -57,8 +67,13 @@ beforeEach(() => {
   }
   const metrics = { flagged: (flag: string) => void flags.push(flag), settlementFailed: () => void failures++ }
   journalled = []
+  file = undefined
+  isConnected = true
   const journal = {
-    add: ({ holdId, cost }: Settlement) => void journalled.push([holdId, cost, calls.length]),
+    add({ holdId, cost }: Settlement) {
+      journalled.push([holdId, cost, calls.length])
+      return file
+    },
     flush: () => void journalled.push('flush'),
     forget: (holdId: string) => void journalled.push(holdId),
   }
@@ -242,6 +257,61 @@ describe('the ledger’s answer', () => {
       expect(ids()).toEqual(['a'])
     },
   )
+})
+
+describe('the end of an answer', () => {
+  /** Whether a call has ended although the store has not replied. No time passes meanwhile. */
+  async function endsUnanswered(ending: Promise<unknown>): Promise<boolean> {
+    let hasEnded = false
+    void ending.then(() => {
+      hasEnded = true
+    })
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+    return hasEnded
+  }
+  const mayBeFree = () =>
+    settler.resolve({
+      kind: 'settle',
+      settlement: { ...payer, holdId: 'a', cost: nano(5), tokens: 1, facts: FACTS, freePerHour: 3 },
+    })
+
+  beforeEach(() => {
+    answer = () => new Promise(() => undefined)
+    file = { isSound: true }
+  })
+
+  test('a settlement ends the answer once it is flushed to the journal and sent, before the reply', async () => {
+    expect(await endsUnanswered(settle('a'))).toBe(true)
+    expect(journalled).toEqual([['a', nano(5), 0], 'flush'])
+    expect(settler.pendingCount()).toBe(1)
+  })
+
+  test.each<[string, () => void, () => Promise<unknown>]>([
+    ['a settlement without a journal', () => (file = undefined), () => settle('a')],
+    ['a settlement whose journal the disk refused', () => (file = { isSound: false }), () => settle('a')],
+    ['a settlement without a connection', () => (isConnected = false), () => settle('a')],
+    ['a hang-up that may be free', () => undefined, mayBeFree],
+    ['a release', () => undefined, () => release('a')],
+  ])('%s waits for the reply', async (_, arrange, resolve) => {
+    const reply = Promise.withResolvers<void>()
+    answer = () => reply.promise
+    arrange()
+    const ending = resolve()
+    expect(await endsUnanswered(ending)).toBe(false)
+    reply.resolve()
+    await ending
+    expect(settler.pendingCount()).toBe(0)
+  })
+
+  test('an answer that left is charged although the store failed before its reply', async () => {
+    let left = 2
+    answer = async () => {
+      if (left-- > 0) throw new Error('gone')
+    }
+    await settle('a')
+    expect(await settler.drain(5_000)).toBe(0)
+    expect(ids()).toEqual(['a', 'a', 'a'])
+  })
 })
 
 describe('the journal', () => {

@@ -12,7 +12,7 @@ import {
   snapshot,
 } from '@test/ledger/harness'
 import { readStored, setStored } from '@test/ledger/store/stored'
-import type { ReserveRequest } from '@/ledger/outcomes'
+import type { ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
 import { accountName, deadlinesName, holdMember, holdName, keyName, recordsName, shardOf } from '@/ledger/store/names'
 import { parseUsageRecord } from '@/ledger/usage-record'
 import { randomId } from '@/lib/ids'
@@ -101,6 +101,15 @@ describe('settle', () => {
       expect(records.map((record) => record.cost)).toEqual([nano(60), nano(cost - 60)])
       expect(records[0]?.flags).toEqual(['estimated', 'expired'])
     }
+  })
+
+  test('a reserve that follows a sent settlement finds the hold returned, whenever Redis reads both', async () => {
+    const hold = await reserved(1_000, 1_000)
+    const next = Promise.withResolvers<ReserveOutcome>()
+    const onSent = () => next.resolve(bench.ledger.reserve(request(payerOf(hold), 999)))
+    const settled = bench.ledger.settle(settlement(hold, 1), {}, { onSent })
+    expect(await next.promise).toMatchObject({ kind: 'reserved' })
+    expect(await settled).toMatchObject({ kind: 'settled' })
   })
 
   test('settle charges an unknown hold only if forced, once, with a flag', async () => {

@@ -78,6 +78,18 @@ test('a silent store times out, and its late reply goes to no other call', async
   expect(await line.send(ECHO, [], ['next'])).toEqual([[], ['next'], 1, null])
 })
 
+test('a listener hears of its call once it is written, before the reply', async () => {
+  const line = createScriptLine(redis, 20_000, TELLING)
+  const events: string[] = []
+  process.kill(server.pid, 'SIGSTOP')
+  const answer = line.send(ECHO, [], [1], { onSent: () => void events.push('sent') }).then(() => events.push('reply'))
+  await until(() => events.length > 0, 'the call to be sent')
+  expect(events).toEqual(['sent'])
+  process.kill(server.pid, 'SIGCONT')
+  await answer
+  expect(events).toEqual(['sent', 'reply'])
+})
+
 test('a broken or missing connection rejects the open calls at once', async () => {
   const line = createScriptLine(redis, 20_000, TELLING)
   process.kill(server.pid, 'SIGSTOP')
@@ -85,7 +97,8 @@ test('a broken or missing connection rejects the open calls at once', async () =
   await Bun.sleep(0)
   await server.kill()
   expect(await pending).toMatchObject([{ reason: { message: expect.stringContaining('max retries') } }])
-  await expect(line.send(ECHO, [], ['nobody'])).rejects.toThrow("isn't writeable")
+  const sent = { onSent: () => expect.unreachable() }
+  await expect(line.send(ECHO, [], ['nobody'], sent)).rejects.toThrow("isn't writeable")
   await server.restart()
   await until(() => redis.status === 'ready', 'the connection to be back')
   await redis.script('LOAD', ECHO.text)

@@ -58,7 +58,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'a settlement is not in the journal before it is sent',
     path: 'gateway/hold/settler.ts',
-    from: "      if (resolution.kind === 'settle') journal.add(resolution.settlement)\n",
-    to: '',
+    from: "resolution.kind === 'settle' ? journal.add(resolution.settlement) : undefined",
+    to: 'undefined',
   },
 ]
