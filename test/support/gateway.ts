@@ -121,7 +121,8 @@ async function launch(options: Launch): Promise<TestGateway> {
   const reloading = catalogPath === undefined ? {} : { reloading: reloadingFrom(catalogPath, options) }
   const telemetry = await loadTelemetry(config, catalog, logger)
   const own = { logger: telemetry?.logger ?? logger, tracing: telemetry?.tracing }
-  const gateway = await compose({ config, catalog, ...addresses, ...own, watchesLedger, ...reloading })
+  const journalFolder = await mkdtemp(join(tmpdir(), 'test-settlements-'))
+  const gateway = await compose({ config, catalog, ...addresses, ...own, journalFolder, watchesLedger, ...reloading })
   telemetry?.include(gateway.deps.metrics)
   const server = serve(config, gateway.app, {
     trace: telemetry && traceRequests(telemetry.tracing, gateway.app.routes),
@@ -168,6 +169,7 @@ async function launch(options: Launch): Promise<TestGateway> {
       await server.stop(true)
       await telemetry?.stop(1_000)
       upstream.stop()
+      await rm(journalFolder, { recursive: true, force: true })
       if (catalogPath !== undefined) await rm(dirname(catalogPath), { recursive: true })
     },
   }
