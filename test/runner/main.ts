@@ -14,6 +14,7 @@ import { GIVEN_POSTGRES, startMigratedPostgres, stopStores } from '@test/support
 import { loadAssets } from '@/boot/dashboard-assets/load'
 import { assert } from '@/lib/assert'
 import { createLogger } from '@/lib/logger'
+import { startOrder } from './longest'
 import { missingOf, prepareNeeds } from './needs'
 import { selectFiles } from './parts'
 import { failedTests, readTimings, skippedTests, timingTable, untriedLines } from './report'
@@ -41,6 +42,7 @@ const started = performance.now()
 const folder = await mkdtemp(join(tmpdir(), 'svc-gateway-run-'))
 const timingsPath = join(folder, 'timings')
 const reportPath = join(folder, 'report.xml')
+const orderPath = join(folder, 'order.json')
 await Bun.write(timingsPath, '')
 
 let child: Bun.Subprocess | undefined
@@ -96,7 +98,8 @@ async function runFiles(files: readonly string[], workers: number, seed: string)
   // In a fresh checkout every worker would build the pages, all at once and for longer than a connection waits.
   await loadAssets(createLogger({ level: 'info', write: () => undefined, service: 'svc' }))
   const command = [process.execPath, '--no-orphans', 'test', `--parallel=${workers}`, '--no-isolate', '--only-failures']
-  const report = ['--reporter=junit', `--reporter-outfile=${reportPath}`]
+  const report = ['--reporter=junit', `--reporter-outfile=${reportPath}`, `--timings=${orderPath}`]
+  await Bun.write(orderPath, startOrder(files))
   child = Bun.spawn([...command, ...report, ...options, ...files.map((file) => `./${file}`)], {
     cwd: ROOT,
     env: {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { JUDGES, judgeOf } from './judges'
+import { LONGEST, startOrder } from './longest'
 import { createNeedsReader } from './needs'
 import { CHECKED, selectFiles } from './parts'
 import { failedTests, readTimings, skippedTests, timingTable, untriedLines } from './report'
@@ -52,6 +53,19 @@ describe('the parts', () => {
     expect([...needsOf('test/clients/java/clients.test.ts')]).toEqual(['java'])
     expect([...needsOf('test/lib/money.test.ts')]).toEqual([])
     expect([...needsOf('test/deploy/documents/blocks.test.ts')]).toEqual(['curl'])
+  })
+})
+
+describe('the order', () => {
+  test('the order starts the longest files first, and every file is in it', () => {
+    expect(LONGEST.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
+    const [first = '', second = ''] = LONGEST
+    const { files } = JSON.parse(startOrder(['test/a.test.ts', second, first])) as { files: Record<string, number> }
+    expect(Object.entries(files).toSorted(([, one], [, other]) => other - one)).toEqual([
+      [first, LONGEST.length],
+      [second, LONGEST.length - 1],
+      ['test/a.test.ts', 0],
+    ])
   })
 })
 
