@@ -11,14 +11,14 @@ import { PATIENCE_MS } from './until'
 
 /**
  * As root, in containers, and without a GPU; pages of one context in one process, which has their code compiled already. A page lives
- * too briefly for the second of V8's three compilers to pay.
+ * too briefly for V8's optimising compilers to pay.
  */
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-dev-shm-usage',
   '--disable-gpu',
   '--renderer-process-limit=1',
-  '--js-flags=--no-maglev',
+  '--js-flags=--no-maglev --no-opt',
 ]
 const DESKTOP = { width: 1280, height: 900 }
 
