@@ -21,6 +21,7 @@ import { commandText, helpText, listText } from './print/help'
 import { REQUEST_COMMANDS } from './request-commands'
 import { SCHEMA_COMMANDS } from './schema/schema-commands'
 import type { Services, Surroundings } from './services'
+import { STATEMENT_COMMANDS } from './statement-commands'
 import { nearest } from './suggest'
 import { USAGE_ARCHIVE_COMMANDS } from './usage-archive-commands'
 import { USAGE_COMMANDS } from './usage-commands'
@@ -39,6 +40,7 @@ const COMMANDS: readonly Command[] = [
   ...USER_LOOKUPS,
   ...USER_COMMANDS,
   ...ORDER_COMMANDS,
+  ...STATEMENT_COMMANDS,
   ...USAGE_COMMANDS,
   ...USAGE_ARCHIVE_COMMANDS,
   ...REQUEST_COMMANDS,

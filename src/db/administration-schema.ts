@@ -59,9 +59,13 @@ export const unapprovedMovements = pgTable('unapproved_movements', {
   createdAt: moment('created_at').notNull().defaultNow(),
 })
 
+/** The kinds of files that bank statements are read from. */
+export type StatementFormat = 'csv' | 'camt.053'
+
 export const statementImports = pgTable('statement_imports', {
   id: text('id').primaryKey(),
   digest: text('digest').notNull(),
+  format: text('format').$type<StatementFormat>().notNull(),
   status: text('status').$type<'previewed' | 'committed'>().notNull().default('previewed'),
   uploadedBy: text('uploaded_by').notNull(),
   createdAt: moment('created_at').notNull().defaultNow(),
@@ -80,6 +84,9 @@ export const LINE_VERDICTS = [
   'several_references',
   'no_reference',
   'outgoing',
+  'not_booked',
+  'reversal',
+  'unclear_batch',
 ] as const
 export type LineVerdict = (typeof LINE_VERDICTS)[number]
 

@@ -3,6 +3,7 @@
  * Takes long: Chromium draws every page in both schemes and two widths.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { camt } from '@test/console/administration/camt/build'
 import { balanceOf, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { testBrowser } from '@test/support/browser'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -90,7 +91,7 @@ describe('moving money', () => {
     const page = await open('/admin/statements')
     const upload = async () => {
       const buffer = Buffer.from(text, 'latin1')
-      await page.getByLabel('CSV file').setInputFiles({ name: 'statement.csv', mimeType: 'text/csv', buffer })
+      await page.getByLabel('Statement file').setInputFiles({ name: 'statement.csv', mimeType: 'text/csv', buffer })
       await page.getByRole('button', { name: 'Preview' }).click()
     }
     await upload()
@@ -111,6 +112,29 @@ describe('moving money', () => {
     await sendDialog(page, 'Dismiss payment', 'sent back', 'Dismiss payment')
     await page.getByText('The payment was dismissed.').waitFor()
     await page.getByText('Payments to match').waitFor({ state: 'detached' })
+  })
+
+  test('a CAMT.053 statement is read whatever its name, broken XML says where, and a long file is cut in its field', async () => {
+    const order = await pendingOrder(office, 31)
+    const payments = [{ text: order.reference, payer: 'Müller' }]
+    const xml = camt('08', [{ amount: '31.00', bankReference: 'P1', payments }]).replace('UTF-8', 'ISO-8859-1')
+    const page = await open('/admin/statements')
+    const upload = async (content: string) => {
+      const buffer = Buffer.from(content, 'latin1')
+      await page.getByLabel('Statement file').setInputFiles({ name: 'november.csv', mimeType: 'text/csv', buffer })
+      await page.getByRole('button', { name: 'Preview' }).click()
+    }
+    await upload(xml.replace('</Ntry>', ''))
+    await page.getByText(/The XML is broken at line \d+, column \d+/).waitFor()
+    await upload(`${xml}${' '.repeat(100_000)}`)
+    await page.getByText('1 of 1 lines').waitFor()
+    await page.getByText('Müller').first().waitFor()
+    await page.getByRole('button', { name: 'Back' }).click()
+    await page.getByLabel('Statement file').setInputFiles({
+      ...{ name: 'november.csv', mimeType: 'text/csv', buffer: Buffer.from(`${xml}${' '.repeat(100_000)}`, 'latin1') },
+    })
+    await page.getByText('The first 100,000 characters of the file').waitFor()
+    expect(await page.getByLabel('Statement', { exact: true }).inputValue()).toHaveLength(100_000)
   })
 
   test('a payment without an order is credited to the one whose reference is typed', async () => {

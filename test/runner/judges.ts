@@ -26,6 +26,10 @@ export const JUDGES: readonly Judge[] = [
   { path: 'test/clients/older-majors.test.ts', why: 'older majors of the client libraries' },
   { path: 'test/clients/python', why: 'the Python libraries against a gateway' },
   {
+    path: 'test/console/administration/camt/peer.test.ts',
+    why: 'bank statements by their official schemas, in Python',
+  },
+  {
     path: 'test/console/orders/deposits/stripe-model.test.ts',
     why: 'plays Stripe’s events in every order, and processes that die',
   },

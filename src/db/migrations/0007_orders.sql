@@ -213,6 +213,7 @@ CREATE INDEX unapproved_movements_index ON unapproved_movements (user_id, accoun
 CREATE TABLE statement_imports (
   id               text PRIMARY KEY CHECK (id <> ''),
   digest           text NOT NULL CHECK (digest ~ '^[0-9a-f]{64}$'),
+  format           text NOT NULL CHECK (format IN ('csv', 'camt.053')),
   status           text NOT NULL DEFAULT 'previewed' CHECK (status IN ('previewed', 'committed')),
   uploaded_by      text NOT NULL REFERENCES users (id),
   created_at       timestamptz NOT NULL DEFAULT now(),
@@ -220,8 +221,8 @@ CREATE TABLE statement_imports (
   CHECK ((status = 'committed') = (committed_at IS NOT NULL))
 );
 
--- line_key: hash of a line's content and of the number of equal lines before it. Two equal payments of a day are two lines, and a line
--- that the next statement repeats is the same line.
+-- line_key: hash of the bank's reference (CAMT.053), else of a line's content and of the number of equal lines before it. Two equal
+-- payments of a day are two lines, and a line that the next statement repeats is the same line.
 CREATE TABLE statement_lines (
   import_id    text NOT NULL REFERENCES statement_imports (id),
   line         integer NOT NULL CHECK (line > 0),
@@ -240,3 +241,4 @@ CREATE TABLE statement_lines (
 );
 CREATE UNIQUE INDEX statement_lines_once ON statement_lines (line_key)
   WHERE result IN ('credited', 'awaiting_approval', 'kept');
+CREATE INDEX statement_lines_order_index ON statement_lines (order_id) WHERE result IS NOT NULL;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { PreviewOutcome } from '@/console/administration/statements/preview'
 import type { Order } from '@/console/orders/types'
 import { assert } from '@/lib/assert'
+import { camt } from './camt/build'
 import { adjustment, balanceOf, newDay, type Office, openOffice, pendingOrder } from './fixture'
 
 let office: Office
@@ -170,6 +171,97 @@ describe('a commit', () => {
     const other = { importId, digest: '0'.repeat(64), reason }
     expect(await office.administration.commitStatement(office.ada, other)).toEqual({ kind: 'other_preview' })
     expect(await stateOf(order)).toBe('pending')
+  })
+})
+
+describe('CAMT.053', () => {
+  test('a booked credit is credited, and other entries are shown with the reason', async () => {
+    const [fits, batched, differs] = [
+      await pendingOrder(office, 50),
+      await pendingOrder(office, 20),
+      await pendingOrder(office, 60),
+    ]
+    const naming = (order: Order) => ({ payments: [{ text: `order ${order.reference}` }] })
+    const batch = [{ usd: '20.00', text: batched.reference }, { usd: '1.00' }]
+    const previewed = await preview(
+      camt('08', [
+        { amount: '50.00', bankReference: 'A1', ...naming(fits) },
+        { amount: '21.00', bankReference: 'A2', payments: batch },
+        { amount: '60.00', bankReference: 'A3', currency: 'EUR', ...naming(differs) },
+        { amount: '60.00', bankReference: 'A4', status: 'PDNG', ...naming(differs) },
+        { amount: '60.00', bankReference: 'A5', isReversal: true, ...naming(differs) },
+        { amount: '60.00', bankReference: 'A6', isReversal: true, direction: 'DBIT', ...naming(differs) },
+        { amount: '60.00', bankReference: 'A7', direction: 'DBIT', ...naming(differs) },
+        { amount: '60.00', bankReference: 'A8', payments: [{ usd: '1.00', text: differs.reference }, {}] },
+      ]),
+    )
+    expect(verdictsOf(previewed)).toEqual([
+      'credit',
+      'credit',
+      'no_reference',
+      'amount_differs',
+      'not_booked',
+      'reversal',
+      'reversal',
+      'outgoing',
+      'unclear_batch',
+    ])
+    expect(previewed.lines.filter(({ verdict }) => verdict === 'reversal').map(({ order }) => order?.orderId)).toEqual([
+      differs.orderId,
+      differs.orderId,
+    ])
+    expect(await commit(previewed)).toEqual(['credited', 'credited', 'kept'])
+    expect(await balanceOf(office, fits.accountId)).toBe(50)
+    expect(await balanceOf(office, batched.accountId)).toBe(20)
+    expect(await stateOf(differs)).toBe('pending')
+  })
+
+  test('an entry that the file has twice, or that was imported before, is credited once', async () => {
+    const order = await pendingOrder(office, 30)
+    const entries = [{ amount: '30.00', bankReference: 'B1', payments: [{ text: order.reference }] }]
+    const previewed = await preview(camt('02', entries, entries))
+    expect(verdictsOf(previewed)).toEqual(['credit', 'already_imported'])
+    expect(await commit(previewed)).toEqual(['credited'])
+    expect(verdictsOf(await preview(camt('08', entries)))).toEqual(['already_imported'])
+  })
+
+  test.each(['csv first', 'camt first'])('an entry in both formats is credited once: %s', async (order) => {
+    const ordered = await pendingOrder(office, 44)
+    const csv = statement([{ usd: '44.00', text: `thanks ${ordered.reference}` }])
+    const xml = camt('08', [{ amount: '44.00', bankReference: order, payments: [{ text: ordered.reference }] }])
+    const [first, second] = order === 'csv first' ? [csv, xml] : [xml, csv]
+    expect(await commit(await preview(first))).toEqual(['credited'])
+    const again = await preview(second)
+    expect(verdictsOf(again)).toEqual(['already_imported'])
+    expect(await commit(again)).toEqual([])
+    expect(await balanceOf(office, ordered.accountId)).toBe(44)
+  })
+
+  test('a second payment for the order, which only the other format has, is kept for a person', async () => {
+    const order = await pendingOrder(office, 45)
+    await commit(await preview(statement([{ usd: '45.00', text: order.reference }])))
+    const entry = { amount: '45.00', payments: [{ text: order.reference }] }
+    const both = await preview(
+      camt('08', [
+        { ...entry, bankReference: 'C1' },
+        { ...entry, bankReference: 'C2' },
+      ]),
+    )
+    expect(verdictsOf(both)).toEqual(['already_imported', 'order_not_open'])
+    expect(await commit(both)).toEqual(['kept'])
+  })
+
+  test('previews in both formats, committed at once, credit once', async () => {
+    const order = await pendingOrder(office, 46)
+    const csv = await preview(statement([{ usd: '46.00', text: order.reference }]))
+    const xml = await preview(
+      camt('02', [{ amount: '46.00', bankReference: 'D1', payments: [{ text: order.reference }] }]),
+      office.bob,
+    )
+    expect(verdictsOf(xml)).toEqual(['credit'])
+    const results = await Promise.all([commit(csv), commit(xml, office.bob)])
+    expect(results.flat().sort()).toEqual(['credited', 'kept'])
+    expect(await balanceOf(office, order.accountId)).toBe(46)
   })
 })
 

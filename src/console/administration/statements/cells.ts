@@ -2,15 +2,13 @@
  * Parses amounts and dates of bank statements. Amounts: decimal comma or point, with or without thousands separators; sign in front, behind
  * or as brackets. Dates: ISO, with points, or with slashes if the column shows which part is the day.
  */
+import { type DateOrder, MAX_CENTS } from './statement'
 
 type AmountsResult =
   /** In cents of the statement's currency; negative for outgoing money. `undefined`: not an amount. */
   | { kind: 'read'; cents: (number | undefined)[] }
   /** `1,50` and `1.50` occur in one column, so `1,500` would be ambiguous. */
   | { kind: 'mixed_decimal_signs' }
-
-/** The largest accepted amount: far above any order, and exactly countable. */
-const MAX_CENTS = 1_000_000_000_00
 
 /** Reads a whole column: `1.500` has a thousands separator if another text shows a decimal comma, and is undefined if none does. */
 export function readAmounts(texts: readonly string[]): AmountsResult {
@@ -67,9 +65,6 @@ function centsOf({ isNegative, digits }: Shape, decimalSign: Sign | undefined): 
   if (!Number.isSafeInteger(magnitude) || magnitude > MAX_CENTS) return undefined
   return isNegative && magnitude > 0 ? -magnitude : magnitude
 }
-
-/** How to read dates with slashes; `detect` reads them only if the column is unambiguous. */
-export type DateOrder = 'detect' | 'day-first' | 'month-first'
 
 export type DatesResult =
   /** As yyyy-mm-dd. `undefined`: not a date. */

@@ -1,16 +1,17 @@
 /** The preview of a bank statement: what each line would do, stored so that a commit does exactly that. Nothing else changes. */
-import { and, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, lt, ne, sql } from 'drizzle-orm'
 import type { Administrator } from '@/console/administration/administrator'
 import { expireApprovals } from '@/console/administration/approvals/approvals'
 import type { OrdersDeps } from '@/console/orders/orders'
 import { findReferences } from '@/console/orders/reference'
-import { statementImports, statementLines } from '@/db/administration-schema'
+import { type StatementFormat, statementImports, statementLines } from '@/db/administration-schema'
 import type { Database, Transaction } from '@/db/client'
 import { orders, payments } from '@/db/orders-schema'
 import { accounts } from '@/db/schema'
 import { randomId, sha256Hex } from '@/lib/ids'
-import { readStatement, type StatementLine, type StatementOptions } from './read-statement'
-import { type JudgedLine, judgeLines, type KnownOrder } from './verdict'
+import { readStatement } from './read-statement'
+import type { StatementLine, StatementOptions } from './statement'
+import { type JudgedLine, judgeLines, type KnownOrder, paymentOf } from './verdict'
 
 export type PreviewOutcome =
   | { kind: 'previewed'; importId: string; digest: string; lines: JudgedLine[] }
@@ -27,7 +28,7 @@ export async function previewStatement(
   text: string,
   options: StatementOptions,
 ): Promise<PreviewOutcome> {
-  const read = readStatement(text, options)
+  const read = await readStatement(text, options)
   if (read.kind === 'faulty') return read
   await expireApprovals(deps)
   const [known, imported] = await Promise.all([
@@ -37,17 +38,19 @@ export async function previewStatement(
       read.lines.map((line) => line.lineKey),
     ),
   ])
-  const lines = judgeLines(read.lines, { orders: known, imported })
+  const elsewhere = await countElsewhere(deps.database, read.format, [...known.values()])
+  const lines = judgeLines(read.lines, { orders: known, imported, elsewhere })
   const importId = randomId('stmt')
   const digest = digestOfLines(lines)
   await deps.database.db.transaction(async (transaction) => {
     await clearOldPreviews(transaction)
-    await transaction.insert(statementImports).values({ id: importId, digest, uploadedBy: administrator.userId })
+    const uploadedBy = administrator.userId
+    await transaction.insert(statementImports).values({ id: importId, digest, format: read.format, uploadedBy })
     for (let start = 0; start < lines.length; start += INSERT_BATCH) {
       const rows = lines.slice(start, start + INSERT_BATCH)
       await transaction
         .insert(statementLines)
-        .values(rows.map(({ order, ...line }) => ({ importId, ...line, orderId: order?.orderId ?? null })))
+        .values(rows.map(({ order, exclusion, ...line }) => ({ importId, ...line, orderId: order?.orderId ?? null })))
     }
   })
   return { kind: 'previewed', importId, digest, lines }
@@ -90,6 +93,33 @@ async function findImported({ db }: Database, lineKeys: readonly string[]): Prom
       .where(and(inArray(statementLines.lineKey, keys), eq(statementLines.result, 'awaiting_approval'))),
   ])
   return new Set([...known, ...waiting].map((row) => row.key))
+}
+
+/**
+ * The lines for these orders that were imported from statements of another format, by payment: banks give the same entry different
+ * texts in each format, so the keys differ.
+ */
+async function countElsewhere(
+  { db }: Database,
+  format: StatementFormat,
+  known: readonly KnownOrder[],
+): Promise<Map<string, number>> {
+  const orderIds = known.map(({ orderId }) => orderId)
+  if (orderIds.length === 0) return new Map()
+  const { orderId, bookedOn, amountCents, currency } = statementLines
+  const rows = await db
+    .select({ orderId, bookedOn, amountCents, currency, lines: count() })
+    .from(statementLines)
+    .innerJoin(statementImports, eq(statementImports.id, statementLines.importId))
+    .where(
+      and(
+        inArray(orderId, orderIds),
+        ne(statementImports.format, format),
+        inArray(statementLines.result, ['credited', 'awaiting_approval', 'kept']),
+      ),
+    )
+    .groupBy(orderId, bookedOn, amountCents, currency)
+  return new Map(rows.map((row) => [paymentOf(row), row.lines]))
 }
 
 async function clearOldPreviews(transaction: Transaction): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { findReferences } from '@/console/orders/reference'
 import type { LineVerdict } from '@/db/administration-schema'
-import type { StatementLine } from './read-statement'
+import type { StatementLine } from './statement'
 
 export type KnownOrder = {
   orderId: string
@@ -19,6 +19,16 @@ export type KnownOrder = {
 type KnownFacts = {
   orders: ReadonlyMap<string, KnownOrder>
   imported: ReadonlySet<string>
+  /** How many lines were imported from statements of another format, by {@link paymentOf}. */
+  elsewhere: ReadonlyMap<string, number>
+}
+
+/** The facts by which a payment for an order is recognised in statements of different formats. */
+type Payment = { orderId: string | null; bookedOn: string; amountCents: number; currency: string }
+
+/** A payment for an order as a key of maps. */
+export function paymentOf({ orderId, bookedOn, amountCents, currency }: Payment): string {
+  return JSON.stringify([orderId, bookedOn, amountCents, currency])
 }
 
 export type JudgedLine = StatementLine & { verdict: LineVerdict; order: KnownOrder | undefined }
@@ -31,30 +41,41 @@ export const KEPT_VERDICTS: ReadonlySet<LineVerdict> = new Set([
   'second_for_order',
 ])
 
-/** Decides all lines in order: of two lines for one order, the first pays it. */
+/** Decides all lines in order: of two lines for one order, the first pays it; of two equal keys, the second is the same booking. */
 export function judgeLines(lines: readonly StatementLine[], facts: KnownFacts): JudgedLine[] {
-  const paid = new Set<string>()
+  const state = { paid: new Set<string>(), seen: new Set(facts.imported), elsewhere: new Map(facts.elsewhere) }
   return lines.map((line) => {
-    const references = line.amountCents > 0 ? findReferences(line.reference) : []
+    const mayName = line.amountCents > 0 || line.exclusion === 'reversal'
+    const references = mayName ? findReferences(line.reference) : []
     const order = references.length === 1 ? facts.orders.get(references[0] ?? '') : undefined
-    const verdict = verdictOf(line, references, order, facts, paid)
-    if (verdict === 'credit' && order) paid.add(order.orderId)
+    const verdict = verdictOf(line, references, order, state)
+    if (verdict === 'credit' && order) state.paid.add(order.orderId)
+    if (line.exclusion === undefined) state.seen.add(line.lineKey)
     return { ...line, verdict, order }
   })
 }
+
+/** While lines are judged: the orders paid, the keys seen, and the payments of other formats that no line has matched yet. */
+type JudgingState = { paid: Set<string>; seen: Set<string>; elsewhere: Map<string, number> }
 
 function verdictOf(
   line: StatementLine,
   references: readonly string[],
   order: KnownOrder | undefined,
-  { imported }: KnownFacts,
-  paid: ReadonlySet<string>,
+  { paid, seen, elsewhere }: JudgingState,
 ): LineVerdict {
+  if (line.exclusion !== undefined) return line.exclusion
   if (line.amountCents <= 0) return 'outgoing'
-  if (imported.has(line.lineKey)) return 'already_imported'
+  if (seen.has(line.lineKey)) return 'already_imported'
   if (references.length === 0) return 'no_reference'
   if (references.length > 1) return 'several_references'
   if (!order) return 'unknown_reference'
+  const payment = paymentOf({ ...line, orderId: order.orderId })
+  const others = elsewhere.get(payment) ?? 0
+  if (others > 0) {
+    elsewhere.set(payment, others - 1)
+    return 'already_imported'
+  }
   if (order.method !== 'bank_transfer') return 'wrong_method'
   if (!order.isOpen) return 'order_not_open'
   if (line.amountCents !== order.amountCents || line.currency !== order.currency) return 'amount_differs'

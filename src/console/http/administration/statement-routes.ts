@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError } from '@/chat/error'
 import type { PreviewOutcome } from '@/console/administration/statements/preview'
-import { MAX_STATEMENT_CHARS } from '@/console/administration/statements/read-statement'
+import { MAX_STATEMENT_CHARS } from '@/console/administration/statements/statement'
 import { KEPT_VERDICTS, type KnownOrder } from '@/console/administration/statements/verdict'
 import { guarded } from '@/console/http/guard'
 import { exactly } from '@/console/http/wire'
@@ -42,8 +42,8 @@ const CommittedBody = Type.Object({
   lines: Type.Array(Type.Object({ line: Type.Integer(), result: oneOf(LINE_RESULTS) })),
 })
 
-/** For a statement's characters in UTF-8, some escaped in JSON, and the other fields. */
-const MAX_PREVIEW_BYTES = 3 * MAX_STATEMENT_CHARS + 1024
+/** For a statement's bytes in UTF-8, all escaped in JSON, and the other fields. */
+const MAX_PREVIEW_BYTES = 2 * MAX_STATEMENT_CHARS + 1024
 
 export function adminStatementRoutes(deps: AdminDeps) {
   const { administration } = deps
@@ -57,7 +57,11 @@ export function adminStatementRoutes(deps: AdminDeps) {
       {
         administrator: { maxBodyBytes: MAX_PREVIEW_BYTES },
         body: exactly({
-          text: Type.String({ minLength: 1, maxLength: MAX_STATEMENT_CHARS, description: 'The CSV file as text' }),
+          text: Type.String({
+            minLength: 1,
+            maxLength: MAX_STATEMENT_CHARS,
+            description: 'The file as text: CSV or CAMT.053',
+          }),
           dateOrder: oneOf(['detect', 'day-first', 'month-first']),
           currency: Type.Optional(
             Type.String({ pattern: '^[A-Z]{3}$', description: 'Of statements that do not say. ISO 4217.' }),
@@ -107,7 +111,7 @@ function previewBody(outcome: PreviewOutcome): Static<typeof PreviewBody> {
     digest,
     creditCount: credited.length,
     creditTotal: centsText(credited.reduce((sum, line) => sum + line.amountCents, 0)),
-    lines: lines.map(({ amountCents, reference, order, lineKey: _, ...line }) => ({
+    lines: lines.map(({ amountCents, reference, order, lineKey: _, exclusion: __, ...line }) => ({
       ...line,
       amount: lineAmount(amountCents),
       text: reference,

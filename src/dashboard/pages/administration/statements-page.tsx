@@ -12,6 +12,7 @@ import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Stat } from '@/dashboard/components/stat'
 import { formatCount } from '@/dashboard/format'
+import { decodeText } from '@/lib/decode-text'
 import type { Committed, Preview } from './admin-data'
 import { StatementLines } from './statement-lines'
 import { StatementPreview } from './statement-preview'
@@ -87,7 +88,11 @@ function StatementResult({ preview, committed, restart }: StatementResultProps) 
   )
 }
 
-const MAX_CHARS = 2_000_000
+/** Also the limit of bytes of a file. */
+const MAX_CHARS = 20_000_000
+const TOO_LONG = 'The statement is too long: 20 MB at most.'
+/** A field with a whole long file would make the page slow. */
+const SHOWN_CHARS = 100_000
 const DATE_ORDERS = [
   { value: 'detect', label: 'Detect from the dates' },
   { value: 'day-first', label: 'Day first (31/12/2026)' },
@@ -101,7 +106,7 @@ function StatementUpload({ onPreview }: { onPreview(preview: Preview): void }) {
     validate: {
       text: (text) => {
         if (text.trim() === '') return 'Choose a file or paste its text.'
-        return text.length > MAX_CHARS ? 'The statement is too long: 2,000,000 characters at most.' : null
+        return text.length > MAX_CHARS ? TOO_LONG : null
       },
       currency: (text) => (/^([A-Z]{3})?$/.test(text) ? null : 'Three capital letters, such as USD.'),
     },
@@ -109,14 +114,26 @@ function StatementUpload({ onPreview }: { onPreview(preview: Preview): void }) {
   const submission = useSubmission(form, async ({ currency, ...values }) => {
     onPreview(await answer(api.admin.statements.preview.post({ ...values, ...(currency !== '' && { currency }) })))
   })
+  const { text } = form.values
+  const isCut = text.length > SHOWN_CHARS
+  async function choose(file: File | null): Promise<void> {
+    if (!file) return
+    if (file.size > MAX_CHARS) return form.setFieldError('text', TOO_LONG)
+    const decoded = decodeText(new Uint8Array(await file.arrayBuffer()))
+    if (decoded.kind === 'faulty') form.setFieldError('text', decoded.fault)
+    else form.setFieldValue('text', decoded.text)
+  }
   return (
-    <Section title="Choose a statement" description="A CSV file as your bank exports it, in English or German.">
+    <Section
+      title="Choose a statement"
+      description="As your bank exports it: CAMT.053 (XML), or CSV in English or German."
+    >
       <PlainForm submission={submission} action="Preview">
         <Group gap="sm">
           <FileButton
-            accept=".csv,.txt,text/csv,text/plain"
-            inputProps={{ 'aria-label': 'CSV file' }}
-            onChange={(file) => file && void readText(file).then((text) => form.setFieldValue('text', text))}
+            accept=".csv,.txt,.xml,text/csv,text/plain,text/xml,application/xml"
+            inputProps={{ 'aria-label': 'Statement file' }}
+            onChange={(file) => void choose(file)}
           >
             {(props) => (
               <Button variant="default" leftSection={<IconFileImport size={16} />} {...props}>
@@ -134,10 +151,12 @@ function StatementUpload({ onPreview }: { onPreview(preview: Preview): void }) {
           styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
           spellCheck={false}
           {...form.getInputProps('text')}
+          {...(isCut && { value: text.slice(0, SHOWN_CHARS), readOnly: true })}
+          description={isCut ? `The first ${formatCount(SHOWN_CHARS)} characters of the file` : undefined}
         />
         <SimpleGrid cols={{ base: 1, sm: 2 }} maw={560}>
           <Select
-            label="Dates with slashes"
+            label="Dates with slashes (CSV)"
             data={DATE_ORDERS}
             allowDeselect={false}
             {...form.getInputProps('dateOrder')}
@@ -154,15 +173,4 @@ function StatementUpload({ onPreview }: { onPreview(preview: Preview): void }) {
       </PlainForm>
     </Section>
   )
-}
-
-/** Banks use UTF-8, UTF-16 with a byte order mark, or Windows-1252. */
-async function readText(file: File): Promise<string> {
-  const bytes = new Uint8Array(await file.arrayBuffer())
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes)
-  }
 }

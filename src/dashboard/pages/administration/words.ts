@@ -91,6 +91,17 @@ export const VERDICT_WORDS: Record<PreviewLine['verdict'], Word & { explanation:
   },
   no_reference: { label: 'No reference', tone: 'neutral', explanation: 'Its text names no order.' },
   outgoing: { label: 'Outgoing', tone: 'neutral', explanation: 'Money that left the account.' },
+  not_booked: { label: 'Not booked', tone: 'neutral', explanation: 'The bank has not booked it yet.' },
+  reversal: {
+    label: 'Reversal',
+    tone: 'bad',
+    explanation: 'The bank undid an earlier booking. Check the order, and correct it there.',
+  },
+  unclear_batch: {
+    label: 'Unclear batch',
+    tone: 'bad',
+    explanation: 'The amounts of its payments do not add up. Confirm the orders by hand.',
+  },
 }
 
 export const RESULT_WORDS: Record<Committed['lines'][number]['result'], Word> = {

@@ -1,24 +1,21 @@
-/** Bank statements as banks write them: delimiters, headers, dates, amounts; what is ambiguous is refused. */
+/** CSV statements as banks write them: delimiters, headers, dates, amounts; what is ambiguous is refused. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { type DatesResult, readAmounts, readDates } from '@/console/administration/statements/cells'
-import {
-  MAX_STATEMENT_CHARS,
-  MAX_STATEMENT_LINES,
-  readStatement,
-} from '@/console/administration/statements/read-statement'
+import { MAX_CSV_CHARS, readCsv } from '@/console/administration/statements/read-csv'
+import { MAX_STATEMENT_LINES } from '@/console/administration/statements/statement'
 import { assert } from '@/lib/assert'
 
 const OPTIONS = { dateOrder: 'detect', currency: undefined } as const
 
-function linesOf(text: string, options: Partial<Parameters<typeof readStatement>[1]> = {}) {
-  const read = readStatement(text, { ...OPTIONS, ...options })
+function linesOf(text: string, options: Partial<Parameters<typeof readCsv>[1]> = {}) {
+  const read = readCsv(text, { ...OPTIONS, ...options })
   assert(read.kind === 'read', JSON.stringify(read))
   return read.lines.map(({ lineKey, ...line }) => line)
 }
 
-function faultsOf(text: string, options: Partial<Parameters<typeof readStatement>[1]> = {}): string {
-  const read = readStatement(text, { ...OPTIONS, ...options })
+function faultsOf(text: string, options: Partial<Parameters<typeof readCsv>[1]> = {}): string {
+  const read = readCsv(text, { ...OPTIONS, ...options })
   assert(read.kind === 'faulty', 'it was read')
   return read.faults.join(' ')
 }
@@ -90,7 +87,7 @@ describe('statements', () => {
     const header = 'Date,Amount,Currency,Reference\n'
     const row = '2026-11-20,5.00,USD,x\n'
     const keys = (text: string) => {
-      const read = readStatement(text, OPTIONS)
+      const read = readCsv(text, OPTIONS)
       return read.kind === 'read' ? read.lines.map((line) => line.lineKey) : []
     }
     const [one, two] = keys(header + row + row)
@@ -141,14 +138,14 @@ describe('refused statements', () => {
   test('a statement above the maximum of lines is refused', () => {
     const rows = Array.from({ length: MAX_STATEMENT_LINES + 1 }, (_, index) => `2026-11-20,5.00,USD,${index}`)
     expect(faultsOf(`Date,Amount,Currency,Reference\n${rows.join('\n')}`)).toContain(`${MAX_STATEMENT_LINES}`)
-    expect(faultsOf('x'.repeat(MAX_STATEMENT_CHARS + 1))).toContain('longer than')
+    expect(faultsOf('x'.repeat(MAX_CSV_CHARS + 1))).toContain('longer than')
   })
 
   test('no text makes the reader throw', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
-        readStatement(`Date,Amount,Currency,Reference\n${text}`, OPTIONS)
-        readStatement(text, OPTIONS)
+        readCsv(`Date,Amount,Currency,Reference\n${text}`, OPTIONS)
+        readCsv(text, OPTIONS)
       }),
       { numRuns: 500 },
     )

@@ -1,0 +1,66 @@
+/** A bank statement's bookings as they are judged and stored, whatever kind of file they come from. */
+import type { StatementFormat } from '@/db/administration-schema'
+import { sha256Hex } from '@/lib/ids'
+
+export type StatementLine = {
+  /** Number of the line among the statement's bookings, from 1. */
+  line: number
+  /** The same for the same booking in every statement of the format. */
+  lineKey: string
+  /** yyyy-mm-dd. */
+  bookedOn: string
+  /** Negative for outgoing money. */
+  amountCents: number
+  /** ISO 4217, upper case. */
+  currency: string
+  reference: string
+  counterparty: string
+  /** Why the bank's own marks exclude the line from crediting; CSV files have no such marks. */
+  exclusion?: 'not_booked' | 'reversal' | 'unclear_batch'
+}
+
+/** How to read dates with slashes in CSV; `detect` reads them only if the column is unambiguous. */
+export type DateOrder = 'detect' | 'day-first' | 'month-first'
+
+export type StatementOptions = {
+  dateOrder: DateOrder
+  /** For statements without a currency. ISO 4217. */
+  currency: string | undefined
+}
+
+/** `faults` are sentences for the person who uploaded the statement; a faulty statement is not used at all. */
+export type ReadStatementResult =
+  | { kind: 'read'; format: StatementFormat; lines: StatementLine[] }
+  | { kind: 'faulty'; faults: string[] }
+
+/** The longest accepted text; a CSV text may only be a tenth of it. */
+export const MAX_STATEMENT_CHARS = 20_000_000
+export const MAX_STATEMENT_LINES = 5_000
+export const MAX_FAULTS = 20
+/** The largest accepted amount: far above any order, and exactly countable. */
+export const MAX_CENTS = 1_000_000_000_00
+const MAX_FIELD_CHARS = 1_000
+const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}]+/gu
+
+/** Normalises a field to one line without invalid characters. */
+export function clean(field: string | undefined): string {
+  return (field ?? '')
+    .toWellFormed()
+    .replace(CONTROL_CHARACTERS, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, MAX_FIELD_CHARS)
+}
+
+/** A key of a booking's content; `occurrences` counts equal contents, so that two equal payments are two bookings. */
+export function keyOfContent(content: readonly unknown[], occurrences: Map<string, number>): string {
+  const text = JSON.stringify(content)
+  const occurrence = occurrences.get(text) ?? 0
+  occurrences.set(text, occurrence + 1)
+  return sha256Hex(`${text}#${occurrence}`)
+}
+
+/** The result of a statement with a single fault. */
+export function faulty(fault: string): ReadStatementResult {
+  return { kind: 'faulty', faults: [fault] }
+}
