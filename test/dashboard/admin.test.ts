@@ -3,8 +3,8 @@
  * Takes long: Chromium draws every page in both schemes and two widths.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { camt } from '@test/console/administration/camt/build'
 import { balanceOf, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
+import { camt } from '@test/console/administration/statements/camt/build'
 import { testBrowser } from '@test/support/browser'
 import { type Person, signUpPerson } from '@test/support/person'
 import type { Page } from 'playwright-core'

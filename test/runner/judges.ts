@@ -26,7 +26,7 @@ export const JUDGES: readonly Judge[] = [
   { path: 'test/clients/older-majors.test.ts', why: 'older majors of the client libraries' },
   { path: 'test/clients/python', why: 'the Python libraries against a gateway' },
   {
-    path: 'test/console/administration/camt/peer.test.ts',
+    path: 'test/console/administration/statements/camt/peer.test.ts',
     why: 'bank statements by their official schemas, in Python',
   },
   {

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { PreviewOutcome } from '@/console/administration/statements/preview'
 import type { Order } from '@/console/orders/types'
 import { assert } from '@/lib/assert'
-import { camt } from './camt/build'
 import { adjustment, balanceOf, newDay, type Office, openOffice, pendingOrder } from './fixture'
+import { camt } from './statements/camt/build'
 
 let office: Office
 
