@@ -16,13 +16,13 @@ import { createBudgets } from '@/accounts/budgets/budgets'
 import { createManagementKeys } from '@/accounts/management/management-keys'
 import { createMembers } from '@/accounts/members/members'
 import { accountsOf, membershipIn } from '@/accounts/members/memberships'
+import { changeAccountSettings, readAccountSettings } from '@/accounts/policies/account-settings'
 import {
   changeKeyPolicy,
   changeMemberKeyPolicy,
   readKeyPolicy,
   readMemberKeyPolicy,
 } from '@/accounts/policies/key-policy'
-import { changeMemberPolicy, readMemberPolicy } from '@/accounts/policies/member-policy'
 import { chooseMails, readScheduled } from '@/accounts/scheduled-mails/choices'
 import { readMovable } from '@/accounts/transfers/movable'
 import { moveCredit } from '@/accounts/transfers/move-credit'
@@ -126,8 +126,8 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     moveCredit: (transfer) => moveCredit(database, ledger, transfer),
     readMovable: (accountId) => readMovable(database, ledger, accountId),
     accountsOf: (userId) => accountsOf(database, userId),
-    readMemberPolicy: (accountId) => readMemberPolicy(database, accountId),
-    changeMemberPolicy: (accountId, policy, by) => changeMemberPolicy(database, { accountId, policy, by }),
+    readAccountSettings: (accountId) => readAccountSettings(database, accountId),
+    changeAccountSettings: (accountId, chosen, by) => changeAccountSettings(database, { accountId, chosen, by }),
     changeAddresses: (accountId, addresses, by) =>
       changeAccountAddresses(database, ledger, { accountId, addresses, by }),
     trustedProxyHops: config.signIn.trustedProxyHops,

@@ -4,6 +4,7 @@ import { ALERT_COMMANDS } from '@/cli/mail/mail-commands'
 import type { Environment } from '@/config/config'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { commandsOf } from '@/people/operation'
+import { SETTING_OPERATIONS } from '@/people/settings/operations'
 import { ACCOUNT_COMMANDS, ACCOUNT_LOOKUPS } from './account-commands'
 import { AUDIT_COMMANDS } from './audit-commands'
 import { BUDGET_COMMANDS } from './budget-commands'
@@ -37,6 +38,7 @@ const COMMANDS: readonly Command[] = [
   ...commandsOf(KEY_OPERATIONS),
   ...MANAGEMENT_KEY_COMMANDS,
   ...POLICY_COMMANDS,
+  ...commandsOf(SETTING_OPERATIONS),
   ...USER_LOOKUPS,
   ...USER_COMMANDS,
   ...ORDER_COMMANDS,

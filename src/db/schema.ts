@@ -52,8 +52,7 @@ export const accounts = pgTable(
     allowedProviders: text('allowed_providers').array(),
     /** Days after which a key's secret expires; null = never. */
     maxKeyAgeDays: integer('max_key_age_days'),
-    /** Whether developers see the usage of all keys instead of only their own. */
-    developersSeeAllUsage: boolean('developers_see_all_usage').notNull().default(false),
+    settings: jsonb('settings').$type<Record<string, boolean>>().notNull().default({}),
     company: jsonb('company').$type<Company>(),
   },
   (table) => [

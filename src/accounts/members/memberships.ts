@@ -36,11 +36,11 @@ export async function membershipIn(
 ): Promise<Membership | undefined> {
   if (!ID.test(accountId)) return undefined
   const [found] = await db
-    .select({ role: memberships.role, developersSeeAllUsage: accounts.developersSeeAllUsage })
+    .select({ role: memberships.role, settings: accounts.settings })
     .from(memberships)
     .innerJoin(accounts, eq(accounts.id, memberships.accountId))
     .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
-  return found && { role: found.role, seesAllUsage: seesAllUsage(found.role, found.developersSeeAllUsage) }
+  return found && { role: found.role, seesAllUsage: seesAllUsage(found.role, found.settings) }
 }
 
 /** The role by which somebody changes members. A management key acts as admin; an operator has no role. */
@@ -74,18 +74,18 @@ export async function sightOfKey(
     .select({
       createdBy: apiKeys.createdBy,
       role: memberships.role,
-      developersSeeAllUsage: accounts.developersSeeAllUsage,
+      settings: accounts.settings,
     })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
     .leftJoin(memberships, membership)
     .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId)))
   if (!key) return { seesBalance: false, madeBy: '' }
-  const { createdBy, role, developersSeeAllUsage } = key
+  const { createdBy, role, settings } = key
   if (!createdBy) return { seesBalance: true }
   if (!role) return { seesBalance: false, madeBy: createdBy }
   return {
     seesBalance: mayDo(role, 'billing.read'),
-    ...(!seesAllUsage(role, developersSeeAllUsage) && { madeBy: createdBy }),
+    ...(!seesAllUsage(role, settings) && { madeBy: createdBy }),
   }
 }

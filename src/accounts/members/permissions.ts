@@ -1,5 +1,6 @@
 /** The permissions of each role in an account. Routes, pages and documents all use this table. */
 import type { AccountRole } from '@/db/auth-schema'
+import { type ChosenSettings, settingsOf } from '@/people/settings/fields'
 
 /** Each permission with its roles. No other code checks roles. */
 export const PERMISSIONS = {
@@ -38,9 +39,9 @@ export function mayDo(role: AccountRole, permission: Permission): boolean {
   return (PERMISSIONS[permission] as readonly AccountRole[]).includes(role)
 }
 
-/** Whether this role sees all usage and failed requests. `developersSeeAllUsage` is a setting of the account. */
-export function seesAllUsage(role: AccountRole, developersSeeAllUsage: boolean): boolean {
-  return developersSeeAllUsage || mayDo(role, 'usage.readAll')
+/** Whether this role sees all usage and failed requests in an account with these settings. */
+export function seesAllUsage(role: AccountRole, chosen: ChosenSettings): boolean {
+  return settingsOf(chosen).developersSeeAllUsage || mayDo(role, 'usage.readAll')
 }
 
 /** All permissions of this role. */

@@ -6,6 +6,7 @@ import { SCHEDULED_KINDS, type ScheduledKind, scheduledMails } from '@/db/alert-
 import type { AccountRole } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { sumApart } from '@/db/failure'
+import type { ChosenSettings } from '@/people/settings/fields'
 import { digestWords } from './digest-words'
 import { latestPeriod, type Period, UNIT_OF } from './periods'
 import { readDigest } from './read-digest'
@@ -35,7 +36,7 @@ type DueMail = {
   accountName: string
   userId: string
   role: AccountRole
-  developersSeeAllUsage: boolean
+  settings: ChosenSettings
   email: string
   isRefused: boolean
 }
@@ -43,7 +44,7 @@ type DueMail = {
 async function dueMails({ sql }: Database, kind: ScheduledKind, { from }: Period): Promise<DueMail[]> {
   return await sql<DueMail[]>`
     SELECT s.account_id AS "accountId", a.name AS "accountName", s.user_id AS "userId", m.role,
-      a.developers_see_all_usage AS "developersSeeAllUsage", u.email, r.email IS NOT NULL AS "isRefused"
+      a.settings, u.email, r.email IS NOT NULL AS "isRefused"
     FROM scheduled_mails s JOIN accounts a ON a.id = s.account_id JOIN users u ON u.id = s.user_id
       JOIN memberships m ON m.account_id = s.account_id AND m.user_id = s.user_id
       LEFT JOIN refused_mail_addresses r ON r.email = lower(u.email)
@@ -60,7 +61,7 @@ async function writeOne(
   nowMs: number,
 ): Promise<boolean> {
   const { accountId, userId, email } = due
-  const madeBy = seesAllUsage(due.role, due.developersSeeAllUsage) ? undefined : userId
+  const madeBy = seesAllUsage(due.role, due.settings) ? undefined : userId
   const today = new Date(nowMs).toISOString().slice(0, 10)
   const digest = await readDigest(sql, { accountId, madeBy }, period, today)
   const { accountName } = due

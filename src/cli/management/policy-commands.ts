@@ -1,4 +1,4 @@
-/** Operator commands for rules of all keys of an account or a member, and for what developers see. */
+/** The operator command for rules of all keys of an account or a member. */
 import {
   changeKeyPolicy,
   changeMemberKeyPolicy,
@@ -6,7 +6,6 @@ import {
   readKeyPolicy,
   readMemberKeyPolicy,
 } from '@/accounts/policies/key-policy'
-import { changeMemberPolicy, readMemberPolicy } from '@/accounts/policies/member-policy'
 import { findSold } from '@/catalog/aliases'
 import type { Catalog } from '@/catalog/types'
 import { type Command, optional, required, type Values } from '@/cli/command'
@@ -60,26 +59,6 @@ export const POLICY_COMMANDS: readonly Command[] = [
       }
     },
   },
-  {
-    words: 'account member-policy',
-    help: 'says whether developers of an account see the usage of all its keys; shows it then',
-    options: {
-      account: required('ID', 'the account'),
-      'developers-see-all-usage': optional('yes|no', 'left out, it stays'),
-    },
-    prepare(values) {
-      const accountId = readText(values, 'account')
-      const developersSeeAllUsage = readChoice(values)
-      return async ({ database, by }) => {
-        if (developersSeeAllUsage !== undefined) {
-          await changeMemberPolicy(database, { accountId, policy: { developersSeeAllUsage }, by })
-        }
-        const found = await readMemberPolicy(database, accountId)
-        if (!found) fail(`no account ${accountId}`)
-        return { output: { accountId, ...found } }
-      }
-    },
-  },
 ]
 
 function readDays(values: Values): number | null | undefined {
@@ -108,9 +87,4 @@ function readList(
 function modelNamed(catalog: Catalog, name: string): string | undefined {
   const sold = findSold(catalog, name)
   return sold && 'candidates' in sold ? undefined : sold?.id
-}
-
-function readChoice({ 'developers-see-all-usage': text }: Values): boolean | undefined {
-  if (text === undefined) return undefined
-  return text === 'yes' || text === 'no' ? text === 'yes' : fail('--developers-see-all-usage must be yes or no')
 }

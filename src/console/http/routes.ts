@@ -16,7 +16,6 @@ import { type ManagementKeyRouteDeps, managementKeyRoutes } from '@/console/http
 import { type InvitationRouteDeps, invitationRoutes } from '@/console/http/members/invitation-routes'
 import { type MemberKeyPolicyDeps, memberKeyPolicyRoutes } from '@/console/http/members/key-policy-routes'
 import { type MemberRouteDeps, memberRoutes, organisationRoutes } from '@/console/http/members/member-routes'
-import { type MemberPolicyDeps, memberPolicyRoutes } from '@/console/http/members/policy-routes'
 import type { SessionDeps } from '@/console/http/session/context'
 import { sessionRoutes } from '@/console/http/session/routes'
 import { type TransferRouteDeps, transferRoutes } from '@/console/http/transfers/transfer-routes'
@@ -25,6 +24,7 @@ import type { HttpDeps } from '@/http/deps'
 import type { KeyDeps } from '@/people/keys/keys'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { serveOperations } from '@/people/serve'
+import { SETTING_OPERATIONS, type SettingDeps } from '@/people/settings/operations'
 import { accountStatementRoutes } from './account-statement'
 import { type BudgetRouteDeps, budgetRoutes } from './budgets/budget-routes'
 import { type EventsDeps, eventsRoutes } from './events-routes'
@@ -44,7 +44,7 @@ export type DashboardDeps = AdminDeps &
   AlertRouteDeps &
   BudgetRouteDeps &
   MemberRouteDeps &
-  MemberPolicyDeps &
+  SettingDeps &
   MemberKeyPolicyDeps &
   TransferRouteDeps &
   InvitationRouteDeps &
@@ -91,7 +91,7 @@ function allMemberRoutes(deps: DashboardDeps) {
     .use(memberRoutes(deps))
     .use(organisationRoutes(deps))
     .use(invitationRoutes(deps))
-    .use(memberPolicyRoutes(deps))
+    .use(serveOperations(deps, 'setting-routes', SETTING_OPERATIONS))
     .use(memberKeyPolicyRoutes(deps))
     .use(transferRoutes(deps))
     .use(managementKeyRoutes(deps))

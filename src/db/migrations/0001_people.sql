@@ -42,8 +42,8 @@ CREATE TABLE accounts (
   allowed_models           text[],
   -- Days after which the secret of a key ends. Null: never.
   max_key_age_days         integer CHECK (max_key_age_days BETWEEN 1 AND 3650),
-  -- If true, developers see the usage of all keys; if false, that of their own keys.
-  developers_see_all_usage boolean NOT NULL DEFAULT false,
+  -- What somebody chose of the settings in people/settings/fields.ts.
+  settings                 jsonb NOT NULL DEFAULT '{}',
   allowed_providers        text[],
   CONSTRAINT accounts_company_check CHECK ((kind = 'organisation') = (company IS NOT NULL))
 ) WITH (fillfactor = 70);

@@ -1,5 +1,6 @@
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { type ManagementOperation, managed } from '@/people/manage'
+import { SETTING_OPERATIONS } from '@/people/settings/operations'
 
 /** The management API: dashboard routes by other paths, each with a scope. None is for management keys: a key can't make or change one. */
 export const OPERATIONS: readonly ManagementOperation[] = [
@@ -15,8 +16,7 @@ export const OPERATIONS: readonly ManagementOperation[] = [
   { method: 'DELETE', path: '/members/:userId', scope: 'members:write' },
   { method: 'GET', path: '/members/:userId/key-policy', scope: 'members:read' },
   { method: 'PUT', path: '/members/:userId/key-policy', scope: 'members:write' },
-  { method: 'GET', path: '/member-policy', scope: 'members:read' },
-  { method: 'PUT', path: '/member-policy', scope: 'members:write' },
+  ...managed(SETTING_OPERATIONS),
   { method: 'GET', path: '/invitations', scope: 'members:read' },
   { method: 'POST', path: '/invitations', scope: 'members:write' },
   { method: 'POST', path: '/invitations/:invitationId/resend', scope: 'members:write' },

@@ -4,6 +4,8 @@ import { type AccountApi, accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
 import { allPages, askAgain } from '@/dashboard/query'
 import { VIEWER_KEY } from '@/dashboard/session'
+import { perform } from '@/people/client'
+import type { ChosenSettings } from '@/people/settings/fields'
 
 type MemberList = NonNullable<Awaited<ReturnType<AccountApi['members']['get']>>['data']>
 export type MemberItem = MemberList['items'][number]
@@ -19,19 +21,17 @@ export function useMembers() {
   })
 }
 
-type MemberPolicy = { developersSeeAllUsage: boolean }
+const SETTINGS_KEY = ['member-policy'] as const
 
-const MEMBER_POLICY_KEY = ['member-policy'] as const
-
-/** The rules for all members. */
-export function useMemberPolicy() {
-  return useQuery({ queryKey: MEMBER_POLICY_KEY, queryFn: () => answer(accountApi()['member-policy'].get()) })
+/** The settings that hold for all members. */
+export function useSettings() {
+  return useQuery({ queryKey: SETTINGS_KEY, queryFn: () => perform('GET /member-policy', {}) })
 }
 
-/** Sets the rules for all members. */
-export async function setMemberPolicy(policy: MemberPolicy): Promise<void> {
-  await answer(accountApi()['member-policy'].put(policy))
-  await askAgain({ queryKey: MEMBER_POLICY_KEY })
+/** Changes these settings. */
+export async function changeSettings(chosen: ChosenSettings): Promise<void> {
+  await perform('PUT /member-policy', chosen)
+  await askAgain({ queryKey: SETTINGS_KEY })
 }
 
 export type Credential = Awaited<ReturnType<typeof credentialsOf>>[number]

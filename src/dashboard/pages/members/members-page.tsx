@@ -6,10 +6,10 @@ import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import type { Company } from './company-fields'
 import { InvitationsSection } from './invitations-section'
-import { MemberPolicySection } from './member-policy-section'
 import { useMembers } from './members-data'
 import { MembersTable } from './members-table'
 import { OrganisationForm } from './organisation-form'
+import { SettingsSection } from './settings-section'
 import { countryName, ROLE_WORDS, ROLES } from './words'
 
 export function MembersPage() {
@@ -22,7 +22,7 @@ export function MembersPage() {
       </Section>
       {members.data?.kind === 'personal' && may('account.change') && <OrganisationForm />}
       {members.data?.kind === 'organisation' && may('members.change') && <InvitationsSection />}
-      {members.data?.kind === 'organisation' && may('members.change') && <MemberPolicySection />}
+      {members.data?.kind === 'organisation' && may('members.change') && <SettingsSection />}
       {members.data?.company && <CompanyFacts company={members.data.company} />}
       {members.data?.kind === 'organisation' && <RolesExplained />}
     </Page>

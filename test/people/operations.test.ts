@@ -1,4 +1,4 @@
-/** The operations on keys: each is served everywhere that its declaration says, and what it changes is in the audit log under its name. */
+/** The operations on keys and settings: each is served everywhere that its declaration says, and what it changes is in the audit log under its name. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { run as runCommand } from '@test/cli/run'
 import { dashboardRoutesOf, fillPath } from '@test/console/http/routes'
@@ -7,10 +7,11 @@ import { type Person, signUpPerson } from '@test/support/person'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { type AnyOperation, commandsOf, placeOf } from '@/people/operation'
+import { SETTING_OPERATIONS } from '@/people/settings/operations'
 
-type Declared = Pick<AnyOperation<never>, 'name' | 'path' | 'may' | 'scope' | 'takes'>
+type Declared = Pick<AnyOperation<never>, 'name' | 'path' | 'may' | 'scope' | 'takes' | 'commands'>
 
-const OPERATIONS: readonly Declared[] = KEY_OPERATIONS
+const OPERATIONS: readonly Declared[] = [...KEY_OPERATIONS, ...SETTING_OPERATIONS]
 const CHANGES = OPERATIONS.filter(({ path }) => !path.startsWith('GET '))
 
 /** Bodies of the operations that need one. `userId` is the second member. */
@@ -19,6 +20,7 @@ const BODIES: Record<string, (userId: string) => object> = {
   'key.change': () => ({ name: 'changed' }),
   'key.transfer': (userId) => ({ userId }),
   'account.key_policy': () => ({ maxKeyAgeDays: 30 }),
+  'account.member_policy': () => ({ developersSeeAllUsage: true }),
   'account.addresses': () => ({ allowedAddresses: ['0.0.0.0/0', '::/0'] }),
 }
 
@@ -56,7 +58,7 @@ test.each(OPERATIONS)('$name is a route of the management API if it has a scope'
   expect(isOffered).toBe(operation.scope !== undefined)
 })
 
-test.each(commandsOf(KEY_OPERATIONS))('the command $words says what it does', async ({ words, help }) => {
+test.each(commandsOf(OPERATIONS))('the command $words says what it does', async ({ words, help }) => {
   const { stdout } = await runCommand([...words.split(' '), '--help'], {})
   expect(stdout.toLowerCase()).toContain(help.toLowerCase())
 })
