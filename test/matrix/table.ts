@@ -58,12 +58,15 @@ in responses also missing items and changing ids. An answer of responses has an 
 
 | provider | C | M | G | R |
 |---|---|---|---|---|
-| C, R: a page and its place in the text | ✓ | ~ page, for the whole block | ✓ in one piece; ~ in a stream: page | ✓ |
-| M, Converse: a page cited by a block | ✓ in one piece; ~ in a stream: page | ✓ | ✓ in one piece; ~ in a stream: page | ✓ in one piece; ~ in a stream: page |
-| G: a page and its place in the text | ✓ in one piece; ~ in a stream: page | ~ page, for the whole block | ✓ | ✓ in one piece; ~ in a stream: page |
+| C, R: a page and its place in the text | ✓ | ~² | ✓¹ | ✓ |
+| M, Converse: a page cited by a block | ✓¹ | ✓ | ✓¹ | ✓¹ |
+| G: a page and its place in the text | ✓¹ | ~² | ✓ | ✓¹ |
 | places in documents of the request, files of a provider | – | – | – | – |
 
-A place that is not told is 0 to 0. The last row is for clients of the provider's own format alone. A picture of Converse is told as pictures of other providers are.
+1. in a stream: the page alone, with the place 0 to 0
+2. the page, for the whole block, with the place 0 to 0
+
+The last row is for clients of the provider's own format.
 
 **Schemas, arguments and results of tools, and metadata** keep their names and values in every pair,
 numbers digit by digit (\`1098765432109876543\`, \`-0\`, \`1.0\`, \`1e5\`). White space, escapes in strings, and the
