@@ -4,7 +4,17 @@ import { checkParts, type LuaFile, type TypeScriptFile } from './lua-rules'
 
 const PRELUDE = {
   name: 'prelude',
-  text: '-- Counts.\n--\n-- BEFORE look pay\n\nlocal LIMIT = 9\nlocal function count() end\n',
+  text: [
+    ...[
+      '-- Counts.',
+      '--',
+      '-- BEFORE look pay',
+      '-- SHARED account: look pay',
+      '--        deadlines: pay watch.ts',
+      '',
+    ],
+    ...['local LIMIT = 9', 'local function count() end', ''],
+  ].join('\n'),
 }
 const MONEY = {
   name: 'money',
@@ -15,19 +25,12 @@ const PAY = {
   text: [
     ...['-- Pays.', '--', '-- KEYS  1 account · 2 deadlines', '-- ARGV  none', '-- Returns paid', '--'],
     ...['-- NEEDS  prelude: count', '--        money: move'],
-    ...[
-      '-- SHARES account: look',
-      '--        deadlines: watch.ts',
-      '',
-      'count()',
-      "return move(KEYS[1], 'LIMIT') -- LIMIT",
-      '',
-    ],
+    ...['', 'count()', "return move(KEYS[1], 'LIMIT') -- LIMIT", ''],
   ].join('\n'),
 }
 const LOOK = {
   name: 'look',
-  text: '-- Looks.\n--\n-- KEYS  1 account\n-- ARGV  none\n--\n-- SHARES account: pay\n\nreturn KEYS[1]\n',
+  text: '-- Looks.\n--\n-- KEYS  1 account\n-- ARGV  none\n\nreturn KEYS[1]\n',
 }
 const WATCH = { path: 'src/ledger/watch.ts', text: 'redis.zcard(deadlinesName(shard)); run(script, [accountName(id)])' }
 
@@ -50,7 +53,7 @@ function changed(name: string, before: string, after: string): LuaFile[] {
 }
 
 describe('a script says', () => {
-  test('a script says where everything comes from and who shares what it touches', () => {
+  test('a script says where everything comes from', () => {
     expect(complaints(GOOD)).toEqual([])
   })
 
@@ -58,12 +61,10 @@ describe('a script says', () => {
     ['a file that it needs', '--        money: move\n', ''],
     ['each name that it takes', 'prelude: count', 'prelude: LIMIT'],
     ['no name that it does not take', 'money: move', 'money: move LIMIT'],
-    ['the scripts that share its names', '-- SHARES account: look', '-- SHARES account: pay'],
-    ['what TypeScript goes to directly', 'deadlines: watch.ts', 'deadlines: look'],
     ['all of it', '-- NEEDS', '-- Takes'],
   ])('%s', (_, before, after) => {
     expect(complaints(changed('pay', before, after))).toEqual([
-      'pay.lua: the header ends in\n-- NEEDS  prelude: count\n--        money: move\n-- SHARES account: look\n--        deadlines: watch.ts',
+      'pay.lua: the header ends in\n-- NEEDS  prelude: count\n--        money: move',
     ])
   })
 
@@ -72,18 +73,30 @@ describe('a script says', () => {
       expect.stringContaining('prelude: LIMIT count'),
     ])
     expect(complaints(changed('look', 'return KEYS[1]', 'return count(KEYS[1])'))).toEqual([
-      expect.stringContaining('-- NEEDS  prelude: count\n-- SHARES account: pay'),
+      expect.stringContaining('-- NEEDS  prelude: count'),
+    ])
+  })
+})
+
+describe('the prelude of all scripts', () => {
+  const SHARED = '-- SHARED account: look pay\n--        deadlines: pay watch.ts'
+
+  test.each([
+    ['the scripts that touch a thing', 'account: look pay', 'account: look'],
+    ['TypeScript that goes to a thing directly', 'deadlines: pay watch.ts', 'deadlines: pay'],
+  ])('lists %s', (_, before, after) => {
+    expect(complaints(changed('prelude', before, after))).toEqual([
+      `prelude.lua: the header ends in\n-- BEFORE look pay\n${SHARED}`,
     ])
   })
 
-  test('a script must list a new script that shares its names', () => {
+  test('must list a new file that goes to a thing', () => {
     const late = { path: 'src/ledger/late.ts', text: 'multi.hget(accountName(id))' }
-    expect(complaints(GOOD, FRONTS, [WATCH, late])).toEqual([
-      expect.stringContaining('account: late.ts look'),
-      expect.stringContaining('account: late.ts pay'),
-    ])
+    expect(complaints(GOOD, FRONTS, [WATCH, late])).toEqual([expect.stringContaining('account: late.ts look pay')])
     const stream = { path: 'src/ledger/late.ts', text: 'const stream = deadlinesName(shard)' }
-    expect(complaints(GOOD, FRONTS, [WATCH, stream])).toEqual([expect.stringContaining('deadlines: late.ts watch.ts')])
+    expect(complaints(GOOD, FRONTS, [WATCH, stream])).toEqual([
+      expect.stringContaining('deadlines: late.ts pay watch.ts'),
+    ])
   })
 })
 

@@ -1,6 +1,6 @@
 /**
- * Rules for Lua files as parts of scripts: what a file takes from the files put in front of it, and who else reads and writes what
- * it names in the store, is said at its head. Nobody would see it otherwise: Lua imports nothing, and Redis keeps no schema.
+ * Rules for Lua files as parts of scripts. A file's header lists the names that it takes from its preludes, since Lua imports nothing.
+ * The prelude of all scripts lists who reads and writes what in the store, since Redis keeps no schema.
  */
 import type { Violation } from './source'
 
@@ -16,7 +16,7 @@ type Thing = (typeof THINGS)[number]
 
 /** Of one line, what follows the label. */
 const MAX_CHARS = 115
-const LABELS = { needs: 'NEEDS', before: 'BEFORE', shares: 'SHARES' } as const
+const LABELS = { needs: 'NEEDS', before: 'BEFORE', shared: 'SHARED' } as const
 /** The first argument of a command, or what a stream is called: TypeScript that goes to the store without a script. */
 const DIRECT = new RegExp(`(?:\\.\\w+\\(|\\bstream(?::| =) )\\s*\\w*?(${THINGS.join('|')})Name\\b`, 'gi')
 
@@ -135,17 +135,21 @@ function headerOf(part: Part, parts: readonly Part[], direct: readonly { name: s
   const needs = [...needsOf(part, parts)]
     .sort(([one], [other]) => depth(one) - depth(other) || one.name.localeCompare(other.name))
     .map(([other, names]) => `${other.name}: ${names.join(' ')}`)
-  const shares = part.things.flatMap((thing) => {
-    const others = parts.filter((other) => other !== part && other.things.includes(thing))
-    const files = direct.filter((file) => file.things.includes(thing))
-    const names = [...others, ...files].map(({ name }) => name).sort()
-    return names.length > 0 ? [`${thing}: ${names.join(' ')}`] : []
-  })
+  const scripts = parts.filter(({ front }) => front !== undefined)
+  const isInAll = part.front === undefined && part.before.length === scripts.length
   return [
     ...section(LABELS.needs, needs),
     ...section(LABELS.before, part.front === undefined ? [part.before.toSorted().join(' ')] : []),
-    ...section(LABELS.shares, shares),
+    ...section(LABELS.shared, isInAll ? sharersOf([...parts, ...direct]) : []),
   ]
+}
+
+/** For each thing in the store, the scripts and files that read or write it. */
+function sharersOf(all: readonly { name: string; things: Thing[] }[]): string[] {
+  return THINGS.flatMap((thing) => {
+    const names = all.filter(({ things }) => things.includes(thing)).map(({ name }) => name)
+    return names.length > 0 ? [`${thing}: ${names.sort().join(' ')}`] : []
+  })
 }
 
 function section(label: string, entries: readonly string[]): string[] {

@@ -1,4 +1,4 @@
--- Notes what a process says of itself, forgets what is over, and tells what the others say, or what is proposed and agreed.
+-- Stores a process's entry, deletes expired ones, and returns the other entries, or the proposal and agreements.
 --
 -- KEYS  1 everything about reloads, a hash
 -- ARGV  the field of the process ('' = only look), its entry, for how many ms; 'members' or 'plans'

@@ -1,8 +1,8 @@
--- Closes a proposal: with an agreement, which all processes that it concerns follow from this moment on, or without.
+-- Closes a proposal, with or without an agreement. All concerned processes follow an agreement from now on.
 --
 -- KEYS  1 everything about reloads, a hash
 -- ARGV  the proposal, the field of its agreement ('' = none), the agreement, for how many ms it is remembered
--- Returns 1 if it was open until now, 0 if its time is over or another one is open, and nothing has changed
+-- Returns 1 if it was open, 0 if it had expired or another one is open: nothing has changed then
 
 local time = redis.call('TIME')
 local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

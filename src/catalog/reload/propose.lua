@@ -1,4 +1,4 @@
--- Opens a proposal to read the catalogue again, or keeps it open, unless another one is.
+-- Opens or prolongs a proposal to reload the catalogue, unless another one is open.
 --
 -- KEYS  1 everything about reloads, a hash
 -- ARGV  the proposal, for how many ms it is open

@@ -1,5 +1,4 @@
--- Counts one attempt, or takes one back. The time a count lives starts with its first attempt and is not prolonged by further ones;
--- a count that has ended is not begun anew by what is taken back.
+-- Counts an attempt, or uncounts one. A count's lifetime begins with its first attempt. Uncounting never begins a new count.
 --
 -- KEYS  1 the count
 -- ARGV  1 seconds until it starts anew, or 0: take one attempt back

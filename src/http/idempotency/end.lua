@@ -1,5 +1,5 @@
--- Ends or hands on an open claim, unless another request has it by now: `free` forgets it, `spent` remembers that its answer is
--- paid for and gone, `taken` gives it to another request, from now on.
+-- Ends or hands over an open claim, unless another request has it by now. `free` deletes it; `spent` marks a charged request without
+-- an answer; `taken` gives it to another request.
 --
 -- KEYS  1 the claim, a hash · 2 the account's claims by the time they end, a sorted set
 -- ARGV  digest of the key · request id that has it · free, spent or taken · for taken: request id and key id that get it

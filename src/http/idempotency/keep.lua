@@ -1,9 +1,8 @@
--- Keeps the answer of an open claim for as long as the claim lasts, where the account's answers leave room for it.
+-- Stores the answer of an open claim until the claim ends, if the account has room.
 --
 -- KEYS  1 the claim, a hash · 2 the account's kept answers by the time they end, a sorted set · 3 how many bytes they have
 -- ARGV  digest of the key · request id that has the claim · head · body · bytes of both · most bytes of an account
--- Returns kept, bytes of all that the account has kept · full, where it has too many for that
---         or gone, where the claim is not that request's, or no longer open
+-- Returns kept, bytes of all stored answers of the account · full, without room · gone, if the claim is not that request's or not open
 
 local claim = redis.call('HMGET', KEYS[1], 'requestId', 'state')
 if claim[1] ~= ARGV[2] or claim[2] ~= 'open' then
@@ -20,7 +19,7 @@ local function decimal(number)
 end
 
 local leftMs = redis.call('PTTL', KEYS[1])
--- What counts the answers lasts as long as the one that ends last.
+-- The count lasts as long as the longest answer.
 local countsMs = math.max(leftMs, redis.call('PTTL', KEYS[2]))
 redis.call('HSET', KEYS[1], 'state', 'kept', 'head', ARGV[3], 'body', ARGV[4])
 redis.call('ZADD', KEYS[2], decimal(nowMs + leftMs), ARGV[1] .. ':' .. ARGV[5])

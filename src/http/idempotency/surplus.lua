@@ -1,8 +1,8 @@
--- Forgets the kept answers of an account that have ended by themselves, and tells which of the others are too many: the oldest.
+-- Uncounts an account's expired answers, and returns the oldest of the others that are too many.
 --
 -- KEYS  1 the account's kept answers by the time they end, a sorted set · 2 how many bytes they have
 -- ARGV  most bytes that they may have
--- Returns the bytes that they have, and the digests of those that have to be dropped, a hundred at most
+-- Returns their bytes, and the digests of the answers to drop, a hundred at most
 
 local time = redis.call('TIME')
 local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -11,7 +11,7 @@ local function bytesOf(member)
 end
 
 local total = tonumber(redis.call('GET', KEYS[2]) or '0')
--- An answer ends with its claim; only what it took is still to be given back.
+-- An answer ends with its claim; only its bytes must still be uncounted.
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', nowMs))) do
   redis.call('ZREM', KEYS[1], member)
   total = redis.call('DECRBY', KEYS[2], bytesOf(member))

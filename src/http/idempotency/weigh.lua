@@ -1,7 +1,8 @@
--- Notes how much an account keeps, and tells which accounts keep too much: those that keep most first.
+-- Records how much an account stores, and returns the accounts that store too much, the largest first.
 --
 -- KEYS  1 the accounts by the bytes that they keep, a sorted set
--- ARGV  account id, or nothing if only others are asked for · bytes that it keeps · the least that is noted · most bytes that an account may keep · time to live in ms
+-- ARGV  account id, or nothing to only ask for others · bytes that it stores · the least to record · most bytes of an account ·
+--       time to live in ms
 -- Returns accounts that keep more, ten at most
 
 if ARGV[1] == '' then

@@ -1,14 +1,10 @@
--- Takes records that the history has out of their streams. Both or neither: an entry that is acknowledged but not deleted would
--- stay in its stream for ever.
+-- Acknowledges and deletes records that are in Postgres. In one step: an acknowledged entry that is not deleted would stay for ever.
 --
 -- KEYS  for each shard: records, meta; if one server has them all, of many shards
 -- ARGV  1 consumer group · then for each shard: the number of its entries, and their ids
 -- Returns for each shard: how many entries were still there · its epoch, empty if it has none
 --
 -- NEEDS  prelude: call integer
--- SHARES meta: epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-account read-key reserve
---          view-account withhold
---        records: expire load-payer record-streams.ts settle unsynced-records.ts
 
 -- Lua passes somewhat more arguments than this to one command.
 local MAX_ENTRIES = 4000

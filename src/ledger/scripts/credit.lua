@@ -1,6 +1,5 @@
--- Adds credit, or takes it back, once per ledger entry and for ever: the entry's id stays in the account's set of credited
--- entries, which has no TTL and grows only with top-ups. A correction may take the balance below zero; that is recorded.
--- What was withheld for the entry is settled by it.
+-- Adds credit, or takes it back, once per ledger entry. The entry's id stays in the account's set of credited entries for ever; the
+-- set grows only with top-ups. A correction may take the balance below zero. Settles what was withheld for the entry.
 --
 -- KEYS  1 account · 2 credited entries · 3 hold of what was withheld for it · 4 deadlines
 -- ARGV  1 entry id · 2 amount, may be negative · 3 accountId:- (the hold has no key)
@@ -8,12 +7,6 @@
 --
 -- NEEDS  prelude: call MAX_AMOUNT refuse integer decimal memberOf
 --        holds: TOMBSTONE_MS holdOf freeLimits returnHeld bury
--- SHARES account: expire load-account load-budgets load-payer read-account release reserve set-account settle view-account
---          withhold
---        hold: expire load-account release renew reserve settle view-hold withhold
---        deadlines: check-holds.ts due expire ledger.ts load-account load-budgets load-key load-payer release renew reserve
---          settle view-account view-hold withhold
---        credited: load-account load-payer view-account withhold
 
 local amount = integer(ARGV[2], 'amount', -MAX_AMOUNT, MAX_AMOUNT)
 local account = readAccount(KEYS[1])

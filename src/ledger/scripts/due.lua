@@ -1,12 +1,10 @@
--- Names the open holds that are past their deadline, the oldest of each shard first. Reads only.
+-- Lists open holds past their deadline, the oldest of each shard first. Reads only.
 --
--- KEYS  the deadlines of one shard or, where one server has them all, of many
+-- KEYS  the deadlines of one shard, or of many if one server has them
 -- ARGV  1 how many of each at most
 -- Returns a list for each of KEYS: accountId:keyId:holdId:amount of each hold
 --
 -- NEEDS  prelude: call decimal currentMs
--- SHARES deadlines: check-holds.ts credit expire ledger.ts load-account load-budgets load-key load-payer release renew
---          reserve settle view-account view-hold withhold
 
 local now = decimal(currentMs())
 local due = {}

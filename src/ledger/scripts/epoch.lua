@@ -1,16 +1,13 @@
--- Notices that the store is not the one it was: another process, or another line of replication, has another identity.
--- A new epoch makes every account and key of the shard unconfirmed, so that each is compared with the history before it
--- pays for anything again.
+-- Detects that Redis is not the same as before: another process, or another replication line, has another identity. A new epoch
+-- makes every account and key of the shard unconfirmed, so that each is compared with Postgres before it pays again.
 --
 -- KEYS  1 meta
 -- ARGV  1 identity of the store · 2 a fresh epoch · 3 the layout that this version reads and writes
 -- Returns unchanged or new, epoch · other_layout, the store's (empty = that of a version before 1.0): nothing is written
 --
 -- NEEDS  prelude: call
--- SHARES meta: acknowledge epoch.ts expire load-account load-key load-payer other-layout.ts read-account read-key reserve
---          view-account withhold
 
--- Versions before 1.0 said how many shards there are, and nothing of their layout.
+-- Versions before 1.0 stored the number of shards, and no layout.
 local known = call('HMGET', KEYS[1], 'identity', 'epoch', 'layout', 'shards')
 if known[4] or known[3] and known[3] ~= ARGV[3] then
   return { 'other_layout', known[3] or '' }

@@ -1,27 +1,16 @@
--- Resolves holds whose gateway never came back. One that never reached its upstream is returned whole. Of one that did,
--- what renew last recorded is charged, at least the cost of its input and at most what was held: an estimate may not take
--- more than the request was allowed to. A hold that is no longer due, because it was renewed or resolved, is left alone; of one that was
--- resolved the deadline goes, which was left where the store refused that.
--- So is one whose account was not confirmed since the store last came back: the history may have its charge already.
+-- Resolves holds that no gateway has renewed. If the upstream was not reached, the whole hold is returned. Otherwise the last
+-- renewal's cost is charged: at least the cost of the input, at most the hold, since it is an estimate. A hold that was renewed or
+-- resolved meanwhile stays as it is; if it was resolved, its leftover deadline is removed. A hold of an unconfirmed account stays
+-- too: Postgres may have its charge already.
 --
 -- KEYS  1 deadlines · 2 records · 3 meta · then per hold: hold, account, key, budgets
--- ARGV  per hold: accountId:keyId with :memberId where it has one, hold id, amount (the parts of its deadlines member)
--- Returns per hold: cost charged, or -1 where it was left alone, or -2 where its account has to be loaded first
+-- ARGV  per hold: accountId:keyId (and :memberId, if any), hold id, amount: the parts of its deadlines member
+-- Returns per hold: cost charged, or -1 (unchanged), or -2 (load its account first)
 --
 -- NEEDS  prelude: call MAX_AMOUNT integer decimal currentMs monthOf memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: EXPIRED_TOMBSTONE_MS holdOf newHold countMonth freeLimits returnHeld chargeAccount freeKey tombstoneText
 --          appendRecord
--- SHARES meta: acknowledge epoch epoch.ts load-account load-key load-payer other-layout.ts read-account read-key reserve
---          view-account withhold
---        account: credit load-account load-budgets load-payer read-account release reserve set-account settle view-account
---          withhold
---        key: load-account load-key load-payer read-budgets read-key release reserve set-key settle view-account
---        hold: credit load-account release renew reserve settle view-hold withhold
---        deadlines: check-holds.ts credit due ledger.ts load-account load-budgets load-key load-payer release renew reserve
---          settle view-account view-hold withhold
---        records: acknowledge load-payer record-streams.ts settle unsynced-records.ts
---        budgets: account-view.ts load-account load-budgets load-payer read-budgets release reserve settle view-account
 
 local outcomes, expiries, ended = {}, {}, {}
 local accounts, keys, movedAccounts, movedKeys = {}, {}, {}, {}
@@ -88,7 +77,7 @@ for _, expiry in ipairs(expiries) do
 end
 
 -- After this point, the transition must succeed.
--- First the records, as settle does: a store that refuses them refuses the charges as well.
+-- First the records, as in settle: if Redis refuses them, it also refuses the charges.
 for _, record in ipairs(records) do
   appendRecord(KEYS[2], record.holdId, record.payer, 'expire', record.cost, record.hold.amount, record.seq, nowMs,
     'expired,estimated', record.hold.record)

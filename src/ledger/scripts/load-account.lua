@@ -1,33 +1,22 @@
--- Builds an account from the history, or brings one back into line with it. Never overwrites a confirmed account unless it
--- is a rebuild, and gives up where the account moved in a way that the caller's figures don't cover (the caller repeats).
+-- Builds or corrects an account by Postgres. Overwrites a confirmed account only in a rebuild, and gives up if the account has
+-- changed in a way that the caller's figures don't cover (the caller repeats).
 --
--- The caller read the account at one moment (the base) and the history at the same moment. What was charged since is the
--- growth of `spent`, where the account was confirmed; open holds are counted here and now. So the result is exact under
--- traffic.
+-- The caller read the account (the base) and Postgres at the same moment. The growth of `spent` since then is what was charged, if
+-- the account was confirmed; open holds are counted now. So the result is exact under traffic.
 --
 -- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5 what is loaded · 6… stale holds, each with its key · last: budgets
 -- ARGV  1 account id · 2 load or rebuild · 3 base spent, or absent · 4 base number of credited entries · 5 base version
 --       6 status · 7 balance · 8 spent · 9 month · 10 spent that month · 11 seq · 12 a fresh epoch
 --       13 requests per minute · 14 tokens per minute · 15 concurrency (each empty = the catalogue's)
 --       16 number of stale holds, then of each accountId:keyId, hold id, amount · then the ids of all credited entries
---       A stale hold is one whose charge the history has already: the store has forgotten that it was resolved. It ends
---       here, for its key as well, whose charges the key's own load corrects.
+--       A stale hold's charge is already in Postgres: Redis has forgotten that it was resolved. It ends here, also for its
+--       key, whose charges the key's own load corrects.
 -- Returns loaded, available · exists · changed
 --
 -- NEEDS  prelude: call MAX_AMOUNT MAX_INTEGER integer decimal currentMs monthOf memberOf spentIn
 --        limits: MAX_LIMIT limitArgument
 --        load: sumOpenHolds epochOf
 --        holds: TOMBSTONE_MS newHold freeKey bury
--- SHARES meta: acknowledge epoch epoch.ts expire load-key load-payer other-layout.ts read-account read-key reserve
---          view-account withhold
---        account: credit expire load-budgets load-payer read-account release reserve set-account settle view-account
---          withhold
---        key: expire load-key load-payer read-budgets read-key release reserve set-key settle view-account
---        hold: credit expire release renew reserve settle view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-budgets load-key load-payer release renew reserve settle
---          view-account view-hold withhold
---        credited: credit load-payer view-account withhold
---        budgets: account-view.ts expire load-budgets load-payer read-budgets release reserve settle view-account
 
 local known = readAccount(KEYS[2])
 local epoch, isFresh = epochOf(KEYS[1], ARGV[12])
@@ -45,8 +34,7 @@ if hasMoved then
   return { 'changed' }
 end
 local newCharges = known and known.spent - integer(ARGV[3], 'spent', -MAX_INTEGER, MAX_INTEGER) or 0
--- A restored store receives settlements again that it forgot and the history has. Only another view shows whether the new
--- charge is one of them.
+-- A restored Redis gets settlements again that Postgres already has. Only another view shows whether the new charge is one.
 if newCharges ~= 0 and not isConfirmed then
   return { 'changed' }
 end

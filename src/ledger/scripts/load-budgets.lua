@@ -1,20 +1,15 @@
--- Brings the budgets of an account into line with the history: limits, and what was spent in each window. As with
--- an account, the caller read both at one moment (the base), and what was charged since is the growth of an entry's sum. An entry
--- that is new counts from now on, and binds when the caller has looked once more.
+-- Corrects the budgets of an account by Postgres: limits, and the spending in each window. As for an account, the caller read both
+-- at one moment (the base), and the growth of an entry's sum is what was charged since. A new entry counts from now on, and applies
+-- after the caller has read once more.
 --
 -- KEYS  1 account · 2 deadlines · 3 budgets
--- ARGV  1 account id · 2 what the budgets should be, as JSON: base version, the numbers of the windows now; of each entry its field,
---         the base of its sum (absent where it is new), and of each window what was spent, limit, and grant with its window;
---         the deadlines members of holds whose charge the history has. Without entries the account has no budgets
+-- ARGV  1 account id · 2 the budgets as JSON: base version, the windows' numbers now; for each entry its field, the base of its sum
+--         (absent if new), and for each window spending, limit, and grant with its window; the deadlines members of holds whose charge
+--         is in Postgres. Without entries the account has no budgets
 -- Returns loaded · changed (the caller repeats)
 --
 -- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER integer decimal currentMs
 --        budgets: WINDOWS UNLIMITED windowsAt firstOf newEntry readEntry entryText
--- SHARES account: credit expire load-account load-payer read-account release reserve set-account settle view-account
---          withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key load-payer release renew reserve settle
---          view-account view-hold withhold
---        budgets: account-view.ts expire load-account load-payer read-budgets release reserve settle view-account
 
 local plan = cjson.decode(ARGV[2])
 local windows = windowsAt(currentMs())

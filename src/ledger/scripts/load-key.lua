@@ -1,5 +1,5 @@
--- Builds an API key from the history, or brings one back into line with it; its rate-limit levels stay. Never overwrites a
--- confirmed key unless it is a rebuild, nor a state that was set after the caller had read the history (the caller repeats).
+-- Builds or corrects an API key by Postgres; its rate-limit levels stay. Overwrites a confirmed key only in a rebuild, and never a
+-- state that was set after the caller read Postgres (the caller repeats).
 --
 -- KEYS  1 meta · 2 key · 3 deadlines · 4 what is loaded
 -- ARGV  1 accountId:keyId · 2 load or rebuild · 3 base version, or absent · 4 base month · 5 base spent that month
@@ -10,11 +10,6 @@
 -- NEEDS  prelude: call MAX_INTEGER integer decimal currentMs monthOf spentIn
 --        load: sumOpenHolds epochOf
 --        key-state: keyInState
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-payer other-layout.ts read-account read-key reserve
---          view-account withhold
---        key: expire load-account load-payer read-budgets read-key release reserve set-key settle view-account
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-payer release renew reserve
---          settle view-account view-hold withhold
 
 local known = readKey(KEYS[2])
 local epoch, isFresh = epochOf(KEYS[1], ARGV[16])

@@ -1,5 +1,5 @@
--- Builds an account and one of its keys from the history at once, where the store holds nothing of the account and never did since it
--- was last verified: then nothing can have moved that the history does not say. All else is left to load-account and load-key.
+-- Builds an account and one of its keys from Postgres in one step, if Redis has had nothing of the account since it was verified:
+-- then nothing can be missing in Postgres. Other cases are for load-account and load-key.
 --
 -- KEYS  1 meta · 2 account · 3 key · 4 credited entries · 5 deadlines · 6 what is loaded · 7 budgets · 8 records
 -- ARGV  1 account id · 2 accountId:keyId · 3 the epoch that the shard had before the history was read
@@ -13,18 +13,8 @@
 --        limits: MAX_LIMIT limitArgument
 --        load: sumOpenHolds
 --        key-state: keyInState
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key other-layout.ts read-account read-key reserve
---          view-account withhold
---        account: credit expire load-account load-budgets read-account release reserve set-account settle view-account
---          withhold
---        key: expire load-account load-key read-budgets read-key release reserve set-key settle view-account
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key release renew reserve
---          settle view-account view-hold withhold
---        records: acknowledge expire record-streams.ts settle unsynced-records.ts
---        credited: credit load-account view-account withhold
---        budgets: account-view.ts expire load-account load-budgets read-budgets release reserve settle view-account
 
--- A user of the store without a right to records finds out here, and not once an answer has to be charged.
+-- Fails here if the Redis user has no right to records, and not when an answer must be charged.
 call('XLEN', KEYS[8])
 local isNew = call('HGET', KEYS[1], 'epoch') == ARGV[3] and call('EXISTS', KEYS[2], KEYS[3], KEYS[4], KEYS[7]) == 0
   and call('SISMEMBER', KEYS[6], ARGV[1]) == 0 and sumOpenHolds(KEYS[5], ARGV[1] .. ':', {}) == 0

@@ -1,5 +1,5 @@
--- Writes as paid requests make the store write, to names that hold nothing: what a store in trouble, or the rights of its user,
--- forbids a paid request, it forbids this too. Like a reserve it does not run in a store that is out of memory.
+-- Writes like a paid request, to empty names: it fails if Redis, or the rights of its user, would refuse a paid request. Like a
+-- reserve, it does not run if Redis is out of memory.
 --
 -- KEYS  1 a hash · 2 a sorted set · 3 a stream · 4 a set · 5 a string, all of them the probe's own
 -- ARGV  none

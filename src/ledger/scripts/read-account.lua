@@ -2,13 +2,9 @@
 --
 -- KEYS  1 meta · 2 account
 -- ARGV  none
--- Returns available, held, spent, spent this month, seq, status · or nothing if the account has to be loaded
+-- Returns available, held, spent, spent this month, seq, status · or nothing if the account must be loaded
 --
 -- NEEDS  prelude: call currentMs monthOf spentIn
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-key reserve
---          view-account withhold
---        account: credit expire load-account load-budgets load-payer release reserve set-account settle view-account
---          withhold
 
 local epoch = call('HGET', KEYS[1], 'epoch')
 local account = readAccount(KEYS[2])

@@ -2,12 +2,10 @@
 --
 -- KEYS  1 budgets · 2 a key; left out = all budgets
 -- ARGV  1 the key's id
--- Returns now in ms · each field of an entry, and the list of its numbers · 1 where the key is not known: the caller loads it
+-- Returns now in ms · each field of an entry, and the list of its numbers · 1 if the key is unknown: the caller loads it
 --
 -- NEEDS  prelude: call currentMs
 --        budgets: isEntry readEntry
--- SHARES key: expire load-account load-key load-payer read-key release reserve set-key settle view-account
---        budgets: account-view.ts expire load-account load-budgets load-payer release reserve settle view-account
 
 local values = {}
 local function add(field, text)

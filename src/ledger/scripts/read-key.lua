@@ -2,14 +2,11 @@
 --
 -- KEYS  1 meta · 2 key
 -- ARGV  none
--- Returns status, requests per minute, tokens per minute, concurrency, monthly budget, expires at ms (each empty where it
---         has none of its own), open, held, spent this month, secrets, addresses and allowed models (empty = the first, and all), owner · or nothing if the key has to
---         be loaded
+-- Returns status, requests per minute, tokens per minute, concurrency, monthly budget, expires at ms (each
+--         empty without its own), open, held, spent this month, secrets, addresses and allowed models (empty = the first, and all),
+--         owner · or nothing if the key must be loaded
 --
 -- NEEDS  prelude: call limitText currentMs monthOf spentIn
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-account reserve
---          view-account withhold
---        key: expire load-account load-key load-payer read-budgets release reserve set-key settle view-account
 
 local epoch = call('HGET', KEYS[1], 'epoch')
 local key = readKey(KEYS[2])

@@ -1,21 +1,14 @@
--- Returns a whole hold: nothing was delivered. The request stays counted in requests per minute, its tokens are given back.
--- An unknown hold is fenced by a tombstone: a reserve of that id that is still on its way then finds it resolved. `seal` does so
--- for long, and to a hold that expired for nothing as well: a gateway that was only stuck can't charge it any more.
+-- Returns a whole hold: nothing was delivered. The request still counts in requests per minute; its tokens are returned. An unknown
+-- hold gets a tombstone, so that a late reserve of that id finds it resolved. `seal` keeps the tombstone for longer, also for a hold
+-- that expired without a charge: a stuck gateway can't charge it any more.
 --
--- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 budgets, where the caller knows that the account has some
--- ARGV  1 accountId:keyId, with a key of no member :memberId where a member acts · 2 hold id · 3 seal, or nothing
+-- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 budgets, if the caller knows that there are some
+-- ARGV  1 accountId:keyId, and :memberId if a member acts with a key of nobody · 2 hold id · 3 seal, or nothing
 -- Returns budgets (nothing done: repeat with their name) · released · already_settled · already_released · already_expired · unknown_hold
 --
 -- NEEDS  prelude: call decimal currentMs memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: TOMBSTONE_MS EXPIRED_TOMBSTONE_MS holdOf newHold freeLimits returnHeld freeKey bury
--- SHARES account: credit expire load-account load-budgets load-payer read-account reserve set-account settle view-account
---          withhold
---        key: expire load-account load-key load-payer read-budgets read-key reserve set-key settle view-account
---        hold: credit expire load-account renew reserve settle view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer renew reserve
---          settle view-account view-hold withhold
---        budgets: account-view.ts expire load-account load-budgets load-payer read-budgets reserve settle view-account
 
 local holdId = ARGV[2]
 local hold = holdOf(KEYS[1], ARGV[1])
@@ -39,7 +32,7 @@ end
 -- After this point, the transition must succeed.
 bury(KEYS[1], hold or newHold(ARGV[1], 0), 'released', 0,
   isSealing and EXPIRED_TOMBSTONE_MS or TOMBSTONE_MS)
--- An account that is not loaded is built, when it is, from the holds that are open then: this one no longer is.
+-- An account that is not loaded will be built from open holds, without this one.
 if isOpen and account then
   freeLimits(account, hold, 0)
   returnHeld(account, hold.amount)

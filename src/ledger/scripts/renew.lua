@@ -1,14 +1,11 @@
--- Keeps open holds alive and records how far each request has come, which is what expire charges if its gateway dies.
--- A deadline never moves back. Once the upstream was reached, that stays known. The last cost recorded counts.
+-- Extends open holds and records each request's progress, which expire charges if the gateway dies. A deadline never moves back.
+-- "Upstream reached" stays true. The last recorded cost counts.
 --
 -- KEYS  1 deadlines · 2… holds
 -- ARGV  per hold: account id, time to live in ms, cost, reached (1 or 0), facts
 -- Returns per hold: renewed · settled · released · expired · unknown_hold
 --
 -- NEEDS  prelude: call match MAX_AMOUNT MS_PER_DAY refuse integer decimal currentMs memberOf
--- SHARES hold: credit expire load-account release reserve settle view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release reserve
---          settle view-account view-hold withhold
 
 local outcomes, renewals = {}, {}
 for index = 2, #KEYS do

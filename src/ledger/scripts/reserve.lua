@@ -1,40 +1,32 @@
--- Holds credit for one request: every check and the hold in one step. A refusal changes nothing, not even a rate limit, but
--- for one whose time lies in the future, because the clock was set back: it counts from now.
+-- Holds credit for one request: all checks and the hold in one step. A refusal changes nothing, except a rate limit whose time is in
+-- the future because the clock was set back: it counts from now.
 --
--- KEYS  1 meta · 2 account · 3 key · 4 hold · 5 deadlines · 6 budgets, where the caller knows that the account has some
--- ARGV  1 accountId:keyId, with a key of no member :memberId where a member acts · 2 hold id (empty = nothing is held, only said what would be; of models nothing is said then)
+-- KEYS  1 meta · 2 account · 3 key · 4 hold · 5 deadlines · 6 budgets, if the caller knows that there are some
+-- ARGV  1 accountId:keyId, and :memberId if a member acts with a key of nobody · 2 hold id (empty = a test without a hold, and
+--         without a check of models)
 --       3 amount, input cost, tokens, time to live in ms, default requests per minute, default tokens per minute and
 --         default concurrency, with a blank between each two
---       4 the allowed models and providers that the request was planned with, as one text (empty = all)
---       5 the number of the key's secret that was sent; left out for the first
---       6 the addresses that the caller was found to be among; left out if there is no list
+--       4 the allowed models and providers at planning time, as one text (empty = all)
+--       5 the number of the key's secret; omitted for the first
+--       6 the address lists that contain the caller; omitted without lists
 -- Returns one of
---       reserved, available, requests limit, requests remaining, tokens limit, tokens remaining, and 1 where the secret is not
---         the key's latest: as one text with a blank between each two, which a client reads faster than a list
+--       reserved, available, requests limit, requests remaining, tokens limit, tokens remaining, and 1 if the secret is not
+--         the key's latest: one text with blanks, which a client reads faster than a list
 --       exists, state · unknown_account, the shard's epoch (empty = none) · unknown_key · key_inactive, status · account_suspended
---       unknown_secret: one that is newer than the key as it is stored, which is to be brought into line with the history
---       addresses_changed, from where the key may be used: the caller looks again whether it is there
---       models_changed, the key's allowed models and providers: the caller plans anew with them
+--       unknown_secret: newer than the stored key, which must be loaded from Postgres
+--       addresses_changed, the key's lists: the caller compares again
+--       models_changed, the key's allowed models and providers: the caller plans again
 --       rate_limited, scope, limit, retry after ms, key or account · budget_exceeded, resets at ms, the key's
 --       remaining, held and needed, the account's available
 --       over_budget, scope, window, resets at ms (-1 = never), limit, spent in the window, held, remaining, needed, the account's
---       available: of all budgets the one with the least left
---       budgets: the account has some, the caller repeats with their name
+--       available: the budget with the least left
+--       budgets: there are some; the caller repeats with their name
 --       insufficient, available, held, needed
 --
 -- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER MS_PER_DAY refuse within decimal currentMs monthOf
 --          startOfNextMonth payerOf memberOf spentIn
 --        budgets: WINDOWS windowsAt budgetsOf leastLeft endOfWindow holdBudgets writeBudgets
 --        limits: LEVEL_UNIT MAX_LIMIT CONCURRENCY_RETRY_MS limitOr smaller refill
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-account read-key
---          view-account withhold
---        account: credit expire load-account load-budgets load-payer read-account release set-account settle view-account
---          withhold
---        key: expire load-account load-key load-payer read-budgets read-key release set-key settle view-account
---        hold: credit expire load-account release renew settle view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
---          settle view-account view-hold withhold
---        budgets: account-view.ts expire load-account load-budgets load-payer read-budgets release settle view-account
 
 local amount, inputCost, tokens, ttlMs, defaultRequests, defaultTokens, defaultConcurrency =
   match(ARGV[3], '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')
@@ -49,7 +41,7 @@ defaultRequests = within(defaultRequests, 'requests per minute', 1, MAX_LIMIT)
 defaultTokens = within(defaultTokens, 'tokens per minute', 1, MAX_LIMIT)
 defaultConcurrency = within(defaultConcurrency, 'concurrency', 1, MAX_LIMIT)
 
--- An account or key that was not confirmed since the store last came back is as good as unknown: it is loaded again.
+-- An unconfirmed account or key counts as unknown: it is loaded again.
 local epoch = call('HGET', KEYS[1], 'epoch')
 local texts = call('MGET', KEYS[2], KEYS[3], KEYS[4])
 if texts[3] then
@@ -71,8 +63,7 @@ end
 if key.expiresAtMs >= 0 and nowMs >= key.expiresAtMs then
   return { 'key_inactive', 'expired' }
 end
--- Before the models stand, for a rotated key, its latest secret and the end of the one before, and for a key with address
--- lists, the lists.
+-- The models follow, for a rotated key, its latest secret and the former one's end, and, for a key with address lists, the lists.
 local models, behind, addresses = key.allowedModels, 0, nil
 if ARGV[5] or models ~= '' then
   local latest, formerEndsAtMs, rest = match(models, '^s(%d+):(%d+) (.*)$')
@@ -106,7 +97,7 @@ if account.hasBudgets == 1 then
   budgets = budgetsOf(opened, KEYS[6], payer, ARGV[2])
 end
 
--- An account's limits hold for all of its keys together, and no key's own is above them.
+-- An account's limits apply to all its keys together; no key has higher ones.
 local accountRequests = limitOr(account.requestsPerMinute, defaultRequests)
 local accountRequestsLevel = refill(account.requestsLevel, account.levelsAtMs, accountRequests, nowMs) - LEVEL_UNIT
 local requestsLimit = smaller(limitOr(key.requestsPerMinute, defaultRequests), accountRequests)
@@ -119,7 +110,7 @@ local accountTokensLevel = refill(account.tokensLevel, account.levelsAtMs, accou
 local tokensLevel = refill(key.tokensLevel, key.tokensAtMs, tokensLimit, nowMs) - taken * LEVEL_UNIT
 local accountConcurrency = limitOr(account.concurrency, defaultConcurrency)
 local concurrencyLimit = smaller(limitOr(key.concurrency, defaultConcurrency), accountConcurrency)
--- The first limit that refuses, how far its level is too low, and whose it is.
+-- The first limit that refuses, what its level lacks, and its owner.
 local scope, limit, missing, of
 if accountRequestsLevel < 0 then
   scope, limit, missing, of = 'requests', accountRequests, -accountRequestsLevel, 'account'
@@ -166,8 +157,7 @@ if account.available < amount then
 end
 
 if ARGV[2] ~= '' then
-  -- A hold starts with an empty record. Only a renewal writes one, since only a hold whose upstream was reached is charged from
-  -- it.
+  -- A hold starts with an empty record. Only a renewal writes one, since only a hold that reached its upstream is charged.
   account.available, account.held, account.open = account.available - amount, account.held + amount, account.open + 1
   account.requestsLevel, account.tokensLevel, account.levelsAtMs = accountRequestsLevel, accountTokensLevel, nowMs
   key.held, key.open = key.held + amount, key.open + 1

@@ -1,9 +1,9 @@
--- Tries every command that the gateway needs on every kind of name, without effect: the rights of the user are looked at before
--- a script that may not write is kept from writing.
+-- Tries every command that the gateway needs on every kind of name, without effect: Redis checks the user's rights before it keeps
+-- a read-only script from writing.
 --
 -- KEYS  1 any name of the shard, which says where to ask
 -- ARGV  a command and its arguments each, as JSON
--- Returns for each command that is forbidden: its index · 'command', or 'names' where its names are what is forbidden
+-- Returns for each forbidden command: its index · 'command', or 'names' if only its names are forbidden
 
 local refusals = {}
 for index, line in ipairs(ARGV) do

@@ -1,4 +1,4 @@
--- Makes an account's status and limits hold at once.
+-- Sets an account's status and limits.
 --
 -- KEYS  1 account
 -- ARGV  1 status · 2 requests per minute · 3 tokens per minute · 4 concurrency (each empty = the catalogue's)
@@ -6,8 +6,6 @@
 --
 -- NEEDS  prelude: refuse
 --        limits: MAX_LIMIT limitArgument
--- SHARES account: credit expire load-account load-budgets load-payer read-account release reserve settle view-account
---          withhold
 
 if ARGV[1] ~= 'active' and ARGV[1] ~= 'suspended' then
   refuse('no such account status')

@@ -1,16 +1,16 @@
--- Charges what a request really cost. Never refuses: what is charged has been delivered. May charge more than was held;
--- of a hold that had expired, the difference is corrected; a hold the store lost is charged only where the caller has found
--- that it was never charged, and the account was not loaded anew since: its figures could include the charge by then. The
--- same goes for one that had expired: a store that forgot its settlement expires it again.
+-- Charges a request's real cost. Never refuses, since the answer was delivered. May charge more than the hold. If the hold had
+-- expired, the difference is corrected. A lost hold is charged only if the caller has found it uncharged and the account was not
+-- loaded since: its figures could include the charge. The same applies to an expired one: a Redis that forgot its settlement
+-- expires it again.
 --
--- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 budgets, where the caller knows that the account has some
--- ARGV  1 accountId:keyId, with a key of no member :memberId where a member acts (a hold knows its own member, a lost one is its key's)
+-- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 budgets, if the caller knows that there are some
+-- ARGV  1 accountId:keyId, and :memberId if a member acts with a key of nobody (a lost hold: its key's)
 --       2 hold id · 3 cost and tokens used, with a blank between them · 4 facts
 --       5 the load of the account in which a lost or expired hold may be charged; empty if it may not
---       6 how many of this kind an account has for nothing in an hour: a client that left before its first byte. Left out of all others
+--       6 only for a disconnect before the first byte: the number of free ones per account and hour
 -- Returns one of
---       settled, seq, at ms, held, flags, and cost where 6 is given · late, seq, at ms, charged at expiry, flags: each as one text with
---         a blank between each two
+--       settled, seq, at ms, held, flags, and cost if 6 is given · late, seq, at ms, charged at expiry, flags: each one text with
+--         blanks
 --       already_settled · already_released · unknown_account (nothing done: load it and repeat)
 --       budgets (nothing done: repeat with their name)
 --       unknown_hold or expired, load of the account (empty if it is not loaded)
@@ -19,14 +19,6 @@
 --          spentIn
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: TOMBSTONE_MS checkHolder laterOf freedLevel appendRecord
--- SHARES account: credit expire load-account load-budgets load-payer read-account release reserve set-account view-account
---          withhold
---        key: expire load-account load-key load-payer read-budgets read-key release reserve set-key view-account
---        hold: credit expire load-account release renew reserve view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
---          reserve view-account view-hold withhold
---        records: acknowledge expire load-payer record-streams.ts unsynced-records.ts
---        budgets: account-view.ts expire load-account load-budgets load-payer read-budgets release reserve view-account
 
 local MS_PER_HOUR = 3600000
 
@@ -73,7 +65,7 @@ if account.hasBudgets == 1 then
 end
 local nowMs = currentMs()
 local month = monthOf(nowMs)
--- Its tokens stay counted whether it is free or not: the provider was asked.
+-- Its tokens count even if it is free: the provider was asked.
 local isHangUp = ARGV[6] and not isLate
 if isHangUp then
   local hour = (nowMs - nowMs % MS_PER_HOUR) / MS_PER_HOUR
@@ -115,8 +107,8 @@ if budgets then
 end
 local accountNow = accountText(account)
 
--- From here on the transition must succeed. The record is first: a store that refuses it refuses the charge as well. A record
--- that is appended twice is booked once, by its id.
+-- From here on, the transition must succeed. The record is first: if Redis refuses it, it also refuses the charge. A record that is
+-- appended twice is booked once, by its id.
 appendRecord(KEYS[5], holdId, payer, isLate and 'late' or 'settle', charge, returned, account.seq, nowMs, flags, ARGV[4])
 if isOpen then
   call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
@@ -129,7 +121,7 @@ if key then
 else
   call('MSET', KEYS[2], accountNow, KEYS[1], settledHoldText(payer, cost))
 end
--- Last: before, each repetition would count the charge once more where the store refuses the rest. What it refuses here stays held.
+-- Last: if it came earlier and Redis refused the rest, each repetition would count the charge again. A refusal here leaves it held.
 if budgets then
   writeBudgets(opened)
 end

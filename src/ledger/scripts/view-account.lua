@@ -2,23 +2,14 @@
 --
 -- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5… keys of the account · last: its budgets
 -- ARGV  1 account id
--- Returns 1 where the account is loaded and confirmed, else 0
+-- Returns 1 if the account is loaded and confirmed, else 0
 --         · account: available, held, spent, seq, overrun, version, month, spent that month, open; nothing if it is not
 --           loaded · ids of the credited entries · deadlines members of the account
 --         · per key: open, held, version, month, spent that month; nothing if it is not loaded
---         · now in ms · of the budgets, where there are any: each field and its value; an entry's is a list of its numbers
+--         · now in ms · of the budgets, if any: each field and its value; an entry's is a list of its numbers
 --
 -- NEEDS  prelude: call currentMs
 --        budgets: isEntry readEntry
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-account read-key
---          reserve withhold
---        account: credit expire load-account load-budgets load-payer read-account release reserve set-account settle
---          withhold
---        key: expire load-account load-key load-payer read-budgets read-key release reserve set-key settle
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
---          reserve settle view-hold withhold
---        credited: credit load-account load-payer withhold
---        budgets: account-view.ts expire load-account load-budgets load-payer read-budgets release reserve settle
 
 local members, keys = {}, {}
 local prefix = ARGV[1] .. ':'

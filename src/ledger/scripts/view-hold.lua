@@ -2,13 +2,10 @@
 --
 -- KEYS  1 hold · 2 deadlines
 -- ARGV  1 its deadlines member, or the empty string
--- Returns now in ms · state · payer · amount · cost · how many ms it is still kept, negative where for good · deadline (empty
---         where there is none); state and payer are empty if there is no hold
+-- Returns now in ms · state · payer · amount · cost · ms until it is deleted, negative if never · deadline (or empty);
+--         state and payer are empty without a hold
 --
 -- NEEDS  prelude: call currentMs
--- SHARES hold: credit expire load-account release renew reserve settle withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
---          reserve settle view-account withhold
 
 local hold = readHold(KEYS[1])
 local deadline = call('ZSCORE', KEYS[2], ARGV[1]) or ''

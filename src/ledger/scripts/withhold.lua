@@ -1,23 +1,14 @@
--- Takes credit away before the history books that it is gone, so that no request spends it meanwhile: a hold that no API key
--- has, named like the ledger entry it waits for. The entry's credit settles it; a release gives it back. It counts as one
--- open request of its account, and against none of the limits.
+-- Withholds credit before Postgres records its removal, so that no request spends it meanwhile: a hold without an API key, with the
+-- id of its ledger entry. The entry's credit settles it; a release returns it. It counts as an open request, and in no limit.
 --
 -- KEYS  1 meta · 2 account · 3 hold · 4 deadlines · 5 credited entries
 -- ARGV  1 accountId:- (no key) · 2 hold id, which is the entry's · 3 amount · 4 time to live in ms
---       5 what has to stay available; any where the account may go below zero by it
---       then of each debit that the history has and nobody may have told us of: entry id, amount
+--       5 the amount that must stay available; empty if the account may go below zero
+--       then for each debit in Postgres that Redis may lack: entry id, amount
 -- Returns withheld, available · exists, state · insufficient, available · unknown_account
 --
 -- NEEDS  prelude: call MAX_AMOUNT MS_PER_DAY refuse integer decimal currentMs memberOf
 --        holds: holdOf newHold returnHeld
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-account read-key
---          reserve view-account
---        account: credit expire load-account load-budgets load-payer read-account release reserve set-account settle
---          view-account
---        hold: credit expire load-account release renew reserve settle view-hold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
---          reserve settle view-account view-hold
---        credited: credit load-account load-payer view-account
 
 local payer, holdId = ARGV[1], ARGV[2]
 local amount = integer(ARGV[3], 'amount', 1, MAX_AMOUNT)

@@ -1,5 +1,5 @@
--- Tells all gateways that a target is open or a key has to rest. The first gateway to say so of a target keeps it, so that only
--- one of them probes; of a key, the longer rest counts.
+-- Shares an open target or a paused key. A target belongs to the first gateway that noted it, so that only one probes it; for a key,
+-- the longer pause counts.
 --
 -- KEYS  1 the health of everything, a hash
 -- ARGV  subject, owner, state, for how many ms, 1 if another owner's note stays

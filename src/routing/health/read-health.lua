@@ -1,4 +1,4 @@
--- Reads what all gateways have noted, and forgets what is over.
+-- Reads the notes of all gateways, and deletes expired ones.
 --
 -- KEYS  1 the health of everything, a hash
 -- ARGV  none

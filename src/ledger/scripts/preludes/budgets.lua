@@ -1,5 +1,6 @@
--- Stands in front of the scripts that know the budgets of accounts, members and keys. All budgets of an account lie in one hash: an
--- entry for each scope that has one (account, member:<id>, key:<id>), and what is held for which of them (hold:<id>). It is written and read only where an account has budgets, which it says itself. The scripts of paid requests come in two: without this, for accounts that have no budgets, and with it.
+-- Precedes the scripts that check budgets of accounts, members and keys. All budgets of an account are one hash: an entry for
+-- each scope with a budget (account, member:<id>, key:<id>), and for each hold the scopes that it counts in (hold:<id>). Accounts
+-- without budgets have no hash. Scripts of paid requests have a version with this code and one without.
 --
 -- NEEDS  prelude: call match MS_PER_DAY monthOf startOfNextMonth
 -- BEFORE expire load-budgets read-budgets release reserve settle view-account
@@ -74,7 +75,7 @@ local function budgetsOf(opened, name, payer, holdId)
   }
 end
 
--- The budget that leaves the least, be it enough or not.
+-- The budget with the least left, even if that is enough.
 local function leastLeft(budgets, windows)
   local least
   for _, field in ipairs(budgets.bound) do
@@ -99,7 +100,7 @@ local function leastLeft(budgets, windows)
   return least
 end
 
--- When a window ends, or -1 for the one that never does.
+-- When a window ends; -1: never.
 local function endOfWindow(window, at)
   if WINDOWS[window] == 'total' then
     return -1
@@ -134,7 +135,7 @@ local function chargeBudgets(budgets, charge, windows)
   end
 end
 
--- Writes what was moved.
+-- Writes the changed entries.
 local function writeBudgets(opened)
   for name, book in pairs(opened) do
     local values = {}

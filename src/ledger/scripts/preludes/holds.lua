@@ -1,5 +1,5 @@
--- Stands in front of the scripts that make and resolve holds: reading what is there, and the writes that resolutions share.
--- What is read is a table that the writes keep up to date, so that one script may resolve many holds of one account.
+-- Precedes the scripts that create and resolve holds: reads accounts, keys and holds into tables, and updates these tables, so
+-- that one script can resolve many holds of an account.
 --
 -- NEEDS  prelude: call format MS_PER_DAY refuse decimal spentIn
 --        limits: LEVEL_UNIT MAX_LIMIT
@@ -7,7 +7,7 @@
 
 -- A replay gets the first answer for this long. The money of a tombstone is already moved, so its TTL loses nothing.
 local TOMBSTONE_MS = 600000
--- A gateway that was only stuck may settle late; an expired hold is remembered for longer, so that it still finds it.
+-- A stuck gateway may settle late, so an expired hold is remembered for longer.
 local EXPIRED_TOMBSTONE_MS = MS_PER_DAY
 -- How deep the tokens-per-minute level may fall by corrections; far below any debt that refill() respects.
 local MIN_LEVEL = -2 * MAX_LIMIT * LEVEL_UNIT
@@ -33,37 +33,37 @@ local function newHold(payer, amount)
   return { state = 'open', payer = payer, record = '', amount = amount, inputCost = 0, tokens = 0, cost = 0, reached = 0 }
 end
 
--- A counter's month after a charge in `month`: one that stands in a later month (the clock was set back) stays there.
+-- A counter's month after a charge in `month`. If the clock was set back, the later month stays.
 local function laterOf(month, counterMonth)
   return month > counterMonth and month or counterMonth
 end
 
--- Adds `cost` to the month counter of an account or a key. One that stands in a later month (the clock was set back) keeps
--- counting there. Like all up to bury, it writes nothing: the caller writes account and key once in the end.
+-- Adds `cost` to the month counter of an account or a key (see laterOf). Like all functions up to bury, it writes nothing: the
+-- caller writes account and key once, at the end.
 local function countMonth(counter, cost, month)
   counter.spentMonth = spentIn(month, counter.month, counter.spentMonth) + cost
   counter.month = laterOf(month, counter.month)
 end
 
--- The level of a tokens-per-minute bucket that gets back the tokens that a hold took of it and did not use.
+-- The level of a tokens-per-minute bucket after a hold returned its unused tokens.
 local function freedLevel(level, taken, tokensUsed)
   level = level + (taken - (tokensUsed < MAX_LIMIT and tokensUsed or MAX_LIMIT)) * LEVEL_UNIT
   return level > MIN_LEVEL and level or MIN_LEVEL
 end
 
--- Frees what a hold took of an account's or a key's limits: the open slot, and the tokens it turned out not to use.
+-- Returns a hold's share of the limits of an account or a key: its slot and its unused tokens.
 local function freeLimits(counter, hold, tokensUsed)
   counter.open = counter.open - 1
   counter.tokensLevel = freedLevel(counter.tokensLevel, hold.tokens, tokensUsed)
 end
 
--- Gives an account back what one of its holds held.
+-- Returns a hold's amount to its account.
 local function returnHeld(account, amount)
   account.available = account.available + amount
   account.held = account.held - amount
 end
 
--- Takes `cost` from an account and gives it back `returned` from its hold; counts the usage record that says so.
+-- Charges an account `cost`, returns `returned` from the hold, and counts the usage record.
 local function chargeAccount(account, cost, returned, month)
   countMonth(account, cost, month)
   account.seq = account.seq + 1
@@ -75,7 +75,7 @@ local function chargeAccount(account, cost, returned, month)
   end
 end
 
--- Frees what a hold took of its key: its limits, and the budget.
+-- Returns a hold's share of its key's limits and budget.
 local function freeKey(key, hold, tokensUsed)
   freeLimits(key, hold, tokensUsed)
   key.held = key.held - hold.amount

@@ -1,7 +1,6 @@
--- Stands in front of the scripts that write a key's status and limits. Eight arguments: status, requests per minute, tokens
--- per minute, concurrency, monthly budget, expires at ms, allowed models, the member whose key it is. Of the last seven the empty string
--- means none of its own. The allowed models, with providers where there are such, are one text that is only ever compared, with which secrets
--- work, and from where, before it (reserve.lua).
+-- Precedes the scripts that write a key's status and limits. Eight arguments: status, requests per minute, tokens per minute,
+-- concurrency, monthly budget, expires at ms, allowed models, owning member; of the last seven, an empty string means "none". The
+-- allowed models (and providers) are one text, which is only compared; valid secrets and address lists precede it (reserve.lua).
 --
 -- NEEDS  prelude: MAX_INTEGER refuse
 --        limits: MAX_LIMIT limitArgument
@@ -9,7 +8,7 @@
 
 local KEY_STATUSES = { active = true, deactivated = true, deleted = true }
 
--- Reads the eight arguments, which begin at `first`, into a key; a new one where there is none. Writes nothing.
+-- Reads the eight arguments from `first` on into a key (a new one if missing). Writes nothing.
 local function keyInState(key, arguments, first)
   if not KEY_STATUSES[arguments[first]] then
     refuse('no such key status')

@@ -1,4 +1,4 @@
--- Stands in front of the scripts that know rate limits: token buckets in integer arithmetic.
+-- Precedes the scripts that check rate limits: token buckets in integer arithmetic.
 --
 -- A bucket of `limit` per minute gains `limit` level units per millisecond, and one request or token is 60,000 units, so
 -- nothing is ever rounded. A level below zero is a debt: more was used than had been taken.
@@ -8,10 +8,10 @@
 
 local LEVEL_UNIT = 60000
 local MAX_LIMIT = 10000000000
--- When a slot of the concurrency limit frees up is unknown; this is a polite guess.
+-- A guess: when a slot of the concurrency limit frees up is unknown.
 local CONCURRENCY_RETRY_MS = 1000
 
--- Reads a limit that is given as an argument: -1 where it is the empty string.
+-- Reads a limit from an argument; empty: -1.
 local function limitArgument(text, least, most)
   if text == '' then
     return -1
@@ -27,7 +27,7 @@ local function smaller(one, other)
   return one < other and one or other
 end
 
--- The level now: full at first, never above full, and never so deep in debt that two minutes don't mend it.
+-- The level now: full at first, at most full, and at most two minutes of debt.
 local function refill(level, atMs, limit, nowMs)
   local full = limit * LEVEL_UNIT
   if atMs == 0 then

@@ -1,4 +1,4 @@
--- Stands in front of the scripts that build an account or a key from the history.
+-- Precedes the scripts that build an account or a key from Postgres.
 --
 -- NEEDS  prelude: call match MAX_AMOUNT integer
 -- BEFORE load-account load-key load-payer
@@ -15,7 +15,7 @@ local function sumOpenHolds(deadlinesName, prefix, excluded)
   return sum, count
 end
 
--- The shard's epoch, and whether it is the fresh one, which a store that was emptied under us gets.
+-- The shard's epoch, and whether it is `fresh`: then Redis was emptied meanwhile.
 local function epochOf(metaName, fresh)
   local epoch = call('HGET', metaName, 'epoch')
   return epoch or fresh, not epoch

@@ -1,22 +1,33 @@
--- Stands in front of every script: exact integers, the store's clock, calendar months.
+-- Precedes every script: exact integers, the clock of Redis, calendar months, and who shares what in Redis.
 --
--- Lua knows only doubles: text is accepted only where it is a plain integer that a double holds exactly, and a number is
--- written only through decimal(). Redis does not roll back, so every script checks everything before its first write, and
--- touches no name again that it has made to vanish. Everything else in Redis waits while a script runs, and two run for
--- every paid request: what looks odd here (remainders instead of math.floor, %d instead of %.0f, arithmetic on text, one
--- pattern for many numbers) is what measured cheapest, by a factor of two to three each.
+-- Numbers in Lua are doubles. Text is accepted only if it is a plain integer that a double holds exactly; only decimal() writes
+-- a number. Redis does not roll back, so a script checks everything before its first write. Redis blocks while a script runs,
+-- and a paid request runs two, so unusual code here is the fastest measured: remainders instead of math.floor, %d instead of
+-- %.0f, arithmetic on text, one pattern for many numbers. Each is two to three times faster.
 --
 -- BEFORE acknowledge credit due epoch expire load-account load-budgets load-key load-payer probe read-account read-budgets
 --          read-key release renew reserve rights set-account set-key settle view-account view-hold withhold
+-- SHARED meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-account read-key
+--          reserve view-account withhold
+--        account: credit expire load-account load-budgets load-payer read-account release reserve set-account settle
+--          view-account withhold
+--        key: expire load-account load-key load-payer read-budgets read-key release reserve set-key settle view-account
+--        hold: credit expire load-account release renew reserve settle view-hold withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
+--          reserve settle view-account view-hold withhold
+--        records: acknowledge expire load-payer record-streams.ts settle unsynced-records.ts
+--        credited: credit load-account load-payer view-account withhold
+--        budgets: account-view.ts expire load-account load-budgets load-payer read-budgets release reserve settle
+--          view-account
 
--- Looked up once: a script names some of them dozens of times.
+-- Looked up once, since scripts use some of them dozens of times.
 local call, find, format, match = redis.call, string.find, string.format, string.match
 
 local MAX_AMOUNT = 9000000000000000
 local MAX_INTEGER = 9007199254740991
 local MS_PER_DAY = 86400000
 
--- Ends the script with an error. Only ever called before the first write.
+-- Ends the script with an error. Call it only before the first write.
 local function refuse(message)
   error({ err = 'LEDGER ' .. message })
 end
@@ -43,12 +54,12 @@ local function decimal(number)
   return format('%d', number)
 end
 
--- A limit as replies have it.
+-- A limit as text for replies.
 local function limitText(limit)
   return limit < 0 and '' or decimal(limit)
 end
 
--- Milliseconds since 1970 by the store's clock, the only clock of the ledger.
+-- Milliseconds since 1970 by Redis' clock, the only clock of the ledger.
 local function currentMs()
   local time = call('TIME')
   return time[1] * 1000 + (time[2] - time[2] % 1000) / 1000
