@@ -1,7 +1,4 @@
-/**
- * The address and port the gateway listens on. The port is tested before a start creates anything: a later failure would leave a demo account whose
- * secrets nobody saw.
- */
+/** The gateway's address and port, tested before a start creates anything, such as a demo account whose secrets nobody saw. */
 import { FFIType } from 'bun:ffi'
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'

@@ -68,10 +68,7 @@ export async function countInputTokens(request: ChatRequest, accountId = ''): Pr
   return Math.ceil(usualTokens(request, parts)) + (await tokenizer.count(parts.texts, estimateTextTokens, asker))
 }
 
-/**
- * The most output tokens of `request` at `model`: the caller's limit (at most the model's own), times the choices. Throws `invalid_request`
- * if limit or choices is not a reasonable integer.
- */
+/** The most output tokens of `request` at `model`: the lower limit, times the choices. Throws `invalid_request` for absurd values. */
 export function outputCap(request: ChatRequest, model: Model): number {
   const { choices, maxOutputTokens: limit } = request
   if (!Number.isSafeInteger(choices) || choices < 1 || choices > MAX_CHOICES) {

@@ -13,10 +13,7 @@ export function requestCost(pricing: PriceList, usage: Usage): Nano {
   )
 }
 
-/**
- * The most a request can cost in nano-USD: all input at the most expensive class of any list that may apply. `tier`: the requested service
- * tier, of which any that may answer counts.
- */
+/** The most that a request costs, in nano-USD: all input at the dearest class of any list for `tier`, the requested service tier. */
 export function worstCaseCost(pricing: Pricing, inputLimit: number, outputLimit: number, tier?: string): Nano {
   const counts = [inputLimit, outputLimit]
   if (!pricing.serviceTiers) return worstOfList(pricing, counts, inputLimit)

@@ -126,10 +126,7 @@ export type Sampling = {
   topLogprobs?: number
 }
 
-/**
- * The caller's name and kind of a tool that the hub represents differently. A namespace's tool has one flat name in the hub. A `custom`
- * tool is a function in the hub, with its text in the argument `input`.
- */
+/** The caller's name and kind of a tool. In the hub, a namespace's tool has a flat name; a `custom` one has its text in `input`. */
 export type ToolOrigin = { kind: 'function' | 'custom'; name: string; namespace?: string }
 
 export type ChatRequest = {

@@ -12,10 +12,7 @@ export const api = treaty<DashboardApi>(window.location.origin, {
 /** Changes (by method, URL and body) without a known response. Repeating such a change uses the same request key. */
 const unanswered = new Map<string, { key: string; reply?: Promise<Response> }>()
 
-/**
- * Sends a change with a request key, so that the server makes it once. If it is sent again after a lost response, it gets the first
- * response. A second press during the first waits for its response.
- */
+/** Sends a change with a request key: the server makes it once, a repetition gets its response, a second press waits for it. */
 async function fetchOnce(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const { method = 'GET', body } = init
   // Passwords must not be stored here, and session routes have no request keys.

@@ -9,10 +9,7 @@ export class MissingFileError extends Error {
   override readonly name = 'MissingFileError'
 }
 
-/**
- * A component whose file loads when it is first rendered. If that fails, the document reloads once, to get the file names of a newer
- * version. If it fails again, rendering throws a {@link MissingFileError}.
- */
+/** A component loaded when first rendered. A failure reloads the document once, then throws a {@link MissingFileError}. */
 export function lazyPage<Props>(load: () => Promise<ComponentType<Props>>): LazyExoticComponent<ComponentType<Props>> {
   return lazy(async () => {
     try {

@@ -22,10 +22,7 @@ function isRefusal(error: Error): boolean {
   return error instanceof ApiError && error.status >= CLIENT_ERROR.from && error.status <= CLIENT_ERROR.to
 }
 
-/**
- * Reloads queries after a change. A response in progress may be older than the change, so the reload waits for it. Cancelling it instead
- * would show nothing while changes are faster than responses.
- */
+/** Reloads queries after a change, once running responses are there, since they may be older. Cancelling could show nothing. */
 export async function askAgain(filters: QueryFilters = {}): Promise<void> {
   const queries = queryClient.getQueryCache().findAll(filters)
   await Promise.all(

@@ -40,10 +40,7 @@ function isAway(error: unknown): boolean {
   return error instanceof DatabaseTimeoutError || (state !== undefined && AWAY.test(state))
 }
 
-/**
- * Runs `task` for each item in turn and adds up the results. A failure doesn't stop the others: the first one is thrown at the end. If the
- * database is unreachable, it is thrown at once.
- */
+/** Runs `task` for each item and sums the results. The first failure is thrown at the end; at once if the database is unreachable. */
 export async function sumApart<T>(items: Iterable<T>, task: (item: T) => Promise<number>): Promise<number> {
   let sum = 0
   const failures: unknown[] = []

@@ -1,7 +1,4 @@
-/**
- * Classifies provider errors of all formats. Statuses and texts mean the same in every format, since many servers imitate another vendor's
- * API. So every decoder calls this file, and only this file reads error texts.
- */
+/** Classifies provider errors of all formats, by status and text: servers imitate each other. Only this file reads error texts. */
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
 
 /** The status assumed for an error without one, inside a stream that began with 200. */

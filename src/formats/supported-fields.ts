@@ -13,10 +13,7 @@ export type Serving = {
 
 const CONVERSATION = ['model', 'messages', 'input']
 
-/**
- * The fields of a `client` body that are carried, translated or applied. A field that only some providers refuse is included, since another
- * provider is used then. A field that is omitted for some providers is not.
- */
+/** The fields of a `client` body that are carried, translated or applied, not those that some providers' formats omit. */
 export function supportedFields(client: Format, servings: readonly Serving[]): string[] {
   const names = [...(client.requestFields.tables['']?.keys() ?? [])]
   return names.filter((name) => !CONVERSATION.includes(name) && isSupported(name, client, servings))

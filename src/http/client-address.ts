@@ -9,10 +9,7 @@ export function rememberPeer(request: Request, peer: string): void {
   peers.set(request, peer)
 }
 
-/**
- * The client's network address. Each of `trustedHops` proxies appends its peer to X-Forwarded-For, so the client's is that many entries
- * from the right. Entries further left come from the client itself.
- */
+/** The client's address: each of `trustedHops` proxies appends its peer to X-Forwarded-For, so it is that many from the right. */
 export function clientAddress(request: Request, trustedHops: number): string {
   const peer = peers.get(request) ?? peerOf(request) ?? UNKNOWN
   if (trustedHops === 0) return peer

@@ -21,10 +21,7 @@ import type { RequestLog } from './request-log/request-log'
 import type { OpenShare } from './share/share'
 import type { Unpaid } from './unpaid'
 
-/**
- * A store or worker that readiness depends on. `check` returns why it fails, or undefined. If it is not required, a failure only degrades
- * the service (usage records lag) without stopping paid traffic.
- */
+/** `check` returns why a store or worker fails, or undefined. If not required, a failure degrades the service, but stops no traffic. */
 export type ReadinessCheck = { name: string; isRequired: boolean; check(): Promise<string | undefined> }
 
 export type HttpDeps = ChatDeps &

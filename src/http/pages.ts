@@ -1,7 +1,4 @@
-/**
- * Response headers for pages in browsers. Pages of any site may call the API, since it identifies callers only by the key in the request. Browsers
- * must not guess content types.
- */
+/** Headers for browsers: pages of any site may call the API, which knows callers by key only. No guessing of content types. */
 
 /** For every response. */
 export const NO_SNIFFING = { 'x-content-type-options': 'nosniff' } as const

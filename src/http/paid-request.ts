@@ -1,7 +1,4 @@
-/**
- * One paid request from its arrival to the end of its answer. It is created at arrival and completed as facts become known. The code that
- * answers it reports how it ended.
- */
+/** One paid request, from its arrival to the end of its answer, completed as facts become known. Its code reports how it ended. */
 import { knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'

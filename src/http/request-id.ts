@@ -1,9 +1,6 @@
 /** The id of a request: in response headers, log, ledger and usage record. */
 
-/**
- * `req_` and 32 hexadecimal characters: a UUID version 7 (time, and at least 62 random bits). Also the id of its hold and its usage record.
- * Postgres' index grows most cheaply with ascending ids.
- */
+/** `req_` and a UUID version 7 in 32 hexadecimal characters; ascending ids are cheap in Postgres. Also the hold's and record's id. */
 export function newRequestId(): string {
   return `req_${Bun.randomUUIDv7('buffer').toString('hex')}`
 }

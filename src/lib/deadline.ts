@@ -53,10 +53,7 @@ export function startAlarm(timeoutMs: number, ring: () => void, onTimer?: (timer
   return () => clearTimeout(timer)
 }
 
-/**
- * Settles like `work`, or after `timeoutMs` like `onLate`. Late work continues and its result is ignored, so `onLate` should cancel it if
- * possible. Leaves no timer behind.
- */
+/** Settles like `work`, or after `timeoutMs` like `onLate`, which should cancel it: late results are ignored. Leaves no timer. */
 export function withDeadline<T, L>(
   work: PromiseLike<T>,
   timeoutMs: number,

@@ -1,7 +1,4 @@
-/**
- * Combines the metrics of several processes: a counter is the sum of all increases, also of ended processes; gauges of own work are added,
- * those of shared state are not.
- */
+/** Combines several processes' metrics: counters of all, ended ones too; gauges are added if of own work, not of shared state. */
 import AggregatorRegistry from 'prom-client/lib/cluster.js'
 import Counter from 'prom-client/lib/counter.js'
 import Gauge from 'prom-client/lib/gauge.js'

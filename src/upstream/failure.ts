@@ -21,10 +21,7 @@ export type UpstreamFailure = (
 /** Which of a provider's timeouts ended a call; `silence` is set by routing, if another target might answer. */
 export type TimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total' | 'silence'
 
-/**
- * The error for the caller. A caller with the provider's format (`isOwn`) gets the provider's text about its request. A refusal of *our*
- * credentials is never the caller's fault, whatever its status.
- */
+/** The caller's error. With the provider's format (`isOwn`), its text. A refusal of *our* credentials is never the caller's fault. */
 export function toGatewayError(failure: UpstreamFailure, provider: Provider, isOwn: boolean): GatewayError {
   const known = {
     cause: describeFailure(failure, provider),

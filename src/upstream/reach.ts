@@ -3,10 +3,7 @@ import { withDeadline } from '@/lib/deadline'
 import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 
 interface ReachTest {
-  /**
-   * Ends the call once, after `connectMs` milliseconds or later, if no connection to the address of `baseUrl` is accepted. A refused
-   * connection or an unknown name is left to the call itself, which fails at once.
-   */
+  /** Ends the call after `connectMs` if no connection to `baseUrl`'s address is accepted; refusals fail by themselves. */
   watch(baseUrl: string, connectMs: number, call: { end(phase: 'connect'): void }): ReachWatch
 }
 

@@ -7,10 +7,7 @@ type Waiting = { signal: AbortSignal; handle?: CallHandle }
 
 const CREDENTIALS_STATUSES: ReadonlySet<number> = new Set([401, 403])
 
-/**
- * Calls with a credential from `authorizer`, added last. A missing one is a failure before anything was sent. A refused one is replaced
- * once, since the provider did and charged nothing.
- */
+/** Calls with a credential from `authorizer`, added last. A refused one is replaced once: the provider charged nothing. */
 export async function sendAuthorized<Answer extends { kind: 'answer' }>(
   authorizer: Authorizer,
   call: OutgoingCall,

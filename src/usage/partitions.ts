@@ -27,10 +27,7 @@ export const keepFailurePartitions: Keep = (sql, logger) =>
     return transaction`SELECT keep_failure_partitions((now() AT TIME ZONE 'UTC')::date) AS made`
   })
 
-/**
- * Missing rights only cause a warning, as does a running dump: waiting for it would block all later reads and writes. Rows then go into the
- * default partition and are moved later.
- */
+/** Missing rights or a running dump only warn: waiting would block reads and writes. Rows go into the default partition, for later. */
 async function keep(
   sql: Sql,
   logger: Logger,

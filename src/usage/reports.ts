@@ -48,10 +48,7 @@ export type SightOf = (key: AskingKey) => Promise<KeySight>
 const SEES_NOTHING: KeySight = { seesBalance: false, madeBy: '' }
 
 export interface Reports {
-  /**
-   * The usage that the key may see, or undefined if the account doesn't exist. Throws `overloaded` if the ledger is unreachable. Without
-   * Postgres it uses the last known name and rights, and the list may be shorter.
-   */
+  /** The usage that the key may see; undefined without account. Throws `overloaded` without ledger; without Postgres it is shorter. */
   usageSummary(key: AskingKey): Promise<UsageSummary | undefined>
   /** The account's total credit, and how much was spent; `unseen` if the key may not see it. Throws `overloaded` too. */
   credits(asker: Asker): Promise<{ total: Nano; spent: Nano } | 'unseen'>

@@ -18,10 +18,7 @@ export async function accountAddresses({ db }: Database, accountId: string): Pro
   return row?.list
 }
 
-/**
- * Changes an account's list, with an audit entry, and sends it to the ledger for each key. Throws if the ledger is unreachable: Postgres
- * has the list by then, and the same call sends the rest.
- */
+/** Changes an account's list (audited), and each key's in the ledger. Throws if that is unreachable: the same call sends the rest. */
 export async function changeAccountAddresses(
   database: Database,
   ledger: Ledger,

@@ -22,10 +22,7 @@ export type Template<Facts> = {
 
 const MAX_NAME_CHARS = 80
 
-/**
- * A name in which no mail program finds a link. Every text written by a user passes through it. Look-alike dots and slashes become plain
- * ones, and invisible characters are removed.
- */
+/** A user's text without links for mail programs: look-alike dots and slashes become plain ones, invisible characters go. */
 export function withoutLinks(name: string): string {
   const plain = name.normalize('NFKC').replace(/\p{Cf}/gu, '')
   const text = plain.replace(/[/:@<>\\]/g, ' ').replace(/([.。])(?=\S)/g, '$1 ')

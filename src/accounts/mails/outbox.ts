@@ -27,10 +27,7 @@ const HOUR_MS = 3_600_000
 const INVITED_RANK = 1
 const OTHER_RANK = 1_000
 
-/**
- * Writes a mail to each of `recipients` that may get this kind; it is sent after the commit. Mails beyond the owner's hourly limit are sent
- * in a later hour, or dropped if they are outdated by then.
- */
+/** Writes a mail to each of `recipients` that may get it, sent after the commit. Beyond the hourly limit it waits, or is dropped. */
 export async function writeMails(
   db: Transaction | Database['db'],
   { kind, facts }: NewMail,

@@ -12,10 +12,7 @@ type OutgoingMail = RenderedMail & {
   unsubscribeUrl?: string | undefined
 }
 
-/**
- * `away`: the server is unreachable or accepts no mail of ours. `later`: it refused this mail for now. `failed`: refused for good.
- * `refused`: no such address. `reason` may contain the address.
- */
+/** `away`: no server, or it takes no mail. `later`: refused for now. `failed`: for good. `refused`: no such address, maybe in `reason`. */
 export type SendOutcome = { kind: 'sent' } | { kind: 'away' | 'later' | 'failed' | 'refused'; reason: string }
 
 export interface MailTransport {

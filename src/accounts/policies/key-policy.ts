@@ -22,10 +22,7 @@ export async function readKeyPolicy({ db }: Database, accountId: string): Promis
 
 type PolicyChange = { accountId: string; policy: Partial<KeyPolicy>; by: ChangedBy }
 
-/**
- * Changes the fields in `policy`, with an audit entry, and updates the ledger for each of the account's keys. Throws if the ledger is
- * unreachable: Postgres has the change by then, and repeating the call updates the rest.
- */
+/** Changes the fields in `policy` (audited), and each key in the ledger. Throws if that is unreachable: repeating updates the rest. */
 export async function changeKeyPolicy(
   database: Database,
   ledger: Ledger,

@@ -34,10 +34,7 @@ export function parseOverlap(text: string): number | undefined {
   return overlapMs <= MAX_OVERLAP_MS ? overlapMs : undefined
 }
 
-/**
- * Rotates a key of `service`. Throws without a change if the ledger is unreachable at the start. If it fails later, the new text is returned
- * anyway: its first request updates the ledger.
- */
+/** Rotates a key of `service`. Throws, unchanged, without the ledger. If it fails later, the new text's first request updates it. */
 export async function rotateKey(
   database: Database,
   ledger: Ledger,

@@ -53,10 +53,7 @@ async function findByPidFile(directory: string, executables: readonly string[]):
   return []
 }
 
-/**
- * Sends `signal` to each process and waits until all are gone. After `timeoutMs` it kills the rest. Throws {@link EmbeddedServerError} if
- * one still runs after `timeoutMs` more.
- */
+/** Sends `signal` to each process; kills the rest after `timeoutMs`. Throws {@link EmbeddedServerError} if one runs twice as long. */
 export async function stopProcesses(pids: readonly number[], signal: NodeJS.Signals, timeoutMs: number): Promise<void> {
   let deadline = performance.now() + timeoutMs
   for (const pid of pids) trySignal(pid, signal)

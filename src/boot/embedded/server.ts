@@ -44,10 +44,7 @@ const PORT_ATTEMPTS = 3
 const PORT_TAKEN = /address already in use|could not bind|could not create any TCP/i
 const TELLING_LINE = /fatal|error|panic|can't|could not|failed/i
 
-/**
- * Starts the server with its data in `directory`. `prepare` runs once, while the directory is locked and no earlier server uses it; it
- * returns how to launch on a port. Throws {@link EmbeddedServerError}.
- */
+/** Starts the server. `prepare` runs once while `directory` is locked, and returns how to launch. Throws {@link EmbeddedServerError}. */
 export async function runServer(
   kind: ServerKind,
   options: RunOptions,

@@ -4,10 +4,7 @@ import type { Fault } from '@/lib/fault'
 import { randomId } from '@/lib/ids'
 import type { Member, Proposal, ReloadExchange } from './exchange'
 
-/**
- * A process's state. `taken`: uses the new catalogue; `ready`: would, but others would not; `refused`: its file has faults; `silent`: no
- * answer in time; `late`: has not switched yet; `gone`: ended meanwhile.
- */
+/** `taken`: has switched; `ready`: would, others not; `refused`: bad file; `silent`: no answer; `late`: not switched yet; `gone`: ended. */
 type ProcessState = 'taken' | 'ready' | 'refused' | 'silent' | 'late' | 'gone'
 
 export type ProcessOutcome = {

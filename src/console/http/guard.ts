@@ -186,10 +186,7 @@ function admitted(request: Request): Viewer {
 /** Changes in progress that were sent with a request key. */
 const presses = new WeakMap<Request, Exclude<Awaited<ReturnType<typeof openChange>>, Response>>()
 
-/**
- * Pages send a key with each change, and repeat it if the response was lost, so that the change happens once. Session routes are excluded:
- * their cookies are not stored.
- */
+/** Pages repeat a change with its key if the response was lost; it happens once. Not session routes: cookies are not stored. */
 async function openPress(
   deps: GuardDeps,
   request: Request,

@@ -99,10 +99,7 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
     if (balance.seq !== (usageTold?.seq ?? 0)) await lookForUsage(balance.seq)
   }
 
-  /**
-   * Reports usage only once its records are in Postgres, because a page requests them at once. The first poll also reports existing
-   * records, since the page may have loaded earlier.
-   */
+  /** Reports usage once it is in Postgres, since pages request it at once. The first poll reports existing records, too. */
   async function lookForUsage(ledgerSeq: number): Promise<void> {
     const seq = await readHistorySeq(database, accountId)
     if (loop.isStopping() || seq === (usageTold?.seq ?? 0)) return

@@ -23,10 +23,7 @@ type Tagged = {
   keySeq(): { toArray(): string[] }
 }
 
-/**
- * Renders each tag's operations as a separate list. In a list of 150 rows or more, the library renders only the visible part: the page
- * would jump to its top, and the browser's search would miss the rest.
- */
+/** Renders each tag's operations as an own list: a list of 150 rows or more shows only its visible part, and breaks searches. */
 function listPerTag(List: Component, { React }: System): Component {
   return ({ specSelectors, ...props }) => {
     const tagged = specSelectors.taggedOperations()

@@ -14,10 +14,7 @@ type Days = {
   to: string
 }
 
-/**
- * Rows with `day`, `tags` ('' for the rest of a day, null without tags), `model`, `requests`, `errors`, `input`, `output` (tokens) and
- * `cost` (nano-USD). Together they equal the account's daily sums.
- */
+/** Rows by day and tags ('' for a day's rest, null without), with tokens and nano-USD. Together they equal the daily sums. */
 export function sumsByTags(sql: Sql | TransactionSql, { accountId, from, to }: Days): PendingQuery<Row[]> {
   const within = sql`account_id = ${accountId} AND day BETWEEN ${from}::text::date AND ${to}::text::date`
   return sql`(

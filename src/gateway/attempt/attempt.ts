@@ -1,7 +1,4 @@
-/**
- * One attempt at one target: encodes the request, sends it, reads up to the commit point, and reports the result to the permit. Until then,
- * every fault is returned as a value, so that another target can be tried.
- */
+/** One attempt at one target, up to the commit point. Until then, faults are values, so that another target can be tried. */
 import { toolAllowance, untakenTools } from '@/catalog/tool-allowance'
 import type { Model, Target } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
@@ -49,10 +46,7 @@ export type StartedAnswer =
   | CommittedStream
   | { kind: 'abandoned'; hasSent: boolean; isUnreached?: true }
 
-/**
- * Calls the permit's target. If it refuses another account's reasoning or a beta, calls it once more without. Such a refusal costs nothing
- * and doesn't count against the target. Ends the attempt.
- */
+/** Calls the permit's target, once more without foreign reasoning or a beta that it refuses, which counts nothing. Ends the attempt. */
 export async function attemptTarget(
   deps: AttemptDeps,
   call: AttemptInput['call'],

@@ -66,10 +66,7 @@ export async function awaitContent(
   }
 }
 
-/**
- * Whether a client of any format can miss this item: a comment, or a ping without fields besides its type, like the one before. Other items
- * are kept: they may have a meaning in the client's format.
- */
+/** Whether any client can miss this item: a comment, or a ping like the one before. Others may have a meaning in its format. */
 function isKeepAlive({ sse, json, events }: StreamItem, before: StreamItem | undefined): boolean {
   if (events.length > 0) return false
   if (sse.data === undefined) return true

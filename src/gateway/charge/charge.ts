@@ -170,10 +170,7 @@ function confirmedOutput(
   return claimed <= counted * AGREEMENT_FACTOR ? claimed : counted
 }
 
-/**
- * Adds the tools' cost to the charge, unless the provider has not answered. Uses beyond the reserved ones are paid from the rest of the
- * hold. Uses that it can't pay are free, and the charge is flagged `clamped`.
- */
+/** Adds the tools' cost, unless the provider has not answered. Uses that the rest of the hold can't pay are free: `clamped`. */
 export function chargeTools(
   charge: Charge,
   terms: readonly ToolTerms[],

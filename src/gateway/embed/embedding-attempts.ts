@@ -65,10 +65,7 @@ type AnsweredCalls = Map<Target, EmbeddingAnswer[]>
 
 type EmbeddingAttempt = { call: EmbeddingRequestCall; attempt: OpenAttempt<Embedded>; embeddings: ProviderEmbeddings }
 
-/**
- * Requests the vectors of all inputs from the permit's target, in as many successive calls as its format needs. A fault of any call is a
- * fault of the attempt. Answered inputs are not requested again. Never rejects.
- */
+/** Requests all inputs' vectors from a target, call after call; answered inputs are not requested again. Never rejects. */
 async function attemptEmbedding(
   deps: Pick<AttemptDeps, 'logger'> & { clock: Clock },
   { call, attempt, embeddings }: EmbeddingAttempt,

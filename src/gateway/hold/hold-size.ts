@@ -12,10 +12,7 @@ import { assert } from '@/lib/assert'
 import { MAX_NANO, type Nano, nano, ZERO_NANO } from '@/lib/money'
 import type { Plan } from '@/routing/plan/plan'
 
-/**
- * The limits that a hold covers. Higher usage is not accepted. Exception: input above a close estimate, `beyond` it, up to one token per
- * byte of the body, as far as the hold pays for it.
- */
+/** What a hold covers. Input above a close estimate (`beyond`) is accepted, up to the body's bytes, as far as the hold pays for it. */
 export type Bounds = { inputTokens: number; outputTokens: number; beyond?: { inputTokens: number; cost: Nano } }
 
 export type HoldSize = {
@@ -87,10 +84,7 @@ export async function exactSize(sized: Sized, quick: HoldSize, accountId = ''): 
   return withRoomBeyond(sizeFor(sized, quick.estimatedInput, bound), quick.bounds.inputTokens)
 }
 
-/**
- * The largest output limit (tokens per choice) that `available` pays for at every model of the plan, if lower than the models' own limits;
- * undefined if it would be below {@link MIN_LOWERED_CAP}.
- */
+/** The largest output limit that `available` pays for at all models, if below theirs; undefined below {@link MIN_LOWERED_CAP}. */
 export function affordableCap(sized: Sized, size: HoldSize, available: Nano): number | undefined {
   const { request, plan } = sized
   const { models } = plan

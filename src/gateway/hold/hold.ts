@@ -89,10 +89,7 @@ function beginTraced(tracing: Tracing, { requestId, line }: Holder, negotiation:
   return beginning
 }
 
-/**
- * Credit reserved for one request. Of the calls that end it, `settle` and `release`, only the first has an effect; later ones wait for it.
- * Both return when the ledger has it, or soon after.
- */
+/** Credit reserved for one request. Only the first `settle` or `release` has an effect; both wait for the ledger, but not for long. */
 class OpenHold implements Renewable {
   renewAtMs = 0
   private progress: (() => Progress) | undefined

@@ -1,7 +1,4 @@
-/**
- * Makes offers to the ledger for a request. After a refusal for lack of credit or budget it makes a smaller one: with exactly counted
- * tokens, or with a lower output limit.
- */
+/** Offers to the ledger for a request. After a refusal it makes smaller ones: with counted tokens, or a lower output limit. */
 import { measurePrompt, type Prompt } from '@/catalog/estimate'
 import type { ChatRequest } from '@/chat/request'
 import type { SignatureStore } from '@/gateway/signatures/signature-store'

@@ -1,7 +1,4 @@
-/**
- * Reads an upstream on after its client disconnected, within limits, to learn the exact usage. The relayed text does not show it if the
- * model reasons unseen, if tools run at the provider, or if only the usage is missing.
- */
+/** Reads an upstream on after its client left, within limits, for usage that the relayed text does not show. */
 import type { DisconnectPolicy } from '@/catalog/types'
 import type { ChatEvent } from '@/chat/event'
 import { itemsOf } from '@/gateway/attempt/repeats'

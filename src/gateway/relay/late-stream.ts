@@ -1,7 +1,4 @@
-/**
- * Keeps the connection of a client alive whose stream has not begun, so that no proxy closes it. The target may still change. A later
- * failure becomes an error inside the stream.
- */
+/** Keeps a stream's connection alive before it has begun; the target may still change. A later failure is an error inside it. */
 import { type GatewayError, restarting } from '@/chat/error'
 import type { AnswerContext } from '@/formats/format'
 import type { ActiveStreams } from './active-streams'

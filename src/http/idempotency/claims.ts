@@ -1,7 +1,4 @@
-/**
- * Idempotency keys, their requests, and stored answers for repetitions. They are in the shared Redis, an account's in one cluster slot,
- * limited in time and size. Keys and requests are stored as digests.
- */
+/** Idempotency keys and stored answers, in the shared Redis: an account's in one slot, limited in time and size, keys as digests. */
 import { GatewayError } from '@/chat/error'
 import type { Payer } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'

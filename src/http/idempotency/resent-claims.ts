@@ -1,7 +1,4 @@
-/**
- * Claims that survive a Redis losing its last seconds: when it is back, this process's recent claims are sent again. Until then no key is
- * claimed here, since it may have been charged in those seconds.
- */
+/** Claims that survive Redis losing its last seconds: recent ones are sent again, and no key is claimed before that. */
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'

@@ -15,10 +15,7 @@ export type ManagerDeps = {
   trustedProxyHops: number
 }
 
-/**
- * The management key of a request. Throws `invalid_credentials` (401) for an invalid key, `forbidden` (403) for a disallowed address or a
- * missing scope, and `rate_limited` (429) after too many requests.
- */
+/** A request's management key. Throws `invalid_credentials`; `forbidden` for address or scope; `rate_limited` after too many. */
 export async function requireManager(deps: ManagerDeps, request: Request, scope?: Scope): Promise<Manager> {
   const { managementKeys, unpaid } = deps
   unpaid.admitStranger(request)

@@ -1,7 +1,4 @@
-/**
- * Models in the documentation's examples: real models of the catalogue, so that examples work unchanged. Since the catalogue may change,
- * examples contain placeholders, which are replaced when the document is made.
- */
+/** The catalogue's models in the documentation's examples: placeholders are replaced when the document is made. */
 import type { Capability, Catalog, Model } from '@/catalog/types'
 
 const STANDS_FOR = 'model-for-example:'

@@ -1,7 +1,4 @@
-/**
- * Checks that all money adds up: `admin ledger check`. Safe under traffic: one script reads all values that must be consistent. A changing
- * value is read again, never guessed.
- */
+/** Checks that all money adds up (`admin ledger check`), under traffic: one script reads what must agree; changing values again. */
 
 import { type AccountView, viewAccounts } from '@/ledger/accounts/account-view'
 import { createRestorer, type RestoreDeps, type Restorer } from '@/ledger/accounts/restore'

@@ -61,10 +61,7 @@ function listed(ids: readonly string[]): (string | number)[] {
   return [some.length, ...some]
 }
 
-/**
- * A missing entry was handled by another worker, or was lost in Redis, which changes the epoch. Then accounts may have been loaded before
- * Postgres had the charge, so a new epoch makes them compared again.
- */
+/** A missing entry was handled elsewhere, or Redis lost it. A new epoch makes accounts loaded without its charge compared again. */
 async function doubt({ redis, epochs }: AcknowledgeDeps, shard: number, epoch: string): Promise<void> {
   if (epoch === (epochs.get(shard) ?? '')) return
   epochs.delete(shard)

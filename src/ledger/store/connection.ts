@@ -30,10 +30,7 @@ const DEFAULT_COMMAND_TIMEOUT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
 const FIRST_RETRY_MS = 50
 const MAX_RETRY_MS = 2_000
-/**
- * Number and pause of retries for a moved slot or node. A moving slot may redirect several times, and each error counts, even a missing
- * script. All retries stay within a command's time limit.
- */
+/** Retries for a moved slot or node, within a command's time limit. A moving slot may redirect often, and each error counts. */
 const CLUSTER_MAX_RETRIES = 8
 const CLUSTER_RETRY_MS = 50
 /** An idle client detects a failover in this time; a busy one, at once. */

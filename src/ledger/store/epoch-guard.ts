@@ -156,10 +156,7 @@ export async function verifyEpoch(redis: RedisClient, runner: ScriptRunner): Pro
 
 type Verified = { connection: Redis; isNew: boolean; epoch: string }
 
-/**
- * Verifies shards, each on one connection, so that the server's identity and the shard's epoch are from the same server. All shards with
- * a new epoch get the same one. Undefined if no node serves the shard.
- */
+/** Verifies shards, each on one connection, so that identity and epoch are one server's. Undefined if no node serves the shard. */
 function createVerification(
   redis: RedisClient,
   runner: ScriptRunner,

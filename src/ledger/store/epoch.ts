@@ -1,7 +1,4 @@
-/**
- * A shard's epoch: a random text that each of its accounts and keys gets once compared with Postgres. A new one makes them all unconfirmed
- * at once. Every new epoch is created here, also those that scripts set.
- */
+/** A shard's epoch: a random text that accounts and keys get once compared with Postgres. All new epochs are created here. */
 import { systemClock } from '@/lib/clock'
 import { randomBase62 } from '@/lib/ids'
 import type { RedisClient } from './connection'

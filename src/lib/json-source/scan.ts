@@ -106,10 +106,7 @@ export function isNumberStart(code: number): boolean {
   return code <= NINE && (code >= ZERO || code === MINUS)
 }
 
-/**
- * The end of the number at `start`. Negative if JavaScript would write it differently: whole numbers beyond its precision, `-0`, `1.0`,
- * `1e5`, and anything that is no number. Reads nothing after `stop`.
- */
+/** The end of the number at `start`; negative if JavaScript would write it differently or it is none. Reads nothing after `stop`. */
 export function endOfNumber(text: string, start: number, stop = text.length): number {
   const whole = text.charCodeAt(start) === MINUS ? start + 1 : start
   let end = endOfDigits(text, whole, stop)

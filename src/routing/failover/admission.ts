@@ -55,10 +55,7 @@ export async function waitForSlot(failover: FailoverState, entries: readonly Ent
   return undefined
 }
 
-/**
- * Tries a target against the advice of breaker or keys: a call that will probably fail is better than a refusal, but one is enough to find
- * out. Not during a pause that the target itself asked for.
- */
+/** Tries a target against breaker or keys: better than a refusal, and one is enough. Not during a pause that it asked for. */
 export async function tryAnyway(failover: FailoverState, entries: readonly Entry[]): Promise<Permit | undefined> {
   const { limiter, trials } = failover.parts
   for (const entry of entries) {

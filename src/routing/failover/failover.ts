@@ -80,10 +80,7 @@ class StartedFailover implements FailoverState {
       this.entries.push({ planned, isDone: false, attempts: 0, avoidedKeys: NO_KEYS })
   }
 
-  /**
-   * The next attempt, given the previous failure, after the policy's pause if any. Undefined if nothing is left, the deadline has passed,
-   * or the client disconnected. Returns at once if no wait is needed.
-   */
+  /** The next attempt, after the policy's pause; at once if possible. Undefined without targets or time, or after a disconnect. */
   next(failed?: FailedAttempt): Soon<Permit | undefined> {
     if (failed) goOn(this, failed)
     return advance(this)

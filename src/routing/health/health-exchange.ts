@@ -1,7 +1,4 @@
-/**
- * Shares open circuits and paused keys among gateways, in the background: writes are not awaited; others' state is read once a second, or
- * every five seconds if idle. Without Redis, each gateway uses its own experience.
- */
+/** Shares open circuits and paused keys among gateways in the background; read every second, or every five if idle. */
 import type { Catalog, Provider } from '@/catalog/types'
 import { sha256Hex } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'

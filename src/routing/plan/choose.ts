@@ -24,10 +24,7 @@ export type TierChoice = {
   models: Model[]
 }
 
-/**
- * A conversation keeps its model, or the tier chooses again: for a stronger one (`too-weak`), because it is unavailable, because it cannot
- * serve this request, or because of the caller's preferences.
- */
+/** `kept`, or chosen again: for a stronger model, an unavailable one, one that can't serve this, or the caller's preferences. */
 export type SessionOutcome = 'kept' | 'too-weak' | 'unavailable' | 'cannot-serve' | 'unwanted'
 
 type TierQuestion = {

@@ -50,10 +50,7 @@ export const MAX_LISTED_PER_DAY = 10_000
 /** Rows per statement. */
 const BATCH_SIZE = 500
 
-/**
- * Writes both in one transaction; requests beyond {@link MAX_LISTED_PER_DAY} are not listed. Returns the days that are now full. Rows are
- * locked in a fixed order, so that two gateways can't deadlock.
- */
+/** Writes both in one transaction and returns full days ({@link MAX_LISTED_PER_DAY}). Rows are locked in a fixed order. */
 export async function writeFailures(
   { db }: Database,
   listed: readonly ListedFailure[],

@@ -1,7 +1,4 @@
-/**
- * The management API: programs with a management key use the dashboard's routes of owners and admins. A request is checked here (key,
- * scope, rate), then passed to its operation's route in the name of the key.
- */
+/** The management API: checks key, scope and rate, then passes the request to the dashboard's route in the name of the key. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Manager } from '@/accounts/management/management-keys'

@@ -40,10 +40,7 @@ type KeyMakerProps = Pick<KeyDialogProps, 'title' | 'isOpen' | 'close'> & {
   made(key: string, finish: () => void): ReactNode
 }
 
-/**
- * The dialog that makes a key. Must stay in the page while it is open, whatever becomes of the list: the key is shown nowhere else. It opens
- * again for a key that was made after somebody had left the form.
- */
+/** The dialog that makes a key. It must stay in the page while open, whatever becomes of the list: the key is shown only here. */
 export function KeyMaker({ title, madeTitle, isOpen, close, form, made }: KeyMakerProps) {
   const [key, setKey] = useState<string>()
   function finish() {

@@ -7,10 +7,7 @@ const MIN_SCHEMA_BYTES = 16
 const NAME_BYTES = 4
 const MAX_DEPTH = 48
 
-/**
- * Converts JSON Schema to the OpenAPI subset. Unsupported constraints are relaxed, never tightened. Always terminates: recursion becomes a
- * plain object. Throws `invalid_request` if the result exceeds `budget`.
- */
+/** Converts JSON Schema to the OpenAPI subset: relaxed, never tightened; recursion ends. Throws `invalid_request` beyond `budget`. */
 export function encodeSchema(schema: JsonObject, budget: SchemaBudget): JsonObject {
   return paidFor(convert(schema, { root: schema, expanding: new Set(), budget, depth: 0 }), budget)
 }

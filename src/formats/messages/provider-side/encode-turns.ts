@@ -127,10 +127,7 @@ function placeSystemMessages(messages: readonly Message[], isSupported: boolean)
   return placed
 }
 
-/**
- * Converts system messages to user messages. If `isSupported`, keeps those that the API accepts: right after a user message, and last or
- * right before an assistant message. Neighbours have different roles.
- */
+/** Converts system messages to user messages, except those that the API accepts if `isSupported`. Neighbours have different roles. */
 function foldSystemMessages(messages: readonly Message[], isSupported: boolean): Message[] {
   return messages.map((message, index) => {
     if (message.role !== 'system') return message

@@ -10,10 +10,7 @@ import { checkItem, typeOfItem, type WireRequest } from './wire'
 
 type PlacedTool = { tool: JsonObject; path: string }
 
-/**
- * Tools that the hub supports, and tools that a provider knows by type. Of the latter, `dropped` may be omitted, because other tools remain
- * and none is forced: they are only sent to providers of this format.
- */
+/** Tools that the hub supports, and those that a provider knows by type; `dropped` ones may be omitted at other formats. */
 export type DecodedTools = {
   tools: Tool[]
   others: PlacedTool[]

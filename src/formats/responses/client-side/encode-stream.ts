@@ -1,7 +1,4 @@
-/**
- * Encodes a responses stream: `response.created` and `response.in_progress`, the items, and one final event with the whole response, which
- * waits for the usage. Every event has a number and the name of its type.
- */
+/** Encodes a responses stream: created, in_progress, items, and a final event with the whole response, which waits for the usage. */
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'

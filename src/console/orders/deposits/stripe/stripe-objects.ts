@@ -80,10 +80,7 @@ export function paymentIntentOf(object: { payment_intent?: unknown }): string | 
 
 type Taken = Extract<DepositEvent, { kind: 'refund' | 'chargeback' }>
 
-/**
- * The return comes first and waits for what it undoes: then both move credit in one step. If the first event of the two was
- * lost, the account never falls below zero for a moment.
- */
+/** The return waits for what it undoes, so both move credit in one step: the account does not fall below zero meanwhile. */
 function undone(taken: Taken, why: string): DepositEvent[] {
   const { externalId } = taken
   return [{ ...taken, kind: 'reinstatement', externalId: `${externalId}:${why}`, undoes: externalId }, taken]
