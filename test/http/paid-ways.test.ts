@@ -213,20 +213,31 @@ async function ask(way: string, team: Team): Promise<number> {
   return response.status
 }
 
-test.each(Object.keys(WAYS))('%s: each limit refuses it before the provider is called', async (way) => {
-  const seen: Record<string, unknown> = {}
-  const expected: Record<string, unknown> = {}
-  for (const [limit, { status, set }] of Object.entries(LIMITS)) {
-    const team = await newTeam()
-    const paidBy = way.startsWith('playground') ? team.playgroundKeyId : team.keyId
-    const before = await ask(way, team)
-    await set({ ...team, paidBy })
-    const calls = gateway.upstream.calls.length
-    seen[limit] = [before, await ask(way, team), gateway.upstream.calls.length - calls]
-    expected[limit] = [200, limit === 'the key is switched off' && paidBy === team.keyId ? 401 : status, 0]
-  }
-  expect(seen).toEqual(expected)
-})
+/** The ways that a key pays for, and those that the playground's key pays for. */
+const PAID_BY = Object.values(
+  Object.groupBy(Object.keys(WAYS), (way) => (way.startsWith('playground') ? 'play' : 'key')),
+)
+
+test.each(Object.entries(LIMITS))(
+  '%s: each way is refused before the provider is called',
+  async (limit, { status, set }) => {
+    const seen: Record<string, unknown> = {}
+    const expected: Record<string, unknown> = {}
+    for (const ways of PAID_BY) {
+      const team = await newTeam()
+      const isPlayground = ways === PAID_BY[1]
+      const before = new Map<string, number>()
+      for (const way of ways) before.set(way, await ask(way, team))
+      await set({ ...team, paidBy: isPlayground ? team.playgroundKeyId : team.keyId })
+      for (const way of ways) {
+        const calls = gateway.upstream.calls.length
+        seen[way] = [before.get(way), await ask(way, team), gateway.upstream.calls.length - calls]
+        expected[way] = [200, limit === 'the key is switched off' && !isPlayground ? 401 : status, 0]
+      }
+    }
+    expect(seen).toEqual(expected)
+  },
+)
 
 test.each(Object.keys(WAYS))('%s: it is booked to the acting member', async (way) => {
   const team = await newTeam()
