@@ -1,4 +1,4 @@
-/** The large form, with the seed of the run: thousands of streams, and bursts of a hundred long ones on a busy machine. */
+/** The large form, with the seed of the run: thousands of streams, and a burst of a hundred long ones on a busy machine. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { SEED } from '@test/support/seed'
 import { runBurst } from './burst'
@@ -9,7 +9,6 @@ import { startWorld, type World } from './world'
 setDefaultTimeout(3_600_000)
 
 const STREAMS = 2_000
-const BURSTS = [0, 1, 2]
 
 let world: World
 beforeAll(async () => {
@@ -22,6 +21,6 @@ test(`${STREAMS} streams are relayed completely (seed ${SEED})`, async () => {
   expect(world.besides()).toBeGreaterThan(0)
 })
 
-test.each(BURSTS)(`a hundred long concurrent streams are complete, burst %p (seed ${SEED})`, async (burst) => {
-  expect(await runBurst({ seed: SEED + burst, streams: 100, pieces: 1_000 })).toEqual([])
+test(`a hundred long concurrent streams are complete (seed ${SEED})`, async () => {
+  expect(await runBurst({ seed: SEED, streams: 100, pieces: 1_000 })).toEqual([])
 })
