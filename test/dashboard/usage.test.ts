@@ -3,7 +3,7 @@
  * Takes long: Chromium draws charts of thousands of records.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
+import { expectAccessible, expectGoodLooks, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
@@ -47,11 +47,9 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-type View = { cookie?: string; width?: number; colorScheme?: 'light' | 'dark' }
-
 /** Opens a page and waits until nothing on it is loading any more. */
-async function open(path: string, view: View = {}): Promise<Page> {
-  const page = await browser.open(path, { url: gateway.url, cookie: customer.person.cookie, ...view })
+async function open(path: string, { cookie } = customer.person): Promise<Page> {
+  const page = await browser.open(path, { url: gateway.url, cookie })
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.waitForFunction(() => !document.querySelector('[aria-label="Loading"], .mantine-Skeleton-root'))
   return page
@@ -63,12 +61,10 @@ async function splitBy(page: Page, name: string): Promise<void> {
   await page.getByRole('option', { name, exact: true }).click()
 }
 
-const PHONE_IN_THE_DARK = { width: 360, colorScheme: 'dark' } as const
-
 describe('the overview', () => {
   test('the overview of a new account leads through the first steps, live', async () => {
     const person = await signUpPerson(gateway)
-    const page = await open('/dashboard', { cookie: person.cookie })
+    const page = await open('/dashboard', person)
     await page.getByText('0 of 3 steps done').waitFor()
     await expectAccessible(page)
     await page.getByText('Nothing spent yet').waitFor()
@@ -83,22 +79,18 @@ describe('the overview', () => {
   })
 
   test('the overview has figures, chart and recent requests, on a desk and on a phone', async () => {
-    for (const view of [{}, PHONE_IN_THE_DARK]) {
-      const page = await open('/dashboard', view)
-      await page.getByRole('img', { name: /^Spend per day by model: \$[\d.]+ in 30 bars$/ }).waitFor()
-      await page
-        .getByRole('link', { name: /^Usage record: / })
-        .first()
-        .waitFor()
-      await expectAccessible(page)
-      await expectNoSidewaysScroll(page)
-      await browser.closePages()
-    }
+    const page = await open('/dashboard')
+    await page.getByRole('img', { name: /^Spend per day by model: \$[\d.]+ in 30 bars$/ }).waitFor()
+    await page
+      .getByRole('link', { name: /^Usage record: / })
+      .first()
+      .waitFor()
+    await expectGoodLooks(page)
   })
 
   test('the overview warns of a low balance, with a link to buy credit', async () => {
     const poor = await signUpCustomer(gateway, '0.5')
-    const page = await open('/dashboard', { cookie: poor.person.cookie })
+    const page = await open('/dashboard', poor.person)
     const alert = page.getByRole('alert').filter({ hasText: 'Your credit is running low' })
     await alert.getByText('Less than $1 is left.').waitFor()
     expect(await alert.getByRole('link', { name: 'Add credit' }).getAttribute('href')).toBe(
@@ -125,18 +117,14 @@ describe('the overview', () => {
 
 describe('the usage page', () => {
   test('the usage page has sums, chart and requests page by page, on a desk and on a phone', async () => {
-    for (const view of [{}, PHONE_IN_THE_DARK]) {
-      const page = await open('/dashboard/usage?range=90d', view)
-      await page.getByText(String(RECORDS + 1), { exact: true }).waitFor()
-      const records = page.getByRole('link', { name: /^Usage record: / })
-      await until(async () => (await records.count()) === 50, 'the first page of records')
-      await expectAccessible(page)
-      await expectNoSidewaysScroll(page)
-      await page.getByRole('button', { name: 'Show more' }).click()
-      await page.waitForFunction(() => document.querySelectorAll('main a[href*="request="]').length >= 100)
-      expect(await records.count()).toBe(100)
-      await browser.closePages()
-    }
+    const page = await open('/dashboard/usage?range=90d')
+    await page.getByText(String(RECORDS + 1), { exact: true }).waitFor()
+    const records = page.getByRole('link', { name: /^Usage record: / })
+    await until(async () => (await records.count()) === 50, 'the first page of records')
+    await expectGoodLooks(page)
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await page.waitForFunction(() => document.querySelectorAll('main a[href*="request="]').length >= 100)
+    expect(await records.count()).toBe(100)
   })
 
   test('the usage page keeps its filters in the URL', async () => {

@@ -140,6 +140,25 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(nameless).toEqual([])
 }
 
+/** How a page may be looked at: pixels and scheme. */
+export type Look = { width: number; colorScheme: 'light' | 'dark' }
+
+/** At a desk in the light, and on a phone in the dark. */
+export const DESK_AND_PHONE: readonly Look[] = [
+  { width: 1280, colorScheme: 'light' },
+  { width: 360, colorScheme: 'dark' },
+]
+
+/** Fails where the page, as it stands, is not accessible or too wide in one of `looks`. It is not loaded again for each. */
+export async function expectGoodLooks(page: Page, looks = DESK_AND_PHONE): Promise<void> {
+  for (const { width, colorScheme } of looks) {
+    await page.setViewportSize({ ...DESKTOP, width })
+    await page.emulateMedia({ colorScheme })
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+  }
+}
+
 /** Fails where the page is wider than its window, or where something on it reaches beyond the card it stands in. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   const [content, visible] = await page.evaluate(() => [

@@ -1,7 +1,7 @@
 /** What holds for the API keys of one member, in a real browser: said on the page of members, and seen where the member makes keys. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { chooseOne, goRound, hasFocus, tabTo } from '@test/dashboard/pages/keyboard'
-import { expectAccessible, expectNoSidewaysScroll, testBrowser } from '@test/support/browser'
+import { expectAccessible, expectGoodLooks, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
@@ -31,10 +31,8 @@ beforeEach(async () => {
 })
 afterAll(() => gateway.stop())
 
-type Look = { colorScheme?: 'light' | 'dark'; width?: number }
-
-const open = (person: Person, path: string, look: Look = {}): Promise<Page> =>
-  browser.open(`/dashboard/a/${owner.viewer.accountId}${path}`, { url: gateway.url, cookie: person.cookie, ...look })
+const open = (person: Person, path: string): Promise<Page> =>
+  browser.open(`/dashboard/a/${owner.viewer.accountId}${path}`, { url: gateway.url, cookie: person.cookie })
 const rules = () => `/dashboard/api/a/${owner.viewer.accountId}/members/${grace.viewer.userId}/key-policy`
 const openerIn = (page: Page) =>
   page.getByRole('button', { name: 'Key rules for Grace Hopper' }).filter({ visible: true })
@@ -129,8 +127,8 @@ test('key rules of a member are set by owners and admins only, and only in organ
 })
 
 describe('a member who makes a key', () => {
-  async function newKey(person: Person, look: Look = {}): Promise<Page> {
-    const page = await open(person, '/keys', look)
+  async function newKey(person: Person): Promise<Page> {
+    const page = await open(person, '/keys')
     await page.getByRole('button', { name: 'Create your first key' }).click()
     await page.getByRole('dialog', { name: 'Create API key' }).getByLabel('Name').waitFor()
     return page
@@ -173,27 +171,25 @@ describe('a member who makes a key', () => {
     await page.getByRole('dialog', { name: 'Your new API key' }).waitFor()
   })
 
-  test.each([
-    [360, 'light'],
-    [768, 'dark'],
-    [1280, 'light'],
-    [360, 'dark'],
-  ] as const)('and who says what holds find everything at %d pixels, %s', async (width, colorScheme) => {
+  test('a member who makes a key, and the owner who says what holds, find everything at every width', async () => {
+    const looks = [
+      { width: 360, colorScheme: 'light' },
+      { width: 768, colorScheme: 'dark' },
+      { width: 1280, colorScheme: 'light' },
+      { width: 360, colorScheme: 'dark' },
+    ] as const
     await owner.json('PUT', rules(), {
       allowedModels: ['svc/alpha', 'svc/beta'],
       allowedProviders: ['provider1', 'spare'],
     })
-    const page = await open(owner, '/members', { width, colorScheme })
+    const page = await open(owner, '/members')
     await openerIn(page).waitFor()
-    await expectAccessible(page)
-    await expectNoSidewaysScroll(page)
+    await expectGoodLooks(page, looks)
     await openerIn(page).click()
     await dialogIn(page).getByText('svc/beta').waitFor()
-    await expectAccessible(page)
-    await expectNoSidewaysScroll(page)
-    const making = await newKey(grace, { width, colorScheme })
+    await expectGoodLooks(page, looks)
+    const making = await newKey(grace)
     await making.getByText(/^Rules for your keys/).waitFor()
-    await expectAccessible(making)
-    await expectNoSidewaysScroll(making)
+    await expectGoodLooks(making, looks)
   })
 })
