@@ -57,6 +57,9 @@ export async function insertAccounts({ sql }: Database, count: number): Promise<
     INSERT INTO ledger_entries (id, account_id, kind, amount_nano, reference)
     SELECT 'entry_' || n, 'acct_' || lpad(n::text, 8, '0'), 'credit', 1000000000000, 'fill'
     FROM generate_series(0, ${count}::int - 1) n`
+  await sql`
+    INSERT INTO credit_outbox (entry_id, account_id, amount_nano, created_at, applied_at, confirmed_at)
+    SELECT id, account_id, amount_nano, created_at, created_at, created_at FROM ledger_entries`
 }
 
 /** Accounts are drawn at random, and later records have later times, as the flusher would have written them. */

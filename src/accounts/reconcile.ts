@@ -2,6 +2,7 @@ import type { TransactionSql } from 'postgres'
 import type { Database } from '@/db/client'
 import type { Violation } from '@/ledger/check/violation'
 import { ARCHIVE_RECORD_CHECKS, ARCHIVE_SUM_CHECKS, IN_ARCHIVED_MONTH } from './archive-checks'
+import { BOOKS_CHECKS } from './books-checks'
 
 /** `sums` compares balances with daily sums and can run every few minutes. `records` also reads every usage record. */
 export type ReconcileDepth = 'sums' | 'records'
@@ -89,6 +90,7 @@ const SUM_CHECKS: readonly Check[] = [
       WHERE kind = 'transfer'
         AND id NOT IN (SELECT debit_entry_id FROM credit_transfers UNION ALL SELECT credit_entry_id FROM credit_transfers)`,
   },
+  ...BOOKS_CHECKS,
   ...ARCHIVE_SUM_CHECKS,
 ]
 
@@ -100,17 +102,17 @@ const RECORD_CHECKS: readonly Check[] = [
   {
     kind: 'daily_sum_differs',
     statement: `
-      SELECT account_id, format('%s: %s requests over %s (provider %s), summed as %s over %s (provider %s)', day,
+      SELECT account_id, format('%s, %s: %s requests over %s (provider %s), summed as %s over %s (provider %s)', day, model,
         records.requests, records.charges, records.bills, days.requests, days.charges, days.bills)
       FROM (SELECT account_id, (settled_at AT TIME ZONE 'UTC')::date AS day, count(*) FILTER (WHERE kind <> 'late') AS requests,
           sum(cost_nano) AS charges, coalesce(sum(output_tokens) FILTER (WHERE kind <> 'late'), 0) AS output,
-          sum(provider_cost_nano) AS bills
-        FROM usage_records GROUP BY 1, 2) records
-      FULL JOIN (SELECT account_id, day, sum(requests) AS requests, sum(cost_nano) AS charges, sum(output_tokens) AS output,
-          sum(provider_cost_nano) AS bills
-        FROM usage_daily WHERE NOT (${IN_ARCHIVED_MONTH}) GROUP BY 1, 2) days USING (account_id, day)
-      WHERE (records.requests, records.charges, records.output, records.bills)
-        IS DISTINCT FROM (days.requests, days.charges, days.output, days.bills)`,
+          sum(provider_cost_nano) AS bills, sum(cost_nano) FILTER (WHERE provider_cost_nano IS NOT NULL) AS costed, model
+        FROM usage_records GROUP BY account_id, day, model) records
+      FULL JOIN (SELECT account_id, day, model, sum(requests) AS requests, sum(cost_nano) AS charges, sum(output_tokens) AS output,
+          sum(provider_cost_nano) AS bills, sum(costed_nano) AS costed
+        FROM usage_daily WHERE NOT (${IN_ARCHIVED_MONTH}) GROUP BY account_id, day, model) days USING (account_id, day, model)
+      WHERE (records.requests, records.charges, records.output, records.bills, records.costed)
+        IS DISTINCT FROM (days.requests, days.charges, days.output, days.bills, days.costed)`,
   },
   {
     // A day with too many combinations of tags has one sum for the rest.

@@ -16,6 +16,8 @@ export type Values = Readonly<Record<string, string>>
 
 export type CommandResult = {
   output: Record<string, unknown>
+  /** Printed instead of `output`, such as a CSV file. */
+  text?: string
   /** Set if the command did its work and found a problem. */
   exitCode?: number
   /** Lines for people, printed on stderr. */

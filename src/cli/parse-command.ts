@@ -7,6 +7,7 @@ import { commandsOf } from '@/people/operation'
 import { SETTING_OPERATIONS } from '@/people/settings/operations'
 import { ACCOUNT_COMMANDS, ACCOUNT_LOOKUPS } from './account-commands'
 import { AUDIT_COMMANDS } from './audit-commands'
+import { BOOKS_COMMANDS } from './books-command'
 import { BUDGET_COMMANDS } from './budget-commands'
 import { CATALOG_COMMANDS } from './catalog/catalog-commands'
 import { type Command, type CommandResult, GIVEN, OPERAND, type Values } from './command'
@@ -44,6 +45,7 @@ const COMMANDS: readonly Command[] = [
   ...ORDER_COMMANDS,
   ...STATEMENT_COMMANDS,
   ...USAGE_COMMANDS,
+  ...BOOKS_COMMANDS,
   ...USAGE_ARCHIVE_COMMANDS,
   ...REQUEST_COMMANDS,
   ...LEDGER_COMMANDS,

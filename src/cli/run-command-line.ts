@@ -42,6 +42,7 @@ async function run(
   }
   const {
     output,
+    text,
     exitCode = 0,
     notes = [],
   } = await (parsed.kind === 'alone'
@@ -49,7 +50,8 @@ async function run(
     : ((await parsed.checkFirst(environment)) ?? withServices(surroundings, parsed, begin(parsed.run))))
   for (const note of notes) surroundings.tell(note)
   const isForPeople = columns !== undefined && !parsed.isJson
-  await surroundings.answer(isForPeople ? formatForPeople(output, columns) : `${JSON.stringify(output)}\n`)
+  const printed = isForPeople ? formatForPeople(output, columns) : `${JSON.stringify(output)}\n`
+  await surroundings.answer(text ?? printed)
   return exitCode
 }
 

@@ -69,6 +69,9 @@ export const PAGES: readonly PageRoute[] = [
   page('/admin/margins', 'administrator', () =>
     import('@/dashboard/pages/margins/margins-page').then((module) => module.AdminMarginsPage),
   ),
+  page('/admin/books', 'administrator', () =>
+    import('@/dashboard/pages/books/books-page').then((module) => module.AdminBooksPage),
+  ),
   page('/admin/reconciliation', 'administrator', () =>
     import('@/dashboard/pages/margins/reconciliation-page').then((module) => module.AdminReconciliationPage),
   ),

@@ -33,6 +33,7 @@ import {
   IconListDetails,
   IconLogout,
   IconMessage2Code,
+  IconNotebook,
   IconReceipt,
   IconScale,
   IconServerBolt,
@@ -75,6 +76,7 @@ const ADMINISTRATOR_ITEMS: readonly NavigationItem[] = [
   { path: '/admin/approvals', label: 'Approvals', icon: IconChecks },
   { path: '/admin/providers', label: 'Providers', icon: IconServerBolt },
   { path: '/admin/margins', label: 'Margins', icon: IconScale },
+  { path: '/admin/books', label: 'Books', icon: IconNotebook },
   { path: '/admin/reconciliation', label: 'Reconciliation', icon: IconZoomMoney },
   { path: '/admin/audit', label: 'Audit log', icon: IconBuildingBank },
 ]

@@ -53,6 +53,15 @@ export function formatUsd(amount: Nano): string {
   return `${amount < 0 ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`
 }
 
+/** A sum over many accounts in nano-USD as exact decimal USD text; it may exceed {@link MAX_NANO}. */
+export function formatTotalUsd(amount: bigint): string {
+  const magnitude = amount < 0n ? -amount : amount
+  const fraction = String(magnitude % BigInt(NANO_PER_USD))
+    .padStart(9, '0')
+    .replace(/0+$/, '')
+  return `${amount < 0n ? '-' : ''}${magnitude / BigInt(NANO_PER_USD)}${fraction ? `.${fraction}` : ''}`
+}
+
 /** USD per 1,000,000 tokens in pico-USD per token; undefined if negative, not finite, too precise or out of range. */
 export function priceToPico(usdPer1mTokens: number): Pico | undefined {
   // Adding zero turns minus zero, which JSON allows, into zero.

@@ -36,6 +36,8 @@ beforeAll(async () => {
   await database.sql`INSERT INTO accounts (id, name, email, balance_nano) VALUES ('acct_1', 'Ada', 'ada@example.test', 9)`
   await database.sql`INSERT INTO ledger_entries (id, account_id, kind, amount_nano, reference)
     VALUES ('entry_1', 'acct_1', 'credit', 9, 'first')`
+  await database.sql`INSERT INTO credit_outbox (entry_id, account_id, amount_nano, applied_at, confirmed_at)
+    VALUES ('entry_1', 'acct_1', 9, now(), now())`
   await database.sql`SELECT ensure_usage_partitions('2024-01-01', 2)`
   await writeUsageBatch(database.sql, [
     recordOf('acct_1', '2024-01-10', { recordId: 'req_1', cost: 5 }),

@@ -25,6 +25,8 @@ beforeAll(async () => {
   ])
   await database.sql`INSERT INTO ledger_entries (id, account_id, kind, amount_nano, reference)
     VALUES ('entry_1', 'acct_1', 'credit', 9000000000, 'first')`
+  await database.sql`INSERT INTO credit_outbox (entry_id, account_id, amount_nano, applied_at, confirmed_at)
+    VALUES ('entry_1', 'acct_1', 9000000000, now(), now())`
   await database.sql`UPDATE accounts SET balance_nano = balance_nano + 9000000000`
 })
 afterAll(async () => {

@@ -247,6 +247,7 @@ describe('every page', () => {
       ['/admin/approvals', '**/api/admin/approvals*'],
       ['/admin/providers', '**/api/admin/health'],
       ['/admin/margins', '**/api/admin/margins*'],
+      ['/admin/books', '**/api/admin/books*'],
       ['/admin/reconciliation', '**/api/admin/count-gaps*'],
       ['/admin/audit', '**/api/admin/audit*'],
     ] as const) {

@@ -28,6 +28,7 @@ const ADMIN_PAGES: Readonly<Record<string, string>> = {
   '/admin/approvals': 'Approvals',
   '/admin/providers': 'Providers',
   '/admin/margins': 'Margins',
+  '/admin/books': 'Books',
   '/admin/reconciliation': 'Reconciliation',
   '/admin/audit': 'Audit log',
 }

@@ -10,6 +10,7 @@ import { decideApproval } from '@/console/administration/approvals/approvals'
 import { type Operation, requestIdOf } from '@/console/administration/approvals/operation'
 import { orderRefusal } from '@/console/administration/approvals/order-refusal'
 import { requestOperation } from '@/console/administration/approvals/request-operation'
+import { readBooks } from '@/console/administration/books/read-books'
 import { commitStatement } from '@/console/administration/statements/commit'
 import { previewStatement } from '@/console/administration/statements/preview'
 import type { Orders, OrdersDeps } from '@/console/orders/orders'
@@ -87,6 +88,7 @@ export function createAdministration(deps: AdministrationDeps) {
     }),
     /** Margins of the last `days` days: sales minus provider costs. */
     margins: (days: number) => readMargins(reading, days, Date.now()),
+    books: readBooks.bind(null, reading),
     searchCountGaps: searchCountGaps.bind(null, reading),
     searchAudit: searchAudit.bind(null, reading),
     ownPeople: ownPeople.bind(null, reading),

@@ -8,10 +8,10 @@ import {
   type StatementPart,
 } from '@/console/usage-views/account-statement/read-statement'
 import type { StatementPeriod, StatementPlace } from '@/console/usage-views/account-statement/statement-query'
-import { csvRow } from '@/console/usage-views/csv-text'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { countUpTo, formatCursor, readCursor, textLike } from '@/db/paging'
 import { titled } from '@/http/openapi/titled'
+import { csvRow } from '@/lib/csv'
 import { formatUsd, type Nano } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
 import { ACCOUNT_PREFIX, type GuardDeps, guarded } from './guard'

@@ -4,6 +4,7 @@ import { cookiePrefix } from '@/console/auth/visitor'
 import { adminAccountHistoryRoutes } from '@/console/http/administration/account-history-routes'
 import { adminAccountRoutes } from '@/console/http/administration/account-routes'
 import { adminApprovalRoutes } from '@/console/http/administration/approval-routes'
+import { adminBooksRoutes } from '@/console/http/administration/books-routes'
 import type { AdminDeps } from '@/console/http/administration/context'
 import { adminOrderRoutes } from '@/console/http/administration/order-routes'
 import { adminBillRoutes, adminProviderRoutes } from '@/console/http/administration/provider-routes'
@@ -108,6 +109,7 @@ function adminRoutes(deps: AdminDeps) {
     .use(adminWatchRoutes(deps))
     .use(adminProviderRoutes(deps))
     .use(adminBillRoutes(deps))
+    .use(adminBooksRoutes(deps))
 }
 
 export type DashboardApi = ReturnType<typeof dashboardRoutes>

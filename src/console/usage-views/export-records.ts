@@ -1,9 +1,9 @@
 /** Exports an account's records as CSV or JSON lines of any length, page by page as fast as the client reads, in constant memory. */
 import type { SeenName } from '@/db/usage-columns'
 import { toolsCost } from '@/ledger/usage-record'
+import { type CsvCell, csvRow } from '@/lib/csv'
 import { formatUsd } from '@/lib/money'
 import { ReaderWatch } from '@/lib/streams/reader-watch'
-import { type CsvCell, csvRow } from './csv-text'
 import {
   type ListedRecord,
   type RecordPosition,

@@ -56,6 +56,8 @@ const BODIES: Readonly<Record<string, object | undefined>> = {
   'POST /dashboard/api/admin/providers/:provider/test': {},
   'GET /dashboard/api/admin/tiers': undefined,
   'GET /dashboard/api/admin/margins': undefined,
+  'GET /dashboard/api/admin/books': undefined,
+  'GET /dashboard/api/admin/books/csv': undefined,
   'GET /dashboard/api/admin/count-gaps': undefined,
   'GET /dashboard/api/admin/audit': undefined,
   'GET /dashboard/api/admin/audit/chain': undefined,

@@ -72,6 +72,7 @@ function shotsOf({ administrator, newcomer, orderId, openOrderId, keyId, request
     ...[living('admin-accounts', '/admin/accounts'), living('admin-account', admin)],
     ...[living('admin-approvals', '/admin/approvals'), living('admin-providers', '/admin/providers')],
     ...[living('admin-margins', '/admin/margins'), living('admin-reconciliation', '/admin/reconciliation')],
+    living('admin-books', '/admin/books'),
     living('admin-audit', '/admin/audit'),
     { ...living('playground-answer', '/playground'), act: ask },
     { ...living('key-created', '/keys'), act: createKey },

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import type { Fragment } from '@/console/usage-views/usage-filter'
+import { ENTRY_CAUSES, ENTRY_KIND } from '@/db/entry-causes'
 
 /** The sort key of a movement: day, entries before usage, then time and id. */
 export type StatementPlace = { day: string; rank: number; atMicros: number; entryId: string }
@@ -63,22 +64,8 @@ function entryLines(
   return sql`
     SELECT (e.created_at AT TIME ZONE 'UTC')::date AS day, 0 AS rank,
       (extract(epoch FROM e.created_at) * 1000000)::bigint AS at_micros, e.id AS entry_id,
-      ${kindOf(sql)} AS kind, e.amount_nano::numeric AS amount, NULL::numeric AS requests, e.reference,
+      ${sql.unsafe(ENTRY_KIND)} AS kind, e.amount_nano::numeric AS amount, NULL::numeric AS requests, e.reference,
       o.id AS order_id, o.reference AS order_reference
-    FROM ledger_entries e
-      LEFT JOIN payments p ON p.entry_id = e.id
-      LEFT JOIN reversals r ON r.entry_id = e.id
-      LEFT JOIN orders o ON o.account_id = e.account_id AND o.id = coalesce(p.order_id, r.order_id,
-        CASE WHEN e.reference LIKE 'refund:%' THEN split_part(e.reference, ':', 2) END)
+    FROM ledger_entries e ${sql.unsafe(ENTRY_CAUSES)}
     WHERE e.account_id = ${accountId} AND e.created_at >= (${from}::text::timestamp AT TIME ZONE 'UTC') ${before}`
-}
-
-/** References of operators are arbitrary, so an entry belongs to an order only if the order names it. */
-function kindOf(sql: Sql): Fragment {
-  return sql`CASE
-    WHEN p.id IS NOT NULL THEN 'payment'
-    WHEN r.id IS NOT NULL THEN r.kind
-    WHEN o.id IS NOT NULL AND e.amount_nano < 0 THEN 'refund'
-    WHEN e.reference LIKE 'adjustment:%' THEN 'adjustment'
-    ELSE e.kind END`
 }

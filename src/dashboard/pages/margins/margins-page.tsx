@@ -1,9 +1,7 @@
 /** The margins page: charges, provider costs and margins, by model and by day. */
-import { SegmentedControl, SimpleGrid, Text } from '@mantine/core'
+import { SegmentedControl, SimpleGrid } from '@mantine/core'
 import { IconScale } from '@tabler/icons-react'
-import type { ReactNode } from 'react'
 import { useSearchParams } from 'wouter'
-import { DataTable, FIGURES } from '@/dashboard/components/lists/data-table'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
@@ -11,8 +9,8 @@ import { Stat } from '@/dashboard/components/stat'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Former } from '@/dashboard/components/states/former'
 import { Loaded } from '@/dashboard/components/states/loaded'
-import { Status } from '@/dashboard/components/status'
-import { decimalsOf, formatCount, formatDay } from '@/dashboard/format'
+import { formatCount, formatDay } from '@/dashboard/format'
+import { Known, MarginTable, ThrownAway } from './margin-table'
 import { type Margin, type Margins, useMargins } from './margins-data'
 
 const RANGES = ['7', '30', '90']
@@ -94,94 +92,5 @@ function Totals({ total }: { total: Margin }) {
         hint={isPartial ? 'In no margin: the catalogue states no cost' : 'Every cost is known'}
       />
     </SimpleGrid>
-  )
-}
-
-type MarginRow = Margin & { key: string; name: string; detail?: string }
-
-function MarginTable({ rows }: { rows: readonly MarginRow[] }) {
-  const charges = decimalsOf(rows.map((row) => row.charged))
-  const costs = decimalsOf(rows.map((row) => row.cost ?? '0'))
-  const margins = decimalsOf(rows.map((row) => row.margin ?? '0'))
-  return (
-    <DataTable
-      items={rows}
-      keyOf={({ key }) => key}
-      verticalSpacing="xs"
-      horizontalSpacing="xs"
-      columns={[
-        {
-          title: rows.some(({ detail }) => detail !== undefined) ? 'Day' : 'Model',
-          className: 'wrap-anywhere',
-          cell: ({ name, detail }) => <Below lead={name}>{detail}</Below>,
-        },
-        { title: 'Requests', ...FIGURES, visibleFrom: 'md', cell: ({ requests }) => formatCount(requests) },
-        { title: 'Charged', ta: 'right', cell: ({ charged }) => <Money usd={charged} decimals={charges} /> },
-        {
-          title: 'Providers ask',
-          ta: 'right',
-          visibleFrom: 'md',
-          cell: (row) => (
-            <Below lead={<Known usd={row.cost} decimals={costs} />}>
-              {row.thrownAwayCalls > 0 && <ThrownAway {...row} />}
-            </Below>
-          ),
-        },
-        {
-          title: 'Margin',
-          ta: 'right',
-          cell: ({ margin, uncosted }) => (
-            <Below lead={<Known usd={margin} decimals={margins} />}>
-              {margin !== null && uncosted !== '0' && (
-                <>
-                  without <Money usd={uncosted} /> at unknown cost
-                </>
-              )}
-            </Below>
-          ),
-        },
-      ]}
-    />
-  )
-}
-
-function Below({ lead, children }: { lead: ReactNode; children: ReactNode }) {
-  return (
-    <>
-      {lead}
-      {children && (
-        <Text size="xs" c="dimmed" component="div">
-          {children}
-        </Text>
-      )}
-    </>
-  )
-}
-
-/** Abandoned calls: the client disconnected before the first byte, or a parallel call was faster. */
-function ThrownAway({ thrownAwayCalls, thrownAway }: Pick<Margin, 'thrownAwayCalls' | 'thrownAway'>) {
-  if (thrownAwayCalls === 0) return 'Nothing was thrown away'
-  return (
-    <>
-      <Money usd={thrownAway} /> for {formatCount(thrownAwayCalls)} {thrownAwayCalls === 1 ? 'call' : 'calls'} thrown
-      away
-    </>
-  )
-}
-
-/** An unknown amount is shown as "unknown", not as zero. */
-function Known({ usd, decimals }: { usd: string | null; decimals?: number }) {
-  if (usd === null) {
-    return (
-      <Text span inherit c="dimmed">
-        Unknown
-      </Text>
-    )
-  }
-  if (!usd.startsWith('-')) return <Money usd={usd} decimals={decimals} />
-  return (
-    <>
-      <Money usd={usd} decimals={decimals} /> <Status tone="bad">Loss</Status>
-    </>
   )
 }

@@ -5,7 +5,7 @@ const NEEDS_QUOTES = /[",\r\n]/
 /** Numbers, also as exact decimal text, are written unchanged; other texts are made harmless. Null is an empty cell. */
 export type CsvCell = string | number | boolean | null | { decimal: string }
 
-/** One CSV row of the usage export (RFC 4180) with its line end, safe against spreadsheet formulas. */
+/** One CSV row (RFC 4180) with its line end, safe against spreadsheet formulas. */
 export function csvRow(cells: readonly CsvCell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }

@@ -1,0 +1,45 @@
+/** The query of the books page, and its words for movements and ways of payment. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { answer, api, type DataOf } from '@/dashboard/client'
+
+export type Books = DataOf<typeof api.admin.books.get>
+export type BookSums = Books['total']
+export type CashSums = BookSums['cash'][number]
+export type BookStep = Books['by']
+
+/** Days in UTC, yyyy-mm-dd; without `to`, up to today. */
+type AskedBooks = { by: BookStep; from: string; to?: string }
+
+/** The books of a period, as far as they are in Postgres. */
+export function useBooks(asked: AskedBooks) {
+  return useQuery({
+    queryKey: ['admin', 'books', asked],
+    queryFn: () => answer(api.admin.books.get({ query: asked })),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** The URL of the period's file. */
+export function booksFilePath(asked: AskedBooks): string {
+  return `/dashboard/api/admin/books/csv?${new URLSearchParams(asked)}`
+}
+
+/** The terms of the equation, in its order. `isRare`: shown only if it moved something. */
+export const TERMS = [
+  { name: 'purchases', label: 'Credit bought', hint: 'Paid for, less tax' },
+  { name: 'grants', label: 'Credit granted', hint: 'Added by operators without a payment here: no cash' },
+  { name: 'testCredit', label: 'Test credit', hint: 'Of the simulated payment provider: no cash', isRare: true },
+  { name: 'reinstatements', label: 'Reinstated', hint: 'Refunds and disputes that were undone', isRare: true },
+  { name: 'transfers', label: 'Moved between accounts', hint: 'Zero: in one, out of another', isRare: true },
+  { name: 'corrections', label: 'Corrections', hint: 'Taken back by operators', isRare: true },
+  { name: 'refunds', label: 'Refunds' },
+  { name: 'chargebacks', label: 'Disputes', hint: "Taken back by payers' banks", isRare: true },
+  { name: 'revenue', label: 'Revenue', hint: 'What requests were charged' },
+] as const satisfies readonly { name: keyof BookSums; label: string; hint?: string; isRare?: boolean }[]
+
+const WAYS: Readonly<Record<string, string>> = { bank: 'Bank transfer', manual: 'Confirmed by an operator' }
+
+/** A way of payment for people. */
+export function wayLabel(way: string): string {
+  return WAYS[way] ?? way.replace(/^deposit:/, 'Deposit: ')
+}
