@@ -5,9 +5,9 @@ import { parse } from 'csv-parse/sync'
 import { priceLines } from '@/catalog/price-lines'
 import type { Catalog, Pricing } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
-import { csvRow } from '@/lib/csv'
 import { fromCursor, toCursor } from '@/console/usage-views/listed-record'
 import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
+import { csvRow } from '@/lib/csv'
 import { formatUsd, type Pico } from '@/lib/money'
 
 describe('csvRow', () => {

@@ -6,7 +6,7 @@ import { test } from '@test/ledger/accounts/within-day'
 import type { JsonAnswer } from '@test/support/person'
 import { ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { tellBooks } from '@/console/administration/books/tell-books'
-import { parseUsd } from '@/lib/money'
+import { nano, parseUsd } from '@/lib/money'
 
 const BOOKS = '/dashboard/api/admin/books'
 
@@ -55,7 +55,7 @@ test('page, file and command agree with each other and with the balances in Redi
   expect(books.total.cash).toMatchObject([
     { way: 'manual', currency: 'USD', isTest: false, received: '20', refunded: '0' },
   ])
-  expect(parseUsd(books.total.closing)).toBe(available + held)
+  expect(parseUsd(books.total.closing)).toBe(nano(available + held))
   // Nobody knows what the model costs.
   expect(books.models).toMatchObject([{ model: 'svc/alpha', cost: null, margin: null, uncosted: books.total.charged }])
 

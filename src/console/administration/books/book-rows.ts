@@ -24,11 +24,11 @@ export type UsageRow = {
   cost: string | null
   costed: string | null
 }
+/** `detail`: the way of payment. */
 export type CashRow = {
   period: string | null
-  way: string
+  detail: string
   currency: string
-  isTest: boolean
   line: 'received' | 'tax' | 'refunded' | 'chargedBack' | 'reinstated'
   amount: string
 }
@@ -41,7 +41,7 @@ type Rows = {
 }
 
 /** Payments of this provider are simulated. */
-const TEST_WAY = 'deposit:sandbox'
+export const TEST_WAY = 'deposit:sandbox'
 const NANO_PER_CENT = 10_000_000
 
 /** Reads all sums in one snapshot, so that they add up under traffic. */
@@ -52,18 +52,11 @@ export async function readRows(sql: Sql, period: BookPeriod, chars: number): Pro
         coalesce(sum(balance_nano) FILTER (WHERE balance_nano < 0), 0)::text AS "belowZero" FROM accounts`
     return {
       balances: { liability: BigInt(balances?.liability ?? 0), belowZero: BigInt(balances?.belowZero ?? 0) },
-      credit: await readCredit(transaction, period, chars),
+      ...(await readMovements(transaction, period, chars)),
       usage: await readUsage(transaction, period, chars),
-      cash: await readCash(transaction, period, chars),
     }
   })
 }
-
-const ENTRIES = `
-  SELECT (e.created_at AT TIME ZONE 'UTC')::date AS day, ${ENTRY_KIND} AS kind, r.id IS NULL AS is_by_hand, e.amount_nano AS amount,
-    coalesce(p.provider, r.provider, (SELECT provider FROM payments WHERE order_id = o.id AND state = 'credited'
-      ORDER BY received_at LIMIT 1)) AS way
-  FROM ledger_entries e ${ENTRY_CAUSES}`
 
 function since(sql: TransactionSql, from: string) {
   return sql`(${from}::text::timestamp AT TIME ZONE 'UTC')`
@@ -71,18 +64,6 @@ function since(sql: TransactionSql, from: string) {
 
 function stepOf(sql: TransactionSql, { to }: BookPeriod, chars: number) {
   return sql`CASE WHEN day <= ${to}::text::date THEN left(day::text, ${chars}::integer) END`
-}
-
-async function readCredit(sql: TransactionSql, period: BookPeriod, chars: number): Promise<CreditRow[]> {
-  return await sql<CreditRow[]>`
-    SELECT ${stepOf(sql, period, chars)} AS period, line, detail, sum(amount)::text AS amount
-    FROM (SELECT day, amount,
-        CASE WHEN way = ${TEST_WAY} THEN 'testCredit' WHEN kind = 'transfer' THEN 'transfers'
-          WHEN way IS NULL THEN CASE WHEN amount > 0 THEN 'grants' ELSE 'corrections' END
-          WHEN kind = 'payment' THEN 'purchases' ELSE kind || 's' END AS line,
-        CASE WHEN way IS NULL OR way = ${TEST_WAY} THEN kind ELSE way END AS detail
-      FROM (${sql.unsafe(ENTRIES)} WHERE e.created_at >= ${since(sql, period.from)}) AS entries) AS named
-    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`
 }
 
 async function readUsage(sql: TransactionSql, period: BookPeriod, chars: number): Promise<UsageRow[]> {
@@ -95,27 +76,54 @@ async function readUsage(sql: TransactionSql, period: BookPeriod, chars: number)
     GROUP BY 1, 2`
 }
 
+/** The entries by day, kind and way of payment. A refund by an administrator has the way of its order's first payment. */
+const ENTRIES = `
+  SELECT (e.created_at AT TIME ZONE 'UTC')::date AS day, ${ENTRY_KIND} AS kind, r.id IS NULL AS is_by_hand, e.amount_nano AS amount,
+    CASE WHEN o.id IS NOT NULL THEN coalesce(p.provider, r.provider, (SELECT provider FROM payments
+      WHERE order_id = o.id AND state = 'credited' ORDER BY received_at LIMIT 1)) END AS way
+  FROM ledger_entries e ${ENTRY_CAUSES}`
+
+/** What entries are called in the books, and their detail: the way of payment, or the kind. */
+const CREDIT = `
+  SELECT day, 'credit' AS section, CASE WHEN way = '${TEST_WAY}' THEN 'testCredit' WHEN kind = 'transfer' THEN 'transfers'
+      WHEN way IS NULL THEN CASE WHEN amount > 0 THEN 'grants' ELSE 'corrections' END
+      WHEN kind = 'payment' THEN 'purchases' ELSE kind || 's' END AS line,
+    CASE WHEN way IS NULL OR way = '${TEST_WAY}' THEN kind ELSE way END AS detail, 'USD' AS currency, amount::numeric AS amount
+  FROM entries`
+
 /**
  * A refund by an administrator counts when it is decided, and what the provider reports of it later counts no more. Amounts that came
  * in and could not be matched to an order count as well.
  */
-async function readCash(sql: TransactionSql, period: BookPeriod, chars: number): Promise<CashRow[]> {
-  return await sql<CashRow[]>`
-    SELECT ${stepOf(sql, period, chars)} AS period, way, currency, way = ${TEST_WAY} AS "isTest", line, sum(amount)::text AS amount
-    FROM (
-      SELECT (received_at AT TIME ZONE 'UTC')::date AS day, provider AS way, currency, line,
-        amount::numeric * ${NANO_PER_CENT}::integer AS amount
-      FROM payments, LATERAL (VALUES ('received', amount_cents::bigint), ('tax', tax_cents::bigint)) AS parts (line, amount)
-      WHERE received_at >= ${since(sql, period.from)}
-      UNION ALL
-      SELECT (received_at AT TIME ZONE 'UTC')::date, provider, currency,
-        CASE kind WHEN 'refund' THEN 'refunded' WHEN 'chargeback' THEN 'chargedBack' ELSE 'reinstated' END,
-        CASE kind WHEN 'reinstatement' THEN 1 ELSE -1 END::numeric * ${NANO_PER_CENT}::integer *
-          (amount_cents - CASE currency WHEN 'USD' THEN least(matched_cents, amount_cents) ELSE 0 END)
-      FROM reversals WHERE received_at >= ${since(sql, period.from)}
-      UNION ALL
-      SELECT day, way, 'USD', 'refunded', amount
-      FROM (${sql.unsafe(ENTRIES)} WHERE e.created_at >= ${since(sql, period.from)}) AS entries
-      WHERE kind = 'refund' AND is_by_hand) AS movements
-    GROUP BY 1, 2, 3, 5 HAVING sum(amount) <> 0 ORDER BY 1, 2, 3, 5`
+function cashOf(sql: TransactionSql, { from }: BookPeriod) {
+  return sql`
+    SELECT (received_at AT TIME ZONE 'UTC')::date, 'cash', line, provider, currency, amount::numeric * ${NANO_PER_CENT}::integer
+    FROM payments, LATERAL (VALUES ('received', amount_cents::bigint), ('tax', tax_cents::bigint)) AS parts (line, amount)
+    WHERE received_at >= ${since(sql, from)}
+    UNION ALL
+    SELECT (received_at AT TIME ZONE 'UTC')::date, 'cash',
+      CASE kind WHEN 'refund' THEN 'refunded' WHEN 'chargeback' THEN 'chargedBack' ELSE 'reinstated' END, provider, currency,
+      CASE kind WHEN 'reinstatement' THEN 1 ELSE -1 END::numeric * ${NANO_PER_CENT}::integer *
+        (amount_cents - CASE currency WHEN 'USD' THEN least(matched_cents, amount_cents) ELSE 0 END)
+    FROM reversals WHERE received_at >= ${since(sql, from)}
+    UNION ALL
+    SELECT day, 'cash', 'refunded', way, 'USD', amount FROM entries WHERE kind = 'refund' AND is_by_hand`
+}
+
+type MovementRow = CreditRow & CashRow & { section: 'credit' | 'cash' }
+
+async function readMovements(
+  sql: TransactionSql,
+  period: BookPeriod,
+  chars: number,
+): Promise<{ credit: CreditRow[]; cash: CashRow[] }> {
+  const rows = await sql<MovementRow[]>`
+    WITH entries AS MATERIALIZED (${sql.unsafe(ENTRIES)} WHERE e.created_at >= ${since(sql, period.from)}),
+    movements AS (${sql.unsafe(CREDIT)} UNION ALL ${cashOf(sql, period)})
+    SELECT ${stepOf(sql, period, chars)} AS period, section, line, detail, currency, sum(amount)::text AS amount
+    FROM movements GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`
+  return {
+    credit: rows.filter(({ section }) => section === 'credit'),
+    cash: rows.filter(({ section, amount }) => section === 'cash' && amount !== '0'),
+  }
 }

@@ -4,7 +4,7 @@
  */
 import type { Database } from '@/db/client'
 import { type BookPeriod, stepChars, stepsOf } from './book-period'
-import { type CashRow, type CreditRow, MOVEMENTS, type Movement, readRows, type UsageRow } from './book-rows'
+import { type CashRow, type CreditRow, MOVEMENTS, type Movement, readRows, TEST_WAY, type UsageRow } from './book-rows'
 
 /** Amounts are nano-USD. `cost` and `margin` are null if no provider cost is known; `uncosted`: charged where it is unknown. */
 export type MarginSums = {
@@ -98,10 +98,10 @@ function marginOf(rows: readonly UsageRow[]): MarginSums {
 
 function cashOf(rows: readonly CashRow[]): CashSums[] {
   const sums = new Map<string, CashSums>()
-  for (const { way, currency, isTest, line, amount } of rows) {
+  for (const { detail: way, currency, line, amount } of rows) {
     const key = `${way} ${currency}`
     const none = { received: 0n, tax: 0n, refunded: 0n, chargedBack: 0n, reinstated: 0n }
-    const one = sums.get(key) ?? { way, currency, isTest, ...none }
+    const one = sums.get(key) ?? { way, currency, isTest: way === TEST_WAY, ...none }
     one[line] += BigInt(amount)
     sums.set(key, one)
   }

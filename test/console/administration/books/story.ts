@@ -220,9 +220,11 @@ export function createStory(world: OrdersFixture) {
     credit('revenue', '', -BigInt(cost))
     book(`margin charged ${facts.model}`, BigInt(cost))
     if (facts.providerCost === undefined || kind === 'late')
-      return book(`margin chargedAtUnknownCost ${facts.model}`, BigInt(cost))
-    book(`margin providerCost ${facts.model}`, BigInt(facts.providerCost))
-    book(`margin margin ${facts.model}`, BigInt(cost) - BigInt(facts.providerCost))
+      book(`margin chargedAtUnknownCost ${facts.model}`, BigInt(cost))
+    else {
+      book(`margin providerCost ${facts.model}`, BigInt(facts.providerCost))
+      book(`margin margin ${facts.model}`, BigInt(cost) - BigInt(facts.providerCost))
+    }
   }
 
   function wait({ until, isBefore }: Extract<Step, { kind: 'wait' }>): void {
