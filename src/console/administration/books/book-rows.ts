@@ -1,4 +1,4 @@
-/** The SQL of the books. Everything is summed by day or month in Postgres, from the first day that is asked for up to now. */
+/** The SQL of the books sums everything by day or month, from the first day that is asked for up to now. */
 import type { Sql, TransactionSql } from 'postgres'
 import { ENTRY_CAUSES, ENTRY_KIND } from '@/db/entry-causes'
 import type { BookPeriod } from './book-period'

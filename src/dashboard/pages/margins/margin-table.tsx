@@ -9,6 +9,7 @@ import type { Margin } from './margins-data'
 
 type MarginRow = Margin & { key: string; name: string; detail?: string }
 
+/** A row for each model, or for each day and model. */
 export function MarginTable({ rows }: { rows: readonly MarginRow[] }) {
   const charges = decimalsOf(rows.map((row) => row.charged))
   const costs = decimalsOf(rows.map((row) => row.cost ?? '0'))
