@@ -28,10 +28,10 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     },
   },
   statusCommand('suspend', 'suspended', 'refuses all requests of an account at once'),
-  statusCommand('activate', 'active', 'takes requests of a suspended account again'),
+  statusCommand('activate', 'active', 'accepts requests of a suspended account again'),
   {
     words: 'account limits',
-    help: 'sets what all keys of an account may do together; `default` = what the catalogue says',
+    help: 'sets the limits of all keys of an account together; `default` = the catalogue’s',
     options: {
       account: required('ID', 'the account'),
       'requests-per-minute': optional('n', 'left out, it stays'),

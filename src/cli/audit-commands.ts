@@ -40,7 +40,7 @@ export const AUDIT_COMMANDS: readonly Command[] = [
   },
   {
     words: 'audit verify',
-    help: 'recomputes the chain of the audit log; note `headHash` elsewhere, since entries cut off at the end show only by it',
+    help: 'verifies the audit log’s hash chain; keep `headHash` elsewhere: only it reveals missing entries at the end',
     options: {},
     prepare: () => async (services) => {
       const state = await verifyAuditChain(services.database)

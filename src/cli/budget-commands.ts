@@ -9,7 +9,7 @@ import { readBudget, readText } from './values'
 export const BUDGET_COMMANDS: readonly Command[] = [
   {
     words: 'account budgets',
-    help: 'sets what an account, a member or a key may spend in a window, and lists all budgets; `none` = no limit',
+    help: 'sets the budgets of an account, a member or a key, and lists all; `none` = no limit',
     options: {
       account: required('ID', 'the account'),
       member: optional('ID', 'of this member, instead of the account'),

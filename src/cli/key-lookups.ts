@@ -26,14 +26,14 @@ export const KEY_LOOKUPS: readonly Command[] = [
   },
   {
     words: 'key search',
-    help: 'finds keys by id, by a part of their name, or by the first eight or last four characters of the key, or the last four of its former text while that works',
+    help: 'finds keys by id, part of the name, or the first eight or last four characters of the key (or the last four of its former text while that works)',
     operand: operand('TEXT', 'what to look for; never a whole key'),
     options: FILTERS,
     prepare: (values) => list(values, readText(values, OPERAND)),
   },
   {
     words: 'key show',
-    help: 'shows one key: whose it is, its limits, and what it spent this month',
+    help: 'shows one key: owner, limits, and spending of this month',
     operand: operand('ID', "the key's id, not the key itself"),
     options: {},
     prepare(values) {

@@ -8,7 +8,7 @@ import type { Command } from './command'
 export const LEDGER_COMMANDS: readonly Command[] = [
   {
     words: 'ledger check',
-    help: 'proves that the money adds up in Redis, in Postgres and between them; safe under traffic',
+    help: 'checks that the money adds up in Redis, in Postgres and between them; safe under traffic',
     options: {},
     prepare: () => async (services) => {
       const ledger = await checkLedger(services)
@@ -22,7 +22,7 @@ export const LEDGER_COMMANDS: readonly Command[] = [
   },
   {
     words: 'ledger rebuild',
-    help: 'brings the balances in Redis back into line with Postgres; safe under traffic',
+    help: 'restores the balances in Redis from Postgres; safe under traffic',
     options: {},
     prepare: () => async (services) => {
       // Audited before it is done: rebuilding Redis cannot be part of a Postgres transaction.

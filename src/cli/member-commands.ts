@@ -16,7 +16,7 @@ const NONE = 'none'
 export const MEMBER_COMMANDS: readonly Command[] = [
   {
     words: 'account organisation',
-    help: 'makes a personal account an organisation, once and for good; balance, keys and history stay',
+    help: 'turns a personal account into an organisation, permanently; balance, keys and history stay',
     options: {
       account: ACCOUNT,
       name: required('N', 'the company, and how the account is called from then on'),
@@ -48,7 +48,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
   },
   {
     words: 'account set-member',
-    help: 'makes somebody a member of an organisation, gives them another role, or takes them out; lists the members then',
+    help: 'adds a member of an organisation, changes their role, or removes them; then lists the members',
     options: {
       account: ACCOUNT,
       email: required('E', 'of a user'),

@@ -75,7 +75,7 @@ export const ORDER_COMMANDS: readonly Command[] = [
   },
   {
     words: 'order settle',
-    help: "asks the provider of a deposit what has become of it, and books what the gateway doesn't know yet",
+    help: 'asks the provider of a deposit for its state, and books missing events',
     operand: operand('ID|REFERENCE', 'the order, or its whole reference'),
     options: {},
     prepare(values) {

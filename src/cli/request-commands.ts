@@ -16,7 +16,7 @@ import { readDay, readText, readUsd } from './values'
 export const REQUEST_COMMANDS: readonly Command[] = [
   {
     words: 'request list',
-    help: 'lists the charged requests of an account, newest first; `sameAs` is another one within ten minutes that looks alike',
+    help: 'lists the charged requests of an account, newest first; `sameAs` is a possible duplicate within ten minutes',
     options: {
       account: required('ID', 'the account'),
       from: optional('DAY', 'from this day on (UTC), e.g. 2026-03-01; otherwise of the last 30 days'),

@@ -15,7 +15,7 @@ import type { Services } from './services'
 export const USAGE_ARCHIVE_COMMANDS: readonly Command[] = [
   {
     words: 'usage archive',
-    help: 'takes whole months of usage records out of the live table, which leaves sums of them that `ledger check` goes by; safe under traffic, and to be repeated where it was interrupted',
+    help: 'moves whole months of usage records out of the live table, and keeps sums that `ledger check` uses; safe under traffic; repeat it after an interruption',
     options: {
       before: required('YYYY-MM', 'every month before this one, in UTC'),
       'dry-run': flag('only says which months that would be'),
@@ -31,7 +31,7 @@ export const USAGE_ARCHIVE_COMMANDS: readonly Command[] = [
   },
   {
     words: 'usage archive list',
-    help: 'lists the archived months: what each adds up to, and where its records are',
+    help: 'lists the archived months with their sums, and where their records are',
     options: {},
     prepare: () => async (services) => ({
       output: { months: (await listArchive(services.database)).map(shownMonth) },
@@ -39,7 +39,7 @@ export const USAGE_ARCHIVE_COMMANDS: readonly Command[] = [
   },
   {
     words: 'usage archive drop',
-    help: 'drops the records of archived months for good, which should have been dumped before; their sums stay',
+    help: 'deletes the records of archived months permanently (dump them before); their sums stay',
     options: { before: required('YYYY-MM', 'every archived month before this one') },
     prepare(values) {
       const before = readMonth(values, 'before')
@@ -49,7 +49,7 @@ export const USAGE_ARCHIVE_COMMANDS: readonly Command[] = [
   },
   {
     words: 'usage restore',
-    help: 'puts archived months back among the live records, after comparing them with what was sealed',
+    help: 'moves archived months back to the live records, after comparing them with their checkpoints',
     options: { from: required('YYYY-MM', 'this month and every archived one after it') },
     prepare(values) {
       const from = readMonth(values, 'from')

@@ -18,7 +18,7 @@ const MS_PER_DAY = 86_400_000
 export const USAGE_COMMANDS: readonly Command[] = [
   {
     words: 'usage',
-    help: 'what was used and charged: requests, tokens and USD, by model unless another grouping is asked for',
+    help: 'shows requests, tokens and charges in USD, by model unless `--by` says otherwise',
     options: {
       by: optional(SUMMED_BY.join('|'), 'what is summed; model where left out'),
       days: optional('n', `days back from today, in UTC; ${DEFAULT_DAYS} where left out`),
@@ -44,7 +44,7 @@ export const USAGE_COMMANDS: readonly Command[] = [
   },
   {
     words: 'usage margins',
-    help: 'what customers were charged, what providers ask for it, and what is left: by model and day, in USD',
+    help: 'shows charges, providers’ costs and margins, by model and day, in USD',
     options: { days: optional('n', `days back from today, in UTC; ${DEFAULT_DAYS} where left out`) },
     prepare(values) {
       const days = readOptionalCount(values, 'days', MAX_MARGIN_DAYS) ?? DEFAULT_DAYS
@@ -53,7 +53,7 @@ export const USAGE_COMMANDS: readonly Command[] = [
   },
   {
     words: 'usage gaps',
-    help: 'the records whose provider counted more than twice our own count or less than half, or more than was charged',
+    help: 'lists records whose provider counted more than twice or less than half of our count, or more than was charged',
     options: {
       gap: optional('NAME', `only ${COUNT_GAPS.join(', ')}`),
       provider: optional('NAME', 'only of this provider'),

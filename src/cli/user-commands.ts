@@ -13,7 +13,7 @@ const EMAIL = required('E', 'of the user')
 export const USER_COMMANDS: readonly Command[] = [
   {
     words: 'user create',
-    help: 'creates somebody who may log in to the dashboard; reads the password from standard input',
+    help: 'creates a person who may sign in to the dashboard; reads the password from standard input',
     mayBeginEmpty: true,
     options: {
       email: required('E', 'unique among users'),
@@ -32,7 +32,7 @@ export const USER_COMMANDS: readonly Command[] = [
   },
   {
     words: 'user set-password',
-    help: 'gives somebody a new password, read from standard input, and ends all their sessions and links',
+    help: 'sets a person’s password, read from standard input, and ends all their sessions and links',
     options: { email: EMAIL },
     async prepare(values, surroundings) {
       const email = readEmail(values, 'email')
@@ -42,7 +42,7 @@ export const USER_COMMANDS: readonly Command[] = [
   },
   {
     words: 'user set-email',
-    help: 'gives somebody another address to sign in by, tells the former one, and ends all their sessions and links',
+    help: 'changes a person’s sign-in address, mails the former one, and ends all their sessions and links',
     options: { email: EMAIL, to: required('E', 'the new one') },
     prepare(values) {
       const email = readEmail(values, 'email')
@@ -57,7 +57,7 @@ export const USER_COMMANDS: readonly Command[] = [
   },
   {
     words: 'user set-role',
-    help: 'makes somebody an administrator or a member, and ends all their sessions',
+    help: 'makes a person an administrator or a member, and ends all their sessions',
     options: { email: EMAIL, role: required(ROLES.join('|'), 'from now on') },
     prepare(values) {
       const email = readEmail(values, 'email')
@@ -67,7 +67,7 @@ export const USER_COMMANDS: readonly Command[] = [
   },
   {
     words: 'user disable',
-    help: 'lets somebody no longer sign in, ends all their sessions, and deactivates their keys and those of an account that nobody else uses',
+    help: 'disables a person’s sign-in, ends all their sessions, and deactivates their keys and those of an account that nobody else uses',
     options: { email: EMAIL, keys: optional('keep', 'leaves the keys as they are') },
     prepare(values) {
       const email = readEmail(values, 'email')
@@ -81,7 +81,7 @@ export const USER_COMMANDS: readonly Command[] = [
   },
   {
     words: 'user enable',
-    help: 'lets somebody sign in again; keys that were deactivated stay so until `key activate`',
+    help: 'enables a person’s sign-in; deactivated keys stay so until `key activate`',
     options: { email: EMAIL },
     prepare(values) {
       const email = readEmail(values, 'email')
@@ -91,7 +91,7 @@ export const USER_COMMANDS: readonly Command[] = [
   },
   {
     words: 'user reset-2fa',
-    help: 'takes away an authenticator app that somebody has lost, and ends all their sessions',
+    help: 'removes a person’s authenticator app, and ends all their sessions',
     options: { email: EMAIL },
     prepare(values: Values) {
       const email = readEmail(values, 'email')
@@ -117,7 +117,7 @@ const FILTERS = { role: optional(ROLES.join('|'), 'only those'), ...PAGE_OPTIONS
 export const USER_LOOKUPS: readonly Command[] = [
   {
     words: 'user list',
-    help: 'lists people who may log in, newest first',
+    help: 'lists people who may sign in, newest first',
     options: FILTERS,
     prepare: (values) => list(values, undefined),
   },

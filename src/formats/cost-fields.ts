@@ -15,7 +15,7 @@ export function costFields({ input, output }: CostPlace['parts']) {
     cost: Type.Optional(
       Type.Number({
         minimum: 0,
-        description: 'What is charged, in USD; only where `usage.include` or `x-svc-usage-record` asks for it',
+        description: 'The charge in USD; only if requested by `usage.include` or `x-svc-usage-record`',
       }),
     ),
     cost_details: Type.Optional(Type.Object(details, { description: 'Parts of `cost`, which make up the whole' })),

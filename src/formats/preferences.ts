@@ -19,13 +19,13 @@ const FIELDS = {
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'The least quality of a tier’s candidates. The header `x-svc-quality` says the same, and wins.',
+      description: 'The minimum quality of a tier’s candidates. The header `x-svc-quality` overrides it.',
     }),
   ),
   providers: Type.Optional(
     Type.Object(
       { order: ProviderNames, only: ProviderNames, ignore: ProviderNames },
-      { title: 'PreferredProviders', description: 'Which providers are tried first, alone, or not at all' },
+      { title: 'PreferredProviders', description: 'Providers to try first, the only ones, or those to exclude' },
     ),
   ),
   sort: Type.Optional(oneOf(SORTS, { description: 'What decides among a tier’s candidates and a model’s targets' })),

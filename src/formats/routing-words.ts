@@ -23,7 +23,7 @@ const UsageWish = Type.Object(
       }),
     ),
   },
-  { title: 'UsageWish', description: 'OpenRouter’s word for an answer that says what it cost' },
+  { title: 'UsageWish', description: 'OpenRouter’s field for the cost in the answer' },
 )
 
 const ProviderWish = Type.Object(
@@ -34,10 +34,10 @@ const ProviderWish = Type.Object(
     sort: Type.Optional(oneOf(SORTS)),
     max_price: MaxPriceSchema,
     allow_fallbacks: Type.Optional(
-      Type.Boolean({ description: '`false`: none but those of `order`, or without an order the first of each model' }),
+      Type.Boolean({ description: '`false`: only providers of `order`, or without an order the first of each model' }),
     ),
     require_parameters: Type.Optional(
-      Type.Boolean({ description: 'What constrains the answer is never left out, unless `svc.lossy` says so' }),
+      Type.Boolean({ description: 'Accepted; fields that constrain the answer are only omitted with `svc.lossy`' }),
     ),
   },
   { title: 'ProviderWish', description: 'OpenRouter’s words for `svc.providers`, `svc.sort` and `svc.max_price`' },
@@ -53,7 +53,7 @@ export function routingSchemas(limits: Parameters<typeof fallbackSchema>[0]) {
       fallbackSchema(limits, 'OpenRouter’s word for `fallback`; the first is the model if there is no `model`'),
     ),
     provider: Type.Optional(ProviderWish),
-    route: Type.Optional(Type.Literal('fallback', { description: 'What is done anyway' })),
+    route: Type.Optional(Type.Literal('fallback', { description: 'Accepted without effect: it is always so' })),
   }
 }
 

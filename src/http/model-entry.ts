@@ -69,7 +69,7 @@ export const ModelEntry = Type.Object(
   {
     kind: oneOf(['chat', 'embedding'], { description: 'Whether it answers conversations or embeds texts' }),
     id: Type.String({ examples: ['svc/alpha', 'auto-smart'] }),
-    alias_of: Type.Optional(Type.String({ description: 'Only where `id` is an alias: the id of the model or tier' })),
+    alias_of: Type.Optional(Type.String({ description: 'Only for an alias: the id of the model or tier' })),
     aliases: Type.Array(Type.String(), { description: 'Other names that requests may use; each has an entry too' }),
     object: Type.Literal('model'),
     created: Type.Integer({ description: 'Unix seconds' }),
@@ -78,7 +78,7 @@ export const ModelEntry = Type.Object(
     provider: Type.String({ description: 'The upstream provider, or the service itself for auto tiers' }),
     pricing: Type.Union([Pricing, Type.Null({ description: 'Auto tiers: the chosen model’s price applies' })]),
     context_length: Type.Integer(),
-    max_output_tokens: orNull(Type.Integer(), { description: 'null where it writes nothing' }),
+    max_output_tokens: orNull(Type.Integer(), { description: 'null if it writes nothing' }),
     capabilities: Type.Array(oneOf(CAPABILITIES), {
       description: 'Of a tier: what any model that it chooses from can',
     }),

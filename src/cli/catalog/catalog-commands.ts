@@ -80,7 +80,7 @@ async function load(path: string, environment: Environment) {
 export const PROVIDER_COMMANDS: readonly Command[] = [
   {
     words: 'provider test',
-    help: 'sends a few small requests, which the provider charges for, to each target of a provider in CATALOG, and says what works',
+    help: 'tests each target of a provider in CATALOG by a few small requests, which the provider charges for',
     operand: operand('NAME', 'the provider, as the catalogue names it'),
     options: {},
     runAlone: (values, environment) => test(readText(values, OPERAND), environment),
@@ -112,7 +112,7 @@ function rowOf(trial: Trial) {
 export const CATALOG_COMMANDS: readonly Command[] = [
   {
     words: 'catalog check',
-    help: 'reads a catalogue file as a start would, and says every fault, every loss, each model with a newer generation, and what it changes against CATALOG',
+    help: 'checks a catalogue file as a start does; lists faults, losses, models with a newer generation, and changes against CATALOG',
     operand: operand('FILE', 'otherwise the file that CATALOG names', false),
     options: {},
     runAlone(values, environment) {
@@ -122,7 +122,7 @@ export const CATALOG_COMMANDS: readonly Command[] = [
   },
   {
     words: 'catalog presets',
-    help: 'lists the presets that a provider of the catalogue file may name, with what each stands for',
+    help: 'lists and describes the presets for providers in a catalogue file',
     options: {},
     runAlone: async () => ({ output: { presets: [...PRESETS].map(([name, preset]) => presetRow(name, preset)) } }),
   },

@@ -15,7 +15,7 @@ const MAX_AUDITED_CHARS = 4_000
 
 export const CATALOG_RELOAD: Command = {
   words: 'catalog reload',
-  help: 'has every gateway process read the file of its CATALOG again; all of them take it at once, or none does',
+  help: 'makes every gateway process read its CATALOG file again; all switch at once, or none does',
   options: {},
   checkFirst: findFaults,
   prepare: () => reload,

@@ -14,7 +14,7 @@ import { formatUsd, type Nano } from '@/lib/money'
 export const MAIL_COMMANDS: readonly Command[] = [
   {
     words: 'mail list',
-    help: 'lists mails of the last 30 days, newest first: what waits, what was given up, and what the server said; not what they say',
+    help: 'lists mails of the last 30 days, newest first, with state and the server’s response, but without content',
     options: {
       state: optional(MAIL_STATES.join('|'), 'only these'),
       kind: optional('KIND', 'only this kind'),
@@ -34,7 +34,7 @@ export const MAIL_COMMANDS: readonly Command[] = [
   },
   {
     words: 'mail waiting',
-    help: 'counts the mails that wait, by kind, with the age of the oldest in seconds; `held` ones wait for a later hour of their account or person',
+    help: 'counts waiting mails by kind, with the age of the oldest in seconds; `held` ones wait for the next hour of their account or person',
     options: {},
     prepare:
       () =>
@@ -47,7 +47,7 @@ const NONE = 'none'
 export const ALERT_COMMANDS: readonly Command[] = [
   {
     words: 'account alerts',
-    help: 'shows, and sets, below which credit an account is alerted by mail, and who gets its alerts beside its members; `none` = no alert, or nobody',
+    help: 'shows and sets the balance thresholds for alerts, and further recipients; `none` = no alert, or nobody',
     options: {
       account: required('ID', 'the account'),
       first: optional('USD', 'the higher threshold; left out, it stays'),

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000
 export const MANAGEMENT_KEY_COMMANDS: readonly Command[] = [
   {
     words: 'management-key create',
-    help: "makes a key of the management API and shows it, for the only time; the account's first owner is named for it",
+    help: "creates a management key and shows it once; its maker is the account's first owner",
     options: {
       account: required('ID', 'the account that it manages'),
       name: required('N', 'to tell keys apart'),
@@ -59,7 +59,7 @@ export const MANAGEMENT_KEY_COMMANDS: readonly Command[] = [
   },
   {
     words: 'management-key revoke',
-    help: 'refuses a management key for ever, from its next request on',
+    help: 'revokes a management key permanently, from its next request on',
     options: { key: required('ID', "the key's id, not the key itself") },
     prepare(values) {
       const keyId = readText(values, 'key')

@@ -19,7 +19,7 @@ const NONE = 'none'
 export const POLICY_COMMANDS: readonly Command[] = [
   {
     words: 'account key-policy',
-    help: 'says which models all keys of an account or a member may call, which providers may answer, and after how many days a key ends; shows it then',
+    help: 'sets the models and providers for all keys of an account or a member, and the maximum age of keys; then shows them',
     options: {
       account: required('ID', 'the account'),
       email: optional('E', 'of a member: of their keys alone, beside what holds for all'),

@@ -4,8 +4,7 @@ import type { Command } from '@/cli/command'
 const PROGRAM = 'bun run admin'
 
 const EXIT_CODES = [
-  'Exit code 0: done. 1: refused, or something was found to be wrong. 2: not tried, or not to its end, because the words,',
-  'the settings or a store stood in the way.',
+  'Exit code 0: done. 1: refused, or a problem was found. 2: not done: wrong arguments or settings, or a store is away.',
 ]
 
 /** All commands, grouped by their first word. */

@@ -7,7 +7,7 @@ import { migrate } from '@/db/migrate'
 export const SCHEMA_COMMANDS: readonly Command[] = [
   {
     words: 'schema migrate',
-    help: 'brings the database of DATABASE_MIGRATOR_URL (else DATABASE_URL) to the schema of this version; needs no other setting',
+    help: 'updates the database of DATABASE_MIGRATOR_URL (else DATABASE_URL) to the schema of this version; needs no other setting',
     options: {},
     runAlone: (_, environment) => migrateSchema(environment),
   },

@@ -36,7 +36,7 @@ const MovementBody = titled('StatementMovement', {
 
 export const StatementBody = titled('AccountStatement', {
   from: Type.String({ description: 'The first day, UTC' }),
-  to: orNull(Type.String(), { description: 'The last day; null where it reaches to now' }),
+  to: orNull(Type.String(), { description: 'The last day; null: until now' }),
   opening: usd('The balance before the period'),
   closing: usd('The balance after it'),
   credited: usd('Added in the period'),

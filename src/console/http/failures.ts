@@ -19,17 +19,17 @@ const FailureBody = titled('FailedRequest', {
   at: Type.String({ description: 'ISO 8601 in UTC' }),
   keyId: Type.String(),
   keyName: NullableText,
-  format: Type.String({ description: 'The format of the path that was asked' }),
+  format: Type.String({ description: 'The format of the request’s path' }),
   model: orNull(Type.String(), {
-    description: 'What was asked for; null where that is not sold here, or was not read',
+    description: 'The requested model; null if it is unknown, or the body was not read',
   }),
   status: Type.Integer({
     description: 'The HTTP status that the client got, or would have got before its stream began',
   }),
   code: Type.String({ description: 'A word for programs, e.g. `rate_limit_exceeded`' }),
   param: orNull(Type.String(), { description: 'The field at fault' }),
-  words: Type.String({ description: 'Why, without anything that the request or the provider has said' }),
-  providerRequestId: orNull(Type.String(), { description: 'What the provider that failed called the request' }),
+  words: Type.String({ description: 'The reason, without content of the request or the provider' }),
+  providerRequestId: orNull(Type.String(), { description: 'The provider’s id of the request' }),
 })
 
 export const FailurePage = titled('FailedRequests', {
@@ -39,9 +39,9 @@ export const FailurePage = titled('FailedRequests', {
       status: Type.Integer(),
       code: Type.String(),
       requests: Type.Integer(),
-      kept: Type.Integer({ description: 'How many of them can be listed' }),
+      kept: Type.Integer({ description: 'How many of them are listed' }),
     }),
-    { description: 'All that there were of each kind under this filter, the most first' },
+    { description: 'Number of requests of each kind under this filter, the largest first' },
   ),
 })
 

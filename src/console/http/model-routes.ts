@@ -41,7 +41,7 @@ const ModelBody = Type.Object({
   contextLength: Type.Integer(),
   maxOutputTokens: Type.Integer(),
   capabilities: Type.Array(Type.String()),
-  fallback: Type.Array(Type.String(), { description: 'Models that are tried where this one fails' }),
+  fallback: Type.Array(Type.String(), { description: 'Models that are tried if this one fails' }),
 })
 export type ModelBody = Static<typeof ModelBody>
 

@@ -41,7 +41,7 @@ const ClaimBody = exactly({
   note: Type.Optional(
     Type.String({
       maxLength: MAX_CLAIM_NOTE_CHARS,
-      description: 'When and from where it was paid, as text',
+      description: 'Time and origin of the payment, as text',
     }),
   ),
 })
@@ -65,7 +65,7 @@ const DOCUMENT = {
   response: Type.Object({ url: Type.String() }),
   detail: {
     summary: "Get the provider's invoice or receipt",
-    description: 'Its address. 404 while there is none.',
+    description: 'The document’s address. 404 if there is none yet.',
   },
 }
 
@@ -100,7 +100,7 @@ export function orderRoutes(deps: OrderRouteDeps) {
       response: OrderDetailBody,
       detail: {
         summary: 'Get an order',
-        description: 'With where to pay, what has happened to it, its payments, and its receipt once it is paid.',
+        description: 'With payment details, events, payments, and the receipt once it is paid.',
       },
     })
     .post('/:orderId/set-up', (caller) => setUp(deps, caller, caller.params.orderId), {
@@ -133,7 +133,7 @@ export function orderRoutes(deps: OrderRouteDeps) {
       detail: {
         summary: 'Say that an order is paid',
         description:
-          'Noted for those who match payments; credits nothing. Only while it waits for money (409 otherwise).',
+          'A note for the administrators who match payments; credits nothing. Only while the order waits for money (409 otherwise).',
       },
     })
 }

@@ -20,7 +20,7 @@ const OverviewBody = Type.Object({
   isSuspended: Type.Boolean(),
   requests: Type.Integer({ description: 'Charged requests of the last seven days' }),
   errors: Type.Integer({
-    description: 'Of those, how many failed: an HTTP status from 400 on, but for 499, a client that hung up',
+    description: 'The failed ones: HTTP status 400 and above, except 499 (the client disconnected)',
   }),
   speed: Type.Object(
     {
@@ -38,7 +38,7 @@ const OverviewBody = Type.Object({
       cost: usd('Of this day and model'),
       requests: Type.Integer(),
     }),
-    { description: 'The last thirty days, today included; days without usage are left out' },
+    { description: 'The last thirty days including today; days without usage are omitted' },
   ),
   hint: Type.Object({
     level: oneOf(['ok', 'low', 'critical', 'empty']),
@@ -47,7 +47,7 @@ const OverviewBody = Type.Object({
   started: Type.Object({ hasKey: Type.Boolean(), hasCredit: Type.Boolean(), hasRequest: Type.Boolean() }),
   pendingRecords: Type.Integer({
     description:
-      'Usage records that are in the balance already and not yet in lists and charts; usually gone within a second',
+      'Usage records that are in the balance but not yet in lists and charts, usually for less than a second',
   }),
 })
 

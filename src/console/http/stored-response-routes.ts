@@ -14,14 +14,14 @@ export type StoredResponseDeps = GuardDeps & {
 }
 
 const Standing = Type.Object({
-  hours: Type.Integer({ description: 'How long answers are kept; 0 = not at all' }),
+  hours: Type.Integer({ description: 'Hours for which answers are stored; 0: not at all' }),
   maxHours: Type.Integer({ description: 'The longest that the service keeps any; 0 = none is' }),
-  kept: Type.Integer({ description: 'How many answers there are' }),
+  kept: Type.Integer({ description: 'Number of stored answers' }),
   bytes: Type.Integer({ description: 'What they take' }),
 })
 
 const Choice = exactly({
-  hours: Type.Integer({ minimum: 0, maximum: MAX_STORED_HOURS, description: '0 deletes what there is' }),
+  hours: Type.Integer({ minimum: 0, maximum: MAX_STORED_HOURS, description: '0 deletes all stored answers' }),
 })
 
 export function storedResponseViewRoutes(deps: StoredResponseDeps) {
@@ -32,7 +32,7 @@ export function storedResponseViewRoutes(deps: StoredResponseDeps) {
       response: Standing,
       detail: {
         summary: 'What the account has stored of its responses',
-        description: 'Answers of `POST /v1/responses`, unless they were asked for with `store: false`.',
+        description: 'Answers of `POST /v1/responses`, unless requested with `store: false`.',
       },
     })
     .put('', (caller) => choose(deps, caller, caller.body.hours), {
@@ -40,7 +40,7 @@ export function storedResponseViewRoutes(deps: StoredResponseDeps) {
       body: Choice,
       response: Standing,
       detail: {
-        summary: 'Choose how long responses are kept',
+        summary: 'Choose how long responses are stored',
         description:
           '0 stores nothing from now on and deletes what there is. A shorter time holds for what there is, too. Heeded by every ' +
           'gateway within a quarter of a minute.',

@@ -10,14 +10,14 @@ const INTERNAL = ['Dashboard', 'Administration']
 
 const TAGS = [
   { name: 'Inference', description: 'Ask a model, in the words of any of the formats' },
-  { name: 'Models', description: 'What can be asked for, and what it costs' },
-  { name: 'Stored responses', description: 'Answers that were kept to be gone on from' },
+  { name: 'Models', description: 'Models and their prices' },
+  { name: 'Stored responses', description: 'Stored answers that requests can continue' },
   { name: 'Usage', description: 'What was spent, and how good it was' },
   {
     name: 'Management',
     description: 'Keys, members, budgets and orders of an account, for programs with a management key',
   },
-  { name: 'Operations', description: 'For those who run the service' },
+  { name: 'Operations', description: 'For operators of the service' },
   { name: 'Webhooks', description: 'For payment providers' },
   { name: 'Dashboard', description: 'What the pages of the dashboard call; changes without notice' },
   { name: 'Administration', description: 'What the pages of administrators call; changes without notice' },

@@ -33,19 +33,19 @@ const SAMPLES: Readonly<Record<number, Sample>> = {
   },
   402: {
     kind: 'insufficient_credit',
-    description: 'The credit does not cover the request; `retry-after` is set where other open requests hold it.',
+    description: 'The credit does not cover the request; `retry-after` is set if other open requests hold it.',
     message: 'Your credit does not cover this request. Buy credit in the dashboard, or lower the output limit.',
     options: { details: { neededUsd: 0.05, availableUsd: 0.01, heldUsd: 0, transient: false } },
   },
   403: {
     kind: 'forbidden',
-    description: 'Not allowed for the caller: the account is suspended, say, or the API key may not call this model.',
+    description: 'Not allowed, e.g. the account is suspended, or the API key may not call this model.',
     message: 'This account is suspended.',
     options: { code: 'account_suspended' },
   },
   404: {
     kind: 'not_found',
-    description: 'There is no such model, thing or path.',
+    description: 'No such model, object or path.',
     message: 'There is no such thing.',
   },
   409: {
@@ -64,7 +64,7 @@ const SAMPLES: Readonly<Record<number, Sample>> = {
   },
   429: {
     kind: 'rate_limited',
-    description: 'A limit is reached; `retry-after` says when to try again, the rate-limit headers what is left.',
+    description: 'A limit is reached; see `retry-after` and the rate-limit headers.',
     message: 'The rate limit of this API key is reached: 60 requests per minute.',
     options: { retryAfterSeconds: 7 },
   },

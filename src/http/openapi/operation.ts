@@ -25,7 +25,7 @@ export type Parameter = {
 export const QUALITY_PARAMETER: Parameter = {
   name: QUALITY_HEADER,
   in: 'header',
-  description: 'The least quality of a tier’s candidates; wins over `svc.quality` of the body.',
+  description: 'The minimum quality of a tier’s candidates; overrides `svc.quality` of the body.',
   schema: { type: 'number', minimum: 0, maximum: 1 },
 }
 
@@ -60,7 +60,7 @@ const SESSION_PARAMETER: Parameter = {
   name: 'x-svc-session',
   in: 'header',
   description:
-    'Names the conversation, so that a tier keeps its model. Without it the conversation is told by its beginning.',
+    'Names the conversation, so that a tier keeps its model. Without it, its beginning identifies the conversation.',
   schema: { type: 'string' },
 }
 
@@ -75,7 +75,7 @@ const LABEL_PARAMETERS: readonly Parameter[] = [
   {
     name: APP_TITLE_HEADERS[0],
     in: 'header',
-    description: 'What the app that asks is called; without it `http-referer` tells its origin.',
+    description: 'The calling app’s title; without it, the origin in `http-referer` is used.',
     schema: { type: 'string', maxLength: 64 },
   },
 ]

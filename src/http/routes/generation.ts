@@ -27,18 +27,18 @@ const GenerationData = Type.Object(
   {
     id: Type.String({ description: 'The request’s id' }),
     request_id: Type.String(),
-    upstream_id: orNull(Type.String(), { description: 'The answer’s id where it is not made of the request’s' }),
-    status: Type.Integer({ description: 'HTTP; 499: the client left' }),
+    upstream_id: orNull(Type.String(), { description: 'The answer’s id, if it is not derived from the request’s' }),
+    status: Type.Integer({ description: 'HTTP status; 499: the client disconnected' }),
     error: orNull(Type.Object({ code: Type.String(), message: Type.String() }), {
-      description: 'Why there was no answer',
+      description: 'The reason why there was no answer',
     }),
-    model: Type.String({ description: 'The model that answered; of a failed request the one that was asked for' }),
+    model: Type.String({ description: 'The model that answered; of a failed request the requested one' }),
     requested_model: MaybeText,
-    router: orNull(Type.String(), { description: 'The tier that was asked for' }),
+    router: orNull(Type.String(), { description: 'The requested tier' }),
     provider_name: MaybeText,
-    total_cost: Type.Number({ description: 'USD; all that was charged' }),
+    total_cost: Type.Number({ description: 'The charge in USD' }),
     usage: Type.Number({ description: 'The same' }),
-    rule: orNull(Type.String(), { description: 'The billing rule; null where nothing was charged' }),
+    rule: orNull(Type.String(), { description: 'The billing rule; null if nothing was charged' }),
     flags: Type.Array(Type.String()),
     tokens: Tokens,
     tools: Type.Array(Type.Object({ name: Type.String(), uses: Count, cost: Type.Number({ description: 'USD' }) })),
@@ -56,10 +56,10 @@ const GenerationData = Type.Object(
     latency: orNull(Type.Integer(), { description: 'Milliseconds from arrival to the end' }),
     generation_time: orNull(Type.Integer(), { description: 'Milliseconds from the first content to the end' }),
     streamed: orNull(Type.Boolean()),
-    cancelled: Type.Boolean({ description: 'Whether the client left' }),
+    cancelled: Type.Boolean({ description: 'Whether the client disconnected' }),
     client_format: Type.String(),
     key_id: Type.String(),
-    origin: Type.String({ description: 'The app that asked; empty where it did not say' }),
+    origin: Type.String({ description: 'The calling app; empty if unknown' }),
     is_byok: Type.Boolean(),
     data_region: Type.String(),
     api_type: Unknown,
@@ -77,7 +77,7 @@ const GenerationData = Type.Object(
     num_search_results: Unknown,
     preset_id: Unknown,
     provider_responses: Unknown,
-    service_tier: orNull(Type.String(), { description: 'By whose prices it was charged; null: the standard one' }),
+    service_tier: orNull(Type.String(), { description: 'The service tier of the charged prices; null: standard' }),
     session_id: Unknown,
     upstream_inference_cost: Unknown,
     user_agent: Unknown,
@@ -94,7 +94,7 @@ const NOT_KNOWN = Object.fromEntries(
 const Credits = Type.Object({
   data: Type.Object({
     total_credits: Type.Number({ description: 'USD; all credit so far' }),
-    total_usage: Type.Number({ description: 'USD; what was spent of it' }),
+    total_usage: Type.Number({ description: 'USD; the spent part' }),
   }),
 })
 
@@ -105,7 +105,7 @@ export function generationRoutes(deps: HttpDeps) {
     .get('/v1/generation', ({ request }) => tellGeneration(deps, request), {
       detail: operation({
         tag: 'Usage',
-        summary: 'What one request cost, or why it failed',
+        summary: 'Get the cost of a request, or why it failed',
         description:
           'As OpenRouter has it, with the charge’s rule and tokens by class. A charge is found as soon as the answer has ended, a request that failed within some ' +
           'seconds. A key finds what its member sees, a management key with `usage:read` everything of its account; all else is a 404.',
@@ -125,7 +125,7 @@ export function generationRoutes(deps: HttpDeps) {
     .get('/v1/credits', ({ request }) => tellCredits(deps, request), {
       detail: operation({
         tag: 'Usage',
-        summary: 'All credit so far, and what was spent of it',
+        summary: 'All credit so far, and the spent part',
         description:
           'As OpenRouter has it. A key whose member may not see the balance gets a 403; a management key needs `billing:read`.',
         responseSchema: Credits,

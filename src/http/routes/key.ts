@@ -12,11 +12,11 @@ import { formatUsd } from '@/lib/money'
 import { orNull } from '@/lib/schemas'
 
 const Figure = orNull(Type.String(), {
-  description: 'USD, exact decimal text; null where it is the account’s, of which a key is told no figures',
+  description: 'USD, exact decimal text; null for the account’s budget, whose figures a key may not see',
 })
 
 const Budget = Type.Object({
-  scope: Type.String({ description: '`account`, `member` (whose key it is) or `key`' }),
+  scope: Type.String({ description: '`account`, `member` (the key’s) or `key`' }),
   window: Type.String({ description: '`day`, `week` (from Monday), `month` or `total`; UTC' }),
   limit_usd: Figure,
   spent_usd: Figure,
@@ -27,11 +27,11 @@ const Budget = Type.Object({
 
 const KeyBody = Type.Object({
   id: Type.String(),
-  expires_at: orNull(Type.String(), { description: 'ISO 8601, UTC; null: it does not' }),
+  expires_at: orNull(Type.String(), { description: 'ISO 8601, UTC; null: never' }),
   allowed_models: orNull(Type.Array(Type.String()), { description: 'null: all' }),
   allowed_providers: orNull(Type.Array(Type.String()), { description: 'null: all' }),
   budgets: Type.Array(Budget, {
-    description: 'All that a request with this key has to fit into, the one that leaves least first',
+    description: 'All budgets that bind the key, the one with the least left first',
   }),
 })
 
@@ -39,8 +39,8 @@ export function keyRoutes(deps: HttpDeps) {
   return new Elysia({ name: 'key-routes' }).get('/v1/key', ({ request }) => describeKey(deps, request), {
     detail: operation({
       tag: 'Usage',
-      summary: 'What the key is that asks, and its budgets',
-      description: 'As it is now, with what open requests hold.',
+      summary: 'Get this request’s key and its budgets',
+      description: 'The current state, including amounts held by open requests.',
       responseSchema: KeyBody,
       errors: [400, 401, 403, 503],
     }),

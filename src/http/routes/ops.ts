@@ -10,7 +10,7 @@ import { NO_SNIFFING } from '@/http/pages'
 const Status = Type.Object(
   {
     status: Type.String({ description: 'ok; ready, degraded, unready or draining' }),
-    reasons: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'What fails, by name' })),
+    reasons: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'The failing checks, by name' })),
   },
   { title: 'ServiceStatus' },
 )
@@ -33,7 +33,7 @@ export function opsRoutes(deps: HttpDeps) {
       .get('/readyz', () => readiness(deps), {
         detail: operation({
           tag: 'Operations',
-          summary: 'May the process get traffic?',
+          summary: 'Is the process ready?',
           description:
             '200 where paid requests are taken: Redis answers and takes their writes, and no shutdown is under way; else 503 with ' +
             'the reasons by name.',

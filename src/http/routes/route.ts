@@ -24,20 +24,20 @@ const Usd = Type.Number({ description: 'USD' })
 
 const RoutePlan = Type.Object({
   requested: Type.String({ description: 'The model or tier as the request names it' }),
-  reason: Type.String({ description: 'What `x-svc-route-reason` would say if the first target answered' }),
+  reason: Type.String({ description: 'The `x-svc-route-reason` if the first target answers' }),
   hold_usd: Type.Number({
-    description: 'USD that the request would reserve: the most it can cost at any model',
+    description: 'USD to reserve: the most that the request can cost at any model',
   }),
   estimated_input_tokens: Type.Integer(),
   targets: Type.Array(
     Type.Object({
       model: Type.String(),
       provider: Type.String(),
-      available: Type.Boolean({ description: 'Whether a call would be let through right now' }),
+      available: Type.Boolean({ description: 'Whether a call would be admitted now' }),
       usual_latency_ms: orNull(Type.Number()),
       usual_tokens_per_second: orNull(Type.Number()),
     }),
-    { description: 'In the order in which they would be tried' },
+    { description: 'In the order of attempts' },
   ),
   models: Type.Array(Type.Object({ model: Type.String(), hold_usd: Usd, estimated_cost_usd: Usd })),
   passed_over: Type.Array(
@@ -54,7 +54,7 @@ const RoutePlan = Type.Object({
       'targets of other models in `ruled_out_targets`. null where nothing is asked for',
   }),
   tier: orNull(Type.Object({}, { additionalProperties: true }), {
-    description: 'How a tier read the request and ranked its candidates; null where a model was named',
+    description: 'How a tier rated the request and ranked its candidates; null for a model',
   }),
 })
 

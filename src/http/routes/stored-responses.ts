@@ -86,7 +86,7 @@ const INPUT_ITEMS = operation({
 const CANCEL = operation({
   tag: 'Stored responses',
   summary: 'Cancel a response (family 4)',
-  description: 'Only responses that are made in the background can be cancelled, of which there are none: always 400.',
+  description: 'Always 400: only background responses could be cancelled, and there are none.',
   errors: ERRORS,
 })
 

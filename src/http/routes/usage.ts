@@ -37,7 +37,7 @@ const UsageSummary = Type.Object({
     { maxItems: 50, description: 'Newest first' },
   ),
   archivedBefore: Type.Optional(
-    Type.String({ description: 'There where requests before this moment are archived and not listed; ISO 8601, UTC' }),
+    Type.String({ description: 'Set if requests before this time are archived and not listed; ISO 8601, UTC' }),
   ),
 })
 
@@ -52,12 +52,12 @@ const Sums = {
 const ReportBody = Type.Object({
   from: Type.String({ description: 'yyyy-mm-dd, UTC' }),
   to: Type.String({ description: 'yyyy-mm-dd, UTC, included' }),
-  total: Type.Object(Sums, { description: 'What the account statement says of these days' }),
+  total: Type.Object(Sums, { description: 'The sum in the account statement for these days' }),
   rows: Type.Array(
     Type.Object({
       ...Sums,
       group: Type.Record(Type.String(), orNull(Type.String()), {
-        description: 'By dimension; null where nothing was said',
+        description: 'By dimension; null if missing',
       }),
     }),
     { description: 'Together they are the total' },
@@ -85,7 +85,7 @@ export function usageRoutes(deps: HttpDeps) {
     .get('/v1/usage/report', ({ request }) => report(deps, request), {
       detail: operation({
         tag: 'Usage',
-        summary: 'What usage adds up to, by day and two dimensions more',
+        summary: 'Get sums of usage by day and two more dimensions',
         description:
           'Correct to what is booked, about a second behind. A key that a developer has made reads what their own keys did, unless the account lets developers see all; a management key with `usage:read` everything.',
         parameters: REPORT_PARAMETERS,

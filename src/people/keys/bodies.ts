@@ -102,19 +102,19 @@ export const KeyBody = titled('ApiKey', {
   status: oneOf(['active', 'deactivated', 'expired']),
   builtIn: Type.Boolean({ description: 'Made by the service for the playground: can be deactivated, not deleted' }),
   createdBy: orNull(Type.Object({ userId: Type.String(), name: Type.String() }), {
-    description: 'The member whose key it is; null for those of the account as a whole',
+    description: 'The key’s member; null for the account’s own keys',
   }),
   limits: Type.Object(shown(true) as Shown<LimitName>),
   ...(shown(false) as Shown<Exclude<keyof WireSettings, LimitName>>),
   spentThisMonthUsd: Usd,
   budgetUsed: orNull(Type.Number(), {
-    description: 'Share of the monthly budget that is spent, 0 to 1 and above; null without a budget',
+    description: 'Spent share of the monthly budget, from 0, above 1 if exceeded; null without a budget',
   }),
   lastUsedAt: NullableText,
   createdAt: Type.String(),
   endsAt: orNull(Type.String(), { description: 'By its own limit, or by the greatest age of keys in the account' }),
   formerSecret: orNull(Type.Object({ lastFour: Type.String(), endsAt: Type.String(), lastUsedAt: NullableText }), {
-    description: 'The text that the key had before, as long as it works; null where there is none',
+    description: 'The former text of the key while it works; null if there is none',
   }),
 })
 export type KeyBody = Static<typeof KeyBody>
@@ -157,7 +157,7 @@ export const RotationBody = exactly({
       maxLength: 10,
       default: DEFAULT_OVERLAP,
       examples: ['0', '30m', '24h', '7d'],
-      description: 'How long the text before goes on working: `0`, or a number with s, m, h or d, at most 30d',
+      description: 'How long the old text still works: `0`, or a number with s, m, h or d, at most 30d',
     }),
   ),
 })

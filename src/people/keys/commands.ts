@@ -82,14 +82,14 @@ function fieldCommand<Field extends 'allowedAddresses' | 'tags'>(
 export const CHANGE_COMMANDS = [
   fieldCommand(
     'addresses',
-    'says from where a key may be used, of those addresses that its account allows',
+    'sets the addresses from which a key may be used, among those of its account',
     'allowedAddresses',
     { allow: ALLOW },
     readNetworks,
   ),
   fieldCommand(
     'tags',
-    'sorts all usage of a key by tags, which win over those that its requests say',
+    'sets the tags of all usage of a key, which override tags of its requests',
     'tags',
     { set: required('LIST', `at most ${KEY_FIELDS.tags.items.most} such as team=search,env=prod, or none`) },
     readTagList,
@@ -98,7 +98,7 @@ export const CHANGE_COMMANDS = [
 
 export const ROTATE_COMMAND = onKey(
   'rotate',
-  'gives a key another text and shows it, for the only time; the one before works for a while',
+  'gives a key a new text and shows it once; the old text works for a while',
   {
     overlap: optional(
       'TIME',
@@ -117,7 +117,7 @@ export const ROTATE_COMMAND = onKey(
 
 export const TRANSFER_COMMAND = onKey(
   'transfer',
-  'makes a key that of another member; what runs ends as it began',
+  'transfers a key to another member; running requests stay with the former one',
   { email: required('E', 'of a member whose role allows keys') },
   (values) => readEmail(values, 'email'),
   async ({ database, apiKeys, by }, keyId, email) => {
@@ -134,7 +134,7 @@ export const TRANSFER_COMMAND = onKey(
 
 export const CREATE_COMMAND: Command = {
   words: 'key create',
-  help: 'creates an API key of the account, of no member, and shows it, for the only time',
+  help: 'creates an API key of the account, without a member, and shows it once',
   options: {
     account: required('ID', 'the account that pays'),
     name: required('N', 'to tell keys apart'),
@@ -173,7 +173,7 @@ async function raiseAccount({ database, ledger, accounts, defaultLimits, by }: S
 
 export const ADDRESSES_COMMAND: Command = {
   words: 'account addresses',
-  help: 'says from where all keys of an account may be used',
+  help: 'sets the addresses from which all keys of an account may be used',
   options: { account: required('ID', 'the account'), allow: ALLOW },
   prepare(values) {
     const accountId = readText(values, 'account')

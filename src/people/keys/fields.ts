@@ -122,7 +122,7 @@ export const KEY_FIELDS = {
     isLimit: false,
     items: { most: MAX_TAGS, chars: 97 },
     may: { permission: 'limits.raise', refusal: 'does not say by which tags usage is sorted' },
-    words: '`name=value`, which win over tags that a request says; null = none',
+    words: '`name=value`; they override tags of a request; null = none',
     label: 'Tags',
     help: 'By which all usage of this key is sorted, whatever tags its requests say; at most eight, name=value',
     example: 'team=search, env=prod',

@@ -12,7 +12,7 @@ import { formatUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
 
 const Figure = orNull(Type.String(), {
-  description: 'Decimal USD; null where it is the account’s and not for the viewer',
+  description: 'Decimal USD; null for the account’s budget if the viewer may not see it',
 })
 
 export const KeyBudgets = Type.Array(
@@ -25,7 +25,7 @@ export const KeyBudgets = Type.Array(
     leftUsd: Figure,
     resetsAt: orNull(Type.String(), { description: 'null: never' }),
   }),
-  { description: 'All that a request with the key has to fit into, the one that leaves least first' },
+  { description: 'All budgets that bind the key, the one with the least left first' },
 )
 
 /** What they are now; none while the ledger is away. */

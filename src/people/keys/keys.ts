@@ -61,10 +61,10 @@ const COUNTS = { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Intege
 export const KeyList = Type.Object({
   items: Type.Array(KeyBody, { description: 'Newest first' }),
   nextCursor: NextCursor,
-  maxKeys: Type.Integer({ description: 'How many keys an account may have, without the built-in one' }),
-  defaults: Type.Object(COUNTS, { description: 'What holds for a key without limits of its own' }),
+  maxKeys: Type.Integer({ description: 'The maximum number of keys, without the built-in one' }),
+  defaults: Type.Object(COUNTS, { description: 'Limits of a key without its own' }),
   ceilings: Type.Object(COUNTS, {
-    description: "The account's limits: what all its keys may do together, and the most that one key may be given",
+    description: "The account's limits, for all its keys together; also the highest limits of one key",
   }),
 })
 
@@ -73,12 +73,12 @@ const tokens = { inputTokens: Type.Integer(), outputTokens: Type.Integer() }
 
 export const KeyDetail = Type.Object({
   item: KeyBody,
-  openRequests: Type.Integer({ description: 'Requests that are being answered right now' }),
+  openRequests: Type.Integer({ description: 'Requests in progress' }),
   heldUsd: Usd,
   days: Type.Array(Type.Object({ day: Type.String({ description: 'yyyy-mm-dd, UTC' }), ...sums, ...tokens }), {
     description: 'The latest 30 days, oldest first, days without requests included',
   }),
-  total: Type.Object({ ...sums, ...tokens }, { description: 'Of these days' }),
+  total: Type.Object({ ...sums, ...tokens }, { description: 'Sum of these days' }),
   budgets: KeyBudgets,
 })
 

@@ -86,7 +86,7 @@ const deactivate = operation('key.deactivate', 'POST /keys/:id/deactivate', 'key
 const activate = operation('key.activate', 'POST /keys/:id/activate', 'keys.use', 'keys:write', {
   summary: 'Activate an API key',
   description:
-    'Takes requests of a deactivated key again. 409 `key_without_owner` where its owner is a member no longer.',
+    'Accepts requests of a deactivated key again. 409 `key_without_owner` if its owner is no member any more.',
   gives: KeyBody,
   commands: [commands.stateCommand('activate', 'accepts a deactivated key again', (of, ...one) => of.activate(...one))],
   async run(context) {
@@ -98,7 +98,7 @@ const activate = operation('key.activate', 'POST /keys/:id/activate', 'keys.use'
 const transfer = operation('key.transfer', 'POST /keys/:id/transfer', 'members.change', 'keys:write', {
   summary: 'Transfer an API key to another member',
   description:
-    'Its text, limits and history stay, and a deactivated one stays so. 409 `key_without_owner` for somebody who is no member, or whose role allows no keys.',
+    'Text, limits, status and history stay. 409 `key_without_owner` if the new owner is no member, or has a role without keys.',
   takes: exactly({ userId: Type.String({ minLength: 1, maxLength: 100 }) }),
   gives: KeyBody,
   commands: [commands.TRANSFER_COMMAND],
@@ -112,7 +112,7 @@ const remove = operation('key.delete', 'DELETE /keys/:id', 'keys.use', 'keys:wri
   summary: 'Delete an API key',
   description: 'For ever, on every gateway at once. Its usage stays. The built-in key cannot be deleted (409).',
   gives: Type.Object({ deleted: Type.Literal(true) }),
-  commands: [commands.stateCommand('delete', 'refuses a key for ever', (of, ...one) => of.delete(...one))],
+  commands: [commands.stateCommand('delete', 'deletes a key permanently', (of, ...one) => of.delete(...one))],
   async run(context) {
     await keys.changeState(context, (of, ...one) => of.delete(...one))
     return { deleted: true as const }
@@ -125,15 +125,15 @@ const Days = orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_AGE_DAYS }), {
 const Policy = titled('KeyPolicy', { ...SHOWN_ALLOWED, maxKeyAgeDays: Days })
 
 const policy = operation('account.key_policy.show', 'GET /key-policy', 'usage.read', 'keys:read', {
-  summary: 'What holds for all API keys',
+  summary: 'Get the rules for all API keys',
   description:
-    'A key may be narrower: it calls the models, and is answered by the providers, that are in both lists, and ends at the earlier moment.',
+    'A key may be narrower: only models and providers in both lists are allowed, and the earlier end applies.',
   gives: Policy,
   run: keys.showPolicy,
 })
 
 const changePolicy = operation('account.key_policy', 'PUT /key-policy', 'limits.raise', undefined, {
-  summary: 'Say what holds for all API keys',
+  summary: 'Set the rules for all API keys',
   description:
     'What is left out stays. Holds for the next request of every key, on every gateway; the age not for the key of the playground, ' +
     'nor for the former text of a rotated key, which has an end of its own.',
@@ -145,18 +145,18 @@ const changePolicy = operation('account.key_policy', 'PUT /key-policy', 'limits.
 
 const Addresses = Type.Object({
   allowedAddresses: AllowedAddresses,
-  ownAddress: Type.String({ description: 'Where this request came from' }),
+  ownAddress: Type.String({ description: 'The address of this request' }),
 })
 
 const addresses = operation('account.addresses.show', 'GET /allowed-addresses', 'limits.raise', undefined, {
-  summary: "From where the account's keys may be used",
-  description: 'A key may have a list of its own as well: then a request must come from an address that is in both.',
+  summary: "Get the addresses from which the account's keys may be used",
+  description: 'If a key has a list too, a request must come from an address in both lists.',
   gives: Addresses,
   run: keys.showAddresses,
 })
 
 const changeAddresses = operation('account.addresses', 'PUT /allowed-addresses', 'limits.raise', undefined, {
-  summary: "Choose from where the account's keys may be used",
+  summary: "Set the addresses from which the account's keys may be used",
   description:
     'Holds for the next request of every key, that of the playground included, on every gateway: others are refused (403 ' +
     '`address_not_allowed`) before anything is reserved. A list without the address of who saves it is refused (400).',

@@ -48,7 +48,7 @@ const AccountBody = Type.Composite([
   AccountItem,
   Type.Object({
     balance: orNull(Type.Object({ available: Usd, held: Usd, spent: Usd, spentThisMonth: Usd }), {
-      description: 'Live; null where the ledger does not answer',
+      description: 'Live; null if the ledger does not answer',
     }),
     users: Type.Array(
       Type.Object({
@@ -167,7 +167,7 @@ export function adminAccountRoutes(deps: AdminDeps) {
         detail: {
           summary: "Change an account's limits",
           description:
-            'They hold for all its keys together from the next request on, on every gateway. For administrators.',
+            'Limits of all its keys together, from the next request on, on every gateway. For administrators.',
         },
       },
     )

@@ -26,16 +26,16 @@ const PersonBody = Type.Object({ userId: Type.String(), email: Type.String() })
 const ApprovalBody = Type.Object({
   approvalId: Type.String(),
   kind: oneOf(KINDS),
-  amount: Type.String({ description: 'Decimal USD; negative where credit is taken back' }),
+  amount: Type.String({ description: 'Decimal USD; negative if credit is taken back' }),
   orderId: NullableText,
   facts: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }), {
-    description: 'Everything else that will be done, in words',
+    description: 'All other effects, in words',
   }),
   account: orNull(Type.Object({ accountId: Type.String(), name: Type.String(), email: Type.String() })),
   reason: Type.String(),
   status: StatusName,
   requestedBy: PersonBody,
-  isOwn: Type.Boolean({ description: 'Whether the reader asked for it' }),
+  isOwn: Type.Boolean({ description: 'Whether the reader made the request' }),
   requestedAt: Type.String(),
   expiresAt: Type.String(),
   decidedBy: orNull(PersonBody),
@@ -74,18 +74,18 @@ export function adminApprovalRoutes(deps: AdminDeps) {
       ...shared,
       detail: {
         summary: 'Approve',
-        description: 'Does exactly what was asked for, once. Never by the one who asked. For administrators.',
+        description: 'Performs the request, once. The requesting administrator cannot approve it. For administrators.',
       },
     })
     .post('/:approvalId/reject', decide('reject'), {
       administrator: true,
       ...shared,
-      detail: { summary: 'Reject', description: 'Never by the one who asked. For administrators.' },
+      detail: { summary: 'Reject', description: 'The requesting administrator cannot reject it. For administrators.' },
     })
     .post('/:approvalId/withdraw', decide('withdraw'), {
       administrator: true,
       ...shared,
-      detail: { summary: 'Withdraw', description: 'Only by the one who asked. For administrators.' },
+      detail: { summary: 'Withdraw', description: 'Only by the requesting administrator. For administrators.' },
     })
 }
 

@@ -29,14 +29,14 @@ export const Reason = Type.String({
   minLength: 3,
   maxLength: MAX_REASON_CHARS,
   pattern: '\\S',
-  description: 'Why; kept in the audit log.',
+  description: 'The reason, for the audit log.',
 })
 
 export const RepetitionKey = Type.String({
   minLength: 8,
   maxLength: 60,
   pattern: '^[A-Za-z0-9_-]+$',
-  description: 'Chosen by the sender: the same key is done once, however often it is sent.',
+  description: 'Chosen by the sender. A repeated request with the same key has no further effect.',
 })
 
 export const Id = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })

@@ -39,7 +39,9 @@ const OrderQuery = Type.Object({
   amount: Type.Optional(UsdInput),
   state: Type.Optional(StateName),
   method: Type.Optional(MethodName),
-  isClaimed: Type.Optional(t.BooleanString({ description: 'Only orders (not) said to be paid by the customer' })),
+  isClaimed: Type.Optional(
+    t.BooleanString({ description: 'Only orders that the customer has (not) reported as paid' }),
+  ),
   ...PAGE,
 })
 
@@ -99,7 +101,7 @@ function orderRoutes(deps: AdminDeps) {
         detail: {
           summary: 'Confirm a payment by hand',
           description:
-            'Of an amount that does not fit, or an order that is not open, the payment is kept. For administrators.',
+            'If the amount does not fit or the order is not open, the payment is stored for matching. For administrators.',
         },
       },
     )
@@ -130,7 +132,7 @@ function paymentRoutes(deps: AdminDeps) {
       response: listOf(PaymentBody),
       detail: {
         summary: 'List payments',
-        description: 'Unmatched ones where no state is asked for. For administrators.',
+        description: 'Unmatched payments by default. For administrators.',
       },
     })
     .post(
@@ -181,7 +183,8 @@ function reversalRoutes(deps: AdminDeps) {
       response: listOf(ReversalBody),
       detail: {
         summary: 'List chargebacks and refunds that moved nothing',
-        description: 'Those of unknown payments, and those that somebody has to look at. For administrators.',
+        description:
+          'Reversals of unknown payments, and reversals that an administrator must check. For administrators.',
       },
     })
 }

@@ -20,7 +20,7 @@ const MARGIN = {
   charged: Usd,
   cost: NullableUsd,
   margin: NullableUsd,
-  uncosted: Type.String({ description: 'USD charged where the cost is not known; in no margin' }),
+  uncosted: Type.String({ description: 'USD charged with an unknown cost; not part of the margin' }),
   thrownAwayCalls: Count,
   thrownAway: Usd,
 }
@@ -68,7 +68,7 @@ export function adminBillRoutes(deps: AdminDeps) {
       response: MarginsBody,
       detail: {
         summary: 'Get margins by model and day',
-        description: 'What was charged, what providers ask for it, and what is left. For administrators.',
+        description: 'Charges, providers’ costs, and margins. For administrators.',
       },
     })
     .get(

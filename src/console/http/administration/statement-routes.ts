@@ -13,7 +13,7 @@ import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, Id, Reason, U
 const LineBody = Type.Object({
   line: Type.Integer(),
   bookedOn: Type.String({ description: 'yyyy-mm-dd' }),
-  amount: Type.String({ description: 'Decimal, of `currency`; negative for money that left' }),
+  amount: Type.String({ description: 'Decimal, of `currency`; negative for outgoing money' }),
   currency: Type.String(),
   text: Type.String(),
   counterparty: Type.String(),
@@ -64,7 +64,7 @@ export function adminStatementRoutes(deps: AdminDeps) {
           }),
           dateOrder: oneOf(['detect', 'day-first', 'month-first']),
           currency: Type.Optional(
-            Type.String({ pattern: '^[A-Z]{3}$', description: 'Of statements that do not say. ISO 4217.' }),
+            Type.String({ pattern: '^[A-Z]{3}$', description: 'For statements without a currency. ISO 4217.' }),
           ),
         }),
         response: PreviewBody,

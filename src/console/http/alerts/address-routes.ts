@@ -89,9 +89,9 @@ function refusalOf(outcome: Exclude<AskOutcome, { kind: 'asked' }>): GatewayErro
 }
 
 const Question = Type.Object({
-  email: Type.String({ description: 'The address that is to get alerts' }),
-  accountName: Type.String({ description: 'Whose alerts' }),
-  askedBy: orNull(Type.String(), { description: 'The name of whoever asked; null: an operator' }),
+  email: Type.String({ description: 'The new address for alerts' }),
+  accountName: Type.String({ description: 'The account' }),
+  askedBy: orNull(Type.String(), { description: 'Name of the requesting person; null: an operator' }),
 })
 
 /** The routes for a confirmation link's page and its answer. They need no session. */
@@ -109,7 +109,7 @@ export function alertQuestionRoutes(deps: AddressDeps) {
         sameOrigin: true,
         body,
         response: Question,
-        detail: { summary: 'Show whose alerts an address is to get', description: LINK },
+        detail: { summary: 'Show the account whose alerts an address may get', description: LINK },
       },
     )
     .post(

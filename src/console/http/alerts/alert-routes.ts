@@ -40,9 +40,9 @@ const Threshold = (which: string) =>
 const Addresses = Type.Array(
   Type.Object({
     email: Type.String(),
-    isConfirmed: Type.Boolean({ description: 'Whether it gets alerts: somebody has opened its link and said yes' }),
+    isConfirmed: Type.Boolean({ description: 'Whether the address is confirmed, and so gets alerts' }),
   }),
-  { description: 'Who gets alerts of the account beside its owners and those who look after bills' },
+  { description: 'Further recipients of the account’s alerts, besides owners and billing' },
 )
 
 const choicesOf = <Kind extends string>(kinds: readonly Kind[], description: string) =>
@@ -58,14 +58,14 @@ const Settings = Type.Object({
 })
 
 const AlertsBody = titled('Alerts', {
-  isMailPossible: Type.Boolean({ description: 'False where this service sends no mail' }),
-  email: Type.String({ description: 'Where one’s own mails go' }),
+  isMailPossible: Type.Boolean({ description: 'False if this service sends no mail' }),
+  email: Type.String({ description: 'Address of the signed-in person’s mails' }),
   own: choicesOf<AlertKind>(ALERT_KINDS, 'Which of them one gets oneself'),
   scheduled: choicesOf<ScheduledKind>(SCHEDULED_KINDS, 'Which mails one gets at the end of each period'),
   getsAll: Type.Boolean({
-    description: 'Whether one’s role gets those of the whole account, not only of one’s own keys and budget',
+    description: 'Whether the role gets alerts of the whole account, not only of the person’s keys and budget',
   }),
-  account: orNull(Settings, { description: 'null where the member may not see the account’s credit' }),
+  account: orNull(Settings, { description: 'null if the member may not see the account’s credit' }),
 })
 export type AlertsBody = Static<typeof AlertsBody>
 
@@ -97,7 +97,7 @@ function accountRoutes(deps: AlertRouteDeps) {
       response: AlertsBody,
       detail: {
         summary: 'Read alerts',
-        description: 'What the account is alerted of by mail, and which of these mails one gets.',
+        description: 'The account’s alerts by mail, and which of them the signed-in person gets.',
       },
     })
     .patch(
@@ -113,7 +113,7 @@ function accountRoutes(deps: AlertRouteDeps) {
         detail: {
           summary: 'Change alerts of the account',
           description:
-            'Thresholds of the balance; what is left out stays as it is. Each recipient can turn a kind off for themselves.',
+            'Thresholds of the balance; omitted fields are unchanged. Each recipient can turn a kind off for themselves.',
         },
       },
     )
@@ -129,7 +129,8 @@ function accountRoutes(deps: AlertRouteDeps) {
         response: AlertsBody,
         detail: {
           summary: 'Turn a kind of mails off or on',
-          description: 'For oneself, in this account. Mails of one’s own sign-in and membership can’t be turned off.',
+          description:
+            'For the signed-in person in this account. Mails about sign-in and membership can’t be turned off.',
         },
       },
     )

@@ -10,7 +10,7 @@ import { oneOf, orNull } from '@/lib/schemas'
 
 const Window = oneOf(BUDGET_WINDOWS)
 export const Scope = oneOf<StoredBudgetScope>([...BUDGET_SCOPES, 'new_member'], {
-  description: '`new_member`: what members who join are given',
+  description: '`new_member`: the budget of members who join',
 })
 
 export const BudgetBody = titled('Budget', {
@@ -22,9 +22,9 @@ export const BudgetBody = titled('Budget', {
     Type.Object({
       window: Window,
       limitUsd: orNull(Usd, { description: 'null: none' }),
-      grantedUsd: Type.String({ description: 'Added to the limit in this window alone' }),
+      grantedUsd: Type.String({ description: 'Added to the limit in this window only' }),
       spentUsd: Type.String({ description: 'Charged in this window' }),
-      endsAt: orNull(Type.String(), { description: 'When it begins anew; null for `total`' }),
+      endsAt: orNull(Type.String(), { description: 'When the window ends; null for `total`' }),
     }),
   ),
 })
@@ -47,7 +47,7 @@ export const LimitsBody = exactly(
     totalUsd: amount('for ever'),
     givenToMembers: Type.Optional(
       Type.Literal(true, {
-        description: 'Of `new_member`: members who are there and have no budget of their own are given it as well',
+        description: 'For `new_member`: also gives the budget to present members without one',
       }),
     ),
   },

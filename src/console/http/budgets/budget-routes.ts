@@ -39,7 +39,7 @@ const BudgetParams = Type.Object({
 })
 
 const BudgetList = listOf(BudgetBody, {
-  description: 'Those that there are; developers see their own and those of their keys',
+  description: 'All existing budgets; developers see their own and their keys’',
 })
 
 export function budgetRoutes(deps: BudgetRouteDeps) {
@@ -51,7 +51,7 @@ export function budgetRoutes(deps: BudgetRouteDeps) {
       detail: {
         summary: 'List budgets',
         description:
-          'What the account, its members and its keys may spend, and what they have. Of keys, the budget of the month is a limit of the key.',
+          'Limits and spending of the account, its members and its keys. A key’s monthly budget is one of the key’s limits.',
       },
     })
     .get('/:scope/:scopeId', ({ viewer, params }) => detail(deps, viewer, params), {
@@ -60,8 +60,7 @@ export function budgetRoutes(deps: BudgetRouteDeps) {
       response: BudgetBody,
       detail: {
         summary: 'Get the budget of one scope',
-        description:
-          'With every window, those without a limit too: what was spent in them counts as soon as one is set.',
+        description: 'With every window, also without a limit: earlier spending counts once a limit is set.',
       },
     })
     .put(
@@ -85,7 +84,7 @@ export function budgetRoutes(deps: BudgetRouteDeps) {
         detail: {
           summary: 'Set the budget of one scope',
           description:
-            'Holds for the next request, on every gateway; what was spent in a window stays spent. A smaller window above a larger one is a 400.',
+            'Applies to the next request, on every gateway. Earlier spending in a window counts. A smaller window above a larger one is a 400.',
         },
       },
     )
@@ -104,7 +103,7 @@ export function budgetRoutes(deps: BudgetRouteDeps) {
         response: BudgetBody,
         detail: {
           summary: 'Grant more for the window of now',
-          description: 'Once more each time, and gone when the window ends. The audit log has it.',
+          description: 'Each call adds to the grant, which ends with the window. The audit log has it.',
         },
       },
     )

@@ -25,11 +25,11 @@ export function leakedKeyRoutes(deps: LeakedKeyDeps) {
       {
         sameOrigin: true,
         body: exactly({
-          key: Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS, description: 'The text that was found' }),
+          key: Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS, description: 'The text of the found key' }),
         }),
         response: Done,
         detail: {
-          summary: 'Tell of a key that was found in public',
+          summary: 'Report a key that was found in public',
           description:
             'Mails the people who look after the key. Answers alike whether or not there is such a key; its text is not kept. ' +
             '403 `mail_not_configured` where no mail can be sent.',
@@ -50,7 +50,7 @@ export function leakedKeyRoutes(deps: LeakedKeyDeps) {
         body: exactly({ token: Token }),
         response: Done,
         detail: {
-          summary: 'Switch off a key that was found in public',
+          summary: 'Deactivate a key that was found in public',
           description: 'With the token of the mail, which works once, within seven days.',
         },
       },

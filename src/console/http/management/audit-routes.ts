@@ -17,10 +17,10 @@ const AccountAuditEntry = titled('AccountAuditEntry', {
   at: Type.String({ description: 'ISO 8601' }),
   actor: orNull(Type.Object({ userId: Type.String(), email: Type.String() }), {
     description:
-      'Who did it; null for the service and those who run it, of whom `details` and `ip` are not told either',
+      'The person who did it; null for the service and its operators, whose `details` and `ip` are hidden too',
   }),
   action: Type.String({ examples: ['key.create'] }),
-  subject: Type.String({ description: 'The id of what it was done to' }),
+  subject: Type.String({ description: 'The id of the changed object' }),
   details: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
     description: '`managementKey` is the key by which it was done, whose maker is the actor',
   }),
@@ -36,7 +36,7 @@ const AuditQuery = Type.Object({
       description: 'The whole action or its first word: `key`',
     }),
   ),
-  subject: Type.Optional(Type.String({ maxLength: 300, description: 'The whole id of what it was done to' })),
+  subject: Type.Optional(Type.String({ maxLength: 300, description: 'The whole id of the changed object' })),
   from: Type.Optional(DayText),
   to: Type.Optional(DayText),
   ...PAGE,
@@ -50,7 +50,10 @@ export function accountAuditRoutes(deps: AuditRouteDeps) {
       may: 'audit.read',
       query: AuditQuery,
       response: listOf(AccountAuditEntry, { description: 'Newest first' }),
-      detail: { summary: 'What was changed in the account', description: 'By whom, from where and by which request.' },
+      detail: {
+        summary: 'What was changed in the account',
+        description: 'The actor, address and request of each change.',
+      },
     },
   )
 }

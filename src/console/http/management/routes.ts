@@ -45,7 +45,7 @@ const AccountBody = Type.Object({
   kind: oneOf(['personal', 'organisation']),
   managementKey: Type.Object(
     { id: Type.String(), name: Type.String(), scopes: Scopes, expiresAt: NullableText },
-    { description: 'The key that asks' },
+    { description: 'The key of this request' },
   ),
 })
 
@@ -56,7 +56,7 @@ export function managementRoutes(deps: ManagementDeps) {
     {
       detail: operation({
         tag: 'Management',
-        summary: 'The account, and the key that asks',
+        summary: 'The account, and the key of this request',
         description: 'Needs no scope.',
         responseSchema: AccountBody,
         errors: [401, 403, 429, 503],

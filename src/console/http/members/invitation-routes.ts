@@ -41,7 +41,7 @@ const InvitationBody = titled('Invitation', {
   expiresAt: Type.String({ description: 'ISO 8601' }),
 })
 
-const InvitationList = listOf(InvitationBody, { description: 'Those that nobody has answered, newest first' })
+const InvitationList = listOf(InvitationBody, { description: 'Unanswered invitations, newest first' })
 
 const Sent = Type.Object({ invitationId: Type.String() })
 

@@ -34,8 +34,9 @@ export function memberKeyPolicyRoutes(deps: MemberKeyPolicyDeps) {
       params: MemberParams,
       response: PolicyBody,
       detail: {
-        summary: 'What holds for all API keys of a member',
-        description: 'Beside what holds for all of the account: what both allow is allowed. Developers see their own.',
+        summary: 'Get the rules for all API keys of a member',
+        description:
+          'A request needs the permission of these rules and of the account’s rules. Developers see their own.',
       },
     })
     .put('', (caller) => choose(deps, caller, caller.params.userId, caller.body), {
@@ -44,7 +45,7 @@ export function memberKeyPolicyRoutes(deps: MemberKeyPolicyDeps) {
       body: PolicyChanges,
       response: PolicyBody,
       detail: {
-        summary: 'Say what holds for all API keys of a member',
+        summary: 'Set the rules for all API keys of a member',
         description:
           'What is left out stays. Holds for their next request, on every gateway, in the playground too, and for keys that they are given ' +
           'later; until they are no member any more.',

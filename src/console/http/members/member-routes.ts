@@ -29,7 +29,7 @@ const MemberBody = titled('Member', {
   email: Type.String(),
   role: Role,
   isSelf: Type.Boolean(),
-  mayHaveKeys: Type.Boolean({ description: 'Whether the role allows keys of one’s own' }),
+  mayHaveKeys: Type.Boolean({ description: 'Whether the role allows the member to have keys' }),
   activeKeys: Type.Integer({ description: 'Keys of theirs that programs may use now' }),
   createdAt: Type.String({ description: 'Since when, ISO 8601' }),
 })
@@ -59,14 +59,16 @@ const NewCompany = exactly({
 })
 
 const FateOfCredentials = oneOf(['revoke', 'keep'], {
-  description: 'What becomes of keys that they have made and may hold no longer; left out, they are revoked',
+  description: 'What happens to the member’s keys that the new role may not have; omitted: they are revoked',
 })
 
 const CredentialBody = titled('Credential', {
-  kind: oneOf(CREDENTIAL_KINDS, { description: '`service_key`: the account’s own, whose text they know; it stays' }),
+  kind: oneOf(CREDENTIAL_KINDS, {
+    description: '`service_key`: a key of the account whose text the member knows; it stays',
+  }),
   id: Type.String(),
   name: Type.String({ description: 'The name of a key, the address of an invitation' }),
-  roles: Type.Array(Role, { description: 'Whose members may hold it' }),
+  roles: Type.Array(Role, { description: 'The roles that may have it' }),
 })
 const Revoked = Type.Array(CredentialBody, { description: 'What ended with it' })
 
@@ -85,7 +87,7 @@ export function memberRoutes(deps: MemberRouteDeps) {
       response: MemberBody,
       detail: {
         summary: 'Get a member',
-        description: 'What somebody may do in the account, and how many keys they use.',
+        description: 'Each member’s role and number of keys.',
       },
     })
     .get('/members/:userId/credentials', ({ viewer, params }) => credentials(deps, viewer, params.userId), {

@@ -33,7 +33,7 @@ function askRoutes(deps: SessionDeps) {
       {
         signedIn: true,
         response: Type.Object({ pending: Type.Union([PendingAddress, Type.Null()]) }),
-        detail: { summary: 'Which new address waits', description: 'null where none waits for its confirmation.' },
+        detail: { summary: 'Which new address waits', description: 'null if no address waits for its confirmation.' },
       },
     )
     .post(

@@ -54,7 +54,7 @@ export function passwordRoutes(deps: SessionDeps) {
         response: Done,
         detail: {
           summary: 'Choose a new password',
-          description: 'With the token of the mail. Ends every session of the person; they sign in anew.',
+          description: 'With the token of the mail. Ends every session of the person.',
         },
       },
     )

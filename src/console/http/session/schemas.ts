@@ -105,7 +105,7 @@ export const Me = Type.Object({
   role: Role,
   sessionId: Type.String(),
   isEmailVerified: Type.Boolean(),
-  isTotpEnabled: Type.Boolean({ description: 'Whether signing in asks for a code of an authenticator app.' }),
+  isTotpEnabled: Type.Boolean({ description: 'Whether signing in requires a code of an authenticator app.' }),
   createdAt: Type.String({ format: 'date-time' }),
 })
 

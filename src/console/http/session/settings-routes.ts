@@ -30,9 +30,9 @@ function stepUpRoutes(deps: SessionDeps) {
       body: Type.Union([exactly({ code: TotpCode }), exactly({ password: Password })]),
       response: Done,
       detail: {
-        summary: 'Prove again who one is',
+        summary: 'Re-authenticate',
         description:
-          'With a code of the authenticator app or the password. What moves money asks for it: 403 `step_up_required`.',
+          'With a code of the authenticator app or the password. Required before money is moved: 403 `step_up_required`.',
       },
     },
   )
@@ -79,7 +79,7 @@ function totpRoutes(deps: SessionDeps) {
         response: Done,
         detail: {
           summary: 'Remove the authenticator app',
-          description: 'Asks for both steps. Signing in then asks for the password only; its person is told by mail.',
+          description: 'Requires both steps. Signing in then requires the password only; the person gets a mail.',
         },
       },
     )
@@ -94,7 +94,7 @@ function totpRoutes(deps: SessionDeps) {
         response: Type.Pick(TotpSetup, ['backupCodes']),
         detail: {
           summary: 'Make new backup codes',
-          description: 'Asks for both steps. The old ones no longer work; their person is told by mail.',
+          description: 'Requires both steps. The old codes no longer work; the person gets a mail.',
         },
       },
     )
@@ -131,7 +131,7 @@ function listRoutes(deps: SessionDeps) {
         signedIn: true,
         params: Type.Object({ sessionId: Type.String({ minLength: 1, maxLength: 64 }) }),
         response: Done,
-        detail: { summary: 'End one of the own sessions', description: '404 for a session of somebody else.' },
+        detail: { summary: 'End one of the own sessions', description: '404 for another person’s session.' },
       },
     )
     .delete('/sessions', async ({ viewer }) => ({ ended: await endOtherSessions(parts, viewer) }), {

@@ -28,7 +28,7 @@ const Options = Type.Object({
     description: 'What else is available, and from when on it can be moved: until then its payer can take it back',
   }),
   accounts: Type.Array(Type.Object({ accountId: Type.String(), name: Type.String() }), {
-    description: 'The other accounts of which one is an owner',
+    description: 'The person’s other accounts as owner',
   }),
 })
 
@@ -37,13 +37,13 @@ const NewTransferBody = exactly({
   amountUsd: Type.String({ maxLength: 30, description: 'Decimal USD' }),
   key: Type.String({
     pattern: `^[\\w-]{1,${MAX_TRANSFER_KEY_CHARS}}$`,
-    description: 'Chosen anew for each transfer: sent again, the same one moves nothing more',
+    description: 'Idempotency key, new for each transfer: a repetition moves nothing',
   }),
 })
 
 const TransferBody = Type.Object({
   transferId: Type.String({ description: 'The reference in the statements of both accounts' }),
-  isNew: Type.Boolean({ description: 'False where the same transfer had been made before' }),
+  isNew: Type.Boolean({ description: 'False if this transfer was made before' }),
 })
 
 export function transferRoutes(deps: TransferRouteDeps) {

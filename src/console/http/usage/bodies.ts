@@ -86,7 +86,7 @@ export const TotalsBody = Type.Object({
   inputTokens: Type.Integer(),
   outputTokens: Type.Integer(),
   cost: usd('All usage records together, corrections included'),
-  isComplete: Type.Boolean({ description: 'False where there were too many records to add up: these are the newest' }),
+  isComplete: Type.Boolean({ description: 'False if there were too many records: the sums cover the newest' }),
   archivedBefore: archivedBefore('Not null where requests before this moment are archived, and not in these sums'),
 })
 
@@ -100,7 +100,7 @@ export const SeriesBody = Type.Object({
       tokens: Type.Integer({ description: 'Input and output' }),
       cost: usd('Of this hour or day'),
     }),
-    { description: 'Oldest first; hours and days in which nothing happened are left out' },
+    { description: 'Oldest first; hours and days without requests are omitted' },
   ),
   labels: Type.Record(Type.String(), Type.String(), { description: 'What to call each group' }),
   isComplete: Type.Boolean(),

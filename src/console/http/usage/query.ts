@@ -45,7 +45,7 @@ export const SeriesQuery = Type.Composite([FilterQuery, Type.Object({ group: Typ
 export const ExportQuery = Type.Composite([
   FilterQuery,
   Type.Object({
-    format: Type.Optional(oneOf(['csv', 'jsonl'], { description: 'CSV unless it is said', default: 'csv' })),
+    format: Type.Optional(oneOf(['csv', 'jsonl'], { description: 'Default: CSV', default: 'csv' })),
   }),
 ])
 export type ExportQuery = Static<typeof ExportQuery>

@@ -40,14 +40,14 @@ export const RecordDetailBody = Type.Composite([
     ),
     records: Type.Array(
       Type.Object({ recordId: Type.String(), kind: Type.String(), at: Type.String(), cost: Type.String() }),
-      { description: 'Oldest first; more than one where a correction followed' },
+      { description: 'Oldest first; more than one after a correction' },
     ),
     rule: Explained,
     flags: Type.Array(Explained),
-    lines: orNull(Type.Array(PriceLine), { description: "Null where today's prices do not give this cost" }),
+    lines: orNull(Type.Array(PriceLine), { description: "Null if today's prices do not give this cost" }),
     toolLines: Type.Array(ToolLine, { description: 'Tools that ran at the provider; part of the cost' }),
     rounding: orNull(Type.String(), { description: 'What rounding up to 0.000000001 USD added' }),
-    priceNote: orNull(Type.String(), { description: 'Why there are no lines' }),
+    priceNote: orNull(Type.String(), { description: 'The reason why there are no lines' }),
   }),
 ])
 

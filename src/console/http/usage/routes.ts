@@ -28,7 +28,7 @@ const ChoicesBody = Type.Object({
   members: Type.Array(Type.Object({ memberId: Type.String(), name: Type.String() })),
   tags: Type.Array(Type.String(), { description: 'Of the latest 20,000 requests, as `name=value`' }),
   apps: Type.Array(Type.String(), { description: 'Of the latest 20,000 requests' }),
-  tiers: Type.Array(Type.String(), { description: 'What can be asked for beside models' }),
+  tiers: Type.Array(Type.String(), { description: 'Values for filters, besides models' }),
   rules: Type.Array(Explained),
   flags: Type.Array(Explained),
 })

@@ -10,7 +10,7 @@ const Usage = Type.Object(
   {
     promptTokenCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Input, cached tokens included' })),
     cachedContentTokenCount: Count,
-    candidatesTokenCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Output, thoughts left out' })),
+    candidatesTokenCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Output without thoughts' })),
     thoughtsTokenCount: Count,
     toolUsePromptTokenCount: Count,
     totalTokenCount: Count,

@@ -8,7 +8,7 @@ import { orNull } from '@/lib/schemas'
 const NullableText = orNull(Type.String())
 const Count = Type.Integer({ minimum: 0 })
 
-const InputTokens = Type.Integer({ minimum: 0, description: 'Input, cached tokens left out' })
+const InputTokens = Type.Integer({ minimum: 0, description: 'Input without cached tokens' })
 const OUTPUT_USAGE = {
   output_tokens: Type.Integer({ minimum: 0, description: 'Output, thinking included' }),
   cache_creation_input_tokens: Type.Optional(orNull(Count)),

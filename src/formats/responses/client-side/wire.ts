@@ -99,7 +99,7 @@ export const ITEMS = {
 
 /** Any item: its type selects the schema, so that an error names the faulty field. */
 const AnyItem = object({
-  type: optional(Type.String({ description: 'message where it is left out' })),
+  type: optional(Type.String({ description: 'default: message' })),
   role: optional(Type.String()),
   call_id: optional(Type.String()),
 })
@@ -127,8 +127,8 @@ export const ResponsesRequest = titled('ResponsesRequest', {
   input: optional(
     Type.Union([Type.String(), Type.Array(AnyItem, LIMITS.items)], { description: 'a string or an array of items' }),
   ),
-  instructions: optional(Type.String({ description: 'The system prompt of this request alone' })),
-  previous_response_id: optional(Type.String({ description: 'The stored answer that this request goes on from' })),
+  instructions: optional(Type.String({ description: 'The system prompt of only this request' })),
+  previous_response_id: optional(Type.String({ description: 'The stored answer that this request continues' })),
   store: optional(Type.Boolean()),
   include: optional(Type.Array(Type.String(), LIMITS.include)),
   stream: optional(Type.Boolean({ default: false, description: 'true answers with server-sent events' })),
