@@ -21,7 +21,6 @@ export type ChangeKeyOutcome =
   | { kind: 'deleted' }
   /** A key that the service itself uses; it cannot be changed this way. */
   | { kind: 'built_in' }
-  /** The current or new owner may have no key in this account. */
   | { kind: 'no_owner' }
 
 export type KeyRow = typeof apiKeys.$inferSelect

@@ -88,7 +88,6 @@ type ComposeOptions = {
   redisUrl: string
   databaseUrl: string
   logger: Logger
-  /** The metrics of all processes of this gateway, if there are several. */
   exposition?: (() => Promise<string>) | undefined
   tracing?: Tracing | undefined
   /** Whether the ledger is checked regularly. False only in tests whose stores do not belong together. */

@@ -9,7 +9,6 @@ import { randomBase62 } from '@/lib/ids'
 import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
 
 export const DEMO_CREDIT: Nano = nano(10 * NANO_PER_USD)
-/** Its owner's address, which nobody else can have. */
 export const DEMO_EMAIL = 'demo@localhost.example'
 const DEMO_REFERENCE = 'demo-credit'
 const PASSWORD_CHARS = 16

@@ -15,9 +15,7 @@ type LedgerWatchOptions = {
   database: Database
   history: LedgerHistory
   logger: Logger
-  /** Called with the result of every check, also of another gateway's. */
   onReport(report: DriftReport): void
-  /** Pause between two checks of all gateways together. Jittered by a quarter. */
   intervalMs?: number
 }
 

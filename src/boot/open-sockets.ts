@@ -18,7 +18,6 @@ export interface OpenSockets {
   count(): number
   /** The connections accepted by a listener on `localPort`. */
   list(localPort: number): OpenSocket[]
-  /** Shuts a connection down in both directions; the server then closes it. */
   end(socket: OpenSocket): void
   turnAwayNewcomers(localPort: number): void
   /** Closes the listener only: new connections are refused, and existing ones are still served. */
@@ -181,7 +180,6 @@ function dotted(view: DataView, at: number): string {
   return `${view.getUint8(at)}.${view.getUint8(at + 1)}.${view.getUint8(at + 2)}.${view.getUint8(at + 3)}`
 }
 
-/** The soft limit at the process's start; infinite if there is none. */
 function descriptorLimit(): number {
   const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)

@@ -42,7 +42,6 @@ export function serve(config: Config, app: App, options: ServeOptions = {}): Ser
   })
 }
 
-/** The answer to a large body. It closes its connection if too many bytes of such bodies were not read. */
 async function answerLarge(
   request: Request,
   answer: Response | Promise<Response>,

@@ -35,7 +35,6 @@ type Serving = { address: string; reload(): void; stop(signal: NodeJS.Signals): 
 
 /** Stops without waiting for proxies, as this server has never been ready. */
 const AT_ONCE = 'SIGINT'
-/** Command of each of several server processes: main.ts, or the single executable itself. */
 const COMMAND = Bun.isStandaloneExecutable
   ? [process.execPath]
   : [process.execPath, join(import.meta.dir, '..', 'main.ts')]
@@ -54,7 +53,6 @@ type Prepared = {
   threads: Promise<void>
 }
 
-/** How often a supervised process checks that its supervisor still runs. */
 const PARENT_CHECK_MS = 1_000
 
 /** Starts the gateway from an environment. Rejects with a {@link FatalStartError} or EmbeddedServerError that says what to do. */

@@ -8,7 +8,6 @@ interface CountQueue {
   ask(texts: readonly string[], asker: CountAsker): Promise<CountAnswer | undefined>
   /** Call it with the answer to the current question: the next question is sent. */
   answered(answer: CountAnswer): void
-  /** Call it when the thread has ended: all waiting counts fail. */
   giveUp(): void
   isIdle(): boolean
 }

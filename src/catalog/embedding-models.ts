@@ -3,7 +3,6 @@ import type { FaultList } from './check'
 import type { EmbeddingModelFile, ModelFile } from './schema'
 import type { Provider } from './types'
 
-/** A checked entry of either kind. */
 export type AnyModelFile = Omit<ModelFile, 'kind'> & { kind?: 'chat' | 'embedding' }
 
 /** The entry as a chat model's: every input token has the same price, and there is no output. */

@@ -111,7 +111,6 @@ function isAllowed(values: Values, option: string): boolean {
   return values[option] === 'allow' || fail(`--${option} can only be: allow`)
 }
 
-/** A limit, if given. */
 function readLimit(values: Values, option: string, name: keyof typeof MAX_LIMITS): Partial<AccountLimits> {
   if (values[option] === undefined) return {}
   return { [name]: values[option] === 'default' ? null : readOptionalCount(values, option, MAX_LIMITS[name]) }

@@ -36,7 +36,6 @@ type CommandWords = {
   options: Readonly<Record<string, Option>>
 }
 
-/** Needs no stores. */
 type LoneCommand = { runAlone(values: Values, environment: Environment): Promise<CommandResult> }
 
 type StoreCommand = {

@@ -65,7 +65,6 @@ export function readBudget(values: Values, name: string): Nano | null {
   return amount
 }
 
-/** The highest limits that commands accept. */
 export const MAX_LIMITS = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 100_000 }
 
 /** An integer from 1 to `most`; null if the option is missing. */

@@ -2,7 +2,6 @@
 import type { Fault } from '@/lib/fault'
 import { isWeakPassword } from '@/lib/weak-password'
 
-/** Facts about a start that are not in its environment. */
 export type Situation = {
   /** No provider has a key: all answers are simulated. */
   isSimulated?: boolean

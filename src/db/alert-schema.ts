@@ -14,7 +14,6 @@ export const SCHEDULED_KINDS = [
 ] as const
 export type ScheduledKind = (typeof SCHEDULED_KINDS)[number]
 
-/** Kinds of mails that people can turn off; `alerts` is all kinds of alerts. */
 export const OPTIONAL_KINDS = ['alerts', ...ALERT_KINDS, ...SCHEDULED_KINDS] as const
 export type OptionalKind = (typeof OPTIONAL_KINDS)[number]
 

@@ -19,7 +19,6 @@ const schema = {
 }
 
 type DatabaseOptions = {
-  /** Connections of this pool, opened when needed. */
   maxConnections?: number
   /** The server cancels a statement after this time; 0 = never. */
   statementTimeoutMs?: number
@@ -35,12 +34,9 @@ type DatabaseOptions = {
 type StatementListener = (milliseconds: number, error: unknown) => void
 
 export type PoolState = {
-  /** Connections with a running statement or transaction. */
   busy: number
-  /** Open connections without work. */
   idle: number
   connecting: number
-  /** Statements that wait for a connection. */
   waiting: number
 }
 
@@ -101,7 +97,6 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}) {
   }
 }
 
-/** The parts of the driver's statement that report its outcome. */
 type Statement = { resolve(value: unknown): void; reject(error: unknown): void }
 
 /** Returns a function to call when a statement begins; it calls `listener` when the statement ends. */

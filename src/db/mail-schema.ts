@@ -48,7 +48,6 @@ export const mails = pgTable(
   ],
 )
 
-/** Addresses that a mail server has permanently refused. */
 export const refusedMailAddresses = pgTable('refused_mail_addresses', {
   email: text('email').primaryKey(),
   reason: text('reason').notNull(),

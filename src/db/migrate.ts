@@ -158,7 +158,6 @@ async function applyOnce(sql: Sql, migration: Migration, migrations: readonly Mi
   })
 }
 
-/** The newest migration up to this one that is no expansion. */
 function requiredBy({ id }: Migration, migrations: readonly Migration[]): number {
   return Math.max(0, ...migrations.filter((other) => other.id <= id && !other.isExpansion).map((other) => other.id))
 }

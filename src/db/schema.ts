@@ -163,7 +163,6 @@ export const usageRecords = pgTable('usage_records', usageColumnTypes, (table) =
   index('usage_records_gaps_index').on(table.settledAt.desc()).where(sql`${table.countGaps} IS NOT NULL`),
 ])
 
-/** Each column of a usage record, with its name and type in Postgres. */
 export const usageColumns = Object.entries(getTableColumns(usageRecords)).map(([property, column]) => {
   const definition: UsageColumn = USAGE_COLUMNS[property as keyof typeof USAGE_COLUMNS]
   return { ...definition, property, name: column.name, type: column.getSQLType(), isNullable: !column.notNull }

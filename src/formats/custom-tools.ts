@@ -83,7 +83,6 @@ function endOfWhole(text: string): number {
   }
 }
 
-/** The beginning of the arguments, if it is the expected one. */
 function openingOf(text: string): string | undefined {
   return OPENING.exec(text.slice(0, MAX_OPENING))?.[0]
 }

@@ -173,7 +173,6 @@ export type EndpointCall = {
 }
 
 export type Endpoint = {
-  /** The URL of a call, with percent-encoded path segments. */
   url(call: EndpointCall): string
   /** The URL of an embeddings call. Missing for formats without embeddings. */
   embeddingsUrl?(call: Omit<EndpointCall, 'stream'>): string

@@ -58,7 +58,6 @@ type NameOf = (field: string) => string
 
 const ownName: NameOf = (field) => field
 
-/** Nested fields that are omitted, and those bound to some formats. */
 export type InsideVerdict = { unlisted: readonly string[]; bound: readonly BoundField[] }
 
 /** The paths of unknown fields and of constraining fields, without duplicates, such as `tools.function.model`. */

@@ -13,7 +13,6 @@ export type BodySize = { bytes: number; dearValues: number }
 type BodyReading = {
   /** The most values, if not the limit for conversations. */
   maxValues?: number | undefined
-  /** Called with the raw body. */
   onBytes?: ((bytes: Uint8Array) => void) | undefined
   /** Decides when the body may be read and parsed. */
   share?: Partial<BodyShare> | undefined

@@ -65,7 +65,6 @@ type Listed = { entry: ModelEntry; listed: ListedModel }
 
 /** The list and its entries by id or alias, as JSON. */
 export type ModelBodies = {
-  /** The list, filtered by the query. */
   list(query: string): string
   entries: ReadonlyMap<string, string>
 }

@@ -18,7 +18,6 @@ import { newRequestId } from './request-id'
 import type { Share } from './share/share'
 import { allowSilence, endSilence } from './silence'
 
-/** Error format and options of an endpoint. */
 export type PaidEndpoint = {
   format: Format
   /** Its path, in the primary spelling. */

@@ -29,7 +29,6 @@ export interface Unpaid {
   refused(payer: Payer, error: unknown, bytes: number): void
   /** Throws `rate_limited` if the request's address has sent too many invalid keys, before another is looked up. */
   admitStranger(request: Request): void
-  /** Counts an invalid or missing key. */
   stranger(request: Request): void
 }
 

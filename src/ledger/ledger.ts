@@ -88,7 +88,6 @@ export interface Ledger {
   withhold(withholding: Withholding): Promise<WithholdOutcome>
   /** Takes or returns the withheld amount, depending on whether Postgres has its entry. An undecided one expires and is checked again. */
   resolveWithheld(withheld: Withheld): Promise<WithheldFate>
-  /** The account's money now; undefined if the account doesn't exist. One round trip. */
   readBalance(accountId: string): Promise<AccountBalance | undefined>
   recentRecords(accountId: string, limit: number): Promise<RecentRecord[]>
   /** Like {@link recentRecords}, but as whole records. */

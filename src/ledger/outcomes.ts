@@ -157,7 +157,6 @@ export type AccountLimits = Pick<KeyLimits, 'requestsPerMinute' | 'tokensPerMinu
 
 export type AccountState = AccountLimits & { accountId: string; status: AccountStatus }
 
-/** An account as in Postgres, from which the ledger is loaded or rebuilt. */
 export type AccountSnapshot = AccountState & {
   /** Credits minus charges that have reached Postgres. */
   balance: Nano

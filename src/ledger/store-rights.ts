@@ -90,7 +90,6 @@ function wordsOf(line: string, name: string): string[] {
   return line.split(' ').map((word) => (word === '@' ? name : word))
 }
 
-/** An ACL rule for names. */
 function namesRule(family: string, prefix: string): string {
   return `~${prefix}${family === '' ? LEDGER_PATTERN : `${family}*`}`
 }

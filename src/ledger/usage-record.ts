@@ -99,7 +99,6 @@ export type RequestFacts = {
   durationMs: number
   /** The id of the client's answer; undefined if derived from the request's id, or unknown. */
   answerId?: string | undefined
-  /** Why the answer ended; undefined if unknown. */
   finish?: FinishKind | undefined
   /** The following five are for operators only. The provider's cost; undefined if unknown. */
   providerCost?: Nano

@@ -34,7 +34,6 @@ export type LoggerOptions = {
   level: LogLevel
   /** Writes one line including its line feed. Must neither throw nor block. */
   write(line: string): void
-  /** Part of every line. */
   service: string
   /** By default removes texts that look like keys; pass one that also knows this process's secrets. */
   redact?: Redact

@@ -8,7 +8,6 @@ type SentinelAddress = {
   sentinels: { host: string; port: number }[]
   name: string
   database: number
-  /** Whether servers and Sentinels use TLS (`rediss+sentinel://`). */
   isTls: boolean
   username?: string
   password?: string

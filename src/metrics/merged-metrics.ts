@@ -19,9 +19,7 @@ interface MergedProcess {
 }
 
 interface MergedMetrics {
-  /** A process was started, the first of its `name` or as a replacement. */
   start(name: string): MergedProcess
-  /** A process was started to replace a dead one. */
   restarted(): void
   /** All metrics as text. `up` has whether each process has answered. */
   exposition(up: ReadonlyMap<string, boolean>): Promise<string>

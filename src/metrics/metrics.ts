@@ -25,7 +25,6 @@ export interface Metrics {
   /** A call was cancelled: its client disconnected, or another call was faster. `cost` may be unknown. */
   thrownAway(provider: string, cause: ThrownAwayCause, cost: Nano | undefined): void
   repaired(provider: string, repair: Repair): void
-  /** Milliseconds of an answer that were not spent waiting for the upstream. */
   overhead(milliseconds: number): void
   routed(event: RoutingEvent): void
   idempotent(outcome: IdempotencyOutcome): void

@@ -23,15 +23,12 @@ import { createTrafficTotals } from './traffic-totals'
 export interface PrometheusMetrics extends Metrics {
   /** Makes the gauges read `sources` at each scrape. */
   watch(sources: StateSources): void
-  /** Connections were closed because there were too many. */
   connectionsEnded(count: number): void
   depositEvent(provider: string, outcome: string): void
-  /** The outcome of trying to send a mail. */
   mail(outcome: MailOutcome): void
   takesDeposits(provider: string, outcomes: readonly string[]): void
   storedResponse(event: StoredResponseEvent): void
   readonly stores: Pick<StoreMetrics, 'called' | 'timed' | 'queried'>
-  /** This process's counts for its providers. */
   readonly routing: RoutingTotals
   readonly contentType: string
   /** All metrics as text, without secrets. */

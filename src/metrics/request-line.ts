@@ -13,7 +13,6 @@ export type RequestLine = {
   format: FormatName
   readonly route: string
   readonly arrivedMonotonicMs: number
-  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
   /** Undefined until known; stays so for an invalid key. */
   payer: Payer | undefined
@@ -21,7 +20,6 @@ export type RequestLine = {
   stream: boolean | undefined
   /** The last call to a provider, and the number of calls so far. */
   attempt: { model: string; provider: string; attempts: number } | undefined
-  /** Why a started answer failed. */
   fault: GatewayError | undefined
   isWritten: boolean
 }

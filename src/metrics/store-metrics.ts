@@ -20,7 +20,6 @@ export type PoolReading = PoolState & { maxConnections: number; closedCount: num
 
 export type StoreMetrics = {
   called(operation: string, milliseconds: number, isAnswered: boolean): void
-  /** Runs `work`, and counts it as a call. */
   timed<T>(operation: (typeof OTHER_OPERATIONS)[number], work: () => Promise<T>): Promise<T>
   queried(pool: PoolName, milliseconds: number, isAnswered: boolean): void
   watch(sources: ConnectionSources): void

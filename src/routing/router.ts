@@ -45,7 +45,6 @@ export interface Router {
   planEmbedding(request: EmbeddingRequest, permitted: Permitted): EmbeddingPlan
   /** The plan as data, for callers who ask how they are routed. */
   explain(plan: Plan, request: ChatRequest, holdOf: HoldOf): RouteExplanation
-  /** Starts a planned request. */
   begin(plan: Plan, context: RequestContext): Failover
   /** The model that has begun to answer, which the conversation keeps. */
   remember(plan: Plan, modelId: string, session: Session | undefined): void

@@ -43,7 +43,6 @@ export async function findStored(
 type Chain = {
   /** The newest first. */
   links: StoredResponse[]
-  /** The first missing answer. */
   missingId: string | undefined
   sum: ChainSum
 }
@@ -130,7 +129,6 @@ type Resolved = {
 /** The readable items, and the input built from them. */
 type ReferenceTerms = {
   isStoring: boolean
-  /** The earlier answers that the request continues. */
   chain: ChainSum
   beforeReading: BeforeReading
 }

@@ -14,7 +14,6 @@ export type CopyStore = {
   isCrowded(): boolean
 }
 
-/** The answer that has an item. */
 export type ItemOwner = {
   id: string
   /** Size of the whole answer. */

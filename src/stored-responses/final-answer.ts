@@ -6,7 +6,6 @@ import { STORED_ID } from './limits'
 
 export type FinalAnswer = {
   id: string
-  /** The whole answer as JSON. */
   text: string
   output: JsonObject[]
   /** The provider's count of the whole prompt; null if unknown. */

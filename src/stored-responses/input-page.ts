@@ -18,7 +18,6 @@ export type InputPage = { items: JsonObject[]; hasMore: boolean; bytes: number }
 
 /** A page ends with the item that exceeds this. */
 const MAX_PAGE_BYTES = 1024 * 1024
-/** Maximum retries after an answer was deleted meanwhile. */
 const MAX_TRIES = 10
 
 /** One answer of the conversation: its items in memory, or their number in Postgres. */

@@ -8,7 +8,6 @@ import type { ItemOwner } from './copies'
 import { MAX_CHAIN_LINKS, STORED_ID } from './limits'
 import type { NewResponse, StoredResponse } from './stored-items'
 
-/** An account's stored answers. */
 export type StoredTotal = { kept: number; bytes: number }
 
 /** Inserts missing rows, unless the account no longer stores anything. Returns the rows refused for that reason. */
@@ -92,7 +91,6 @@ export async function findRow({ db }: Database, accountId: string, id: string): 
   return row && toStored(row)
 }
 
-/** The size of one answer of a chain, without its content. */
 export type Link = {
   id: string
   parentId: string | null

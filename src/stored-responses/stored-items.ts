@@ -10,9 +10,7 @@ export type StoredResponse = {
   accountId: string
   id: string
   keyId: string
-  /** The answer that the request built on. */
   parentId: string | null
-  /** The caller's model name. */
   model: string
   createdMs: number
   expiresMs: number
@@ -29,7 +27,6 @@ export type StoredResponse = {
   before?: ChainSum
 }
 
-/** The size of a chain of answers. */
 export type ChainSum = { links: number; bytes: number; values: number }
 
 /** The earlier answers to read for a request: bytes, and the tokens that providers counted. */

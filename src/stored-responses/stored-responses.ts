@@ -45,7 +45,6 @@ type Arrived = {
   keyId: string
   body: JsonObject
   bytes: number
-  /** The items to store, if any. */
   keptItems(items: readonly JsonObject[]): JsonObject[] | undefined
   beforeReading: BeforeReading
 }
@@ -84,7 +83,6 @@ type Options = {
   copies: CopyStore
   clock: Clock
   logger: Logger
-  /** Maximum lifetime of answers; 0 = nothing is stored. */
   maxHours: number
   /** Maximum size of all answers of one account. */
   maxBytes: number

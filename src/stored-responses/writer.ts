@@ -10,7 +10,6 @@ import { deleteBeyond, deleteRow, deleteUnwanted, insertRows, readTotal, type St
 import type { NewResponse } from './stored-items'
 
 interface Writer extends BackgroundWorker {
-  /** Whether the queue has room for it. */
   hasRoom(stored: NewResponse): boolean
   push(stored: NewResponse): void
   /** Writes one at once; returns whether it is stored. Never rejects. */

@@ -95,7 +95,6 @@ function countExport(losses: ExportLosses, signal: 'traces' | 'metrics', count: 
   else losses.dropped(signal, 'export_failed', count, result.error)
 }
 
-/** Called by the exporters. */
 export interface ExportLosses {
   exported(signal: ExportSignal, count: number): void
   dropped(signal: ExportSignal, reason: LossReason, count: number, error?: unknown): void

@@ -15,7 +15,6 @@ type StepName = 'plan' | 'reserve' | 'settle'
 /** Our own texts and numbers, or lists of them. */
 export type StepFacts = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
-/** One call to a provider, with its request. */
 export type AttemptStart = { number: number; planned: PlannedTarget } & (
   | { operation: 'chat'; request: ChatRequest }
   | { operation: 'embeddings'; request: EmbeddingRequest }
@@ -24,7 +23,6 @@ export type AttemptStart = { number: number; planned: PlannedTarget } & (
 /** Receives an answer for traces that contain content. */
 export type AnswerListener = { observe(event: ChatEvent): void; observeResponse(response: ChatResponse): void }
 
-/** Receives the events of one call to a provider. */
 export interface AttemptListener {
   /** The headers with which the provider can continue the trace. */
   readonly headers: Record<string, string> | undefined
@@ -34,7 +32,6 @@ export interface AttemptListener {
   began(): void
   /** The error, before or after the first content; undefined: an error of ours. */
   failed(fault: AttemptFault | undefined): void
-  /** Another attempt was faster. */
   outrun(): void
 }
 

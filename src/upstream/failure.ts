@@ -100,7 +100,6 @@ function hostOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : ''
 }
 
-/** The parts of every error. */
 type Known = { cause: string; providerRequestId?: string }
 
 function fromProviderError(error: ProviderError, provider: Provider, known: Known): GatewayError {

@@ -12,7 +12,6 @@ type ModelList = { kind: 'listed'; models: ListedModel[] } | { kind: 'failed'; w
 const TIMEOUT_MS = 30_000
 const MAX_PAGES = 100
 const MAX_PAGE_BYTES = 32 * 1024 * 1024
-/** The longest name of a target in the catalogue. */
 const MAX_NAME = 256
 
 /** Asks a provider, with its first key, for its list of models, each once. `why` is for an operator, and says no secret. */

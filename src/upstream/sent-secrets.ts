@@ -4,7 +4,6 @@ import type { UpstreamFailure } from './failure'
 
 export type SentHeaders = Headers | Readonly<Record<string, string>>
 
-/** Headers without secrets. */
 const PUBLIC = new Set([
   ...['accept', 'accept-encoding', 'anthropic-beta', 'anthropic-version', 'content-length', 'content-type', 'host'],
   ...['traceparent', 'tracestate', 'user-agent', 'x-amz-content-sha256', 'x-amz-date'],

@@ -9,7 +9,6 @@ const KEEP = '24 hours'
 /** Maximum old rows deleted with each batch with a new one: more than are added on average. */
 const MAX_DROPPED = 5_000
 
-/** A request that was charged under an idempotency key, and the API key that sent it. */
 export type ChargedRequest = { requestId: string; keyId: string }
 
 /** Stores which keys `records` charge, in their transaction. No query if none of them has a key. */

@@ -8,7 +8,6 @@ import type { BillingRule, RecordFlag, ToolCharge, UsageRecord } from '@/ledger/
 import { type Nano, nano } from '@/lib/money'
 import type { Asker, SightOf } from './reports'
 
-/** A charged request; a corrected one has its last record with the total cost. */
 type Generation = {
   requestId: string
   answerId: string | null

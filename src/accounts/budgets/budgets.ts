@@ -30,7 +30,6 @@ export type ChangeBudgetOutcome =
   | { kind: 'unknown' }
   /** `smaller`, a window inside `larger`, would get the higher limit. */
   | { kind: 'above_larger'; smaller: BudgetWindow; larger: BudgetWindow }
-  /** No limit to add to, or a key's month, which is one of the key's own limits. */
   | { kind: 'no_limit' }
 
 type StoredLimit = { limit: Nano; grant: Nano; grantAt: number }
@@ -51,7 +50,6 @@ export function createBudgets(database: Database, ledger: Pick<Ledger, 'reloadBu
   }
 }
 
-/** All budgets of the account, ordered by scope and id. */
 async function listBudgets({ db }: Database, accountId: string): Promise<BudgetRows[]> {
   const rows = await db
     .select()

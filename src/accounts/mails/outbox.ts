@@ -113,7 +113,6 @@ export const MAIL_TOKEN = 'mail token'
 /** `accountId`: the account that causes the mail, if any. */
 type MailLink = { token: string; origin: string; accountId?: string }
 
-/** Mails with a link that a person is waiting for. They are sent at once. */
 export interface MailDesk {
   /** Writes a mail whose link ends in `token`. The token is stored encrypted until the mail is sent. */
   post(db: Transaction | Database['db'], to: string, mail: NewMail, link: MailLink): Promise<void>

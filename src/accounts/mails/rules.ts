@@ -1,7 +1,6 @@
 /** Rules of each kind of mail: who waits for it, who may get it, and which hourly limit counts it. The outbox accepts no other kinds. */
 import type { MailKind } from './templates'
 
-/** Hourly limits. They are independent of each other. */
 type Share =
   /** No limit here: requests for such mails were limited before. */
   | 'asked'

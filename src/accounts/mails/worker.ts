@@ -32,7 +32,6 @@ type MailWorkerDeps = {
 }
 
 export interface MailWorker extends BackgroundWorker {
-  /** Call it after writing a mail that a person waits for. */
   hurry(): void
   /** The mails waiting at the last check, and the age of the oldest in seconds. */
   waiting(): { mails: number; seconds: number }

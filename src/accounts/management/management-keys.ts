@@ -25,7 +25,6 @@ type NewManagementKey = {
   scopes: readonly Scope[]
   /** Milliseconds since 1970; null = never. */
   expiresAtMs: number | null
-  /** The responsible owner or admin. */
   createdBy: string
 }
 

@@ -18,7 +18,6 @@ export type ListedMember = {
   name: string
   email: string
   role: AccountRole
-  /** The member's keys that are usable now. */
   activeKeys: number
   createdAt: Date
 }
@@ -26,7 +25,6 @@ export type ListedMember = {
 export type MemberRefusal =
   | { kind: 'not_organisation' | 'unknown_member' | 'last_owner' }
   | { kind: 'not_permitted' }
-  /** People cannot raise their own role. */
   | { kind: 'own_promotion' }
   | AdmissionRefusal
   /** The member has active keys that the new role (or a non-member) may not have. */

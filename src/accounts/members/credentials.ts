@@ -117,7 +117,6 @@ export async function revokeAll(
   }
 }
 
-/** Deactivates an API key on every gateway. */
 export type KeyEnd = { deactivate(keyId: string, accountId: string, by: ChangedBy): Promise<unknown> }
 
 type KeysEnding = { accountId: string; userId: string; by: ChangedBy }

@@ -10,7 +10,6 @@ import { mayDo, seesAllUsage } from './permissions'
 
 export type OwnAccount = { accountId: string; name: string; kind: AccountKind; role: AccountRole }
 
-/** At most this many accounts of a person are listed. Nobody has more. */
 const MAX_LISTED = 200
 const ID = /^[\w-]{1,100}$/
 

@@ -4,7 +4,6 @@ import { accounts } from '@/db/schema'
 import { type Allowed, narrower } from '@/ledger/allowed'
 import type { KeyLimits } from '@/ledger/outcomes'
 
-/** Rules for all keys of an account; null = no limit. */
 export type KeyPolicy = Allowed & { maxKeyAgeDays: number | null }
 
 /** When a key was made and when its secret was last rotated. The service's own keys are not rotated. */

@@ -26,7 +26,6 @@ export function latestPeriod(unit: Unit, atMs: number): Period {
   return { unit, from: utcDayOf(from), to: utcDayOf(next - MS_PER_DAY), before: utcDayOf(before) }
 }
 
-/** The start of the period that contains `at`, or of the one `back` periods earlier. */
 function startOf(unit: Unit, atMs: number, back: number): number {
   const at = new Date(atMs)
   if (unit === 'month') return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - back, 1)

@@ -9,7 +9,6 @@ export type Share = { name: string; cost: number }
 export type UsageDigest = {
   requests: number
   cost: number
-  /** In the preceding period. */
   requestsBefore: number
   costBefore: number
   /** The most expensive ones, in that order. */
@@ -17,7 +16,6 @@ export type UsageDigest = {
   keys: Share[]
   /** Only for a whole account; without service keys. */
   members: Share[]
-  /** The account's current balance. */
   balance: number
   /** Spent by the whole account in the seven days before today. */
   spentInWeek: number

@@ -123,7 +123,6 @@ async function lockBoth(
   return undefined
 }
 
-/** The reason to refuse a new transfer, except too little credit. */
 async function obstacleTo(
   transaction: Transaction,
   { fromAccountId, toAccountId, amount }: NewTransfer,

@@ -63,7 +63,6 @@ function addWord(sum: number[], word: string): void {
   }
 }
 
-/** Each input as a text; a token array becomes a text of numbers. */
 function textsOf(input: JsonValue | undefined): string[] {
   if (!Array.isArray(input)) return [String(input ?? '')]
   if (typeof input[0] === 'number') return [input.join(' ')]

@@ -44,7 +44,6 @@ export function readinessChecks(
   ]
 }
 
-/** Uses the probe in progress, or one of the last moment. */
 async function ofStore(
   watch: StoreWatch,
   tell: (state: StoreState) => string | undefined,

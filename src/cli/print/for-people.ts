@@ -40,7 +40,6 @@ function textsOf(row: Row): Record<string, string> {
   return Object.fromEntries(flattened(row).map(([name, value]) => [labelOf(name), textOf(value)]))
 }
 
-/** Turns a name such as `accountId` into words. */
 function labelOf(name: string): string {
   return name
     .replaceAll('.', ' ')
@@ -58,7 +57,6 @@ function textOf(value: unknown): string {
   return plain(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
-/** Replaces control characters. */
 function plain(text: string): string {
   return text.replace(CONTROL, '�')
 }

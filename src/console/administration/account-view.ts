@@ -15,7 +15,6 @@ export type AccountView = Account & {
   balance: AccountBalance | undefined
   users: AccountUser[]
   keys: KeyListing[]
-  /** The newest of each. */
   entries: AccountEntry[]
   orders: Order[]
 }

@@ -68,7 +68,6 @@ export function createAdministration(deps: AdministrationDeps) {
     viewAccount: viewAccount.bind(null, { database, ledger, accounts, apiKeys, orders }),
     changeAccountStatus: (by: Administrator, { accountId, status, reason }: StatusChange) =>
       accounts.setStatus(accountId, status, { by: auditOrigin(by), reason }),
-    /** Sets the limits for all keys of an account together; null: the catalogue's. */
     changeAccountLimits: (by: Administrator, change: LimitsChange) =>
       changeAccountLimits(database, ledger, { ...change, by: auditOrigin(by) }),
     /** Moves money within the limit; above it, asks for a second administrator. */

@@ -5,7 +5,6 @@ import type { CircuitState } from '@/routing/health/circuit-breaker'
 import { providerKeyId, targetId } from '@/routing/health/target-id'
 import type { Router } from '@/routing/router'
 
-/** Sums of routing events in this process. */
 type RoutingCounts = {
   /** By provider, then by outcome: `answered` or a fault class. */
   attempts: ReadonlyMap<string, ReadonlyMap<string, { count: number; milliseconds: number }>>

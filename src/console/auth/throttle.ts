@@ -11,10 +11,8 @@ export interface Throttle {
   attempt(...limits: Limit[]): Promise<void>
   /** Uncounts one attempt, because it was successful. */
   giveBack(...limits: Limit[]): Promise<void>
-  /** Resets the counts after a successful attempt. */
   forgive(...limits: Limit[]): Promise<void>
   remember(name: string, subject: string, seconds: number): Promise<void>
-  /** Whether `subject` is remembered; false if Redis is unreachable. */
   isRemembered(name: string, subject: string): Promise<boolean>
   /** Marks a single-use subject as used: false if it was used in the last `seconds`. */
   takeOnce(name: string, subject: string, seconds: number): Promise<boolean>

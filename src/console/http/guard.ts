@@ -129,7 +129,6 @@ export function guarded<const Prefix extends string>(
   return new Elysia({ name, prefix, tags: [tag] }).use(guard(deps))
 }
 
-/** API documentation of guarded routes: authentication and possible errors. */
 const BY_ANYBODY = { security: [], [ERRORS]: [403, 500, 503] } as object
 const BY_A_PERSON = { security: BY_SESSION, [ERRORS]: [401, 403, 404, 429, 500, 503] } as object
 const BY_AN_ADMINISTRATOR = { ...BY_A_PERSON, [ERRORS]: [401, 403, 404, 500, 503] } as object
@@ -252,7 +251,6 @@ async function requireSession(deps: GuardDeps, request: Request): Promise<Viewer
   return viewer
 }
 
-/** Requests of management keys, already authorised with the rights of an admin. */
 const managed = new WeakMap<Request, { member: Member; path: string }>()
 
 /** Admits `request` of a management key to the route of `path`, and to no other. */

@@ -4,9 +4,7 @@ import { createBudget, type Lease } from '@/lib/quota/budget'
 import { SHARED } from '@/limits/shared-resources'
 
 export interface Reads {
-  /** Waits for a slot. Throws `overloaded` if none is free in time. */
   begin(request: Request, accountId: string): Promise<void>
-  /** Frees the slot. Repeated calls are harmless. */
   end(request: Request): void
 }
 

@@ -17,7 +17,6 @@ import type { SearchOptions, SearchPage } from './record-search'
 /** Records per page: some hundred kilobytes of text. No connection is used between pages, however slow the client is. */
 const PAGE_SIZE = 1_000
 
-/** An export format: its header, and the row of a record. */
 type RecordFormat = { start: string; rowOf(record: ListedRecord): string }
 
 /**

@@ -4,11 +4,8 @@ import { madeByCondition, type Sight } from './usage-filter'
 
 type FilterChoices = {
   keys: { keyId: string; name: string }[]
-  /** Recently used models, by id. */
   models: string[]
-  /** Everybody who has a key or made a request, by name. */
   members: { memberId: string; name: string }[]
-  /** Tags of the latest requests, sorted. */
   tags: string[]
   apps: string[]
 }

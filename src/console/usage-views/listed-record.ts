@@ -49,7 +49,6 @@ export type ListedRecord = SeenRecord & {
   position: RecordPosition
   usage: Usage
   inputTokens: number
-  /** The part of the cost for provider-run tools. */
   tools: readonly ToolCharge[]
 }
 

@@ -6,7 +6,6 @@ export type EventMessage = { headers: ReadonlyMap<string, string>; payload: Uint
 
 interface EventStreamParser {
   push(bytes: Uint8Array): EventMessage[]
-  /** Why the bytes are no valid event stream; undefined while they are valid. */
   fault(): string | undefined
   isOpen(): boolean
 }

@@ -4,7 +4,6 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/
 import { type Authorizer, CredentialError } from './authorizer'
 import type { Token, TokenSource } from './token-source'
 
-/** Timeout of a token endpoint. */
 const TIMEOUT_MS = 10_000
 const MAX_ANSWER_CHARS = 65_536
 /** Longer error texts may quote a secret, so only a short code is used. */

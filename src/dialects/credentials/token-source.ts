@@ -23,7 +23,6 @@ export interface TokenSource {
 }
 
 type SourceOptions = {
-  /** Requests a token. Rejects with a CredentialError. */
   fetchToken(): Promise<Token>
   clock?: Clock
   random?: () => number

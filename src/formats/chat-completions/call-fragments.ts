@@ -9,7 +9,6 @@ import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 import { decodeSignature } from './signature'
 import { decodeArguments } from './tool-calls'
 
-/** A fragment's parts, `''` if missing; `key` identifies its call. */
 export type CallFragment = {
   key: string
   id: string

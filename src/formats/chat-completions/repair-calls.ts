@@ -20,7 +20,6 @@ export class CallRepair {
   private readonly sorter = new CallSorter(openCall)
   private told = 0
 
-  /** Adds the edits for the fragments of one delta at `path`. */
   repair(put: Put, path: JsonEdit['path'], fragments: JsonValue[]): void {
     for (const [index, fragment] of fragments.entries()) {
       if (isJsonObject(fragment)) this.repairFragment(put, [...path, index], fragment)

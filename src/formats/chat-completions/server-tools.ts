@@ -12,7 +12,6 @@ const SEARCH: ServerToolKind = {
   unsaidUses: 1,
 }
 
-/** Names for the catalogue's prices. */
 export const SERVER_TOOLS = [SEARCH.name]
 
 /** The search requested by `web_search_options`. */

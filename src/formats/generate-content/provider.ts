@@ -44,7 +44,6 @@ function url(call: EndpointCall): string {
   return `${modelUrl(call)}:${call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 
-/** The URL of a model, to which a verb is appended. */
 function modelUrl({ baseUrl, apiVersion = DEFAULT_VERSION, model }: Omit<EndpointCall, 'stream'>): string {
   return `${baseUrl}/${apiVersion}/models/${model.split('/').map(encodeURIComponent).join('/')}`
 }

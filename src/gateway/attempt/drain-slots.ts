@@ -40,7 +40,6 @@ export function readingOnOf(deps: ReadingDeps, accountId: string, provider: Prov
   return onDisconnect.kind === 'abort' ? undefined : new ReadingOn(deps, accountId, provider.name, onDisconnect)
 }
 
-/** Handles a call for a complete answer when its client disconnects. */
 export class ReadingOn {
   private giveBack: (() => void) | undefined = undefined
 
@@ -51,7 +50,6 @@ export class ReadingOn {
     private readonly policy: Exclude<Provider['onDisconnect'], { kind: 'abort' }>,
   ) {}
 
-  /** Whether the call continues without its client. */
   get isUnderWay(): boolean {
     return this.giveBack !== undefined
   }

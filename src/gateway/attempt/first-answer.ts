@@ -74,13 +74,11 @@ export abstract class Attempts<
 
   protected abstract tell(winner: OpenAttempt<Started>): Soon<Response>
 
-  /** The response for the client. If no attempt has an answer, throws the first target's error. */
   answer(): Promise<Response> {
     this.goOn(undefined)
     return this.told.promise
   }
 
-  /** Called when an attempt has ended. Never throws. */
   ended(attempt: OpenAttempt<Started>): void {
     const { result, error } = attempt
     if (!result) this.fail(error)
@@ -88,7 +86,6 @@ export abstract class Attempts<
     else this.win(attempt)
   }
 
-  /** Checks whether an attempt has been silent for too long. */
   onDue(): void {
     this.dueAtMs = coarseNowMs() + LOOK_MS
     const [eldest] = this.underWay

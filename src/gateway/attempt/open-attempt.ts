@@ -12,14 +12,12 @@ import type { ReadingOn } from './drain-slots'
 /** No answer: the caller's error if no other target answers, and the fault for the failover. */
 export type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
 
-/** A result other than a failure; `source` is a stream still being read. */
 export type Outcome = { kind: string; source?: { abort(): void } }
 
 /** Created when a permit is used; gets the result of its call. */
 export class OpenAttempt<Started extends Outcome> implements CallHandle {
   /** The timeout of the current call; undefined before a call. */
   deadline: CallHandle['deadline'] = undefined
-  /** Whether its result is no longer wanted. */
   isDropped = false
   /** Reads its call on after the client disconnects; undefined if the call must end then. */
   readingOn: ReadingOn | undefined = undefined

@@ -46,7 +46,6 @@ type Counter = { usage: JsonObject; holders: (JsonObject | undefined)[] }
 const NO_EVENTS: readonly ChatEvent[] = []
 const NO_NAMES: readonly string[] = []
 
-/** The pattern of one stream; `decoder` reads its events. */
 export class RepeatPattern {
   private latest: RepeatedItem | undefined
   private isKnown = false

@@ -27,7 +27,6 @@ export interface StreamSource {
   next(): Promise<StreamBatch>
   /** Sends all further batches to `sink` as its output is read. If its reader stops, {@link next} continues with the rest. */
   pipeThrough(sink: BatchSink): ReadableStream<Uint8Array>
-  /** Whether anything has arrived, even a comment. */
   hasSent(): boolean
   /** Whether the provider has sent its finish reason: only its last events are missing. */
   isFinished(): boolean

@@ -3,7 +3,6 @@
 /** A variable value: without a name a string, found by its value; with one, found by it: a string, or an integer of ≤ 15 digits. */
 export type TemplateSlot = { name?: string; isCount: boolean; value: string }
 
-/** The text around the slots, and which slots are counts. */
 export type TextTemplate = { literals: string[]; isCount: boolean[] }
 
 const QUOTE = 0x22

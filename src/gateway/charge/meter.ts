@@ -158,7 +158,6 @@ export class Meter {
     return this.sawOutput
   }
 
-  /** Why the answer ended, if known, without building a reading. */
   finishKind(): FinishKind | undefined {
     return this.finish?.kind
   }
@@ -167,7 +166,6 @@ export class Meter {
     return this.sawEnd
   }
 
-  /** Whether the model has reasoned, visibly or not. */
   hasReasoned(): boolean {
     return this.sawReasoning || (this.usage?.reasoning ?? 0) > 0
   }
@@ -207,7 +205,6 @@ export class Meter {
     this.deliveredMs ??= milliseconds
   }
 
-  /** The time of that; null before any delivery. */
   firstTokenMs(): number | null {
     return this.deliveredMs
   }

@@ -28,7 +28,6 @@ export type SettleDeps = {
   crashPoint: CrashPoint
 }
 
-/** Lists failed requests for their account, in the background. */
 type FailureNotes = {
   note(failure: { requestId: string; payer: Payer; format: FormatName; model: string; error: GatewayError }): void
 }

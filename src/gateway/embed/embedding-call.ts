@@ -35,7 +35,6 @@ export type EmbeddingRequestCall = {
   embeddings: Embeddings
   request: EmbeddingRequest
   body: JsonObject
-  /** Fires when the client disconnects. */
   signal: AbortSignal
   onEnd(): void
   line: RequestLine

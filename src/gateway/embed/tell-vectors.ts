@@ -82,7 +82,6 @@ function whole(answers: readonly EmbeddingAnswer[]): EmbeddingAnswer {
   return { vectors: answers.flatMap((answer) => ('vectors' in answer ? answer.vectors : [])), usage: null }
 }
 
-/** The caller's fields that a target was not sent. */
 function leftOutOf({ request, format }: EmbeddingRequestCall, { planned }: Permit): readonly string[] {
   const { provider, quirks } = planned.target
   if (provider.format !== format.name) return [...request.nativeFields, ...(request.unlisted ?? [])]

@@ -12,12 +12,10 @@ export interface HoldKeeper extends BackgroundWorker {
   openCount(): number
 }
 
-/** An open hold. */
 export interface Renewable {
   /** When it must be renewed next, by the monotonic clock; set by the keeper. */
   renewAtMs: number
   readonly accountId: string
-  /** The current values to record. */
   renewal(): Renewal
 }
 

@@ -18,9 +18,7 @@ export interface WrittenFile {
   readonly isFound: false
   /** Whether the disk has refused nothing so far. */
   isSound: boolean
-  /** Adds a line for the next {@link flush}. */
   add(settlement: Settlement): void
-  /** Writes the added lines. Throws if the disk refuses. */
   flush(): void
   /** Flushes everything and closes the file. Resolves once it is on disk. */
   end(): Promise<void>
@@ -31,7 +29,6 @@ type FileOptions = {
   nowMs: number
   /** Milliseconds for which written lines are collected before a sync. */
   syncMs: number
-  /** Called after a disk error. */
   onFailure(error: unknown): void
   /** Syncs a file; default: the system call. */
   syncData?: ((descriptor: number) => Promise<void>) | undefined

@@ -48,7 +48,6 @@ export class ChatOffer implements Offer {
   }
 }
 
-/** Plans conversations and makes their offers. */
 export class ChatNegotiation extends Negotiation<ChatOffer> {
   private readonly asked: Asked
 

@@ -10,7 +10,6 @@ import type { PlannedTarget } from '@/routing/plan/plan'
 /** A request as sent and as decoded. `text` is the body as JSON, if copying it is cheaper than serialising again. */
 export type Asked = { request: ChatRequest; body: JsonObject; bodyBytes: number; text?: string | undefined }
 
-/** A request as planning, reserving and usage records need it. */
 export type ArrivedRequest = {
   requestId: string
   payer: Payer

@@ -6,13 +6,11 @@ import type { Hold } from '@/gateway/hold/hold'
 import type { Clock } from '@/lib/clock'
 import type { Metrics } from '@/metrics/metrics'
 
-/** Facts that only the headers contain. */
 export type HeaderFacts = {
   /** Milliseconds spent waiting for upstreams before the answer began. */
   upstreamMs: number
   /** The output limit that the balance could pay, if the caller set none and the model's own was too expensive. */
   loweredCap: number | undefined
-  /** Fields of the caller's body that the provider was not sent. */
   leftOut: readonly string[]
 }
 

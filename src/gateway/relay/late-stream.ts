@@ -14,7 +14,6 @@ type LateStream = {
   context: AnswerContext
   /** The headers known before an answer. */
   headers: Record<string, string>
-  /** The answer, whose body takes over once it exists. */
   answering: Promise<Response>
   /** Called if there is no answer: ends the hold, and returns the client's error. */
   onFailure(error: unknown): Promise<GatewayError>
@@ -68,7 +67,6 @@ function takeOver(
   return state.isGone ? body.cancel() : body.pipeTo(client).catch(() => undefined)
 }
 
-/** The answer's stream; undefined if there is none and the client got the error. */
 async function answerOf(
   state: State,
   { client, context, answering, onFailure }: LateStream,

@@ -26,7 +26,6 @@ import { StreamWriter } from './stream-writer'
 
 type StreamInput = {
   source: StreamSource
-  /** Items read before the commit point. */
   held: StreamItem[]
   pending: Promise<StreamBatch> | undefined
   /** Whether the items are the provider's own events; false if made from a complete answer. */
@@ -166,7 +165,6 @@ async function judge(relay: Relay, text: string, rest: StreamBatch): Promise<voi
   return take(relay, rest)
 }
 
-/** Stops the provider, since the answer exceeds its limit. */
 async function cut(relay: Relay, text: string): Promise<void> {
   if (!relay.close('cut')) return
   const { answer, source, writer } = relay

@@ -24,7 +24,6 @@ export type Client = {
   /** The client's stream framing: the format's own, unless the path requires another. */
   readonly framing: Framing
   readonly wantsStream: boolean
-  /** Fires when the client disconnects. */
   readonly signal: AbortSignal
   /** Text to add after a complete stream's end, in the framing's form. */
   readonly epilogue: ((answer: SettledAnswer) => string) | undefined
@@ -98,7 +97,6 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
     return isUsageStated(this.charge)
   }
 
-  /** Frees the slot after an internal error. */
   crash(): void {
     this.permit.ended(true)
     this.listener?.failed(undefined)

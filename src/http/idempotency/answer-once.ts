@@ -25,7 +25,6 @@ const REPLAYED_HEADER = 'idempotent-replayed'
 
 type Asker = {
   from: From
-  /** Fires when the client disconnects. */
   signal: AbortSignal
   /** Whether the answer is a stream, once there is one. */
   isStream(): boolean

@@ -164,7 +164,6 @@ export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOp
   }
 }
 
-/** An account's Redis keys, which share a slot. A claim is named by the digest of its key. */
 function namesOf(accountId: string) {
   const prefix = `idempotency:{${accountId}}:`
   return {

@@ -13,19 +13,15 @@ export type OperationDeps = {
   finishUnseenMs: number
 }
 
-/** What the use case needs for a request with an idempotency key. */
 export type Once = {
   /** Replaces the client's signal: fires when nobody waits for the answer any more. */
   signal: AbortSignal
-  /** Reports how the answer ended. */
   onSettled(ending: Ending, charge: Charge): void
-  /** Reports that a started stream has no answer. */
   failed(): void
 }
 
 interface Operation {
   readonly once: Once
-  /** Stores a complete answer. */
   keep(response: Response): Promise<Response>
   record(response: Response, body: ReadableStream<Uint8Array>): Response
   fail(): Promise<void>

@@ -86,12 +86,10 @@ type CommonOptions = {
   summary: string
   description: string
   parameters?: readonly Parameter[]
-  /** The schema of a successful response, as JSON unless `responseType` is set. */
   responseSchema?: TSchema
   responseType?: string
   /** Possible error statuses; a format may replace one by its own. */
   errors: readonly number[]
-  /** Whether no API key is needed. */
   isPublic?: boolean
 }
 

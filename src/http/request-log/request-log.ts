@@ -15,9 +15,7 @@ export interface RequestLog {
   refused(line: RequestLine, request: Request, error: unknown, status: number, isLate?: boolean): void
   /** The request got the answer of an earlier one. */
   replayed(line: RequestLine, originalRequestId: string, status: number): void
-  /** The request was answered without a provider, for free. */
   answeredFree(line: RequestLine): void
-  /** Logs the number of omitted lines. */
   stop(): void
 }
 

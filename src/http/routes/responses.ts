@@ -90,7 +90,6 @@ async function refuseCompaction(deps: HttpDeps, format: Format, request: Request
   }
 }
 
-/** The log line of a request that cannot be answered here. */
 function openRefusal(deps: HttpDeps, { name: format }: Format, { signal }: Request, route: string): RequestLine {
   const arrivedMonotonicMs = deps.clock.monotonic()
   return openLine({ event: 'chat', requestId: newRequestId(), format, route, arrivedMonotonicMs, signal })

@@ -7,7 +7,6 @@ import type { KeyUsage, Payer } from '@/ledger/outcomes'
 import type { JsonObject } from '@/lib/json'
 import type { Share } from './share'
 
-/** A free request whose body is not read yet. */
 export type FreeRequest = {
   key: KeyUsage
   /** Reads the body, in its turn. Throws like readJsonBody, and `overloaded`. */

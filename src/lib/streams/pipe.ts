@@ -6,11 +6,9 @@ export type PipeSink<Chunk> = {
   received(): void
   /** Called before the first chunk. */
   start(pipe: PipeEnd): Promise<void> | undefined
-  /** Handles one chunk, in order. */
   transform(chunk: Chunk): Promise<void> | undefined
   /** The source has ended, or failed with this error; bytes sent meanwhile are still read. */
   flush(failure: unknown): Promise<void> | undefined
-  /** The reader cancelled. */
   cancel(): void
 }
 

@@ -175,7 +175,6 @@ function spentInMonth(key: KeyListing, nowMs: number): Nano {
   return key.spentMonth === month ? key.spentThisMonth : ZERO_NANO
 }
 
-/** What a key may be given, and the key as it is. */
 type KeyBounds = {
   catalog: Catalog
   ceilings: DefaultLimits

@@ -51,7 +51,6 @@ export type KeyDeps = GuardDeps & {
   changeAddresses(accountId: string, addresses: Addresses, by: ChangedBy): Promise<unknown>
 }
 
-/** A member who performs an operation on keys. */
 type KeyContext = Caller & { deps: KeyDeps }
 /** On one key. */
 type OneKey = KeyContext & { params: { id: string } }

@@ -3,7 +3,6 @@ import { BUCKETS, fingerprint } from './fingerprint'
 import { splitPrompt } from './instruction'
 import { readStructure, STRUCTURE, type Structure } from './structure'
 
-/** The scorer's input. Overwritten by the next call of {@link encodePrompt}. */
 type EncodedPrompt = {
   structure: Structure
   /** Distinct buckets: first those of the instruction, then those of the material. */

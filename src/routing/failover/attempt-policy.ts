@@ -13,7 +13,6 @@ export type NextStep =
   | { kind: 'next-model' }
   | { kind: 'stop' }
 
-/** The state of a request after a failed attempt. */
 export type AttemptState = {
   attemptsHere: number
   /** All attempts of this request. */

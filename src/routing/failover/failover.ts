@@ -25,7 +25,6 @@ import { inTurn } from './target-turns'
 /** The time limit until the first content, over all attempts. */
 export const DEADLINE_MS = 600_000
 
-/** The caller, the conversation, whether it is a stream, and a signal for a disconnect. */
 export type RequestContext = {
   accountId: string
   conversation?: Conversation | undefined
@@ -137,7 +136,6 @@ async function tryTaken(failover: FailoverState): Promise<Permit | undefined> {
   return (await waitForSlot(failover, open)) ?? (await tryAnyway(failover, open))
 }
 
-/** Why no attempt was made. */
 function refusalOf({ signal, overload, restMs }: FailoverState): GatewayError {
   if (signal.aborted) return new GatewayError('client_gone', 'The client left before a model provider was asked.')
   return overload ?? (restMs === undefined ? tooLate() : resting(restMs))

@@ -29,7 +29,6 @@ export type RoutingParts = {
   notify: RoutingListener
   /** Ids of targets that a request is trying as a last resort: one request per target. */
   trials: Set<string>
-  /** Waits, or less if `signal` fires. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 

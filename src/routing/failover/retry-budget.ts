@@ -2,7 +2,6 @@
 import type { Clock } from '@/lib/clock'
 
 export interface RetryBudget {
-  /** Counts one request. */
   noteRequest(): void
   /** Takes one retry, or returns false if the minute's share is used up. */
   takeRetry(): boolean

@@ -22,7 +22,6 @@ export type RoutingEvent =
 
 export type RoutingListener = (event: RoutingEvent) => void
 
-/** The current state of routing. */
 export type RoutingStatus = {
   circuits: CircuitStatus[]
   keys: Map<string, KeyRest>

@@ -14,7 +14,6 @@ import { createSampleWindow, type SampleWindow, type WindowTotals } from './samp
 
 export type CircuitState = 'closed' | 'open' | 'half-open'
 
-/** The outcome of an admitted call. */
 export type CallOutcome =
   /** The answer has begun. */
   | 'answered'
@@ -40,7 +39,6 @@ export interface CircuitBreaker {
   enter(id: string, slowAfterMs: number, isForced?: boolean): CircuitCall | undefined
   /** Counts a failure after the answer had begun. */
   noteBroken(id: string): void
-  /** Recent share of failed or slow outcomes, 0 to 1. */
   failureRate(id: string): number
   /** Another gateway's circuit is open, for `remainingMs` at most. */
   adopt(id: string, remainingMs: number): void

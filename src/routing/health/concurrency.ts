@@ -25,7 +25,6 @@ export interface ConcurrencyLimiter {
   list(): { provider: string; inFlight: number; queued: number; limit: number }[]
 }
 
-/** Maximum wait of a request for a slot. */
 const MAX_WAIT_MS = 2_000
 /** Requests that may wait for each slot. */
 const QUEUED_PER_SLOT = 1

@@ -14,7 +14,6 @@ type HealthState = 'open' | 'cooling' | 'out' | number
 export type HealthNote = { subject: string; state: HealthState; remainingMs: number; isOwn: boolean }
 
 export interface HealthExchange {
-  /** Shares a state with the others. Returns at once and never throws. */
   publish(subject: string, state: HealthState, forMs: number): void
   withdraw(subject: string): void
   /** Requests are coming: makes reads soon and frequent. Without I/O, so it may be called for each request. */

@@ -8,7 +8,6 @@ export interface PerAccount<V> {
   of(accountId: string): Map<string, V>
 }
 
-/** Maximum accounts per process. */
 const MAX_ACCOUNTS = 10_000
 
 export function createPerAccount<V>(): PerAccount<V> {

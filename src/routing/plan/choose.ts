@@ -8,7 +8,6 @@ import { type Requirements, wantsReasoning } from './requirements'
 import type { RouteView } from './route-view'
 import { type Candidate, type Ranked, rankCandidates } from './score'
 
-/** A tier's choice and its reasons. */
 export type TierChoice = {
   tier: Tier
   features: RequestFeatures

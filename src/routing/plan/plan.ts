@@ -134,7 +134,6 @@ function withSortOfName(catalog: Catalog, request: ChatRequest): ChatRequest {
 
 const NO_WISH: RoutePreferences = { order: [], only: [], ignore: [] }
 
-/** The first target of each model. */
 function firstOfEach(targets: readonly PlannedTarget[]): PlannedTarget[] {
   const seen = new Set<Model>()
   return targets.filter(({ model }) => !seen.has(model) && seen.add(model))

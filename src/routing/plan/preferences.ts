@@ -8,7 +8,6 @@ import type { Unmet } from './requirements'
 import type { RouteView } from './route-view'
 import type { Ranked } from './score'
 
-/** The data for applying the preferences. */
 type Judged = {
   preferences: RoutePreferences
   targetsOf: (model: Model) => readonly Target[]

@@ -9,7 +9,6 @@ export type RequestKind = 'chat' | 'code' | 'mathematics' | 'extraction' | 'tool
 
 /** Strengths are from 0 to 1. */
 export type RequestFeatures = {
-  /** Our estimate of the whole input. */
   inputTokens: number
   /** The user's turn that counts as the hardest: 0 is the last with text, 1 the one before. */
   turnsBack: number

@@ -6,7 +6,6 @@ import { pricesFor } from '@/catalog/price'
 import type { Model } from '@/catalog/types'
 import { costNano, type Nano } from '@/lib/money'
 
-/** One candidate and its current health. */
 export type Candidate = {
   model: Model
   /** Whether any of its targets would be admitted now. */
@@ -37,7 +36,6 @@ type Strategy = {
 }
 
 const SMART: Strategy = { weights: { quality: 3, price: 1, latency: 0.2, health: 2 }, demand: 1.3 }
-/** The strategies by their names in the catalogue. */
 const STRATEGIES: ReadonlyMap<string, Strategy> = new Map([
   ['smart', SMART],
   ['fast', { weights: { quality: 3, price: 0.4, latency: 2, health: 2 }, demand: 0.8 }],

@@ -22,7 +22,6 @@ export interface Stickiness {
 
 /** After a longer pause, a conversation has lost its prompt cache anyway. */
 export const SESSION_SECONDS = 15 * 60
-/** Maximum conversations per process. */
 export const MAX_SESSIONS = 50_000
 /** Maximum wait of a request for Redis. */
 const RECALL_TIMEOUT_MS = 25

@@ -8,7 +8,6 @@ import { PROBES, type ProbeName } from './probes'
 /** `untried`: the model lacks the capability in the catalogue, or nothing of it worked. */
 type Verdict = 'works' | 'fails' | 'untried'
 
-/** The outcome of one target of one model. */
 export type Trial = Record<ProbeName, Verdict> & {
   model: string
   /** The provider's own name of the model. */

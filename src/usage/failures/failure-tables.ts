@@ -47,7 +47,6 @@ type AccountDay = { accountId: string; dayMs: number }
 
 /** Maximum listed requests of an account per day, by all gateways together. */
 export const MAX_LISTED_PER_DAY = 10_000
-/** Rows per statement. */
 const BATCH_SIZE = 500
 
 /** Writes both in one transaction and returns full days ({@link MAX_LISTED_PER_DAY}). Rows are locked in a fixed order. */
@@ -135,7 +134,6 @@ async function memberFinder(transaction: Transaction, counts: readonly FailureCo
   }
 }
 
-/** Returns the new ones. */
 async function insertListed(transaction: Transaction, listed: readonly ListedFailure[]): Promise<Kind[]> {
   const { accountId, failedAt, keyId, memberId, status, code } = failedRequests
   const inserted: Kind[] = []

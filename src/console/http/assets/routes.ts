@@ -23,7 +23,6 @@ const CONTENT_SECURITY_POLICY = [
 
 /** A year: changed content gets another file name. */
 const IMMUTABLE = 'public, max-age=31536000, immutable'
-/** For files with a constant name. */
 const A_DAY = 'public, max-age=86400'
 const HIDDEN = { detail: { hide: true } }
 

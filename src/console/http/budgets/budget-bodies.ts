@@ -81,7 +81,6 @@ export function fieldOf(window: BudgetWindow): string {
   return FIELDS[window]
 }
 
-/** A scope's budget: limits with grants, spent and held amounts. */
 export type Known = {
   limits: Partial<Record<BudgetWindow, { limit: Nano; grant: Nano; grantAt: number }>>
   spent: Record<BudgetWindow, number>

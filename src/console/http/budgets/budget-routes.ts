@@ -149,7 +149,6 @@ function bodyOf(of: Parameters<typeof budgetBody>[0], known: Known, isWhole: boo
 
 const fieldIn = (scope: string, scopeId: string) => (scope === 'account' ? scope : `${scope}:${scopeId}`)
 
-/** The ledger's amounts; empty for an unknown scope. */
 function countedOf(
   now: Awaited<ReturnType<Ledger['readBudgets']>>,
   scope: string,

@@ -10,7 +10,6 @@ import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
 import type { ManagementOperation } from '@/people/manage'
 
-/** A route of the application; only the parts used here. */
 export type MountedRoute = { method: string; path: string; hooks: object }
 
 type RouteHooks = {

@@ -8,7 +8,6 @@ import { requestIdOf } from '@/http/request-id'
 
 export type SessionDeps = GuardDeps & { auth: Auth }
 
-/** All routes below this prefix concern the requesting person. */
 export const SESSION_PREFIX = '/dashboard/api/session'
 
 /** The sender of `request`. */

@@ -53,14 +53,12 @@ const EitherCode = Type.Union([TotpCode, BackupCode], {
   description: 'A code of the authenticator app, or a backup code, which is used up.',
 })
 
-/** A new address, with proof of the requester's identity. */
 export const NewAddress = exactly({
   email: Email,
   password: Password,
   code: Type.Optional(EitherCode),
 })
 
-/** Proof of both sign-in steps. */
 export const BothSteps = exactly({
   password: Password,
   code: EitherCode,

@@ -78,7 +78,6 @@ export function toRecordDetailBody(detail: RecordDetail): Static<typeof RecordDe
   }
 }
 
-/** The labelled lines of the record's page; empty values are omitted. */
 function factsOf(record: ListedRecord) {
   const told = tellRecord(record)
   return SEEN_COLUMNS.flatMap(({ property, seen: { label }, kind }) => {

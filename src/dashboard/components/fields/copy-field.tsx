@@ -3,7 +3,6 @@ import { ActionIcon, Box, CopyButton, Group, Text, Tooltip } from '@mantine/core
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 
 type CopyFieldProps = {
-  /** The label, such as `Reference`, also for the button's screen reader text. */
   label: string
   value: string
   /** The displayed text, such as with spaces; `value` is what is copied. */

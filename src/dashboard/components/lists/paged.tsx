@@ -8,7 +8,6 @@ import { ShowMore } from './show-more'
 
 type PagedProps<Item> = {
   query: UseInfiniteQueryResult<InfiniteData<{ items: Item[] }>>
-  /** Shown if the list is empty. */
   empty: ReactNode
   children: (items: Item[]) => ReactNode
 }

@@ -16,7 +16,6 @@ import { openMoneyDialog } from './money-dialog'
 import { eventWords, formatAmount, mismatchWords } from './words'
 
 type OrderDrawerProps = {
-  /** Undefined: closed. */
   orderId: string | undefined
   close(): void
 }

@@ -10,7 +10,6 @@ export type { BudgetBody } from '@/console/http/budgets/budget-bodies'
 const BUDGETS = ['budgets'] as const
 const FIELDS = { day: 'dayUsd', week: 'weekUsd', month: 'monthUsd', total: 'totalUsd' } as const
 
-/** The form's fields: each limit as text, empty for none. */
 export type LimitFields = Record<(typeof FIELDS)[BudgetWindow], string>
 export type BudgetWindow = BudgetBody['windows'][number]['window']
 

@@ -25,7 +25,6 @@ export function InvitationPage() {
   return <Offer token={token} email={viewer.data.email} />
 }
 
-/** Shown before there is something to decide, or with an error. */
 function Waiting({ error, retry }: { error?: Error; retry?: () => unknown }) {
   return (
     <PublicFrame title="Invitation">

@@ -143,7 +143,6 @@ function PlainText({ text }: { text: string }) {
   )
 }
 
-/** A line of facts below an answer, completed while it streams. */
 function AnswerFacts({ turn }: { turn: Turn }) {
   const { model, provider, record, firstTokenMs, requestId, state } = turn
   if (model === undefined) return null

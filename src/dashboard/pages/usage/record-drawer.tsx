@@ -13,7 +13,6 @@ import { RecordDetails } from './record-details'
 import { useUsageRecord } from './usage-data'
 
 type RecordDrawerProps = {
-  /** Undefined: closed. */
   requestId: string | undefined
   close(): void
 }

@@ -36,7 +36,6 @@ export class CallReader {
     return this.take(readLegacyFragment(call))
   }
 
-  /** Ends every open call; nothing may be pushed after it. */
   end(): ChatEvent[] {
     if (this.isEnded) return []
     this.isEnded = true

@@ -142,7 +142,6 @@ function encodeResult(encoding: Encoding, toolCallId: string, result: ToolResult
   })
 }
 
-/** Adds the carried instructions to the last user message, or to a new one. */
 function flushCarried(encoding: Encoding): void {
   if (encoding.carried.length === 0) return
   const parts = encoding.carried

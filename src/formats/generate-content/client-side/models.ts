@@ -4,7 +4,6 @@ import { Type } from '@sinclair/typebox'
 import type { ListedModel, ModelListing } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
 
-/** The list of models and tiers in this format. */
 export const modelListing: ModelListing = {
   field: 'models',
   entrySchema: Type.Object({ name: Type.String(), displayName: Type.String() }),

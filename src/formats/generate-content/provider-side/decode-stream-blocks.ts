@@ -148,7 +148,6 @@ export class BlockReader {
     this.finish ??= () => reason
   }
 
-  /** Called at the stream's end: closes what is open, and emits the finish reason if there is one. */
   end(): ChatEvent[] {
     if (!this.finish) return [...this.closeText(), ...this.closeCall(false)]
     return [

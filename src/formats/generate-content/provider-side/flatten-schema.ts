@@ -79,7 +79,6 @@ function overlay(first: JsonObject, second: JsonObject, scope: SchemaScope): Jso
   return both
 }
 
-/** The longest chain of references. */
 const MAX_REFERENCES = 64
 const MERGE_BYTES = 16
 const KEY_BYTES = 1

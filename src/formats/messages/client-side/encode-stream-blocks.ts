@@ -21,7 +21,6 @@ type BlockEvent = Extract<ChatEvent, { block: number }>
 
 type Segment = {
   kind: 'text' | 'thinking' | 'tool'
-  /** Text that is not written yet. */
   parts: string[]
   isOpen: boolean
   isEnded: boolean

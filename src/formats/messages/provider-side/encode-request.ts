@@ -180,7 +180,6 @@ const DEFAULT_EFFORT = 'medium'
 
 type EncodedReasoning = { thinking?: JsonObject; effort?: string }
 
-/** Why the API would refuse any thinking, or thinking with a budget, for this request. */
 type ThinkingObstacles = { any?: string; budget?: string }
 
 /**

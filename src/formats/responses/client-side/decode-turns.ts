@@ -24,7 +24,6 @@ type PlacedItem = { item: WireAnyItem; path: string }
 const CALLS: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call'])
 const OUTPUTS: ReadonlySet<unknown> = new Set(['function_call_output', 'custom_tool_call_output'])
 
-/** The conversation, settings from later items, and items that only providers of this format read. */
 export type DecodedTurns = {
   system: TextBlock[]
   turns: Turn[]

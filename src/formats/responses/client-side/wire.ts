@@ -50,7 +50,6 @@ const CustomToolCall = object({
   input: optional(Type.String()),
 })
 
-/** The output of a function or custom tool. */
 const CallOutput = object({ call_id: optional(Type.String()), output: Content })
 
 const ReasoningTexts = Type.Array(
