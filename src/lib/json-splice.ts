@@ -11,16 +11,44 @@ export function replaceStringInJson(text: string, path: readonly string[], curre
   const name = JSON.stringify(path[path.length - 1] ?? '')
   const at = text.indexOf(name)
   // A name that occurs once is the one that was parsed: inside a string its quotes would be escaped.
-  if (at !== -1 && text.lastIndexOf(name) === at && !maySpellNamesInEscapes(text)) {
+  if (at !== -1 && text.indexOf(name, at + 1) === -1 && !maySpellNamesInEscapes(text)) {
     const old = JSON.stringify(current)
-    for (const separator of [':', ': ']) {
-      const start = at + name.length + separator.length
-      if (text.startsWith(separator + old, at + name.length))
-        return text.slice(0, start) + fresh + text.slice(start + old.length)
-    }
+    const replaced = replaceAfter(text, at + name.length, old, fresh)
+    if (replaced !== undefined) return replaced
   }
   const span = findStringSpan(text, path)
   return span ? text.slice(0, span.start) + fresh + text.slice(span.end) : text
+}
+
+/** Replaces the value `old` of the name that ends at `nameEnd`; undefined if another value follows. */
+function replaceAfter(text: string, nameEnd: number, old: string, fresh: string): string | undefined {
+  for (const separator of [':', ': ']) {
+    const start = nameEnd + separator.length
+    if (text.startsWith(separator + old, nameEnd)) return text.slice(0, start) + fresh + text.slice(start + old.length)
+  }
+  return undefined
+}
+
+/** Clients write short fields before or after the conversation. Searching all of a long text takes a nanosecond for each character. */
+const NEAR_CHARS = 512
+
+/** The same as {@link replaceStringInJson} for a field of the outermost object, if each of its names occurs once. */
+function replaceOwnString(text: string, field: string, current: string, value: string): string {
+  const name = JSON.stringify(field)
+  const at = placeNearEnds(text, name)
+  const replaced =
+    at === -1 ? undefined : replaceAfter(text, at + name.length, JSON.stringify(current), JSON.stringify(value))
+  return replaced ?? replaceStringInJson(text, [field], current, value)
+}
+
+/** Where the outermost object has `name`, if no bracket lies between it and the object's start or end; -1 if that is not so. */
+function placeNearEnds(text: string, name: string): number {
+  const head = text.slice(0, NEAR_CHARS)
+  const first = head.indexOf(name)
+  if (first !== -1 && !/[[{]/.test(head.slice(1, first))) return first
+  const tail = text.slice(-NEAR_CHARS)
+  const last = tail.lastIndexOf(name)
+  return last !== -1 && /^[^\]}]*}$/.test(tail.slice(last)) ? text.length - tail.length + last : -1
 }
 
 /**
@@ -33,7 +61,7 @@ export function copyJson(text: string, before: JsonObject, after: JsonObject): s
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const [old, fresh] = [before[name], after[name]]
     if (fresh === old) continue
-    if (typeof old === 'string' && typeof fresh === 'string') copy = replaceStringInJson(copy, [name], old, fresh)
+    if (typeof old === 'string' && typeof fresh === 'string') copy = replaceOwnString(copy, name, old, fresh)
     else if (old === undefined) added += `,${JSON.stringify(name)}:${JSON.stringify(fresh)}`
     else return undefined
   }

@@ -112,6 +112,28 @@ describe('a copy with fields changed', () => {
     )
   })
 
+  /** Longer than what is searched at either end. */
+  const LONG = JSON.stringify('line\n'.repeat(200))
+
+  test.each([
+    ['first', `{"model":"@","messages":[${LONG}]}`],
+    ['first, with spaces', `{ "model": "@", "messages": [${LONG}] }`],
+    ['last', `{"messages":[${LONG}],"model":"@"}`],
+    ['last, with spaces', `{ "messages": [${LONG}], "model" : "@" }\n`],
+    ['amid long fields', `{"messages":[${LONG}],"model":"@","tools":[${LONG}]}`],
+    ['after a nested one near the start', `{"a":{"model":"x"},"messages":[${LONG}],"model":"@"}`],
+    ['far before a nested one near the end', `{"b":${LONG},"model":"@","messages":[${LONG}],"a":{"model":"x"}}`],
+    ['amid nested ones near both ends', `{"a":{"model":"x"},"b":${LONG},"model":"@","c":${LONG},"d":[{"model":"x"}]}`],
+    ['after its name as a value', `{"user":"model","messages":[${LONG}],"model":"@"}`],
+    ['between brackets in strings', `{"user":"}]{[","model":"@","stop":"}]{[","messages":[${LONG}]}`],
+    ['before its text in a string', `{"messages":[${LONG}],"model":"@","user":"\\"model\\":\\"x\\"}"}`],
+    ['spelt with escapes', `{"\\u006dodel":"@","messages":[{"model":"x"},${LONG}]}`],
+  ])('a copy changes the outermost field where it is %s', (_, document) => {
+    const text = document.replace('@', 'x')
+    const before = JSON.parse(text) as JsonObject
+    expect(copyJson(text, before, { ...before, model: 'svc/y' })).toBe(document.replace('@', 'svc/y'))
+  })
+
   test('no copy is made if a field is missing, or is not a string', () => {
     const text = '{"model":"a","messages":["\\n"],"max_tokens":5}'
     const before = JSON.parse(text) as JsonObject
