@@ -141,14 +141,14 @@ describe('an invited person', () => {
     await page.waitForURL(`**/a/${person.viewer.accountId}`)
   })
 
-  test.each([
-    ['x', 'x'],
-    ['9,000 characters', 'x'.repeat(9_000)],
-    ...['%00', '..%2F', '%C3%BC', '%zz'].map((token) => [token, token] as const),
-  ])('a dead link in %s is explained', async (_, token) => {
-    const page = await open(`/dashboard/invitation#token=${token}`, { cookie: person.cookie })
-    await page.getByText('This invitation is not valid, or no longer. Ask for a new one.').waitFor()
-    await page.getByText('It works once, for 7 days').waitFor()
+  test('a dead link is explained, whatever its token', async () => {
+    const page = await open('/docs', { cookie: person.cookie })
+    for (const token of ['x', 'x'.repeat(9_000), '%00', '..%2F', '%C3%BC', '%zz']) {
+      await page.goto('about:blank')
+      await page.goto(`${gateway.url}/dashboard/invitation#token=${token}`)
+      await page.getByText('This invitation is not valid, or no longer. Ask for a new one.').waitFor()
+      await page.getByText('It works once, for 7 days').waitFor()
+    }
   })
 
   test('an invited person who is signed in as somebody else signs out and continues', async () => {
