@@ -146,7 +146,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     flusher,
     createSweeper({ ledger, logger, onExpired: (count) => metrics.flagged('expired', count) }),
     createOutboxWorker(database, ledger, logger),
-    ...[topUps.expiry, mails.worker, ...(mails.alerts ? [mails.alerts] : [])],
+    ...[topUps.expiry, mails.worker, ...[mails.alerts, topUps.autoTopUp].filter((one) => one !== undefined)],
   ]
   const watch = createLedgerWatch({ redis: workerRedis, database, history, logger, onReport: metrics.drift })
   if (options.watchesLedger ?? true) workers.push(watch)

@@ -1,4 +1,5 @@
 import type { Config } from '@/config/config'
+import { createTopUpWorker } from '@/console/orders/auto-top-up/worker'
 import { createDepositDesk, type DepositDesk } from '@/console/orders/deposits/deposit-desk'
 import {
   createSandboxProvider,
@@ -25,6 +26,8 @@ export type TopUps = {
   depositDesk: DepositDesk | undefined
   sandbox: SandboxProvider | undefined
   expiry: BackgroundWorker
+  /** Undefined if no provider saves cards. */
+  autoTopUp: BackgroundWorker | undefined
 }
 
 type TopUpParts = {
@@ -37,7 +40,7 @@ type TopUpParts = {
   onDeposit(provider: string, outcome: string): void
 }
 
-/** Wires what credit is bought with: orders, payment methods, listeners. The expiry worker is not started yet. */
+/** Wires what credit is bought with: orders, payment methods, listeners. The workers are not started yet. */
 export function assembleTopUps({ config, service, database, ledger, clock, logger, onDeposit }: TopUpParts): TopUps {
   const { deposit: settings, reversibleDays, orderUsd } = config.topUps
   const sandbox = settings?.provider === 'sandbox' ? sandboxOf(settings.webhookSecrets, database, clock) : undefined
@@ -51,7 +54,8 @@ export function assembleTopUps({ config, service, database, ledger, clock, logge
   const ordersDeps = { database, ledger, clock, logger, seller, methods, amounts, reversibleDays }
   const orders = createOrders(ordersDeps)
   const depositDesk = deposit && createDepositDesk({ provider: deposit, orders, logger, onOutcome: onDeposit })
-  return { orders, ordersDeps, depositDesk, sandbox, expiry: createExpiryWorker(orders, logger) }
+  const autoTopUp = deposit?.cards && createTopUpWorker(orders, logger)
+  return { orders, ordersDeps, depositDesk, sandbox, expiry: createExpiryWorker(orders, logger), autoTopUp }
 }
 
 function sandboxOf(kept: readonly string[] | undefined, database: Database, clock: Clock): SandboxProvider {

@@ -39,12 +39,13 @@ export function shownKey(key: KeyListing) {
 
 /** An order's contents and state. */
 export function shownOrder(order: Order) {
-  const { orderId, accountId, reference, method, state, createdAt, expiresAt, claimedAt } = order
+  const { orderId, accountId, reference, method, origin, state, createdAt, expiresAt, claimedAt } = order
   return {
     orderId,
     accountId,
     reference,
     method,
+    origin,
     state,
     amountUsd: usdOfCents(order.amountCents),
     paidUsd: usdOfCents(order.paidCents),

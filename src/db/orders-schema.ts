@@ -1,5 +1,5 @@
 /** The tables of orders and payments, for typed queries (src/db/migrations/0007_orders.sql). */
-import { bigint, index, integer, jsonb, pgTable, text, timestamp, unique } from 'drizzle-orm/pg-core'
+import { bigint, boolean, index, integer, jsonb, pgTable, text, timestamp, unique } from 'drizzle-orm/pg-core'
 
 export type BankDetails = {
   beneficiary: string
@@ -17,6 +17,28 @@ export type Parties = {
   seller: { name: string; address: string | null; vatId: string | null }
   customer: { name: string; email: string; country: string | null; vatId: string | null }
 }
+
+/** A saved card, as its provider names it. It has no card number. */
+export type SavedCard = {
+  /** The provider's ids of the card's owner and of the card. */
+  customer: string
+  id: string
+  brand: string
+  lastFour: string
+  expMonth: number
+  expYear: number
+}
+
+/** Who made an order: a customer, or the gateway because the balance was low. */
+export const ORDER_ORIGINS = ['customer', 'auto_top_up'] as const
+export type OrderOrigin = (typeof ORDER_ORIGINS)[number]
+
+/**
+ * Why an auto top-up is off. `card_gone`: removed at the provider. `card_refused`: the bank or the provider refuses the card for good.
+ * `declined`: too many failures in a row. `returned`: a payment was refunded or charged back.
+ */
+export const STOP_REASONS = ['person', 'card_removed', 'card_gone', 'card_refused', 'declined', 'returned'] as const
+export type StopReason = (typeof STOP_REASONS)[number]
 
 export const ORDER_METHODS = ['bank_transfer', 'deposit'] as const
 export type OrderMethod = (typeof ORDER_METHODS)[number]
@@ -46,6 +68,7 @@ export const ORDER_EVENT_KINDS = [
   'reversal_kept',
   'processing',
   'failed',
+  'confirmation_needed',
 ] as const
 export type OrderEventKind = (typeof ORDER_EVENT_KINDS)[number]
 
@@ -114,6 +137,9 @@ export const orders = pgTable(
     paidAt: moment('paid_at'),
     /** When to ask the provider whether an event was lost; null: there is nothing to ask. */
     lookAt: moment('look_at'),
+    origin: text('origin').$type<OrderOrigin>().notNull().default('customer'),
+    /** The card that pays an auto top-up, as it was at the start; null for other orders. */
+    card: jsonb('card').$type<SavedCard>(),
     /** As they were at the first payment; null until then. */
     parties: jsonb('parties').$type<Parties>(),
     updatedAt: moment('updated_at').notNull(),
@@ -123,6 +149,22 @@ export const orders = pgTable(
     index('orders_account_index').on(table.accountId, table.createdAt.desc(), table.id.desc()),
   ],
 )
+
+/** The auto top-up of an account, and its saved card. */
+export const autoTopUps = pgTable('auto_top_ups', {
+  accountId: text('account_id').primaryKey(),
+  provider: text('provider').notNull(),
+  card: jsonb('card').$type<SavedCard>(),
+  cardSavedAt: moment('card_saved_at'),
+  cardPage: text('card_page'),
+  belowCents: cents('below_cents'),
+  amountCents: cents('amount_cents'),
+  /** The most that is charged in a day, UTC. */
+  dailyCents: cents('daily_cents'),
+  isOn: boolean('is_on').notNull().default(false),
+  onSince: moment('on_since'),
+  stopped: text('stopped').$type<StopReason>(),
+})
 
 export const orderEvents = pgTable('order_events', {
   id: text('id').primaryKey(),

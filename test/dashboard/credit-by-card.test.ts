@@ -148,6 +148,89 @@ describe('credit by card', () => {
   })
 })
 
+describe('an automatic top-up', () => {
+  test('takes a card on the page of Stripe, charges it when the balance is low, and lists the charge', async () => {
+    stripe.taxPercent = 19
+    const page = await withCard()
+    await page.getByText('Visa ending in 4242', { exact: true }).waitFor()
+    await page.getByText('Expires 12/2040').waitFor()
+    await page.getByText('Your balance is below the amount, so the card is charged at once.').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Turn on' }).click()
+    await page.getByRole('status', { name: 'State of the automatic top-up' }).getByText('On', { exact: true }).waitFor()
+    await topUp()
+    const latest = page.getByRole('listitem').filter({ hasText: '$50.00' })
+    await latest.getByText(': paid').waitFor()
+    expect(await available()).toBe(50 * USD)
+    await latest.getByRole('link').click()
+    await page.getByText('Visa ending in 4242, automatic').first().waitFor()
+    await page.getByText('You paid $59.50, of which $9.50 is tax.').waitFor()
+    await page.getByRole('link', { name: 'Receipt', exact: true }).click()
+    const total = page.getByText('Total: ')
+    await total.waitFor()
+    expect(await total.textContent()).toBe('Total: $59.50')
+    expect(await page.getByRole('row', { name: 'Tax' }).textContent()).toBe('Tax$9.50')
+    await expectAccessible(page)
+  })
+
+  test('says what to do if the bank asks, and is armed again once that is paid', async () => {
+    const page = await withCard()
+    for (const card of stripe.cards.values()) card.behaviour = 'authentication_required'
+    await page.getByRole('button', { name: 'Turn on' }).click()
+    await page.getByRole('button', { name: 'Turn off' }).waitFor()
+    await topUp()
+    const latest = page.getByRole('listitem').filter({ hasText: '$50.00' })
+    await latest.getByText('waiting for payment').waitFor()
+    await latest.getByRole('link').click()
+    await page.getByText('Your bank asks you to confirm this payment').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Pay $50.00' }).click()
+    await page.getByRole('button', { name: 'Pay with a card that asks the bank' }).click()
+    await page.getByRole('button', { name: 'Confirm' }).click()
+    await page.getByText('The credit is on your account').waitFor()
+    expect(await available()).toBe(50 * USD)
+  })
+
+  test('ends with its card, and tells why it is off, on a phone too', async () => {
+    const page = await withCard({ width: 360, colorScheme: 'dark' })
+    for (const card of stripe.cards.values()) card.behaviour = 'stolen_card'
+    await page.getByRole('button', { name: 'Turn on' }).click()
+    await page.getByRole('button', { name: 'Turn off' }).waitFor()
+    await topUp()
+    await page.reload()
+    await page.getByText('The bank or the payment provider refuses the saved card.').waitFor()
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Remove card' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove card' }).click()
+    await page.getByText('No card is saved').waitFor()
+    expect(stripe.cards.values().toArray().at(-1)?.customer).toBeNull()
+  })
+
+  test('refuses an amount below the threshold, at its field', async () => {
+    const page = await withCard()
+    await page.getByLabel('Buy this much').fill('9')
+    await page.getByRole('button', { name: 'Turn on' }).click()
+    await page.getByText('The amount must be from 10 to 10000 USD.').waitFor()
+    await expectAccessible(page)
+  })
+})
+
+/** The credit page after a card was saved on the page of Stripe. */
+async function withCard(look: Look = {}): Promise<Page> {
+  const page = await open('/dashboard/credit', look)
+  await page.getByText('No card is saved').waitFor()
+  await page.getByRole('button', { name: 'Save a card' }).click()
+  await page.getByRole('heading', { name: 'Card page of the stub' }).waitFor()
+  await page.getByRole('button', { name: 'Save card' }).click()
+  await page.getByRole('button', { name: 'Turn on' }).waitFor()
+  return page
+}
+
+async function topUp(): Promise<void> {
+  await gateway.gateway.deps.dashboard.orders.topUpDue()
+}
+
 type Look = { width?: number; colorScheme?: 'light' | 'dark' }
 
 function open(path: string, look: Look = {}): Promise<Page> {

@@ -1,5 +1,6 @@
 /**
- * Stripe on loopback, as far as deposits need it: sessions, their hosted page, refunds, disputes, signed webhooks. It keeps
+ * Stripe on loopback, as far as deposits need it: sessions, their hosted page, saved cards and their charges, refunds, disputes,
+ * signed webhooks. It keeps
  * Stripe's rules on idempotency keys, states and parameters that a gateway could break.
  */
 import Stripe from 'stripe'
@@ -15,6 +16,11 @@ type StubSession = Json & {
   payment_intent: string | null
 }
 
+/** What a charge of a saved card comes to: `ok`, or the code of its failure. */
+type Behaviour = 'ok' | 'authentication_required' | 'insufficient_funds' | 'stolen_card' | 'expired_card'
+
+type StubCard = Json & { id: string; customer: string | null; behaviour: Behaviour }
+
 export type StubEvent = Json & { id: string; type: string }
 
 export interface StripeStub {
@@ -22,6 +28,10 @@ export interface StripeStub {
   /** Every request, e.g. `POST /v1/checkout/sessions`. */
   readonly calls: { line: string; form: URLSearchParams; headers: Headers }[]
   readonly sessions: Map<string, StubSession>
+  /** Saved cards, also those that were removed. */
+  readonly cards: Map<string, StubCard>
+  /** Charges of saved cards, oldest first. */
+  readonly intents: (Json & { id: string; status: string; metadata: Json })[]
   /** Every event that has happened, oldest first. */
   readonly events: StubEvent[]
   /** Is asked before each request; a response takes the place of the stub's own. After the work if `isLate`. */
@@ -36,7 +46,9 @@ export interface StripeStub {
   begin(sessionId: string): StubEvent
   settle(sessionId: string, isPaid: boolean): StubEvent
   expire(sessionId: string): StubEvent
-  /** Takes `amount` cents back. */
+  /** Saves a card on the page of a session. Returns its event. */
+  saveCard(sessionId: string, card?: { behaviour?: Behaviour; last4?: string; country?: string | null }): StubEvent
+  /** Takes `amount` cents of a session or a charge back. */
   refund(sessionId: string, amount: number): StubEvent
   failRefund(refundId: string): StubEvent
   dispute(sessionId: string, amount: number): StubEvent
@@ -68,10 +80,12 @@ export function stripeHeader(body: string, secret = STRIPE_SECRET, at = Date.now
 export function startStripeStub(): StripeStub {
   const calls: StripeStub['calls'] = []
   const sessions = new Map<string, StubSession>()
+  const cards: StripeStub['cards'] = new Map()
+  const intents: StripeStub['intents'] = []
   const refunds: Json[] = []
   const disputes: Json[] = []
   const events: StubEvent[] = []
-  const answers = new Map<string, { form: string; body: object }>()
+  const answers = new Map<string, { form: string; given: { status?: number; body: object } }>()
   let count = 0
   const next = (prefix: string) =>
     `${prefix}_${(++count).toString().padStart(6, '0')}${crypto.randomUUID().slice(0, 8)}`
@@ -93,6 +107,10 @@ export function startStripeStub(): StripeStub {
     return session
   }
 
+  function paymentIntentOf(id: string): unknown {
+    return sessions.get(id)?.payment_intent ?? intents.find((intent) => intent.id === id)?.id
+  }
+
   function complete(id: string, paymentStatus: StubSession['payment_status']): StubSession {
     const session = sessionOf(id)
     if (session.status !== 'open') throw new Error(`session ${id} is ${session.status}`)
@@ -105,7 +123,7 @@ export function startStripeStub(): StripeStub {
   }
 
   const stub: StripeStub = {
-    ...{ url: '', calls, sessions, events, intercept: undefined, webhookUrl: undefined, taxPercent: 0 },
+    ...{ url: '', calls, sessions, cards, intents, events, intercept: undefined, webhookUrl: undefined, taxPercent: 0 },
     pay: (id) => happen('checkout.session.completed', complete(id, 'paid')),
     begin: (id) => happen('checkout.session.completed', complete(id, 'unpaid')),
     settle(id, isPaid) {
@@ -114,11 +132,23 @@ export function startStripeStub(): StripeStub {
       else session.hasFailed = true
       return happen(`checkout.session.async_payment_${isPaid ? 'succeeded' : 'failed'}`, session)
     },
+    saveCard(id, { behaviour = 'ok', last4 = '4242', country = 'DE' } = {}) {
+      const session = sessionOf(id)
+      const card: StubCard = {
+        ...{ id: next('pm'), object: 'payment_method', type: 'card', behaviour },
+        customer: String(session.customer ?? next('cus')),
+        card: { brand: 'visa', last4, exp_month: 12, exp_year: 2040 },
+        billing_details: { address: { country, line1: null, line2: null, city: null, state: null, postal_code: null } },
+      }
+      cards.set(card.id, card)
+      const setup = { id: next('seti'), created: Math.floor(Date.now() / 1000) + count, payment_method: card.id }
+      return happen('checkout.session.completed', Object.assign(session, { status: 'complete', setup_intent: setup }))
+    },
     expire: (id) => happen('checkout.session.expired', Object.assign(sessionOf(id), { status: 'expired' })),
     refund(id, amount) {
       const refund = {
         ...{ id: next('re'), object: 'refund', amount, currency: 'usd', status: 'succeeded' },
-        ...{ payment_intent: sessionOf(id).payment_intent, reason: 'requested_by_customer' },
+        ...{ payment_intent: paymentIntentOf(id), reason: 'requested_by_customer' },
       }
       refunds.push(refund)
       return happen('refund.created', refund)
@@ -130,7 +160,7 @@ export function startStripeStub(): StripeStub {
     dispute(id, amount) {
       const dispute = {
         ...{ id: next('du'), object: 'dispute', amount, currency: 'usd', status: 'needs_response' },
-        ...{ payment_intent: sessionOf(id).payment_intent, reason: 'fraudulent' },
+        ...{ payment_intent: paymentIntentOf(id), reason: 'fraudulent' },
       }
       disputes.push(dispute)
       return happen('charge.dispute.created', dispute)
@@ -152,6 +182,7 @@ export function startStripeStub(): StripeStub {
   function create(form: URLSearchParams): object {
     const amount = Number(form.get('line_items[0][price_data][unit_amount]'))
     const id = next('cs_test')
+    if (form.get('mode') === 'setup') return createSetup(id, form)
     const session: StubSession = {
       ...{ id, object: 'checkout.session', livemode: false, url: `${stub.url}/pay/${id}` },
       ...{ status: 'open', payment_status: 'unpaid', payment_intent: null, invoice: null, currency: 'usd' },
@@ -164,7 +195,81 @@ export function startStripeStub(): StripeStub {
     return session
   }
 
+  function createSetup(id: string, form: URLSearchParams): object {
+    const session: StubSession = {
+      ...{ id, object: 'checkout.session', mode: 'setup', livemode: false, url: `${stub.url}/pay/${id}` },
+      ...{ status: 'open', payment_status: 'unpaid', payment_intent: null, amount_total: 0, setup_intent: null },
+      ...{ customer: form.get('customer'), metadata: { account: form.get('metadata[account]') } },
+      ...{ success_url: form.get('success_url'), cancel_url: form.get('cancel_url') },
+    }
+    sessions.set(id, session)
+    return session
+  }
+
+  /** Charges a saved card at once. */
+  function charge(form: URLSearchParams): { status?: number; body: object } {
+    const card = cards.get(form.get('payment_method') ?? '')
+    if (card?.customer !== form.get('customer')) {
+      return { status: 400, body: refusal('resource_missing', 'No such PaymentMethod for this customer.') }
+    }
+    const metadata = Object.fromEntries(
+      [...form].flatMap(([name, value]) => {
+        const [, key] = /^metadata\[(\w+)\]$/.exec(name) ?? []
+        return key === undefined ? [] : [[key, value]]
+      }),
+    )
+    const amount = Number(form.get('amount'))
+    const isPaid = card.behaviour === 'ok'
+    const declined = card.behaviour === 'insufficient_funds' || card.behaviour === 'stolen_card'
+    const error = {
+      ...{ type: 'card_error', message: 'Your card was not charged.' },
+      code: declined ? 'card_declined' : card.behaviour,
+      ...(declined && { decline_code: card.behaviour }),
+    }
+    const intent = {
+      ...{ id: next('pi'), object: 'payment_intent', amount, currency: 'usd', customer: card.customer, metadata },
+      ...{ amount_received: isPaid ? amount : 0, status: isPaid ? 'succeeded' : 'requires_payment_method' },
+      ...{ last_payment_error: isPaid ? null : error, latest_charge: null, created: Math.floor(Date.now() / 1000) },
+    }
+    intents.push(intent)
+    happen(isPaid ? 'payment_intent.succeeded' : 'payment_intent.payment_failed', intent)
+    return isPaid ? { body: intent } : { status: 402, body: { error: { ...error, payment_intent: intent } } }
+  }
+
+  function ofCard(line: string, form: URLSearchParams): { status?: number; body: object } | undefined {
+    if (line === 'POST /v1/payment_intents') return charge(form)
+    if (line === 'GET /v1/payment_intents') {
+      const since = Number(form.get('created[gte]'))
+      const data = intents.filter((one) => one.customer === form.get('customer') && Number(one.created) >= since)
+      return { body: { object: 'list', url: '/v1', has_more: false, data: data.toReversed() } }
+    }
+    if (line === 'POST /v1/tax/calculations') {
+      const amount = Number(form.get('line_items[0][amount]'))
+      if (!form.get('customer_details[address][country]')) {
+        return { status: 400, body: refusal('customer_tax_location_invalid', 'The address is not valid.') }
+      }
+      return { body: { id: next('taxcalc'), amount_total: amount + Math.round((amount * stub.taxPercent) / 100) } }
+    }
+    const [, thing = '', id = '', verb] = /^\w+ \/v1\/(payment_\w+)\/(\w+)(?:\/(\w+))?$/.exec(line) ?? []
+    if (thing === '') return undefined
+    if (thing === 'payment_intents') {
+      const intent = intents.find((one) => one.id === id)
+      if (!intent) return { status: 404, body: refusal('resource_missing', `No such payment_intent: ${id}`) }
+      return { body: { ...intent, latest_charge: { id: 'ch_1', receipt_url: `${stub.url}/invoice` } } }
+    }
+    const card = cards.get(id)
+    if (!card) return { status: 404, body: refusal('resource_missing', `No such payment_method: ${id}`) }
+    if (verb !== 'detach') return { body: card }
+    if (card.customer === null) return { status: 400, body: refusal('', 'The payment method is not attached.') }
+    happen('payment_method.detached', Object.assign(card, { customer: null }))
+    return { body: card }
+  }
+
   function expanded(session: StubSession, expand: string[]): object {
+    if (session.mode === 'setup') {
+      const setup = session.setup_intent as { payment_method: string } | null
+      return { ...session, setup_intent: setup && { ...setup, payment_method: cards.get(setup.payment_method) } }
+    }
     const status = session.hasFailed ? 'requires_payment_method' : 'succeeded'
     const payment = session.payment_intent && { id: session.payment_intent, status, latest_charge: null }
     return {
@@ -177,6 +282,8 @@ export function startStripeStub(): StripeStub {
 
   /** Answers one request of the API; an error by its status. */
   function answer(line: string, form: URLSearchParams): { status?: number; body: object } {
+    const card = ofCard(line, form)
+    if (card) return card
     const [, id = '', verb] = /^\w+ \/v1\/checkout\/sessions\/(\w+)(?:\/(\w+))?$/.exec(line) ?? []
     const session = sessions.get(id)
     const list = (data: object[]) => ({ body: { object: 'list', url: '/v1', has_more: false, data } })
@@ -204,9 +311,9 @@ export function startStripeStub(): StripeStub {
         body: { error: { type: 'idempotency_error', message: 'Other parameters with the same key.' } },
       }
     }
-    if (earlier) return { body: earlier.body }
+    if (earlier) return earlier.given
     const given = answer(line, new URLSearchParams(text))
-    if (key !== null) answers.set(key, { form: text, body: structuredClone(given.body) })
+    if (key !== null) answers.set(key, { form: text, given: structuredClone(given) })
     return given
   }
 
@@ -226,7 +333,7 @@ export function startStripeStub(): StripeStub {
       }
       const other = stub.intercept?.(line)
       if (other && !other.isLate) return other.response
-      const key = request.method === 'POST' && line.endsWith('sessions') ? request.headers.get('idempotency-key') : null
+      const key = request.method === 'POST' ? request.headers.get('idempotency-key') : null
       const { status = 200, body } = once(line, text, key)
       return other?.response ?? Response.json(body, { status })
     },
@@ -248,6 +355,7 @@ async function hostedPage(stub: StripeStub, request: Request, path: string): Pro
   if (request.method === 'GET') {
     const form = (action: string, words: string) =>
       `<form method="post" action="${action}"><button>${words}</button></form>`
+    if (session.mode === 'setup') return html(`<h1>Card page of the stub</h1>${form(`/pay/${id}?card`, 'Save card')}`)
     if (step === 'bank') return html(`<h1>Your bank</h1>${form(`/pay/${id}?card`, 'Confirm')}`)
     return html(`<h1>Checkout of the stub</h1><p>${session.amount_total / 100} USD</p>
       <label>Card number <input autocomplete="cc-number"></label>
@@ -255,7 +363,8 @@ async function hostedPage(stub: StripeStub, request: Request, path: string): Pro
       <a href="${session.cancel_url}">Back</a>`)
   }
   if (new URL(request.url).search === '?secure') return Response.redirect(`${stub.url}/bank/${id}`, 303)
-  stub.pay(id)
+  if (session.mode === 'setup') stub.saveCard(id)
+  else stub.pay(id)
   return Response.redirect(String(session.success_url), 303)
 }
 

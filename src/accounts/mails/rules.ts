@@ -52,6 +52,8 @@ export const MAIL_RULES: Readonly<Record<MailKind, MailRule>> = {
   key_addresses_changed: CHANGE,
   management_key_made: CHANGE,
   key_leaked: CHANGE,
+  top_up_needs_confirmation: CHANGE,
+  top_up_stopped: CHANGE,
   balance_low: ALERT,
   balance_empty: ALERT,
   budget_reached: ALERT,

@@ -6,6 +6,7 @@ import { ADDRESS_TEMPLATES } from './address-templates'
 import { ALERT_TEMPLATES } from './alert-templates'
 import { type Block, type MailContent, type Template, whenAndWhere, withoutLinks } from './content'
 import { SCHEDULED_TEMPLATES } from './scheduled-templates'
+import { TOP_UP_TEMPLATES } from './top-up-templates'
 
 const DAY_HOURS = 24
 const WEEK_HOURS = 7 * DAY_HOURS
@@ -22,6 +23,7 @@ const TEMPLATES = {
   ...ALERT_TEMPLATES,
   ...SCHEDULED_TEMPLATES,
   ...ADDRESS_TEMPLATES,
+  ...TOP_UP_TEMPLATES,
   verify_email: template(DAY_HOURS, () => ({
     subject: 'Confirm your e-mail address',
     blocks: [

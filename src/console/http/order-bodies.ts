@@ -2,8 +2,15 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { formatCents } from '@/console/orders/cents'
 import { customerOf } from '@/console/orders/parties'
-import type { Order, OrderDetails, OrderEvent, Payment } from '@/console/orders/types'
-import { ORDER_EVENT_KINDS, ORDER_METHODS, ORDER_STATES, PAYMENT_STATES, type Parties } from '@/db/orders-schema'
+import type { Order, OrderDetails, OrderEvent, Payment, Reversal } from '@/console/orders/types'
+import {
+  ORDER_EVENT_KINDS,
+  ORDER_METHODS,
+  ORDER_ORIGINS,
+  ORDER_STATES,
+  PAYMENT_STATES,
+  type Parties,
+} from '@/db/orders-schema'
 import { titled } from '@/http/openapi/titled'
 import { oneOf, orNull } from '@/lib/schemas'
 import { isoMoments, DecimalUsd as Usd } from './wire'
@@ -18,6 +25,10 @@ export const OrderBody = titled('Order', {
   reference: Type.String({ description: 'What the customer writes into the transfer, e.g. `SVC-7K3M-9QXP`' }),
   method: MethodName,
   provider: orNull(Type.String({ description: 'Who takes the deposit' })),
+  origin: oneOf(ORDER_ORIGINS, { description: '`auto_top_up`: made because the balance was low' }),
+  card: orNull(Type.Object({ brand: Type.String(), lastFour: Type.String() }), {
+    description: 'The saved card that pays an auto top-up',
+  }),
   amountUsd: Usd,
   state: StateName,
   paidUsd: Usd,
@@ -67,9 +78,11 @@ const ReceiptBody = Type.Object({
   number: Type.String(),
   issuedAt: Moment,
   paidUsd: Usd,
+  taxUsd: Type.String({ description: 'Decimal USD of tax that was paid in addition' }),
   refundedUsd: Usd,
   chargedBackUsd: Usd,
-  totalUsd: Type.String({ description: 'Decimal USD, paid less refunded and charged back' }),
+  taxReturnedUsd: Type.String({ description: 'The tax of what was refunded and charged back' }),
+  totalUsd: Type.String({ description: 'Decimal USD, paid with tax, less what was returned with its tax' }),
 })
 
 export const OrderDetailBody = Type.Composite([
@@ -101,13 +114,15 @@ type OrderFacts = {
 
 /** An order as its customer reads it. */
 export function orderBody(order: Order): OrderBody {
-  const { orderId, reference, method, provider, state, claimNote, paymentUrl, paymentAccount } = order
+  const { orderId, reference, method, provider, origin, card, state, claimNote, paymentUrl, paymentAccount } = order
   const { createdAt, expiresAt, paidAt, claimedAt } = order
   return {
     orderId,
     reference,
     method,
     provider,
+    origin,
+    card,
     state,
     claimNote,
     paymentUrl,
@@ -163,14 +178,32 @@ function paymentBody({
   return { ...isoMoments({ paymentId, currency, state, mismatch, receivedAt }), ...amounts }
 }
 
-function receiptBody({ paidAt, reference, paidCents, refundedCents, chargedBackCents }: OrderDetails) {
+function receiptBody(order: OrderDetails) {
+  const { paidAt, reference, paidCents, refundedCents, chargedBackCents } = order
   if (paidAt === null) return null
+  const taxCents = sumOf(order.payments.filter(({ state }) => state === 'credited').map((payment) => payment.taxCents))
+  // Without tax, the rest of a returned payment was more than the credit bought.
+  const taxReturnedCents = taxCents === 0 ? 0 : sumOf(order.reversals.map(taxReturnedBy))
+  const totalCents = paidCents + taxCents - refundedCents - chargedBackCents - taxReturnedCents
   return {
     number: reference,
     issuedAt: paidAt.toISOString(),
     paidUsd: formatCents(paidCents),
+    taxUsd: formatCents(taxCents),
     refundedUsd: formatCents(refundedCents),
     chargedBackUsd: formatCents(chargedBackCents),
-    totalUsd: formatCents(Math.max(paidCents - refundedCents - chargedBackCents, 0)),
+    taxReturnedUsd: formatCents(taxReturnedCents),
+    totalUsd: formatCents(Math.max(totalCents, 0)),
   }
+}
+
+/** What was returned beyond credit is tax. Negative for a return that was undone. */
+function taxReturnedBy({ state, kind, amountCents, movedCents, matchedCents }: Reversal): number {
+  if (state !== 'applied') return 0
+  const taxCents = amountCents - movedCents - matchedCents
+  return kind === 'reinstatement' ? -taxCents : taxCents
+}
+
+function sumOf(amounts: readonly number[]): number {
+  return amounts.reduce((sum, cents) => sum + cents, 0)
 }

@@ -56,6 +56,7 @@ const Options = Type.Object({
       provider: Type.String(),
       isSandbox: Type.Boolean(),
       addsTax: Type.Boolean({ description: "The provider adds tax to the amount, by the payer's address" }),
+      savesCards: Type.Boolean({ description: 'The account can have an auto top-up' }),
       expiresAfterHours: Type.Number(),
     }),
   ),
@@ -152,6 +153,7 @@ function options({ methods: { bankTransfer, deposit }, amounts }: OrderRouteDeps
           provider: deposit.name,
           isSandbox: deposit.name === SANDBOX_NAME,
           addsTax: deposit.inquiry?.addsTax ?? false,
+          savesCards: deposit.cards !== undefined,
           expiresAfterHours: deposit.lifetimeMs / MS_PER_HOUR,
         }
       : null,
@@ -204,7 +206,8 @@ function creationError(outcome: Exclude<CreateOutcome, { kind: 'created' }>): Ga
   }
 }
 
-function noAnswer(cause?: unknown): GatewayError {
+/** The error of a provider that does not answer. */
+export function noAnswer(cause?: unknown): GatewayError {
   return new GatewayError('upstream_failed', 'The payment provider does not answer. Try again, or pay another way.', {
     cause,
   })
@@ -262,9 +265,13 @@ function changed(outcome: Changed): OrderBody {
         code: 'order_not_pending',
       })
     case 'payment_under_way':
-      throw new GatewayError('conflict', 'The payment of this order is under way, so it cannot be cancelled.', {
-        code: 'payment_under_way',
-      })
+      throw new GatewayError(
+        'conflict',
+        'The payment of this order is under way, so it can neither be cancelled nor be paid again.',
+        {
+          code: 'payment_under_way',
+        },
+      )
     case 'provider_unreachable':
       throw noAnswer()
     case 'too_many_claims':
@@ -280,6 +287,7 @@ function noSuchOrder(): GatewayError {
   return new GatewayError('not_found', 'There is no such order.')
 }
 
-function actorOf({ by: { actor, ip, requestId } }: Caller): Actor {
+/** The acting person, for orders. */
+export function actorOf({ by: { actor, ip, requestId } }: Caller): Actor {
   return { kind: 'person', ...actor, ip, requestId }
 }

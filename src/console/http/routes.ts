@@ -27,6 +27,7 @@ import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { serveOperations } from '@/people/serve'
 import { SETTING_OPERATIONS, type SettingDeps } from '@/people/settings/operations'
 import { accountStatementRoutes } from './account-statement'
+import { autoTopUpRoutes } from './auto-top-up-routes'
 import { type BudgetRouteDeps, budgetRoutes } from './budgets/budget-routes'
 import { type EventsDeps, eventsRoutes } from './events-routes'
 import { failureRoutes } from './failures'
@@ -75,6 +76,7 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
     .use(eventsRoutes(deps))
     .use(storedResponseViewRoutes(deps))
     .use(orderRoutes(deps))
+    .use(autoTopUpRoutes(deps))
     .use(adminRoutes(deps))
 }
 

@@ -1,5 +1,6 @@
 /** Orders that a customer or an administrator cancels. */
 import { and, eq } from 'drizzle-orm'
+import { isBeingCharged } from '@/console/orders/auto-top-up/failed-charge'
 import { describeFailure } from '@/db/failure'
 import { orders } from '@/db/orders-schema'
 import { lockOwn } from './close'
@@ -46,6 +47,7 @@ async function closePayment(
   const isMine = and(eq(orders.id, orderId), accountId === undefined ? undefined : eq(orders.accountId, accountId))
   const [order] = await deps.database.db.select().from(orders).where(isMine)
   const { name, inquiry } = deps.methods.deposit ?? {}
+  if (order?.state === 'pending' && isBeingCharged(order)) return { kind: 'payment_under_way' }
   if (!inquiry || order?.state !== 'pending' || order.provider !== name || order.payee === null) return undefined
   try {
     if (await inquiry.close(order.payee)) return undefined

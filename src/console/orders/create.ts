@@ -1,5 +1,6 @@
 /** A new order: within the limits, with a reference of its own, and (for deposits) with a payment at the provider. */
 import { and, eq, gt, sql } from 'drizzle-orm'
+import { isBeingCharged } from '@/console/orders/auto-top-up/failed-charge'
 import type { DepositPayment, DepositProvider } from '@/console/orders/deposits/deposit-provider'
 import type { Transaction } from '@/db/client'
 import { describeFailure } from '@/db/failure'
@@ -50,8 +51,22 @@ export async function setUpPayment(
   if (!found || !deposit || found.row.provider !== deposit.name) return { kind: 'not_found' }
   if (found.row.state !== 'pending') return { kind: 'not_pending', order: toOrder(found.row) }
   if (found.row.payee !== null) return { kind: 'set_up', order: toOrder(found.row) }
-  const row = await askProvider(deps, deposit, found, returnUrl)
+  if (isBeingCharged(found.row)) return { kind: 'payment_under_way' }
+  const row = await askProvider(deps, deposit, { ...found, row: await shorten(deps, found.row) }, returnUrl)
   return row ? { kind: 'set_up', order: toOrder(row) } : { kind: 'provider_failed' }
+}
+
+/** The provider's page lives no longer than any, also that of an order which waits longer for a person. */
+async function shorten({ database, clock, methods }: OrdersDeps, row: OrderRow): Promise<OrderRow> {
+  if (row.card === null || !methods.deposit) return row
+  const latest = new Date(clock.now() + methods.deposit.lifetimeMs).toISOString()
+  const [shorter] = await database.db
+    .update(orders)
+    .set({ expiresAt: sql`least(${orders.expiresAt}, ${latest}::timestamptz)` })
+    .where(eq(orders.id, row.id))
+    .returning()
+  assert(shorter, 'an order that was just read exists')
+  return shorter
 }
 
 type Stored =
@@ -70,7 +85,7 @@ async function store(deps: OrdersDeps, transaction: Transaction, order: NewOrder
   if (open >= MAX_OPEN_ORDERS) return { kind: 'too_many_open', limit: MAX_OPEN_ORDERS }
   const recent = await transaction.$count(orders, and(isMine, gt(orders.createdAt, new Date(now.getTime() - DAY_MS))))
   if (recent >= MAX_ORDERS_PER_DAY) return { kind: 'too_many_today', limit: MAX_ORDERS_PER_DAY }
-  const row = await insert(transaction, valuesOf(deps, order, now))
+  const row = await insertOrder(deps, transaction, order, now)
   await appendEvent(transaction, row, { event: { kind: 'created', amountCents }, actor, now })
   await auditPerson(transaction, {
     actor,
@@ -84,7 +99,11 @@ async function store(deps: OrdersDeps, transaction: Transaction, order: NewOrder
 
 type NewRow = Omit<typeof orders.$inferInsert, 'id' | 'reference'>
 
-function valuesOf({ methods }: OrdersDeps, { accountId, method, amountCents }: NewOrder, now: Date): NewRow {
+function valuesOf(
+  { methods }: OrdersDeps,
+  { accountId, method, amountCents }: Pick<NewOrder, 'accountId' | 'method' | 'amountCents'>,
+  now: Date,
+): NewRow {
   const lifetimeMs = (method === 'deposit' && methods.deposit?.lifetimeMs) || BANK_TRANSFER_LIFETIME_MS
   const bank = methods.bankTransfer
   const paidTo =
@@ -104,8 +123,15 @@ function valuesOf({ methods }: OrdersDeps, { accountId, method, amountCents }: N
   }
 }
 
-/** Draws references until one is free. */
-async function insert(transaction: Transaction, values: NewRow): Promise<OrderRow> {
+/** Stores an order. Draws references until one is free. */
+export async function insertOrder(
+  deps: OrdersDeps,
+  transaction: Transaction,
+  order: Pick<NewOrder, 'accountId' | 'method' | 'amountCents'>,
+  now: Date,
+  more: Pick<NewRow, 'origin' | 'card' | 'lookAt'> = {},
+): Promise<OrderRow> {
+  const values = { ...valuesOf(deps, order, now), ...more }
   for (;;) {
     const [row] = await transaction
       .insert(orders)

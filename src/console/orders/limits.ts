@@ -11,6 +11,17 @@ export const DEPOSIT_LIFETIME_MS = 24 * 3_600_000
 /** The longest that a payer's bank takes for a payment that was begun, a debit for instance. */
 export const PROCESSING_LIFETIME_MS = 14 * 24 * 3_600_000
 
+/** The lowest and the highest balance below which credit is bought automatically. */
+export const TOP_UP_BELOW_CENTS = { minimum: 100, maximum: 500_000 }
+/** The most that is bought automatically in a day. */
+export const MAX_DAILY_TOP_UP_CENTS = 10_000_000
+/** Failed charges in a row that turn an auto top-up off. */
+export const MAX_TOP_UP_FAILURES = 3
+/** After the first failed charge, and after the second. */
+export const TOP_UP_RETRY_MS = [3_600_000, 24 * 3_600_000] as const
+/** How long the payer has to confirm a charge that the bank asks about. */
+export const CONFIRMATION_LIFETIME_MS = 7 * 24 * 3_600_000
+
 /** How often a customer may say of one order that it is paid. */
 export const MAX_CLAIMS = 20
 export const MAX_CLAIM_NOTE_CHARS = 500

@@ -1,4 +1,7 @@
 /** Orders of credit: what a customer buys, how its payment is recognised, and how both become a ledger entry exactly once. */
+import { lookForCard, openCardPage, removeCard } from './auto-top-up/cards'
+import { topUpDue } from './auto-top-up/charge'
+import { readAutoTopUp, turnOffTopUp, turnOnTopUp } from './auto-top-up/settings'
 import { cancelOrder } from './cancel'
 import { claimPaid, expireDue } from './close'
 import { confirmPayment } from './confirm'
@@ -38,6 +41,13 @@ export function createOrders(deps: OrdersDeps) {
     openReversals: searchOpenReversals.bind(null, deps),
     resolve: resolvePayment.bind(null, deps),
     expireDue: expireDue.bind(null, deps),
+    topUpDue: topUpDue.bind(null, deps),
+    autoTopUp: readAutoTopUp.bind(null, deps),
+    turnOnTopUp: turnOnTopUp.bind(null, deps),
+    turnOffTopUp: turnOffTopUp.bind(null, deps),
+    openCardPage: openCardPage.bind(null, deps),
+    lookForCard: lookForCard.bind(null, deps),
+    removeCard: removeCard.bind(null, deps),
     suspendOwing: suspendOwing.bind(null, deps),
   }
 }

@@ -97,8 +97,8 @@ export function optionalText(text: string | undefined, maxChars: number): string
 
 /** The order without what only the database needs. */
 export function toOrder(row: OrderRow): Order {
-  const { id, payee, lookAt, ...rest } = row
-  return { orderId: id, ...rest }
+  const { id, payee, lookAt, card, ...rest } = row
+  return { orderId: id, ...rest, card: card && { brand: card.brand, lastFour: card.lastFour } }
 }
 
 /** The payment in the words of the interface. */

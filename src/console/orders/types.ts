@@ -10,6 +10,7 @@ import type {
   payments,
   ReversalKind,
   reversals,
+  SavedCard,
 } from '@/db/orders-schema'
 import type { PageRequest } from '@/db/paging'
 import type { Company } from '@/db/schema'
@@ -22,7 +23,11 @@ export type Actor =
   | { kind: 'system'; name: string }
 
 /** A top-up. All amounts are integer US cents. */
-export type Order = Omit<typeof orders.$inferSelect, 'id' | 'payee' | 'lookAt'> & { orderId: string }
+export type Order = Omit<typeof orders.$inferSelect, 'id' | 'payee' | 'lookAt' | 'card'> & {
+  orderId: string
+  /** The saved card that pays it. */
+  card: Pick<SavedCard, 'brand' | 'lastFour'> | null
+}
 
 /** One event of an order; never changed. `state` is that after it. */
 export type OrderEvent = Omit<typeof orderEvents.$inferSelect, 'id' | 'orderId' | 'position' | 'entryId'> & {
@@ -84,6 +89,8 @@ export type CancelOutcome =
 export type SetUpOutcome =
   | { kind: 'set_up'; order: Order }
   | { kind: 'not_found' }
+  /** Its saved card is being charged. */
+  | { kind: 'payment_under_way' }
   | { kind: 'not_pending'; order: Order }
   | { kind: 'provider_failed' }
 export type ClaimOutcome =

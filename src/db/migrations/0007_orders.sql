@@ -32,6 +32,9 @@ CREATE TABLE orders (
   charged_back_cents  cents NOT NULL DEFAULT 0,
   -- When to ask the provider whether an event was lost. Null: there is nothing to ask.
   look_at             timestamptz,
+  -- auto_top_up: the gateway made it when the balance was low. card: the saved card that pays it, with the provider's ids.
+  origin              text NOT NULL DEFAULT 'customer' CHECK (origin IN ('customer', 'auto_top_up')),
+  card                jsonb CHECK ((card IS NULL) = (origin = 'customer')),
   -- Seller and customer at the first payment, for the receipt. Null until then.
   parties             jsonb CHECK ((parties IS NULL) = (paid_at IS NULL)),
   CONSTRAINT orders_reference_key UNIQUE (reference),
@@ -52,6 +55,9 @@ CREATE TABLE orders (
 CREATE INDEX orders_account_index ON orders (account_id, created_at DESC, id DESC);
 CREATE INDEX orders_created_index ON orders (created_at DESC, id DESC);
 CREATE INDEX orders_pending_index ON orders (expires_at) WHERE state = 'pending';
+-- An account has one auto top-up under way at most.
+CREATE UNIQUE INDEX orders_auto_top_up_key ON orders (account_id) WHERE origin = 'auto_top_up' AND state = 'pending';
+CREATE INDEX orders_auto_top_up_index ON orders (account_id, created_at DESC) WHERE origin = 'auto_top_up';
 CREATE INDEX orders_look_index ON orders (look_at) WHERE look_at IS NOT NULL;
 
 -- The history of an order.
@@ -61,7 +67,7 @@ CREATE TABLE order_events (
   position     integer NOT NULL CHECK (position > 0),
   kind         text NOT NULL CHECK (kind IN
                  ('created', 'claimed', 'paid', 'expired', 'cancelled', 'payment_unmatched', 'refunded', 'charged_back', 'reinstated',
-                  'reversal_kept', 'processing', 'failed')),
+                  'reversal_kept', 'processing', 'failed', 'confirmation_needed')),
   state        text NOT NULL,
   amount_cents cents,
   entry_id     text REFERENCES ledger_entries (id),
@@ -72,6 +78,28 @@ CREATE TABLE order_events (
 );
 CREATE TRIGGER order_events_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON order_events
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- The auto top-up of an account and its saved card. Card data is never here: card has the provider's ids, brand, last four digits and expiry.
+CREATE TABLE auto_top_ups (
+  account_id     text PRIMARY KEY REFERENCES accounts (id),
+  provider       text NOT NULL CHECK (char_length(provider) BETWEEN 1 AND 40),
+  card           jsonb,
+  -- When the provider saved the card. A report of an older card changes nothing.
+  card_saved_at  timestamptz,
+  -- The provider's id of the latest page to save a card on.
+  card_page      text CHECK (char_length(card_page) BETWEEN 1 AND 200),
+  below_cents    cents CHECK (below_cents > 0),
+  amount_cents   cents CHECK (amount_cents >= below_cents),
+  daily_cents    cents CHECK (daily_cents >= amount_cents),
+  is_on          boolean NOT NULL DEFAULT false,
+  -- When a person last turned it on: failures and refunds before that do not count.
+  on_since       timestamptz,
+  -- Why it is off. Null: it is on, or never was.
+  stopped        text CHECK (stopped IN ('person', 'card_removed', 'card_gone', 'card_refused', 'declined', 'returned')),
+  CHECK (NOT is_on OR (card IS NOT NULL AND daily_cents IS NOT NULL AND on_since IS NOT NULL AND stopped IS NULL))
+);
+CREATE INDEX auto_top_ups_on_index ON auto_top_ups (account_id) WHERE is_on;
+CREATE INDEX auto_top_ups_card_index ON auto_top_ups (provider, (card ->> 'id'));
 
 -- Payments that a bank statement or a provider reported, once per source and id. entry_id: the credit of the payment.
 CREATE TABLE payments (

@@ -74,6 +74,8 @@ const BY_KIND: { [Kind in NewMail['kind']]: Extract<NewMail, { kind: Kind }>['fa
   address_in_use: {},
   address_changed: { ...WHERE, after: 'a***@example.test', undoDays: 7 },
   address_put_back: WHERE,
+  top_up_needs_confirmation: { ...OF_ACCOUNT, orderId: 'order_1', reference: 'SVC-7K3M-9QXP', amount: '50 USD' },
+  top_up_stopped: { ...OF_ACCOUNT, reason: 'declined' },
   idle_reversal: { reversal: 'chargeback', amount: '12.50', currency: 'EUR', undoes: 'tr_7', hasOrder: 0 },
 }
 

@@ -24,6 +24,9 @@ const OURS = new Set(
   [
     'accountId',
     'keyId',
+    'orderId',
+    'reference',
+    'reason',
     'by',
     'owner',
     'before',

@@ -3,7 +3,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { isoMoments, NullableText } from '@/console/http/wire'
 import type { FoundOrder, Order, OrderDetails, Payment, Reversal } from '@/console/orders/types'
-import { ORDER_METHODS, ORDER_STATES, PAYMENT_STATES } from '@/db/orders-schema'
+import { ORDER_METHODS, ORDER_ORIGINS, ORDER_STATES, PAYMENT_STATES } from '@/db/orders-schema'
 import { titled } from '@/http/openapi/titled'
 import { oneOf, orNull } from '@/lib/schemas'
 import { centsText, Usd } from './context'
@@ -17,6 +17,7 @@ export const OrderBody = Type.Object({
   accountId: Type.String(),
   method: MethodName,
   provider: NullableText,
+  origin: oneOf(ORDER_ORIGINS),
   reference: Type.String(),
   amount: Usd,
   state: StateName,

@@ -23,5 +23,6 @@ export const OPERATIONS: readonly ManagementOperation[] = [
   { method: 'POST', path: '/invitations/:invitationId/revoke', scope: 'members:write' },
   { method: 'GET', path: '/orders', scope: 'billing:read' },
   { method: 'GET', path: '/orders/:orderId', scope: 'billing:read' },
+  { method: 'GET', path: '/auto-top-up', scope: 'billing:read' },
   { method: 'GET', path: '/audit', scope: 'audit:read' },
 ]

@@ -1,5 +1,7 @@
 /** What a provider's event does to its order. */
-import { and, eq } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
+import { noteGoneCard, noteRenewedCard, noteSavedCard } from '@/console/orders/auto-top-up/cards'
+import { noteFailedCharge } from '@/console/orders/auto-top-up/failed-charge'
 import { confirmPayment } from '@/console/orders/confirm'
 import type { OrdersDeps } from '@/console/orders/deps'
 import { PROCESSING_LIFETIME_MS } from '@/console/orders/limits'
@@ -26,7 +28,8 @@ export async function applyDeposit(deps: OrdersDeps, name: string, event: Deposi
   const origin = { source: `deposit:${name}`, actor: { kind: 'system', name } } as const
   switch (event.kind) {
     case 'received': {
-      const { paymentId, kind: _, ...facts } = event
+      const { paymentId, kind: _, chargedOrderId, ...facts } = event
+      if (chargedOrderId !== undefined) await noteCharge(deps, name, chargedOrderId, paymentId)
       return confirmPayment(deps, { ...facts, ...origin, payee: paymentId })
     }
     case 'chargeback':
@@ -39,11 +42,32 @@ export async function applyDeposit(deps: OrdersDeps, name: string, event: Deposi
     case 'ended':
       await deps.database.db.transaction((transaction) => follow(deps, transaction, name, event))
       return { kind: 'ignored' }
+    case 'charge_failed':
+      await noteFailedCharge(deps, name, event)
+      return { kind: 'ignored' }
+    case 'card_saved':
+      await noteSavedCard(deps, name, event)
+      return { kind: 'ignored' }
+    case 'card_gone':
+      await noteGoneCard(deps, name, event.cardId)
+      return { kind: 'ignored' }
+    case 'card_renewed':
+      await noteRenewedCard(deps, name, event)
+      return { kind: 'ignored' }
     case 'unknown':
       return event
     default:
       return { kind: event.kind }
   }
+}
+
+/** The payment is known by the charge from now on, whichever is first: the provider's answer or its event. */
+async function noteCharge({ database }: OrdersDeps, name: string, orderId: string, payee: string): Promise<void> {
+  const isCharged = and(eq(orders.id, orderId), eq(orders.provider, name), eq(orders.origin, 'auto_top_up'))
+  await database.db
+    .update(orders)
+    .set({ payee })
+    .where(and(isCharged, isNull(orders.payee)))
 }
 
 type Progress = Extract<DepositEvent, { kind: 'processing' | 'ended' }>

@@ -1,4 +1,5 @@
 /** The interface of a payment provider for deposits. */
+import type { SavedCard } from '@/db/orders-schema'
 import type { JsonObject } from '@/lib/json'
 import type { WebhookVerdict } from './webhook-signature'
 
@@ -44,6 +45,8 @@ export type DepositEvent =
       sender: string | undefined
       /** The provider's page closes at the order's end: a payment on it was begun in time, whenever its event comes. */
       isTimely?: boolean
+      /** The order whose saved card was charged. It is paid by this payment unless it has another one. */
+      chargedOrderId?: string
     }
   /** Money that is gone: taken by the payer's bank (`chargeback`), or sent back (`refund`), in parts with ids of their own. */
   | (Reversal & { kind: 'chargeback' | 'refund' })
@@ -53,6 +56,17 @@ export type DepositEvent =
   | { kind: 'processing'; paymentId: string }
   /** The payment will never be made: its time is up, or the payer's bank refused it. */
   | { kind: 'ended'; paymentId: string; why: 'expired' | 'failed' }
+  /**
+   * The charge of a saved card took no money. `confirm`: the bank asks its customer first. `declined`: another try may succeed.
+   * `unusable`: no charge of this card will.
+   */
+  | { kind: 'charge_failed'; orderId: string; why: 'confirm' | 'declined' | 'unusable'; code: string }
+  /** A person saved a card on the provider's page. */
+  | { kind: 'card_saved'; accountId: string; card: SavedCard; savedAt: Date }
+  /** The provider knows the card no more. */
+  | { kind: 'card_gone'; cardId: string }
+  /** The bank gave the card another end. */
+  | { kind: 'card_renewed'; cardId: string; expMonth: number; expYear: number }
   /** A true event that moves no money, of a type that this file lists: started, cancelled, failed, a dispute announced. */
   | { kind: 'ignored'; type: string }
   /** A true event of a type that this file does not list. It is answered 200, logged and counted: it may be money. */
@@ -76,6 +90,30 @@ export interface DepositProvider {
   readEvents(body: JsonObject): Promise<DepositEvent[]>
   /** Present if the provider answers questions about a payment that it has set up. */
   readonly inquiry?: DepositInquiry
+  /** Present if the provider can save cards and charge them later. */
+  readonly cards?: SavedCards
+}
+
+/** A charge of a saved card. Everything in it stays the same when it is repeated. */
+export type CardCharge = Pick<DepositOrder, 'orderId' | 'reference' | 'amountCents'> & { card: SavedCard; since: Date }
+
+/** Saved cards. Each function rejects if the provider can't be reached. */
+export interface SavedCards {
+  /** A page of the provider on which a person saves a card. `customer`: the provider's id of an earlier card's owner. */
+  openPage(request: {
+    accountId: string
+    email: string
+    customer: string | undefined
+    returnUrl: string
+  }): Promise<{ pageId: string; url: string }>
+  /** The card that was saved on a page; undefined if there is none, or if it was removed since. */
+  savedOn(pageId: string): Promise<Extract<DepositEvent, { kind: 'card_saved' }> | undefined>
+  /** Charges the card, once for each order however often it is called. Returns what has become of it. */
+  charge(charge: CardCharge): Promise<DepositEvent[]>
+  /** What has become of an earlier {@link SavedCards.charge}; undefined if it never reached the provider. */
+  find(charge: CardCharge): Promise<DepositEvent[] | undefined>
+  /** Removes a card. Removing it again is no error. */
+  remove(cardId: string): Promise<void>
 }
 
 /** Questions to a provider. Each rejects if it can't be reached. */

@@ -1,5 +1,7 @@
 /** Asks the provider of deposits about orders whose events may never have come. */
 import { and, asc, eq, inArray, lte } from 'drizzle-orm'
+import { recoverCharge } from '@/console/orders/auto-top-up/charge'
+import { isBeingCharged } from '@/console/orders/auto-top-up/failed-charge'
 import type { OrdersDeps } from '@/console/orders/deps'
 import { describeFailure } from '@/db/failure'
 import { orders } from '@/db/orders-schema'
@@ -19,7 +21,7 @@ type SettleOutcome =
 /** Asks about up to `limit` orders whose time is up. Returns how many were asked about; several gateways share the work. */
 export async function settleDue(deps: OrdersDeps, limit: number): Promise<number> {
   const { database, methods, clock, logger } = deps
-  const { name, inquiry } = methods.deposit ?? {}
+  const { name, inquiry, cards } = methods.deposit ?? {}
   if (name === undefined || !inquiry) return 0
   const now = clock.now()
   const isDue = and(eq(orders.provider, name), lte(orders.lookAt, new Date(now)))
@@ -29,10 +31,12 @@ export async function settleDue(deps: OrdersDeps, limit: number): Promise<number
     .update(orders)
     .set({ lookAt: new Date(now + ASK_AGAIN_MS) })
     .where(inArray(orders.id, due.orderBy(asc(orders.lookAt)).limit(limit).for('no key update', { skipLocked: true })))
-    .returning({ orderId: orders.id, payee: orders.payee })
-  for (const { orderId, payee } of taken) {
+    .returning()
+  for (const order of taken) {
+    const { id: orderId, payee } = order
     try {
-      await ask(deps, { name, inquiry, orderId, payee: payee ?? '' })
+      if (cards && isBeingCharged(order)) await recoverCharge(deps, { name, cards }, order)
+      else await ask(deps, { name, inquiry, orderId, payee: payee ?? '' })
     } catch (error) {
       logger.warn('deposit_look_up_failed', { orderId, provider: name, reason: describeFailure(error) })
     }
@@ -42,9 +46,12 @@ export async function settleDue(deps: OrdersDeps, limit: number): Promise<number
 
 /** Asks about one order now, whatever its state. Rejects if the provider can't be reached. */
 export async function settleOrder(deps: OrdersDeps, orderId: string): Promise<SettleOutcome> {
-  const { name, inquiry } = deps.methods.deposit ?? {}
+  const { name, inquiry, cards } = deps.methods.deposit ?? {}
   const [order] = await deps.database.db.select().from(orders).where(eq(orders.id, orderId))
   if (!order) return { kind: 'not_found' }
+  if (cards && name !== undefined && order.provider === name && isBeingCharged(order)) {
+    return { kind: 'settled', outcomes: await recoverCharge(deps, { name, cards }, order) }
+  }
   if (!inquiry || name === undefined || order.provider !== name || order.payee === null) return { kind: 'not_askable' }
   return { kind: 'settled', outcomes: await ask(deps, { name, inquiry, orderId, payee: order.payee }) }
 }

@@ -15,6 +15,7 @@ import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { useViewer } from '@/dashboard/session'
 import { AddCredit } from './add-credit'
+import { AutoTopUpSection } from './auto-top-up'
 import { MoveCredit } from './move-credit'
 import { type Order, useBalance, useCreditOptions, useOrders } from './order-data'
 import { methodWords, STATE_WORDS } from './words'
@@ -47,6 +48,7 @@ export function CreditPage() {
           <Loaded query={options}>{(data) => <AddCredit options={data} />}</Loaded>
         </Section>
       )}
+      {options.data?.deposit?.savesCards && <AutoTopUpSection />}
       <OrderList />
     </Page>
   )

@@ -25,8 +25,9 @@ export function OrderActions({ order }: { order: OrderDetail }) {
         Print
       </Button>
       {order.hasProviderDocument && <ProviderDocument order={order} />}
-      {order.receipt && !order.hasProviderDocument && (
+      {order.receipt && (
         <Button
+          variant={order.hasProviderDocument ? 'default' : 'filled'}
           component={Link}
           href={`/credit/orders/${order.orderId}/receipt`}
           leftSection={<IconReceipt size={16} />}

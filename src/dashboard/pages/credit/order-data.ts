@@ -1,5 +1,6 @@
 /** What the pages of credit ask the server, and under which keys the answers are kept. */
 import { useQuery } from '@tanstack/react-query'
+import type { AutoTopUpBody } from '@/console/http/auto-top-up-routes'
 import type { OrderBody, OrderDetailBody } from '@/console/http/order-bodies'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
@@ -8,10 +9,12 @@ import { askAgain, usePages } from '@/dashboard/query'
 
 export type Order = OrderBody
 export type OrderDetail = OrderDetailBody
+export type AutoTopUp = AutoTopUpBody
 export type OrderState = OrderBody['state']
 export type CreditOptions = Awaited<ReturnType<typeof askOptions>>
 
 const ORDERS_KEY = ['orders']
+const AUTO_TOP_UP_KEY = ['auto-top-up']
 /** How often an order that waits for its money is looked at again. */
 const WAITING_REFETCH_MS = 4_000
 const PAGE_SIZE = 20
@@ -57,6 +60,49 @@ export async function moveCredit(transfer: { toAccountId: string; amountUsd: str
 
 function askTransferOptions() {
   return answer(accountApi().transfers.options.get())
+}
+
+/** The account's auto top-up; asked again and again while its card may be charged. */
+export function useAutoTopUp() {
+  return useQuery({
+    queryKey: AUTO_TOP_UP_KEY,
+    queryFn: () => answer(accountApi()['auto-top-up'].get()),
+    refetchInterval: ({ state }) =>
+      state.data && (state.data.isOn || state.data.orders.some((order) => order.state === 'pending'))
+        ? WAITING_REFETCH_MS
+        : false,
+  })
+}
+
+/** Turns it on, or changes its amounts. */
+export async function turnOnTopUp(amounts: NonNullable<AutoTopUp['amounts']>): Promise<void> {
+  await withProof(() => answer(accountApi()['auto-top-up'].put(amounts)))
+  await topUpChanged()
+}
+
+export async function turnOffTopUp(): Promise<void> {
+  await answer(accountApi()['auto-top-up'].off.post({}))
+  await topUpChanged()
+}
+
+/** The provider's page to save a card on. */
+export async function openCardPage(): Promise<string> {
+  return (await answer(accountApi()['auto-top-up'].card.post({}))).url
+}
+
+/** After the customer came back from that page. */
+export async function lookForCard(): Promise<void> {
+  await answer(accountApi()['auto-top-up'].card.look.post({}))
+  await topUpChanged()
+}
+
+export async function removeCard(): Promise<void> {
+  await answer(accountApi()['auto-top-up'].card.delete())
+  await topUpChanged()
+}
+
+async function topUpChanged(): Promise<void> {
+  await Promise.all([askAgain({ queryKey: AUTO_TOP_UP_KEY }), ordersChanged()])
 }
 
 /** After something was done to an order: everything that shows orders or the balance asks again. */

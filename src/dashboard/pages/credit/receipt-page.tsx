@@ -61,7 +61,7 @@ function NoReceipt({ back }: { back: string }) {
 type SheetProps = { order: OrderDetail; receipt: NonNullable<OrderDetail['receipt']> }
 
 function Sheet({ order, receipt }: SheetProps) {
-  const { paidUsd, refundedUsd, chargedBackUsd, totalUsd } = receipt
+  const { paidUsd, taxUsd, refundedUsd, chargedBackUsd, taxReturnedUsd, totalUsd } = receipt
   return (
     <Box className="surface" p={{ base: 'lg', sm: 'xl' }} maw={SHEET_WIDTH}>
       <Stack gap="xl">
@@ -80,8 +80,10 @@ function Sheet({ order, receipt }: SheetProps) {
           </Table.Thead>
           <Table.Tbody>
             <Line text="Prepaid credit" usd={paidUsd} />
+            {taxUsd !== '0' && <Line text="Tax" usd={taxUsd} />}
             {refundedUsd !== '0' && <Line text="Refunded" usd={`-${refundedUsd}`} />}
             {chargedBackUsd !== '0' && <Line text="Charged back" usd={`-${chargedBackUsd}`} />}
+            {taxReturnedUsd !== '0' && <Line text="Tax returned" usd={`-${taxReturnedUsd}`} />}
           </Table.Tbody>
         </Table>
         <Group justify="flex-end">
@@ -89,6 +91,11 @@ function Sheet({ order, receipt }: SheetProps) {
             Total: <Money usd={totalUsd} />
           </Text>
         </Group>
+        {taxUsd !== '0' && order.hasProviderDocument && (
+          <Text size="sm" c="dimmed" className="no-print">
+            The payment provider's invoice or receipt is on the order's page, and has the details of the tax.
+          </Text>
+        )}
       </Stack>
     </Box>
   )

@@ -61,6 +61,7 @@ export function DepositPayment({ order }: { order: OrderDetail }) {
   // Where the provider sends people back to after they have paid.
   const hasReturned = new URLSearchParams(useSearch()).has('paid')
   const isDone = isProcessing || hasReturned
+  const isCharge = order.origin === 'auto_top_up'
   return (
     <Section title="Pay your deposit" description={isDone ? undefined : <TimeLeft order={order} />}>
       <Stack gap="lg">
@@ -71,7 +72,9 @@ export function DepositPayment({ order }: { order: OrderDetail }) {
               : 'Your payment is being confirmed. You do not need to pay again.'}
           </Alert>
         )}
-        {paymentUrl === null && paymentAccount === null && <SetUpAgain order={order} />}
+        {paymentUrl === null &&
+          paymentAccount === null &&
+          (isCharge ? <Charge order={order} /> : <SetUpAgain order={order} />)}
         {paymentUrl !== null && !isDone && (
           <Group className="no-print">
             <Button component="a" href={paymentUrl} rightSection={<IconExternalLink size={16} />}>
@@ -105,6 +108,36 @@ function TimeLeft({ order: { expiresAt } }: { order: OrderDetail }) {
     <>
       The payment was set up for this order only. You have <Countdown until={expiresAt} /> left.
     </>
+  )
+}
+
+/** The order of an auto top-up: its saved card is being charged, or the customer has to pay it. */
+function Charge({ order: { orderId, amountUsd, events } }: { order: OrderDetail }) {
+  const form = useForm({})
+  const submission = useSubmission(form, async () => {
+    const { paymentUrl } = await answer(accountApi().orders({ orderId })['set-up'].post({}))
+    if (paymentUrl !== null) window.location.assign(paymentUrl)
+  })
+  if (!events.some(({ kind }) => kind === 'confirmation_needed')) {
+    return (
+      <Alert color="blue" title="Your saved card is being charged">
+        You need not do anything.
+      </Alert>
+    )
+  }
+  return (
+    <form onSubmit={submission.submit}>
+      <Stack gap="sm" align="flex-start">
+        <FormError error={submission.error} />
+        <Alert color="yellow" title="Your bank asks you to confirm this payment">
+          Your saved card was not charged. Pay this order yourself. Until you pay or cancel it, no further credit is
+          bought automatically.
+        </Alert>
+        <Button type="submit" loading={submission.isRunning} rightSection={<IconExternalLink size={16} />}>
+          Pay {formatMoney(amountUsd)}
+        </Button>
+      </Stack>
+    </form>
   )
 }
 

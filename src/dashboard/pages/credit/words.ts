@@ -1,6 +1,6 @@
 /** Labels of orders: states, methods, events, and reasons why a payment needs a check. */
 import type { Tone } from '@/dashboard/components/status'
-import type { Order, OrderDetail, OrderState } from './order-data'
+import type { AutoTopUp, Order, OrderDetail, OrderState } from './order-data'
 
 export const STATE_WORDS: Record<OrderState, { label: string; tone: Tone }> = {
   pending: { label: 'Waiting for payment', tone: 'waiting' },
@@ -12,10 +12,38 @@ export const STATE_WORDS: Record<OrderState, { label: string; tone: Tone }> = {
   charged_back: { label: 'Charged back', tone: 'bad' },
 }
 
-/** How an order is paid. */
-export function methodWords({ method, provider }: { method: Order['method']; provider: string | null }): string {
+type Paid = Pick<Order, 'method' | 'provider'> & Partial<Pick<Order, 'origin' | 'card'>>
+
+/** How an order is paid, and whether it was made automatically. */
+export function methodWords({ method, provider, origin, card }: Paid): string {
   if (method === 'bank_transfer') return 'Bank transfer'
-  return provider === 'stripe' ? 'Card' : 'Deposit'
+  const words = provider === 'stripe' ? 'Card' : 'Deposit'
+  if (origin !== 'auto_top_up') return words
+  return `${card ? cardWords(card) : words}, automatic`
+}
+
+/** The brands that are not written like a name. */
+const BRANDS: Record<string, string> = {
+  amex: 'American Express',
+  diners: 'Diners Club',
+  jcb: 'JCB',
+  unionpay: 'UnionPay',
+}
+
+/** A saved card, without its number. */
+export function cardWords({ brand, lastFour }: { brand: string; lastFour: string }): string {
+  const name = BRANDS[brand] ?? brand.charAt(0).toUpperCase() + brand.slice(1)
+  return `${name} ending in ${lastFour}`
+}
+
+/** Why an auto top-up is off. */
+export const STOP_WORDS: Record<NonNullable<AutoTopUp['stopped']>, string> = {
+  person: 'It was turned off.',
+  card_removed: 'The saved card was removed.',
+  card_gone: 'The saved card was removed at the payment provider.',
+  card_refused: 'The bank or the payment provider refuses the saved card. Save another one.',
+  declined: 'The last three charges of the saved card failed. Check the card, or save another one.',
+  returned: 'A payment was refunded or charged back, so the card is not charged again by itself.',
 }
 
 export const EVENT_WORDS: Record<OrderDetail['events'][number]['kind'], string> = {
@@ -31,6 +59,7 @@ export const EVENT_WORDS: Record<OrderDetail['events'][number]['kind'], string> 
   reversal_kept: 'Payment reversed, waiting for review',
   processing: 'Payment started, your bank is working on it',
   failed: 'The payment failed',
+  confirmation_needed: 'Your bank asks you to confirm the payment',
 }
 
 const MISMATCH_WORDS: Record<string, string> = {

@@ -1,12 +1,16 @@
 /** The meaning of Stripe's webhook events for deposits. */
-import type { DepositEvent } from '@/console/orders/deposits/deposit-provider'
+import type { DepositEvent, SavedCards } from '@/console/orders/deposits/deposit-provider'
 import { isJsonObject, type JsonObject } from '@/lib/json'
+import { isCharge, readCardEvent, readCharge } from './stripe-charges'
+import { textIn, textOf } from './stripe-fields'
 import { paymentIntentOf, readDispute, readRefund, readSession, type Session } from './stripe-objects'
 
 type ReaderDeps = {
   isLive: boolean
-  /** The session of a payment; undefined if it was made in another way. */
-  sessionOf(paymentIntentId: string): Promise<Session | undefined>
+  /** The session or the charge of a payment; undefined if it was made in another way. */
+  paymentOf(paymentIntentId: string): Promise<Pick<Session, 'id' | 'isOurs'> | undefined>
+  /** The card that was saved on a page. */
+  savedOn: SavedCards['savedOn']
   refundsOf(paymentIntentId: string): Promise<object[]>
 }
 
@@ -24,6 +28,10 @@ export const STRIPE_EVENTS = [
   'charge.dispute.funds_withdrawn',
   'charge.dispute.funds_reinstated',
   'charge.dispute.closed',
+  'payment_intent.succeeded',
+  'payment_intent.payment_failed',
+  'payment_method.detached',
+  'payment_method.automatically_updated',
 ] as const
 
 /** About money, but it has moved, or will, by one of {@link STRIPE_EVENTS}. */
@@ -49,7 +57,11 @@ export function stripeEventReader(deps: ReaderDeps): (event: JsonObject) => Prom
     if (livemode !== deps.isLive || account !== undefined) return [{ kind: 'ignored', type }]
     const object = isJsonObject(data) ? data.object : undefined
     if (!isJsonObject(object)) return [{ kind: 'malformed', reason: 'data' }]
-    return type.startsWith('checkout.') ? readCheckout(type, object) : readReversals(deps, type, object)
+    if (type.startsWith('checkout.'))
+      return object.mode === 'setup' ? readSetup(deps, type, object) : readCheckout(type, object)
+    if (type.startsWith('payment_method.')) return readCardEvent(type, object)
+    if (type.startsWith('payment_intent.')) return isCharge(object) ? readCharge(object) : [{ kind: 'ignored', type }]
+    return readReversals(deps, type, object)
   }
 }
 
@@ -61,12 +73,20 @@ function readCheckout(type: string, object: JsonObject): DepositEvent[] {
   return [event ?? { kind: 'malformed', reason: 'status' }]
 }
 
+/** The event names only the page: the card is asked for, as it is now. */
+async function readSetup({ savedOn }: ReaderDeps, type: string, object: JsonObject): Promise<DepositEvent[]> {
+  const pageId = textOf(object.id)
+  const isOurs = textIn(object.metadata, 'account') !== undefined
+  if (type !== 'checkout.session.completed' || !isOurs || pageId === undefined) return [{ kind: 'ignored', type }]
+  return [(await savedOn(pageId)) ?? { kind: 'ignored', type }]
+}
+
 async function readReversals(deps: ReaderDeps, type: string, object: JsonObject): Promise<DepositEvent[]> {
   const paymentIntentId = paymentIntentOf(object)
-  const session = paymentIntentId === undefined ? undefined : await deps.sessionOf(paymentIntentId)
-  if (paymentIntentId === undefined || !session?.isOurs) return [{ kind: 'ignored', type }]
-  if (type.startsWith('refund.')) return readRefund(object, session.id)
-  if (type !== 'charge.refunded') return readDispute(object, session.id, type)
+  const payment = paymentIntentId === undefined ? undefined : await deps.paymentOf(paymentIntentId)
+  if (paymentIntentId === undefined || !payment?.isOurs) return [{ kind: 'ignored', type }]
+  if (type.startsWith('refund.')) return readRefund(object, payment.id)
+  if (type !== 'charge.refunded') return readDispute(object, payment.id, type)
   const refunds = await deps.refundsOf(paymentIntentId)
-  return refunds.flatMap((refund) => readRefund(refund, session.id))
+  return refunds.flatMap((refund) => readRefund(refund, payment.id))
 }

@@ -1,6 +1,6 @@
 /** Stripe's objects as events of a deposit. Each reader checks the fields that it uses. */
 import type { DepositEvent } from '@/console/orders/deposits/deposit-provider'
-import { MAX_PAYMENT_CENTS } from '@/console/orders/limits'
+import { fieldOf, idOf, readMoney, textIn, textOf } from './stripe-fields'
 
 /** The fields that are read of a checkout session, of the API or of an event. */
 type SessionObject = {
@@ -27,7 +27,7 @@ type DisputeObject = RefundObject
 export type Session = {
   id: string
   paymentIntentId: string | undefined
-  /** Made for an order of this gateway; other sessions of the Stripe account are none of its business. */
+  /** Made for an order of this gateway; others of the Stripe account are none of its business. */
   isOurs: boolean
   /** Undefined while the page is open, or closed without payment. */
   event: DepositEvent | undefined
@@ -95,28 +95,4 @@ function readReversal(
   const money = readMoney(object.amount, object.currency)
   if (externalId === undefined || undoes === undefined || !money) return { kind: 'malformed', reason: kind }
   return { kind, externalId, undoes, paymentId, ...money, note: textOf(object.reason) }
-}
-
-function readMoney(amount: unknown, currency: unknown): { amountCents: number; currency: string } | undefined {
-  if (typeof amount !== 'number' || !Number.isInteger(amount) || amount <= 0 || amount > MAX_PAYMENT_CENTS)
-    return undefined
-  if (typeof currency !== 'string' || !/^[a-z]{3}$/.test(currency)) return undefined
-  return { amountCents: amount, currency: currency.toUpperCase() }
-}
-
-/** An id, or that of the object that stands in its place. */
-function idOf(value: unknown): string | undefined {
-  return textOf(value) ?? textIn(value, 'id')
-}
-
-function textIn(object: unknown, name: string): string | undefined {
-  return textOf(fieldOf(object, name))
-}
-
-function fieldOf(object: unknown, name: string): unknown {
-  return typeof object === 'object' && object !== null ? Reflect.get(object, name) : undefined
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && /^\P{C}{1,180}$/u.test(value) ? value : undefined
 }

@@ -1,6 +1,7 @@
 /** Deposits by Stripe Checkout: customers pay on Stripe's own page, so no card data comes near the gateway. */
 import type Stripe from 'stripe'
 import type {
+  DepositEvent,
   DepositInquiry,
   DepositOrder,
   DepositPayment,
@@ -8,6 +9,8 @@ import type {
 } from '@/console/orders/deposits/deposit-provider'
 import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
+import { createStripeCards } from './stripe-cards'
+import { isCharge, readCharge } from './stripe-charges'
 import { type StripeSettings, stripeClient } from './stripe-client'
 import { stripeEventReader } from './stripe-events'
 import { readDispute, readRefund, readSession } from './stripe-objects'
@@ -24,6 +27,7 @@ const LIST_SIZE = 100
 /** Takes deposits on the page of Stripe Checkout. */
 export function createStripeProvider(settings: StripeSettings, clock: Clock): DepositProvider {
   const client = stripeClient(settings)
+  const cards = createStripeCards(client, settings)
   return {
     name: 'stripe',
     lifetimeMs: LIFETIME_MS,
@@ -32,14 +36,23 @@ export function createStripeProvider(settings: StripeSettings, clock: Clock): De
     createPayment: async (order) => createPayment(await client(), settings, order),
     readEvents: stripeEventReader({
       isLive: settings.isLive,
-      async sessionOf(paymentIntentId) {
-        const { data } = await (await client()).checkout.sessions.list({ payment_intent: paymentIntentId, limit: 1 })
-        return data[0] && readSession(data[0])
-      },
+      paymentOf: async (paymentIntentId) => paymentOf(await client(), paymentIntentId),
+      savedOn: cards.savedOn,
       refundsOf: async (paymentIntentId) => refundsOf(await client(), paymentIntentId),
     }),
     inquiry: createInquiry(client, settings),
+    cards,
   }
+}
+
+async function paymentOf(
+  stripe: Stripe,
+  paymentIntentId: string,
+): Promise<{ id: string; isOurs: boolean } | undefined> {
+  const { data } = await stripe.checkout.sessions.list({ payment_intent: paymentIntentId, limit: 1 })
+  if (data[0]) return readSession(data[0])
+  const intent = await stripe.paymentIntents.retrieve(paymentIntentId).catch(nothingIfMissing)
+  return intent && { id: intent.id, isOurs: isCharge(intent) }
 }
 
 async function createPayment(stripe: Stripe, settings: StripeSettings, order: DepositOrder): Promise<DepositPayment> {
@@ -85,8 +98,10 @@ function sessionOf(settings: StripeSettings, order: DepositOrder): Stripe.Checko
 function createInquiry(client: () => Promise<Stripe>, { addsTax }: StripeSettings): DepositInquiry {
   return {
     addsTax,
-    lookUp: async (sessionId) => lookUp(await client(), sessionId),
+    lookUp: async (id) => (isIntent(id) ? lookUpCharge(await client(), id) : lookUp(await client(), id)),
     async close(sessionId) {
+      // A charge is done before anybody can take it back.
+      if (isIntent(sessionId)) return false
       const stripe = await client()
       try {
         await stripe.checkout.sessions.expire(sessionId)
@@ -98,13 +113,41 @@ function createInquiry(client: () => Promise<Stripe>, { addsTax }: StripeSetting
     },
     async documentUrl(sessionId) {
       const stripe = await client()
+      if (isIntent(sessionId)) {
+        const intent = await stripe.paymentIntents.retrieve(sessionId, { expand: ['latest_charge'] })
+        return receiptOf(intent.latest_charge)
+      }
       const expand = ['invoice', 'payment_intent.latest_charge']
       const { invoice, payment_intent: payment } = await stripe.checkout.sessions.retrieve(sessionId, { expand })
       const invoiceUrl = isObject(invoice) ? invoice.hosted_invoice_url : null
-      const charge = isObject(payment) ? payment.latest_charge : null
-      return invoiceUrl ?? (isObject(charge) ? charge.receipt_url : null) ?? undefined
+      return invoiceUrl ?? (isObject(payment) ? receiptOf(payment.latest_charge) : undefined)
     },
   }
+}
+
+function receiptOf(charge: string | Stripe.Charge | null): string | undefined {
+  return (isObject(charge) ? charge.receipt_url : null) ?? undefined
+}
+
+/** Whether a payment is the charge of a saved card, not a page. */
+function isIntent(paymentId: string): boolean {
+  return paymentId.startsWith('pi_')
+}
+
+async function lookUpCharge(stripe: Stripe, intentId: string): ReturnType<DepositInquiry['lookUp']> {
+  const intent = await stripe.paymentIntents.retrieve(intentId).catch(nothingIfMissing)
+  const [event] = intent ? readCharge(intent) : []
+  if (event?.kind !== 'received') return { events: [], isFinal: true }
+  return { events: [event, ...(await reversalsOf(stripe, intentId, intentId))], isFinal: true }
+}
+
+async function reversalsOf(stripe: Stripe, paymentIntentId: string, paymentId: string): Promise<DepositEvent[]> {
+  const disputes = await stripe.disputes.list({ payment_intent: paymentIntentId, limit: LIST_SIZE })
+  const refunds = await refundsOf(stripe, paymentIntentId)
+  return [
+    ...refunds.flatMap((refund) => readRefund(refund, paymentId)),
+    ...disputes.data.flatMap((dispute) => readDispute(dispute, paymentId)),
+  ]
 }
 
 async function lookUp(stripe: Stripe, sessionId: string): ReturnType<DepositInquiry['lookUp']> {
@@ -114,16 +157,7 @@ async function lookUp(stripe: Stripe, sessionId: string): ReturnType<DepositInqu
   const session = readSession(found)
   const { id: paymentId, paymentIntentId, event } = session
   if (event?.kind === 'received' && paymentIntentId !== undefined) {
-    const disputes = await stripe.disputes.list({ payment_intent: paymentIntentId, limit: LIST_SIZE })
-    const refunds = await refundsOf(stripe, paymentIntentId)
-    return {
-      events: [
-        event,
-        ...refunds.flatMap((refund) => readRefund(refund, paymentId)),
-        ...disputes.data.flatMap((dispute) => readDispute(dispute, paymentId)),
-      ],
-      isFinal: true,
-    }
+    return { events: [event, ...(await reversalsOf(stripe, paymentIntentId, paymentId))], isFinal: true }
   }
   if (found.status === 'expired') return { events: [{ kind: 'ended', paymentId, why: 'expired' }], isFinal: true }
   const payment = found.payment_intent

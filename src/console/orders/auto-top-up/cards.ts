@@ -1,0 +1,146 @@
+/** The saved card of an account: saved on the provider's page, replaced, renewed, removed. */
+import { and, eq, sql } from 'drizzle-orm'
+import { recordAudit } from '@/accounts/audit'
+import { lockAccount } from '@/accounts/in-order'
+import type { DepositEvent } from '@/console/orders/deposits/deposit-provider'
+import type { OrdersDeps } from '@/console/orders/deps'
+import { auditPerson } from '@/console/orders/rows'
+import type { Actor } from '@/console/orders/types'
+import { describeFailure } from '@/db/failure'
+import { autoTopUps, type SavedCard } from '@/db/orders-schema'
+import { accounts } from '@/db/schema'
+import { stopByItself } from './stop'
+
+type OwnAct = { accountId: string; actor: Actor }
+type CardOutcome = { kind: 'done' } | { kind: 'not_offered' | 'provider_failed' | 'unknown_account' }
+
+/** Opens the provider's page on which the customer saves a card. */
+export async function openCardPage(
+  deps: OrdersDeps,
+  { accountId, returnUrl }: { accountId: string; returnUrl: string },
+): Promise<{ kind: 'opened'; url: string } | Exclude<CardOutcome, { kind: 'done' }>> {
+  const { name, cards } = deps.methods.deposit ?? {}
+  if (name === undefined || !cards) return { kind: 'not_offered' }
+  const { db } = deps.database
+  const [account] = await db.select({ email: accounts.email }).from(accounts).where(eq(accounts.id, accountId))
+  if (!account) return { kind: 'unknown_account' }
+  const [row] = await db.select().from(autoTopUps).where(eq(autoTopUps.accountId, accountId))
+  const customer = row?.provider === name ? row.card?.customer : undefined
+  try {
+    const { pageId: cardPage, url } = await cards.openPage({ accountId, email: account.email, customer, returnUrl })
+    const set = { cardPage }
+    await db
+      .insert(autoTopUps)
+      .values({ accountId, provider: name, ...set })
+      .onConflictDoUpdate({ target: autoTopUps.accountId, set })
+    return { kind: 'opened', url }
+  } catch (error) {
+    deps.logger.warn('card_page_not_opened', { accountId, provider: name, reason: describeFailure(error) })
+    return { kind: 'provider_failed' }
+  }
+}
+
+/** Asks the provider for the card saved on the latest page, in case its event was lost. */
+export async function lookForCard(deps: OrdersDeps, accountId: string): Promise<CardOutcome> {
+  const { name, cards } = deps.methods.deposit ?? {}
+  if (name === undefined || !cards) return { kind: 'not_offered' }
+  const [row] = await deps.database.db.select().from(autoTopUps).where(eq(autoTopUps.accountId, accountId))
+  if (!row?.cardPage) return { kind: 'done' }
+  try {
+    const saved = await cards.savedOn(row.cardPage)
+    // A page belongs to the account that opened it.
+    if (saved?.accountId === accountId) await noteSavedCard(deps, name, saved)
+    return { kind: 'done' }
+  } catch (error) {
+    deps.logger.warn('saved_card_not_found', { accountId, provider: name, reason: describeFailure(error) })
+    return { kind: 'provider_failed' }
+  }
+}
+
+/** Any number of times is as good as once. An older card than the one that is there changes nothing. */
+export async function noteSavedCard(
+  deps: OrdersDeps,
+  name: string,
+  { accountId, card, savedAt }: Extract<DepositEvent, { kind: 'card_saved' }>,
+): Promise<void> {
+  const former = await deps.database.db.transaction(async (transaction) => {
+    if (!(await lockAccount(transaction, accountId))) return undefined
+    const [row] = await transaction.select().from(autoTopUps).where(eq(autoTopUps.accountId, accountId)).for('update')
+    if (row?.cardSavedAt && row.cardSavedAt >= savedAt) return undefined
+    const set = { provider: name, card, cardSavedAt: savedAt, cardPage: null }
+    await transaction
+      .insert(autoTopUps)
+      .values({ accountId, ...set })
+      .onConflictDoUpdate({ target: autoTopUps.accountId, set })
+    await recordAudit(transaction, {
+      actor: { userId: null, email: `deposit:${name}` },
+      action: 'auto_top_up.card_saved',
+      subject: accountId,
+      accountId,
+      details: { brand: card.brand, lastFour: card.lastFour },
+    })
+    return row?.provider === name ? row.card?.id : undefined
+  })
+  if (former === undefined || former === card.id) return
+  await deps.methods.deposit?.cards?.remove(former).catch((error: unknown) => {
+    deps.logger.warn('former_card_not_removed', { accountId, provider: name, reason: describeFailure(error) })
+  })
+}
+
+/** Removes the card here and at the provider, which ends the auto top-up. A charge that was begun is finished. */
+export async function removeCard(deps: OrdersDeps, { accountId, actor }: OwnAct): Promise<CardOutcome> {
+  const { name, cards } = deps.methods.deposit ?? {}
+  const isIt = eq(autoTopUps.accountId, accountId)
+  const card = await deps.database.db.transaction(async (transaction) => {
+    const [row] = await transaction.select().from(autoTopUps).where(isIt).for('update')
+    if (!row?.card) return undefined
+    await transaction.update(autoTopUps).set({ isOn: false, stopped: 'card_removed' }).where(isIt)
+    const { brand, lastFour } = row.card
+    const details = { brand, lastFour }
+    await auditPerson(transaction, {
+      ...{ actor, action: 'auto_top_up.card_remove', subject: accountId, accountId, details },
+    })
+    return { ...row.card, provider: row.provider }
+  })
+  if (!card) return { kind: 'done' }
+  try {
+    // A card of another provider is out of reach, and is only forgotten.
+    if (cards && card.provider === name) await cards.remove(card.id)
+  } catch (error) {
+    deps.logger.warn('card_not_removed', { accountId, provider: name, reason: describeFailure(error) })
+    return { kind: 'provider_failed' }
+  }
+  await deps.database.db
+    .update(autoTopUps)
+    .set({ card: null })
+    .where(and(isIt, hasCard(card.id)))
+  return { kind: 'done' }
+}
+
+/** The provider has forgotten the card: it ends the auto top-up, with a mail. */
+export async function noteGoneCard({ database }: OrdersDeps, name: string, cardId: string): Promise<void> {
+  await database.db.transaction(async (transaction) => {
+    const isIt = and(eq(autoTopUps.provider, name), hasCard(cardId))
+    const [row] = await transaction.select().from(autoTopUps).where(isIt).for('update')
+    if (!row) return
+    await stopByItself(transaction, name, row.accountId, 'card_gone')
+    await transaction.update(autoTopUps).set({ card: null }).where(eq(autoTopUps.accountId, row.accountId))
+  })
+}
+
+/** The card has another end now. */
+export async function noteRenewedCard(
+  { database }: OrdersDeps,
+  name: string,
+  { cardId, expMonth, expYear }: Extract<DepositEvent, { kind: 'card_renewed' }>,
+): Promise<void> {
+  const end: Pick<SavedCard, 'expMonth' | 'expYear'> = { expMonth, expYear }
+  await database.db
+    .update(autoTopUps)
+    .set({ card: sql`${autoTopUps.card} || ${JSON.stringify(end)}::jsonb` })
+    .where(and(eq(autoTopUps.provider, name), hasCard(cardId)))
+}
+
+function hasCard(cardId: string) {
+  return sql`${autoTopUps.card} ->> 'id' = ${cardId}`
+}
