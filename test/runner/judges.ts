@@ -5,7 +5,7 @@
 import type { Program } from '@test/support/debian'
 
 /** A program that a machine may lack. */
-export type Need = Program | 'chromium' | 'python' | 'java'
+export type Need = Program | 'chromium' | 'python' | 'java' | 'go'
 
 /** A folder or a file of test/, and why `bun run test` doesn't wait for it. `needs` says what it drives where its code says too much or too little. */
 type Judge = { path: string; why: string; needs?: readonly Need[] }
@@ -28,6 +28,10 @@ export const JUDGES: readonly Judge[] = [
   {
     path: 'test/console/administration/statements/camt/peer.test.ts',
     why: 'bank statements by their official schemas, in Python',
+  },
+  {
+    path: 'test/console/orders/deposits/stripe-mock.test.ts',
+    why: 'requests to Stripe by Stripe’s own mock, which Go builds',
   },
   {
     path: 'test/console/orders/deposits/stripe-model.test.ts',

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { canMakeJava, JAVA_PACKAGES, prepareJava } from '@test/clients/java/environment'
 import { canMakePython, preparePython } from '@test/clients/python/environment'
+import { canMakeStripeMock, GO_PACKAGES, prepareStripeMock } from '@test/console/orders/deposits/stripe-mock'
 import { findChromium } from '@test/support/chromium'
 import { canInstall, findProgram, installPackages, isProgram } from '@test/support/debian'
 import { findTarget, listFiles } from '@test/tidy/tree'
@@ -13,6 +14,7 @@ const ROOT = join(import.meta.dir, '..', '..')
 const WITH_PROGRAM = /\bprogramPath\('([\w-]+)'\)/g
 const WITH_CHROMIUM = /= findChromium\(\)/
 const WITH_PYTHON = /\bpreparePython\('/
+const WITH_GO = /\bstartStripeMock\(/
 const WITH_JAVA = /\bprepareJava\(\(/
 const TREES = ['src', 'test', 'faults', 'bench']
 
@@ -20,6 +22,7 @@ const TREES = ['src', 'test', 'faults', 'bench']
 async function isThere(need: Need): Promise<boolean> {
   if (need === 'chromium') return findChromium() !== undefined
   if (need === 'java') return canMakeJava()
+  if (need === 'go') return canMakeStripeMock()
   return need === 'python' ? canMakePython() : findProgram(need) !== null
 }
 
@@ -45,11 +48,13 @@ export async function prepareNeeds(files: readonly string[], say: (line: string)
   const drives = (need: Need) => files.some((file) => needsOf(file).has(need))
   if (drives('python')) for (const list of ['sdks', 'judges', 'aws'] as const) await preparePython(list, say)
   if (drives('java')) await prepareJava(say)
+  if (drives('go') && canMakeStripeMock()) await prepareStripeMock()
 }
 
 /** What Debian calls the packages that a need is met by. */
 export function packagesOf(need: Need): readonly string[] {
   if (need === 'java') return JAVA_PACKAGES
+  if (need === 'go') return GO_PACKAGES
   return [need === 'python' ? 'python3-venv' : need]
 }
 
@@ -97,6 +102,7 @@ function needsIn(text: string): Need[] {
     ...programs,
     ...(WITH_CHROMIUM.test(text) ? (['chromium'] as const) : []),
     ...(WITH_PYTHON.test(text) ? (['python'] as const) : []),
+    ...(WITH_GO.test(text) ? (['go'] as const) : []),
     ...(WITH_JAVA.test(text) ? (['java'] as const) : []),
   ]
 }

@@ -226,7 +226,7 @@ function Latest({ orders }: { orders: AutoTopUp['orders'] }) {
       <List size="sm" spacing={4}>
         {orders.map(({ orderId, reference, amountUsd, state, createdAt }) => (
           <List.Item key={orderId}>
-            <Anchor component={Link} href={`/credit/orders/${orderId}`} size="sm">
+            <Anchor component={Link} href={`/credit/orders/${orderId}`} size="sm" underline="always">
               {reference}
             </Anchor>
             , {formatMoney(amountUsd)}, <Moment at={createdAt} />: {STATE_WORDS[state].label.toLowerCase()}
