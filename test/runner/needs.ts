@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dir, '..', '..')
 const WITH_PROGRAM = /\bprogramPath\('([\w-]+)'\)/g
 const WITH_CHROMIUM = /= findChromium\(\)/
 const WITH_PYTHON = /\bpreparePython\('/
-const WITH_GO = /\bstartStripeMock\(/
+const WITH_GO = /= await startStripeMock\(\)/
 const WITH_JAVA = /\bprepareJava\(\(/
 const TREES = ['src', 'test', 'faults', 'bench']
 

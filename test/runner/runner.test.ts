@@ -51,6 +51,7 @@ describe('the parts', () => {
     expect([...needsOf('test/deploy/proxy.test.ts')]).toEqual(['caddy'])
     expect([...needsOf('test/clients/python/clients.test.ts')]).toEqual(['python'])
     expect([...needsOf('test/clients/java/clients.test.ts')]).toEqual(['java'])
+    expect([...needsOf('test/console/orders/deposits/stripe-mock.test.ts')]).toEqual(['go'])
     expect([...needsOf('test/lib/money.test.ts')]).toEqual([])
     expect([...needsOf('test/deploy/documents/blocks.test.ts')]).toEqual(['curl'])
   })
