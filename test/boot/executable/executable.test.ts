@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from '@test/boot/process'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { freshDatabase, redisUrl } from '@test/support/stores'
+import { startStripeStub, stripeEnvironment } from '@test/support/stripe-stub'
 import { until } from '@test/support/until'
 import { type OtlpReceiver, startOtlpReceiver } from '@test/telemetry/otlp-receiver'
 import { freePort } from '@/boot/embedded/free-port'
@@ -97,6 +98,27 @@ test('the executable runs operator commands', async () => {
   })
   expect(JSON.parse(await new Response(child.stdout).text())).toMatchObject({ accounts: [expect.any(Object)] })
   expect(await child.exited).toBe(0)
+})
+
+test('the executable contains the package of Stripe, which is loaded at first need', async () => {
+  const stripe = startStripeStub()
+  const database = new Bun.SQL(stores.DATABASE_URL ?? '', { max: 1 })
+  try {
+    await database`INSERT INTO orders (id, account_id, method, provider, payee, reference, amount_cents, currency, state, created_at,
+        expires_at, updated_at)
+      SELECT 'order_1', id, 'deposit', 'stripe', 'cs_1', 'SVC-7K3M-9QXP', 5000, 'USD', 'pending', now(), now() + interval '1 day', now()
+      FROM accounts LIMIT 1`
+    const child = Bun.spawn([program, 'admin', 'order', 'settle', 'order_1'], {
+      env: { ...BARE_ENVIRONMENT, ...stores, ...stripeEnvironment(stripe), HOST: '127.0.0.1' },
+      stderr: 'inherit',
+    })
+    expect(JSON.parse(await new Response(child.stdout).text())).toMatchObject({ orderId: 'order_1', state: 'pending' })
+    expect(await child.exited).toBe(0)
+    expect(stripe.calls.map(({ line }) => line)).toEqual(['GET /v1/checkout/sessions/cs_1'])
+  } finally {
+    await database.close()
+    await stripe.stop()
+  }
 })
 
 test('the executable reloads its catalogue in both processes', async () => {
