@@ -70,6 +70,7 @@ const DOCUMENT = {
   },
 }
 
+/** Mounts `/dashboard/api/a/:accountId/orders`. */
 export function orderRoutes(deps: OrderRouteDeps) {
   return guarded(deps, 'order-routes', `${ACCOUNT_PREFIX}/orders`)
     .get('/options', () => options(deps), {

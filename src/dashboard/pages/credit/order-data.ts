@@ -80,6 +80,7 @@ export async function turnOnTopUp(amounts: NonNullable<AutoTopUp['amounts']>): P
   await topUpChanged()
 }
 
+/** Turns it off; its card stays saved. */
 export async function turnOffTopUp(): Promise<void> {
   await answer(accountApi()['auto-top-up'].off.post({}))
   await topUpChanged()
@@ -96,6 +97,7 @@ export async function lookForCard(): Promise<void> {
   await topUpChanged()
 }
 
+/** Removes the saved card, which turns the auto top-up off. */
 export async function removeCard(): Promise<void> {
   await answer(accountApi()['auto-top-up'].card.delete())
   await topUpChanged()

@@ -28,10 +28,10 @@ export async function prepareStripeMock(): Promise<string> {
   if (existsSync(PROGRAM)) return PROGRAM
   const go = goPath()
   assert(go, 'Go is not installed: apt-get install golang-go')
-  const environment = { ...process.env, GOBIN: CACHE, GOFLAGS: '-modcacherw' }
-  const build = Bun.spawn([go, 'install', `github.com/stripe/stripe-mock@${VERSION}`], {
-    ...{ env: environment, stdout: Bun.stderr, stderr: 'inherit' },
-  })
+  const build = Bun.spawn(
+    ['env', `GOBIN=${CACHE}`, 'GOFLAGS=-modcacherw', go, 'install', `github.com/stripe/stripe-mock@${VERSION}`],
+    { stdout: Bun.stderr, stderr: 'inherit' },
+  )
   assert((await build.exited) === 0, `stripe-mock ${VERSION} cannot be built with ${go}`)
   return PROGRAM
 }
