@@ -28,6 +28,7 @@ import { responsesRoutes } from '@/http/routes/responses'
 import { routeRoutes } from '@/http/routes/route'
 import { storedResponseRoutes } from '@/http/routes/stored-responses'
 import { usageRoutes } from '@/http/routes/usage'
+import { operatorRoutes } from '@/people/operators/serve'
 
 export type AppDeps = HttpDeps &
   DepositWebhookDeps &
@@ -74,7 +75,7 @@ export function buildApp(deps: AppDeps): AnyElysia {
     routes: app.routes,
     dispatch: async (request: Request) => app.handle(request),
   }
-  app.use(managementRoutes(management))
+  app.use(managementRoutes(management)).use(operatorRoutes({ ...deps.dashboard, ...deps }))
   return app.use(docsRoutes({ ...deps, routes: () => app.routes, sessionCookie }))
 }
 

@@ -5,7 +5,7 @@ import type { Database, Transaction } from '@/db/client'
 import { sha256Hex } from '@/lib/ids'
 
 export type AuditEntry = {
-  /** The person who acted; `userId` is null for the service itself and for the command line. */
+  /** The person who acted; `userId` is null for the service itself, the command line and operator keys. */
   actor: { userId: string | null; email: string }
   /** The action as `noun.verb`, such as `key.create`. */
   action: string
@@ -17,9 +17,11 @@ export type AuditEntry = {
   requestId?: string
   /** The management key used, whose maker is the actor; stored in the details. */
   managementKeyId?: string
+  /** The operator key used; stored in the details. */
+  operatorKeyId?: string
 }
 
-export type ChangedBy = Pick<AuditEntry, 'actor' | 'ip' | 'requestId' | 'managementKeyId'>
+export type ChangedBy = Pick<AuditEntry, 'actor' | 'ip' | 'requestId' | 'managementKeyId' | 'operatorKeyId'>
 
 export const OPERATOR: ChangedBy = { actor: { userId: null, email: 'operator' } }
 
@@ -42,6 +44,7 @@ export async function recordAudit(transaction: Transaction, entry: AuditEntry): 
     details: storableDetails({
       ...entry.details,
       ...(entry.managementKeyId !== undefined && { managementKey: entry.managementKeyId }),
+      ...(entry.operatorKeyId !== undefined && { operatorKey: entry.operatorKeyId }),
     }),
     ip: entry.ip === undefined ? null : storable(entry.ip),
     requestId: entry.requestId === undefined ? null : storable(entry.requestId),

@@ -91,7 +91,8 @@ type Recording = {
   withhold?: () => Promise<DebitRefusal | undefined>
 }
 
-async function recordAudited(
+/** Records a credit once per reference, with its audit entry, inside a transaction. `withhold` reserves a covered debit first. */
+export async function recordAudited(
   transaction: Transaction,
   { credit, by, entryId, withhold }: Recording,
 ): Promise<Recorded> {

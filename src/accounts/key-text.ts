@@ -20,24 +20,27 @@ export function isWellFormedKey(text: string, service: string): boolean {
   return BODY.test(body) && checksum(body.slice(0, SECRET_CHARS)) === body.slice(SECRET_CHARS)
 }
 
-/** The part after the service's name in a management key, which shows its kind. */
-const MANAGEMENT = 'mgmt'
+/** The kinds of keys for programs, which call no model: management keys and operator keys. The word stands after the service's name. */
+type ProgramKeyKind = 'mgmt' | 'op'
 
-/** A new management key for `service`, with its shown parts. As random as {@link generateKey}. */
-export function generateManagementKey(service: string): { key: string; prefix: string; lastFour: string } {
-  const lead = `${service}-${MANAGEMENT}`
+/** A new key of this kind for `service`, with its shown parts. As random as {@link generateKey}. */
+export function generateProgramKey(
+  service: string,
+  kind: ProgramKeyKind,
+): { key: string; prefix: string; lastFour: string } {
+  const lead = `${service}-${kind}`
   const key = generateKey(lead)
   return { key, prefix: key.slice(0, lead.length + 1 + 4), lastFour: key.slice(-4) }
 }
 
-/** Whether `text` could be a management key of `service`. Without a lookup. */
-export function isManagementKey(text: string, service: string): boolean {
-  return isWellFormedKey(text, `${service}-${MANAGEMENT}`)
+/** Whether `text` could be a key of this kind of `service`. Without a lookup. */
+export function isProgramKey(text: string, service: string, kind: ProgramKeyKind): boolean {
+  return isWellFormedKey(text, `${service}-${kind}`)
 }
 
-/** Whether `text` looks like a management key of any service. */
-export function looksLikeManagementKey(text: string): boolean {
-  return /^[\w.-]{1,40}-mgmt-\w/.test(text)
+/** The kind that `text` looks like, as a key of any service; undefined if it looks like no key for programs. */
+export function programKeyKind(text: string): ProgramKeyKind | undefined {
+  return /^[\w.-]{1,40}-(mgmt|op)-\w/.exec(text)?.[1] as ProgramKeyKind | undefined
 }
 
 /** The stored form of a key: SHA-256 of the whole text in hexadecimal. 178 random bits need no slow hash. */

@@ -14,6 +14,7 @@ import { changeSettings, readChoices, readSettings } from '@/accounts/alerts/set
 import { createApiKeys } from '@/accounts/api-keys'
 import { createBudgets } from '@/accounts/budgets/budgets'
 import { createManagementKeys } from '@/accounts/management/management-keys'
+import { createOperatorKeys } from '@/accounts/management/operator-keys'
 import { createMembers } from '@/accounts/members/members'
 import { accountsOf, membershipIn } from '@/accounts/members/memberships'
 import { changeAccountSettings, readAccountSettings } from '@/accounts/policies/account-settings'
@@ -88,6 +89,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     accounts,
     members: createMembers(database, apiKeys),
     managementKeys: createManagementKeys(database, service),
+    operatorKeys: createOperatorKeys(database, service),
     budgets: createBudgets(database, ledger),
     administration: createAdministration({
       ordersDeps: topUps.ordersDeps,

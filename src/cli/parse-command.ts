@@ -4,6 +4,7 @@ import { ALERT_COMMANDS } from '@/cli/mail/mail-commands'
 import type { Environment } from '@/config/config'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { commandsOf } from '@/people/operation'
+import { OPERATOR_KEY_COMMANDS } from '@/people/operators/commands'
 import { SETTING_OPERATIONS } from '@/people/settings/operations'
 import { ACCOUNT_COMMANDS, ACCOUNT_LOOKUPS } from './account-commands'
 import { AUDIT_COMMANDS } from './audit-commands'
@@ -38,6 +39,7 @@ const COMMANDS: readonly Command[] = [
   ...KEY_LOOKUPS,
   ...commandsOf(KEY_OPERATIONS),
   ...MANAGEMENT_KEY_COMMANDS,
+  ...OPERATOR_KEY_COMMANDS,
   ...POLICY_COMMANDS,
   ...commandsOf(SETTING_OPERATIONS),
   ...USER_LOOKUPS,

@@ -1,4 +1,4 @@
-/** The tables of management keys and of leaked keys, for typed queries (src/db/migrations/0002_keys.sql). */
+/** The tables of management keys, operator keys and leaked keys, for typed queries (src/db/migrations/0002_keys.sql). */
 
 import { sql } from 'drizzle-orm'
 import { boolean, date, index, pgTable, text, unique } from 'drizzle-orm/pg-core'
@@ -27,6 +27,21 @@ export const managementKeys = pgTable(
     index('management_keys_creator_index').on(table.createdBy),
   ],
 )
+
+export const operatorKeys = pgTable('operator_keys', {
+  id: text('id').primaryKey(),
+  name: text('name').notNull(),
+  /** SHA-256 of the whole text, in hexadecimal. */
+  keyHash: text('key_hash').notNull().unique(),
+  prefix: text('prefix').notNull(),
+  lastFour: text('last_four').notNull(),
+  scopes: text('scopes').array().notNull(),
+  allowedAddresses: text('allowed_addresses').array(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  expiresAt: moment('expires_at'),
+  revokedAt: moment('revoked_at'),
+  lastUsedAt: moment('last_used_at'),
+})
 
 export const leakedKeys = pgTable(
   'leaked_keys',

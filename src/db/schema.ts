@@ -138,6 +138,7 @@ export const ledgerEntries = pgTable(
   (table) => [
     unique('ledger_entries_account_id_reference_key').on(table.accountId, table.reference),
     index('ledger_entries_account_index').on(table.accountId, table.createdAt.desc()),
+    index('ledger_entries_reference_index').on(table.reference),
   ],
 )
 

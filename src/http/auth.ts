@@ -1,6 +1,6 @@
 /** Identifies the caller by an API key, in any form that client libraries send. */
 import type { Identify } from '@/accounts/identify'
-import { looksLikeManagementKey } from '@/accounts/key-text'
+import { programKeyKind } from '@/accounts/key-text'
 import { GatewayError } from '@/chat/error'
 import { FORMATS } from '@/formats/index'
 import type { Payer } from '@/ledger/outcomes'
@@ -36,10 +36,17 @@ export function authenticate({ identify, unpaid }: AuthDeps, request: Request): 
   })
 }
 
+/** The refusals of keys that call no model, by kind. */
+const PROGRAM_KEYS = {
+  mgmt: { code: 'management_key', words: 'a management key: it manages an account' },
+  op: { code: 'operator_key', words: "an operator key: it is for the operator's API" },
+}
+
 function unknownKey(credential: string): GatewayError {
-  if (!looksLikeManagementKey(credential)) return new GatewayError('invalid_credentials', 'Incorrect API key provided.')
-  const message = 'This is a management key: it manages an account and calls no models. Use an API key.'
-  return new GatewayError('invalid_credentials', message, { code: 'management_key' })
+  const kind = programKeyKind(credential)
+  if (kind === undefined) return new GatewayError('invalid_credentials', 'Incorrect API key provided.')
+  const { code, words } = PROGRAM_KEYS[kind]
+  return new GatewayError('invalid_credentials', `This is ${words} and calls no models. Use an API key.`, { code })
 }
 
 /** A request without a well-formed key counts as an unknown caller's, limited by address. */

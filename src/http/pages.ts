@@ -20,9 +20,12 @@ export const OPEN_PREFIXES: readonly string[] = [
   '/responses/',
 ]
 
+/** The operator's API: an operator key in a page would be everybody's. */
+const CLOSED_PREFIX = '/v1/operator/'
+
 /** Whether pages of other sites may call `path`. */
 export function isOpenToPages(path: string): boolean {
-  return OPEN_PREFIXES.some((prefix) => `${path}/`.startsWith(prefix))
+  return !`${path}/`.startsWith(CLOSED_PREFIX) && OPEN_PREFIXES.some((prefix) => `${path}/`.startsWith(prefix))
 }
 
 /** Lets pages of other sites read a response. Only for requests with an Origin header, so others pay nothing. */
@@ -34,8 +37,9 @@ export function openToPage(request: Request, response: Response): Response {
   return response
 }
 
-/** The response to a CORS preflight. `authorization` is listed, since `*` does not include it. */
-export function preflight(): Response {
+/** The response to a CORS preflight, without permission if pages may not call `path`. `authorization` is listed, since `*` does not include it. */
+export function preflight(path: string): Response {
+  if (!isOpenToPages(path)) return new Response(null, { status: 204 })
   return new Response(null, {
     status: 204,
     headers: {

@@ -9,7 +9,7 @@ export const MIN_SECRET_CHARS = 8
 
 /** Secrets. Each pattern matches only the secret, so that the text around it stays readable. */
 const SECRET_SHAPES = [
-  '\\bsvc-(?:mgmt-)?[A-Za-z0-9]{12,}',
+  '\\bsvc-(?:(?:mgmt|op)-)?[A-Za-z0-9]{12,}',
   '\\bsk-[A-Za-z0-9_-]{8,}',
   '\\bAIza[A-Za-z0-9_-]{8,}',
   '\\bya29\\.[A-Za-z0-9_.-]{8,}',

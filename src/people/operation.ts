@@ -1,10 +1,12 @@
 /** Operations of the part for people: each is declared once, and its routes, client, command and documents come from that. */
 import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
+import type { ChangedBy } from '@/accounts/audit'
+import type { OperatorScope } from '@/accounts/management/operator-keys'
 import type { Scope } from '@/accounts/management/scopes'
 import type { Permission } from '@/accounts/members/permissions'
 import { type ErrorKind, GatewayError } from '@/chat/error'
 import type { Command } from '@/cli/command'
-import type { Caller } from '@/console/http/changed-by'
+import type { Member } from '@/console/auth/viewer'
 
 /** Method and path, such as `PATCH /keys/:id`. The path stands below the account in the dashboard, and below `/v1` in the management API. */
 export type OperationPath = `${Method} /${string}`
@@ -20,8 +22,11 @@ type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infe
 
 export type ParamsOf<Path extends string> = Record<NamesIn<Path>, string>
 
+/** The acting member, or a program that acts like one; their request, and their name in the audit log. */
+export type OperationCaller = { viewer: Member; request: Request; by: ChangedBy }
+
 /** The caller of an operation, the place it is performed on, and the services it works with. */
-type Context<Deps, Path extends string> = Caller & { deps: Deps; params: ParamsOf<Path> }
+type Context<Deps, Path extends string> = OperationCaller & { deps: Deps; params: ParamsOf<Path> }
 
 type Operation<
   Deps,
@@ -35,6 +40,8 @@ type Operation<
   may: Permission
   /** The scope of a management key that performs it. Without a scope, no management key does. */
   scope: Scope | undefined
+  /** The scope of an operator key that performs it on any account. Without it, no operator key does. */
+  operator?: OperatorScope
   summary: string
   description: string
   takes?: Takes

@@ -62,7 +62,7 @@ test('every documented command line works', async () => {
   expect(lines.length).toBeGreaterThan(30)
   for (const line of lines) {
     const real = line
-      .replaceAll(/\b(acct_|key_|order_|req_|mgmt_)…/g, (_, prefix: string) => ids[prefix] ?? 'missing')
+      .replaceAll(/\b(acct_|key_|opkey_|order_|req_|mgmt_)…/g, (_, prefix: string) => ids[prefix] ?? 'missing')
       .replaceAll('openai.json', join(folder, 'openai.json'))
     const json = await (line.includes('catalog reload')
       ? whileGatewayRuns(() => runLine(real))
@@ -71,6 +71,7 @@ test('every documented command line works', async () => {
     answers[words] = json
     if (typeof json.keyId === 'string' && words === 'key create') ids.key_ = json.keyId
     if (typeof json.keyId === 'string' && words === 'management-key create') ids.mgmt_ = json.keyId
+    if (typeof json.keyId === 'string' && words === 'operator-key create') ids.opkey_ = json.keyId
     if (words === 'account create') await furnish(String(json.accountId))
   }
 })
@@ -93,6 +94,9 @@ test('each documented command has the documented result', () => {
   })
   expect(answers['management-key list']).toMatchObject({
     keys: [{ keyId: ids.mgmt_, scopes: 'keys:write,usage:read' }],
+  })
+  expect(answers['operator-key list']).toMatchObject({
+    keys: [{ keyId: ids.opkey_, name: 'shop', scopes: 'accounts,credit,keys,read' }],
   })
   expect(answers['user list']).toMatchObject({ users: [{ email: 'grace@example.com', role: 'member' }] })
   expect(answers['user show']).toMatchObject({

@@ -42,7 +42,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...DOMAIN,
   ],
   'boot/embedded': ['lib'],
-  app: ['console/http', 'http', ...WIRE],
+  app: ['console/http', 'people', 'http', ...WIRE],
   config: ['limits', 'lib'],
   // A slice has its subject's parts of cli/, console/http/ and dashboard/, which still have those of other subjects.
   people: ['people/fields', 'cli', 'console/http', 'http', 'gateway', 'metrics', ...CONSOLE, ...DOMAIN],

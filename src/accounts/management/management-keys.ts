@@ -5,7 +5,7 @@
 import { and, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { lockAccount } from '@/accounts/in-order'
-import { generateManagementKey, hashKey, isManagementKey } from '@/accounts/key-text'
+import { generateProgramKey, hashKey, isProgramKey } from '@/accounts/key-text'
 import { writeMails } from '@/accounts/mails/outbox'
 import { mayHold } from '@/accounts/members/credentials'
 import { roleIn } from '@/accounts/members/memberships'
@@ -73,7 +73,8 @@ export function createManagementKeys(database: Database, service: string) {
     list: list.bind(null, database),
     revoke: revoke.bind(null, database),
     /** Undefined for invalid keys, and for keys that are revoked, expired, or whose maker was disabled by an operator. */
-    identify: async (text: string) => (isManagementKey(text, service) ? await identify(database, text) : undefined),
+    identify: async (text: string) =>
+      isProgramKey(text, service, 'mgmt') ? await identify(database, text) : undefined,
   }
 }
 
@@ -83,7 +84,7 @@ async function create(
   { accountId, name, scopes, expiresAtMs, createdBy }: NewManagementKey,
   by: ChangedBy,
 ): Promise<CreateOutcome> {
-  const { key, prefix, lastFour } = generateManagementKey(service)
+  const { key, prefix, lastFour } = generateProgramKey(service, 'mgmt')
   const keyId = randomId('mgmt')
   const expiresAt = expiresAtMs === null ? null : new Date(expiresAtMs)
   return await db.transaction(async (transaction): Promise<CreateOutcome> => {

@@ -7,6 +7,8 @@ import { BY_VALUE_AND_ID, containing } from './keyset'
 type AccountSearch = PageRequest & {
   /** Part of the address or name, in any case, or an id. Missing: every account. */
   text?: string
+  /** The whole address, in any case. */
+  email?: string
   status?: AccountStatus
 }
 
@@ -34,6 +36,7 @@ export async function searchAccounts({ sql }: Database, search: AccountSearch): 
     FROM accounts
     WHERE true
       ${text === '' ? sql`` : sql`AND (id = ${text} OR lower(email) LIKE ${pattern} OR lower(name) LIKE ${pattern})`}
+      ${search.email === undefined ? sql`` : sql`AND lower(email) = ${search.email.toLowerCase()}`}
       ${search.status === undefined ? sql`` : sql`AND status = ${search.status}`}
       ${after === undefined ? sql`` : sql`AND (created_at, id) < (${after[0]}::text::timestamptz, ${after[1]})`}
     ORDER BY accounts.created_at DESC, id DESC LIMIT ${limit}`,

@@ -8,6 +8,7 @@ import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import { listApprovals } from '@/console/administration/approvals/approval-list'
 import { decideApproval } from '@/console/administration/approvals/approvals'
 import { type Operation, requestIdOf } from '@/console/administration/approvals/operation'
+import { addOperatorCredit } from '@/console/administration/approvals/operator-credit'
 import { orderRefusal } from '@/console/administration/approvals/order-refusal'
 import { requestOperation } from '@/console/administration/approvals/request-operation'
 import { readBooks } from '@/console/administration/books/read-books'
@@ -73,6 +74,8 @@ export function createAdministration(deps: AdministrationDeps) {
     /** Moves money within the limit; above it, asks for a second administrator. */
     request: (by: Administrator, { operation, reason, key }: MoneyRequest) =>
       requestOperation(money, by, { operation, reason, requestId: requestIdOf(by.userId, key) }),
+    /** Adds credit once per reference for an operator key; above the limit, asks for an administrator. */
+    addOperatorCredit: addOperatorCredit.bind(null, money),
     listApprovals: listApprovals.bind(null, ordersDeps),
     decide: decideApproval.bind(null, ordersDeps),
     dismissPayment: dismissPayment.bind(null, orders),

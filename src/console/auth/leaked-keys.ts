@@ -4,7 +4,7 @@
  */
 import { and, eq, gt, isNull } from 'drizzle-orm'
 import type { ChangedBy } from '@/accounts/audit'
-import { hashKey, isManagementKey, isWellFormedKey } from '@/accounts/key-text'
+import { hashKey, isProgramKey, isWellFormedKey } from '@/accounts/key-text'
 import type { MailDesk } from '@/accounts/mails/outbox'
 import { mayDo } from '@/accounts/members/permissions'
 import { addressesOf, nameOf } from '@/accounts/members/tell-members'
@@ -43,7 +43,7 @@ export async function reportLeakedKey(
   if (!mails) throw mailNotConfigured('Tell its operator of the key.')
   await throttle.attempt(...keyReportsFrom(visitor.address))
   await alwaysAtLeast(ANSWER_MS, async () => {
-    const isManagement = isManagementKey(text, service)
+    const isManagement = isProgramKey(text, service, 'mgmt')
     if (!isManagement && !isWellFormedKey(text, service)) return
     const key = await (isManagement ? findManagementKey : findKey)(database, hashKey(text))
     if (!key) return

@@ -25,6 +25,8 @@ export type Member = Viewer & {
   /** The management key that sent the request, instead of a session. */
   managementKeyId?: string
   managementScopes?: readonly string[]
+  /** The operator key that sent the request, instead of a session. */
+  operatorKeyId?: string
 }
 
 /** Finds the person of a request's session cookie; undefined if there is no valid session. */

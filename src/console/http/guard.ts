@@ -226,7 +226,8 @@ async function freePress(request: Request): Promise<void> {
   await press?.free()
 }
 
-async function readBody(deps: GuardDeps, request: Request, maxBytes: number): Promise<JsonObject | null> {
+/** The body of a change, without texts and names that later steps can't take. */
+export async function readBody(deps: BodyLimits, request: Request, maxBytes = FORM_BYTES): Promise<JsonObject | null> {
   // A DELETE has no body: the path names what to delete.
   if (request.method === 'DELETE' && request.body === null) return null
   const limits = { ...deps, maxBodyBytes: Math.min(deps.maxBodyBytes, maxBytes) }
@@ -345,8 +346,8 @@ function refuseNul(body: JsonObject): void {
   }
 }
 
-/** The same check for a URL. */
-function refuseNulIn(url: string): void {
+/** Throws `invalid_request` for a URL with a NUL. */
+export function refuseNulIn(url: string): void {
   if (!url.includes('%00')) return
   const [field] = [...new URL(url).searchParams].find((parameter) => hasNul(parameter)) ?? []
   throw invalidRequest(`${field ?? 'The address'}: must not contain the character NUL (U+0000).`, field)

@@ -1,5 +1,6 @@
 /** All dashboard routes as one application, from which the browser's typed client is derived. */
 import { Elysia } from 'elysia'
+import type { OperatorKeys } from '@/accounts/management/operator-keys'
 import { cookiePrefix } from '@/console/auth/visitor'
 import { adminAccountHistoryRoutes } from '@/console/http/administration/account-history-routes'
 import { adminAccountRoutes } from '@/console/http/administration/account-routes'
@@ -50,8 +51,7 @@ export type DashboardDeps = AdminDeps &
   MemberKeyPolicyDeps &
   TransferRouteDeps &
   InvitationRouteDeps &
-  ManagementKeyRouteDeps &
-  AuditRouteDeps &
+  ManagementKeyRouteDeps & { operatorKeys: OperatorKeys } & AuditRouteDeps &
   DashboardUsageDeps &
   StoredResponseDeps &
   EventsDeps

@@ -74,6 +74,22 @@ CREATE TABLE management_keys (
 CREATE INDEX management_keys_account_index ON management_keys (account_id, created_at DESC);
 CREATE INDEX management_keys_creator_index ON management_keys (created_by);
 
+-- Keys of the operator's own programs, such as a shop: they make accounts, credit and keys by the operator's API and can't call models.
+CREATE TABLE operator_keys (
+  id                 text PRIMARY KEY,
+  name               text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
+  key_hash           text NOT NULL UNIQUE CHECK (octet_length(key_hash) = 64 AND encode(decode(key_hash, 'hex'), 'hex') = key_hash),
+  prefix             text NOT NULL,
+  last_four          text NOT NULL,
+  scopes             text[] NOT NULL,
+  -- Networks (CIDR) from which the key may be used. Null: everywhere.
+  allowed_addresses  text[],
+  created_at         timestamptz NOT NULL DEFAULT now(),
+  expires_at         timestamptz,
+  revoked_at         timestamptz,
+  last_used_at       timestamptz
+);
+
 -- Keys that somebody found in public. Their people got a link by mail that deactivates the key, once.
 CREATE TABLE leaked_keys (
   -- SHA-256, in hexadecimal, of the link's token.

@@ -11,6 +11,7 @@ CREATE TABLE ledger_entries (
   CHECK (kind <> 'credit' OR amount_nano > 0)
 );
 CREATE INDEX ledger_entries_account_index ON ledger_entries (account_id, created_at DESC);
+CREATE INDEX ledger_entries_reference_index ON ledger_entries (reference);
 CREATE TRIGGER ledger_entries_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

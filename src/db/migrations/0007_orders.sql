@@ -207,7 +207,8 @@ CREATE TABLE approvals (
   reason             text NOT NULL CHECK (char_length(reason) BETWEEN 1 AND 500),
   status             text NOT NULL DEFAULT 'pending'
                      CHECK (status IN ('pending', 'executed', 'failed', 'rejected', 'withdrawn', 'expired')),
-  requested_by       text NOT NULL REFERENCES users (id),
+  -- A person, or an operator key.
+  requested_by       text NOT NULL,
   requested_by_email text NOT NULL,
   requested_at       timestamptz NOT NULL DEFAULT now(),
   expires_at         timestamptz NOT NULL,
@@ -224,12 +225,13 @@ CREATE TABLE approvals (
 );
 CREATE INDEX approvals_list_index ON approvals (requested_at DESC, id DESC);
 
--- Amounts that an administrator moved without approval. The sum of a day counts against the limit, so that a large amount can't be
+-- Amounts that an administrator or an operator key moved without approval. The sum of a day counts against the limit, so that a large amount can't be
 -- split into small ones. amount_nano has no sign.
 CREATE TABLE unapproved_movements (
   request_id     text PRIMARY KEY CHECK (request_id ~ '^[0-9a-f]{40}$'),
   request_digest text NOT NULL CHECK (request_digest ~ '^[0-9a-f]{64}$'),
-  user_id        text NOT NULL REFERENCES users (id),
+  -- A person, or an operator key.
+  user_id        text NOT NULL,
   account_id     text NOT NULL REFERENCES accounts (id),
   kind           text NOT NULL,
   amount_nano    nano_usd NOT NULL CHECK (amount_nano > 0),

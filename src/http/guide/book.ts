@@ -25,6 +25,7 @@ import tiers from '#guide/tiers.md' with { type: 'text' }
 import tools from '#guide/tools.md' with { type: 'text' }
 import usage from '#guide/usage.md' with { type: 'text' }
 import yourAddress from '#guide/your-address.md' with { type: 'text' }
+import yourOwnShop from '#guide/your-own-shop.md' with { type: 'text' }
 import { type Asset, createAsset } from '@/http/asset'
 import { once } from '@/lib/once'
 import { documentOf } from './document'
@@ -71,7 +72,7 @@ const GROUPS: readonly GuideGroup[] = [
     },
   },
   { label: 'Reference', pages: { errors, 'limits-and-headers': limits } },
-  { label: 'For operators', pages: { deploy } },
+  { label: 'For operators', pages: { deploy, 'your-own-shop': yourOwnShop } },
 ]
 
 type LoadFile = () => Promise<Asset>

@@ -17,6 +17,11 @@ const TAGS = [
     name: 'Management',
     description: 'Keys, members, budgets and orders of an account, for programs with a management key',
   },
+  {
+    name: 'Operator',
+    description:
+      'Accounts, credit, keys and orders of all customers, for programs with an operator key, such as a shop',
+  },
   { name: 'Operations', description: 'For operators of the service' },
   { name: 'Webhooks', description: 'For payment providers' },
   { name: 'Dashboard', description: 'What the pages of the dashboard call; changes without notice' },
@@ -27,7 +32,7 @@ const INTRODUCTION = `One API key for every model, in four compatible formats, p
 for each client library.
 
 **Authentication.** Send your API key as \`Authorization: Bearer svc-…\`. The headers and the query parameter of the other formats \
-(\`x-api-key\`, \`x-goog-api-key\`, \`?key=\`) work on every endpoint as well. *Management* takes a management key (\`svc-mgmt-…\`). You make keys in \
+(\`x-api-key\`, \`x-goog-api-key\`, \`?key=\`) work on every endpoint as well. *Management* takes a management key (\`svc-mgmt-…\`), *Operator* an operator key (\`svc-op-…\`). You make keys in \
 the [dashboard](/dashboard). To try an endpoint here, press *Authorize* first. It is then a real request and is charged.
 
 **Errors** have the shape of the endpoint's own format, and a code and words that say what to do: see [errors](/docs/guide/errors). Each answer \

@@ -94,7 +94,7 @@ type CommonOptions = {
 }
 
 type PlainOptions = CommonOptions & {
-  tag: 'Models' | 'Stored responses' | 'Usage' | 'Management' | 'Operations'
+  tag: 'Models' | 'Stored responses' | 'Usage' | 'Management' | 'Operator' | 'Operations'
   requestSchema?: TSchema
   examples?: Examples
 }

@@ -6,7 +6,7 @@ const BEARER = {
   type: 'http',
   scheme: 'bearer',
   description:
-    'An API key, `Authorization: Bearer svc-…`; for *Management* a management key, `svc-mgmt-…`. API keys also work in ' +
+    'An API key, `Authorization: Bearer svc-…`; for *Management* a management key, `svc-mgmt-…`, for *Operator* an operator key, `svc-op-…`. API keys also work in ' +
     `${KEY_HEADERS.map((name) => `\`${name}\``).join(', ')} and as \`?key=\`.`,
 } as const
 

@@ -1,13 +1,14 @@
 /** The endpoints for a key's view of the account: balance, spending, and latest requests. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { looksLikeManagementKey } from '@/accounts/key-text'
+import { programKeyKind } from '@/accounts/key-text'
 import { GatewayError } from '@/chat/error'
 import { authenticate, bearerToken } from '@/http/auth'
 import { sentFrom } from '@/http/client-address'
 import type { HttpDeps } from '@/http/deps'
 import { requireManager } from '@/http/management/manager'
 import { operation } from '@/http/openapi/operation'
+import { titled } from '@/http/openapi/titled'
 import { NO_SNIFFING } from '@/http/pages'
 import { requireActiveKey } from '@/http/require-active-key'
 import { formatUsd, nano } from '@/lib/money'
@@ -49,7 +50,8 @@ const Sums = {
   cost_usd: Type.String({ description: 'USD, exact decimal text' }),
 }
 
-const ReportBody = Type.Object({
+/** A usage report, as responses have it. */
+export const ReportBody = titled('UsageReport', {
   from: Type.String({ description: 'yyyy-mm-dd, UTC' }),
   to: Type.String({ description: 'yyyy-mm-dd, UTC, included' }),
   total: Type.Object(Sums, { description: 'The sum in the account statement for these days' }),
@@ -109,7 +111,7 @@ export async function askerOfUsage(
   request: Request,
   scope: 'usage:read' | 'billing:read' = 'usage:read',
 ): Promise<Parameters<HttpDeps['usageReport']>[0]> {
-  if (looksLikeManagementKey(bearerToken(request.headers.get('authorization') ?? '') ?? '')) {
+  if (programKeyKind(bearerToken(request.headers.get('authorization') ?? '') ?? '') === 'mgmt') {
     const { accountId } = await requireManager(deps, request, scope)
     return { accountId }
   }
@@ -119,7 +121,8 @@ export async function askerOfUsage(
   return payer
 }
 
-function reportBody({ from, to, by }: ReportQuery, { total, rows, names, archivedBeforeMs }: UsageReport) {
+/** The response of a report. */
+export function reportBody({ from, to, by }: ReportQuery, { total, rows, names, archivedBeforeMs }: UsageReport) {
   return {
     from,
     to,

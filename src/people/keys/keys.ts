@@ -7,18 +7,19 @@ import type { ChangedBy } from '@/accounts/audit'
 import type { KeyPolicy } from '@/accounts/policies/effective-limits'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Member } from '@/console/auth/viewer'
-import type { Caller } from '@/console/http/changed-by'
 import type { GuardDeps } from '@/console/http/guard'
 import { NextCursor, newestFirst, pageOf } from '@/console/http/pages'
 import { mapPage, DecimalUsd as Usd } from '@/console/http/wire'
 import type { ReadKeyUsage } from '@/console/usage-views/key-usage'
 import type { PageRequest } from '@/db/paging'
 import { clientAddress } from '@/http/client-address'
+import { titled } from '@/http/openapi/titled'
 import type { Addresses } from '@/ledger/address-lists'
 import { type Allowed, bothLists } from '@/ledger/allowed'
 import type { Ledger } from '@/ledger/ledger'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
+import type { OperationCaller } from '@/people/operation'
 import { type Bound, boundOfAccount, readAllowedLists } from './allowed-lists'
 import { checkFields, checkRaise, checkService, limitsOfNone, maySee } from './authority'
 import {
@@ -51,13 +52,13 @@ export type KeyDeps = GuardDeps & {
   changeAddresses(accountId: string, addresses: Addresses, by: ChangedBy): Promise<unknown>
 }
 
-type KeyContext = Caller & { deps: KeyDeps }
+type KeyContext = OperationCaller & { deps: KeyDeps }
 /** On one key. */
 type OneKey = KeyContext & { params: { id: string } }
 
 const COUNTS = { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Integer(), concurrency: Type.Integer() }
 
-export const KeyList = Type.Object({
+export const KeyList = titled('ApiKeyList', {
   items: Type.Array(KeyBody, { description: 'Newest first' }),
   nextCursor: NextCursor,
   maxKeys: Type.Integer({ description: 'The maximum number of keys, without the built-in one' }),
@@ -70,7 +71,7 @@ export const KeyList = Type.Object({
 const sums = { spentUsd: Usd, requests: Type.Integer(), errors: Type.Integer() }
 const tokens = { inputTokens: Type.Integer(), outputTokens: Type.Integer() }
 
-export const KeyDetail = Type.Object({
+export const KeyDetail = titled('ApiKeyDetail', {
   item: KeyBody,
   openRequests: Type.Integer({ description: 'Requests in progress' }),
   heldUsd: Usd,
@@ -116,8 +117,8 @@ async function readCeilings({ accounts, catalog }: KeyDeps, { accountId }: Membe
 /** Makes a key; the answer has its text. */
 export async function createKey(context: KeyContext, body: Static<typeof NewKeyBody>) {
   const { deps, viewer, by } = context
-  const { accountId, userId, managementKeyId } = viewer
-  const isService = managementKeyId !== undefined || body.isService === true
+  const { accountId, userId, managementKeyId, operatorKeyId } = viewer
+  const isService = (managementKeyId ?? operatorKeyId) !== undefined || body.isService === true
   const { changes, checkLimits } = await readChanges(context, body, isService ? null : userId)
   if (isService) checkService(viewer, body)
   checkLimits(limitsOfNone(viewer))

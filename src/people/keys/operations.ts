@@ -22,6 +22,7 @@ const CreatedKey = Type.Object({
 })
 
 const list = operation('key.list', 'GET /keys', 'usage.read', 'keys:read', {
+  operator: 'read',
   summary: 'List API keys',
   description: "The account's keys without deleted ones; developers see their own. A key's text is never shown again.",
   takes: PageQuery,
@@ -30,6 +31,7 @@ const list = operation('key.list', 'GET /keys', 'usage.read', 'keys:read', {
 })
 
 const create = operation('key.create', 'POST /keys', 'keys.use', 'keys:write', {
+  operator: 'keys',
   summary: 'Create an API key',
   description: `The answer holds the whole key, once. An account has at most ${MAX_KEYS_PER_ACCOUNT} keys (409).`,
   takes: NewKeyBody,
@@ -40,6 +42,7 @@ const create = operation('key.create', 'POST /keys', 'keys.use', 'keys:write', {
 })
 
 const show = operation('key.show', 'GET /keys/:id', 'usage.read', 'keys:read', {
+  operator: 'read',
   summary: 'Get an API key and its usage',
   description: 'With the latest 30 days, by day (UTC), and the budgets that bind it.',
   gives: keys.KeyDetail,
@@ -47,6 +50,7 @@ const show = operation('key.show', 'GET /keys/:id', 'usage.read', 'keys:read', {
 })
 
 const change = operation('key.change', 'PATCH /keys/:id', 'keys.change', 'keys:write', {
+  operator: 'keys',
   summary: 'Rename an API key or change its limits',
   description:
     'What is left out stays as it is. Limits hold for the next request, on every gateway. Developers lower limits (403 otherwise); who ' +
@@ -59,6 +63,7 @@ const change = operation('key.change', 'PATCH /keys/:id', 'keys.change', 'keys:w
 })
 
 const rotate = operation('key.rotate', 'POST /keys/:id/rotate', 'keys.use', 'keys:write', {
+  operator: 'keys',
   summary: 'Rotate an API key',
   description:
     'Gives the key another text, which the answer holds, once. Its id, limits, budget and history stay. The text before works for ' +
@@ -70,6 +75,7 @@ const rotate = operation('key.rotate', 'POST /keys/:id/rotate', 'keys.use', 'key
 })
 
 const deactivate = operation('key.deactivate', 'POST /keys/:id/deactivate', 'keys.switchOff', 'keys:write', {
+  operator: 'keys',
   summary: 'Deactivate an API key',
   description:
     'Its next request is refused (401), on every gateway. A member whose role allows no keys switches off their own, if one was kept.',
@@ -84,6 +90,7 @@ const deactivate = operation('key.deactivate', 'POST /keys/:id/deactivate', 'key
 })
 
 const activate = operation('key.activate', 'POST /keys/:id/activate', 'keys.use', 'keys:write', {
+  operator: 'keys',
   summary: 'Activate an API key',
   description:
     'Accepts requests of a deactivated key again. 409 `key_without_owner` if its owner is no member any more.',
@@ -109,6 +116,7 @@ const transfer = operation('key.transfer', 'POST /keys/:id/transfer', 'members.c
 })
 
 const remove = operation('key.delete', 'DELETE /keys/:id', 'keys.use', 'keys:write', {
+  operator: 'keys',
   summary: 'Delete an API key',
   description: 'For ever, on every gateway at once. Its usage stays. The built-in key cannot be deleted (409).',
   gives: Type.Object({ deleted: Type.Literal(true) }),

@@ -6,6 +6,7 @@ import { IS_BUILD_MACHINE } from '@test/support/bare-environment'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { OPERATOR } from '@/accounts/audit'
 import { createManagementKeys } from '@/accounts/management/management-keys'
+import { createOperatorKeys, OPERATOR_SCOPES } from '@/accounts/management/operator-keys'
 import { SCOPES } from '@/accounts/management/scopes'
 import { connectDatabase } from '@/db/client'
 import { assert } from '@/lib/assert'
@@ -26,7 +27,7 @@ beforeAll(async () => {
     preparePython('sdks', (line) => process.stderr.write(`${line}\n`)),
   ])
   if (python === undefined && IS_BUILD_MACHINE) throw new Error('the build machine runs the examples in Python')
-  world = { url, key: demoKeyOf(gateway), managementKey: await makeManagementKey(databaseUrl), python }
+  world = { url, key: demoKeyOf(gateway), ...(await makeProgramKeys(databaseUrl)), python }
 })
 afterAll(async () => {
   gateway.kill('SIGTERM')
@@ -34,16 +35,18 @@ afterAll(async () => {
   await removeSnippets()
 })
 
-/** One of the demo account, for everything. */
-async function makeManagementKey(databaseUrl: string): Promise<string> {
+/** A management key of the demo account and an operator key, each for everything. */
+async function makeProgramKeys(databaseUrl: string): Promise<Pick<SnippetWorld, 'managementKey' | 'operatorKey'>> {
   const database = connectDatabase(databaseUrl)
   const [demo] = await database.sql<{ id: string; account_id: string }[]>`SELECT id, account_id FROM users`
   assert(demo, 'the demo account has a person')
   const key = { accountId: demo.account_id, name: 'guide', scopes: SCOPES, expiresAtMs: null, createdBy: demo.id }
   const made = await createManagementKeys(database, 'svc').create(key, OPERATOR)
+  const shop = { name: 'shop', scopes: OPERATOR_SCOPES, expiresAt: null, allowedAddresses: null }
+  const operator = await createOperatorKeys(database, 'svc').create(shop, OPERATOR)
   await database.close()
   assert(made.kind === 'created', 'a management key is made')
-  return made.key
+  return { managementKey: made.key, operatorKey: operator.key }
 }
 
 test('the guide has examples in each language, and in no other', () => {
@@ -58,4 +61,13 @@ describe.each(snippets)('$place ($language)', (snippet) => {
     expect({ ...end, isSilent: end.output === '' }).toEqual({ code: 0, output: end.output, isSilent: false })
     if (snippet.isRefused) expect(end.output).toContain('"error":')
   })
+})
+
+test('the script of a shop, run once more, changes nothing', async () => {
+  const script = snippets.find(({ place, language }) => place.startsWith('your-own-shop.md') && language === 'ts')
+  assert(script, 'the page has the script')
+  await runSnippet(script, world)
+  // The credit was added once; only answers were charged.
+  const end = await runSnippet(script, world)
+  expect(end).toMatchObject({ code: 0, output: expect.stringMatching(/^24\.\d+ USD\. /) })
 })

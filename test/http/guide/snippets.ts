@@ -28,7 +28,13 @@ export async function snippetsOf(name: string): Promise<Snippet[]> {
 }
 
 /** Where programs find the gateway and, for the language of the name, what runs them. */
-export type SnippetWorld = { url: string; key: string; managementKey: string; python: string | undefined }
+export type SnippetWorld = {
+  url: string
+  key: string
+  managementKey: string
+  operatorKey: string
+  python: string | undefined
+}
 
 /** What a program has printed, and the code with which it ended. */
 type SnippetEnd = { code: number; output: string }
@@ -43,7 +49,11 @@ export async function runSnippet(snippet: Snippet, world: SnippetWorld): Promise
   const command = commandOf(snippet.language, file, world)
   if (command === undefined) return undefined
   const child = Bun.spawn(command, {
-    env: { ...BARE_ENVIRONMENT, SVC_API_KEY: world.key, SVC_MANAGEMENT_KEY: world.managementKey, CURL_HOME: FOLDER },
+    env: {
+      ...BARE_ENVIRONMENT,
+      ...{ SVC_API_KEY: world.key, SVC_MANAGEMENT_KEY: world.managementKey, SVC_OPERATOR_KEY: world.operatorKey },
+      CURL_HOME: FOLDER,
+    },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

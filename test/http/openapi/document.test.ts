@@ -150,6 +150,7 @@ test('tags are in the order of the document, internal ones last', () => {
     'Stored responses',
     'Usage',
     'Management',
+    'Operator',
     'Operations',
     'Webhooks',
     'Dashboard',

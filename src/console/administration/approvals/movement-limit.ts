@@ -1,8 +1,9 @@
-/** The two-person rule: a daily limit of what one administrator moves, credits plus debits. Their own accounts always need two. */
+/** The two-person rule: a daily limit of what one administrator or operator key moves, credits plus debits. Administrators' own accounts always need two. */
 import { and, eq, gt, ne, sql } from 'drizzle-orm'
 import { roleIn } from '@/accounts/members/memberships'
 import type { Administrator } from '@/console/administration/administrator'
 import { unapprovedMovements } from '@/db/administration-schema'
+import { memberships, users } from '@/db/auth-schema'
 import type { Transaction } from '@/db/client'
 import type { Nano } from '@/lib/money'
 
@@ -47,11 +48,20 @@ export async function forgetMovement(transaction: Transaction, requestId: string
   await transaction.delete(unapprovedMovements).where(eq(unapprovedMovements.requestId, requestId))
 }
 
-/** Whether the administrator is a member of the account, in any role. */
+/** Whether the administrator is a member of the account, in any role. An operator key acts for all administrators. */
 export async function isTheirs(
   transaction: Transaction,
   accountId: string | null,
-  { userId }: Administrator,
+  { userId, operatorKeyId }: Administrator,
 ): Promise<boolean> {
-  return accountId !== null && (await roleIn(transaction, accountId, userId)) !== undefined
+  if (accountId === null) return false
+  if (operatorKeyId === undefined) return (await roleIn(transaction, accountId, userId)) !== undefined
+  const isAdministrators = and(eq(memberships.accountId, accountId), eq(users.role, 'admin'))
+  const [row] = await transaction
+    .select({ userId: users.id })
+    .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .where(isAdministrators)
+    .limit(1)
+  return row !== undefined
 }

@@ -5,6 +5,8 @@ import { type Nano, nano } from '@/lib/money'
 /** Amounts are integer US cents unless the name says otherwise; `amountNano` may be negative. */
 export type Operation =
   | { kind: 'credit.adjust'; accountId: string; amountNano: number; allowNegative: boolean }
+  /** Credit of an operator key, once per reference; a negative amount takes back what can be moved. */
+  | { kind: 'credit.add'; accountId: string; amountNano: number; reference: string }
   | { kind: 'order.confirm'; orderId: string; amountCents: number }
   | { kind: 'order.refund'; orderId: string; amountCents: number; allowNegative: boolean }
   | { kind: 'payment.credit'; paymentId: string; orderId: string; creditCents: number }

@@ -21,7 +21,7 @@ export function ordersWithin(deps: OrdersDeps, transaction: Transaction): Orders
 
 /** Loads the account into the ledger before the transaction, which must not wait for another connection. */
 export async function warmLedger({ database, ledger }: OrdersDeps, operation: Operation): Promise<void> {
-  if (operation.kind === 'credit.adjust') await ledger.readBalance(operation.accountId)
+  if ('amountNano' in operation) await ledger.readBalance(operation.accountId)
   if (operation.kind !== 'order.refund') return
   const order = await findRow(database.db, orders, eq(orders.id, operation.orderId))
   if (order) await ledger.readBalance(order.accountId)

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
-import { newEntryId, type RecordCreditOutcome, recordCredit } from '@/accounts/credits'
+import { newEntryId, type RecordCreditOutcome, recordAudited, recordCredit } from '@/accounts/credits'
 import { type DebitRefusal, withholdDebit } from '@/accounts/debits'
 import { movableWords } from '@/accounts/transfers/movable'
 import { type Administrator, auditOrigin } from '@/console/administration/administrator'
@@ -26,6 +26,7 @@ export async function perform(
 ): Promise<PerformOutcome> {
   const { operation } = request
   if (operation.kind === 'credit.adjust') return await adjust(transaction, deps, administrator, request, operation)
+  if (operation.kind === 'credit.add') return await addOnce(transaction, deps, administrator, operation)
   const { orders, credits } = ordersWithin(deps, transaction)
   const refusal = await actOnOrder(orders, administrator, request, operation)
   return refusal === undefined ? { kind: 'done', credits } : { kind: 'refused', ...refusal }
@@ -66,6 +67,41 @@ async function adjust(
   return { kind: 'done', credits: [{ accountId, entryId, amount }] }
 }
 
+/** Adds credit as the operator's command does, which shares its references. */
+async function addOnce(
+  transaction: Transaction,
+  { ledger }: OrdersDeps,
+  administrator: Administrator,
+  { accountId, amountNano, reference }: Extract<Operation, { kind: 'credit.add' }>,
+): Promise<PerformOutcome> {
+  const amount = nano(amountNano)
+  const entryId = newEntryId()
+  const debit = { accountId, entryId, amount: nano(-amount), allowNegative: false, leavesReversible: true }
+  const recorded = await recordAudited(transaction, {
+    credit: { accountId, amount, reference, isUnique: true },
+    by: auditOrigin(administrator),
+    entryId,
+    ...(amount < 0 && { withhold: () => withholdDebit(ledger, transaction, debit) }),
+  })
+  if (recorded.kind !== 'recorded') return { kind: 'refused', message: creditRefusal(recorded), isKept: false }
+  return { kind: 'done', credits: [{ accountId, entryId: recorded.entryId, amount }] }
+}
+
+/** Why a credit by reference was refused. */
+function creditRefusal(outcome: Exclude<Awaited<ReturnType<typeof recordAudited>>, { kind: 'recorded' }>): string {
+  switch (outcome.kind) {
+    case 'reference_elsewhere':
+    case 'reference_taken':
+      return 'The reference was used for another credit meanwhile.'
+    case 'insufficient':
+      return `The account has only ${formatUsd(outcome.available)} USD available.`
+    case 'reversible':
+      return movableWords(outcome)
+    default:
+      return adjustmentRefusal(outcome)
+  }
+}
+
 /** The message if credit is insufficient; credit in open holds is not available. */
 function uncovered(refusal: DebitRefusal): string {
   const reason =
@@ -92,7 +128,7 @@ async function actOnOrder(
   orders: Orders,
   administrator: Administrator,
   { reason, requestId }: OperationRequest,
-  operation: Exclude<Operation, Adjustment>,
+  operation: Exclude<Operation, { amountNano: number }>,
 ): Promise<Refusal | undefined> {
   const actor = { kind: 'person', ...administrator } as const
   switch (operation.kind) {

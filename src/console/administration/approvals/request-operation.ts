@@ -119,12 +119,14 @@ async function store(
 function factsOf(operation: Operation): AuditDetails {
   const { kind, ...rest } = operation
   if (!('amountNano' in rest)) return { operation: kind, ...rest }
-  return { operation: kind, adjustment: formatUsd(nano(rest.amountNano)), allowNegative: rest.allowNegative }
+  const { amountNano, accountId: _, ...facts } = rest
+  return { operation: kind, adjustment: formatUsd(nano(amountNano)), ...facts }
 }
 
 /** Undefined if the account or order does not exist. */
 async function movedMoneyOf(transaction: Transaction, operation: Operation): Promise<MovedMoney | undefined> {
   switch (operation.kind) {
+    case 'credit.add':
     case 'credit.adjust': {
       const account = await findRow(transaction, accounts, eq(accounts.id, operation.accountId))
       return account && { accountId: account.id, amount: nano(Math.abs(operation.amountNano)) }

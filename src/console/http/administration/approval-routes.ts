@@ -14,6 +14,7 @@ import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, Id, Usd } fro
 
 const StatusName = oneOf(APPROVAL_STATUSES)
 const KINDS = [
+  'credit.add',
   'credit.adjust',
   'order.confirm',
   'order.refund',
@@ -124,14 +125,14 @@ function approvalBody(approval: Approval, viewerId: string): Static<typeof Appro
     ...isoMoments(rest),
     kind: operation.kind,
     amount: signedAmount(approval),
-    orderId: operation.kind === 'credit.adjust' ? null : operation.orderId,
+    orderId: 'amountNano' in operation ? null : operation.orderId,
     facts: factsOf(operation),
     isOwn: rest.requestedBy.userId === viewerId,
   }
 }
 
 function signedAmount({ operation, amount }: Approval): string {
-  if (operation.kind === 'credit.adjust') return formatUsd(nano(operation.amountNano))
+  if ('amountNano' in operation) return formatUsd(nano(operation.amountNano))
   return operation.kind === 'order.refund' ? `-${formatUsd(amount)}` : formatUsd(amount)
 }
 
@@ -139,6 +140,8 @@ type Fact = { name: string; value: string }
 
 function factsOf(operation: Operation): Fact[] {
   switch (operation.kind) {
+    case 'credit.add':
+      return [{ name: 'Reference', value: operation.reference }, negative(false)]
     case 'credit.adjust':
       return [negative(operation.allowNegative)]
     case 'order.refund':

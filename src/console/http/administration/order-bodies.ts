@@ -33,7 +33,9 @@ export const OrderBody = Type.Object({
 
 const CustomerBody = Type.Object({ name: Type.String(), email: Type.String() })
 
-export const FoundOrderBody = Type.Composite([OrderBody, Type.Object({ account: CustomerBody })])
+export const FoundOrderBody = Type.Composite([OrderBody, Type.Object({ account: CustomerBody })], {
+  title: 'FoundOrder',
+})
 
 export const PaymentBody = titled('ReceivedPayment', {
   paymentId: Type.String(),

@@ -1,6 +1,7 @@
 /** Routes of budgets: the account's, its members' and its keys'. Developers see only those that limit themselves. */
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { ApiKeys } from '@/accounts/api-keys'
+import type { ChangedBy } from '@/accounts/audit'
 import type { BudgetOf, Budgets, ChangeBudgetOutcome } from '@/accounts/budgets/budgets'
 import type { Members } from '@/accounts/members/members'
 import { mayDo } from '@/accounts/members/permissions'
@@ -32,6 +33,8 @@ export type BudgetRouteDeps = GuardDeps & {
   members: Members
 }
 
+type BudgetPlace = { scope: BudgetOf['scope']; scopeId: string }
+
 const BudgetParams = Type.Object({
   ...IN_ACCOUNT,
   scope: Scope,
@@ -42,6 +45,7 @@ const BudgetList = listOf(BudgetBody, {
   description: 'All existing budgets; developers see their own and their keys’',
 })
 
+/** Mounts `/dashboard/api/a/:accountId/budgets`. */
 export function budgetRoutes(deps: BudgetRouteDeps) {
   return guarded(deps, 'budget-routes', `${ACCOUNT_PREFIX}/budgets`)
     .get('', ({ viewer, query }) => list(deps, viewer, query), {
@@ -63,31 +67,17 @@ export function budgetRoutes(deps: BudgetRouteDeps) {
         description: 'With every window, also without a limit: earlier spending counts once a limit is set.',
       },
     })
-    .put(
-      '/:scope/:scopeId',
-      async ({ viewer, by, params, body }) => {
-        const of = scopeOf(viewer, params)
-        const limits = readLimits(body)
-        if (of.scope === 'key' && limits.month !== undefined)
-          throw invalidRequest("A key's budget of the month is one of its limits: change it with the key.", 'monthUsd')
-        if (of.scope !== 'new_member' && body.givenToMembers)
-          throw invalidRequest('Only what new members are given can be given to members.', 'givenToMembers')
-        const isForMembersToo = body.givenToMembers === true
-        expectUpdated(await deps.budgets.change({ ...of, limits, isForMembersToo, by }))
-        return detail(deps, viewer, params)
+    .put('/:scope/:scopeId', ({ viewer, by, params, body }) => setBudget(deps, viewer, by, params, body), {
+      may: 'budgets.change',
+      params: BudgetParams,
+      body: LimitsBody,
+      response: BudgetBody,
+      detail: {
+        summary: 'Set the budget of one scope',
+        description:
+          'Applies to the next request, on every gateway. Earlier spending in a window counts. A smaller window above a larger one is a 400.',
       },
-      {
-        may: 'budgets.change',
-        params: BudgetParams,
-        body: LimitsBody,
-        response: BudgetBody,
-        detail: {
-          summary: 'Set the budget of one scope',
-          description:
-            'Applies to the next request, on every gateway. Earlier spending in a window counts. A smaller window above a larger one is a 400.',
-        },
-      },
-    )
+    })
     .post(
       '/:scope/:scopeId/grant',
       async ({ viewer, by, params, body }) => {
@@ -109,6 +99,25 @@ export function budgetRoutes(deps: BudgetRouteDeps) {
     )
 }
 
+/** Sets the budget of one scope of the account. */
+export async function setBudget(
+  deps: BudgetRouteDeps,
+  viewer: Member,
+  by: ChangedBy,
+  params: BudgetPlace,
+  body: Static<typeof LimitsBody>,
+) {
+  const of = scopeOf(viewer, params)
+  const limits = readLimits(body)
+  if (of.scope === 'key' && limits.month !== undefined)
+    throw invalidRequest("A key's budget of the month is one of its limits: change it with the key.", 'monthUsd')
+  if (of.scope !== 'new_member' && body.givenToMembers)
+    throw invalidRequest('Only what new members are given can be given to members.', 'givenToMembers')
+  const isForMembersToo = body.givenToMembers === true
+  expectUpdated(await deps.budgets.change({ ...of, limits, isForMembersToo, by }))
+  return detail(deps, viewer, params)
+}
+
 async function list(deps: BudgetRouteDeps, viewer: Member, query: PageRequest) {
   const { accountId } = viewer
   const [rows, scopes, now] = await Promise.all([
@@ -124,7 +133,8 @@ async function list(deps: BudgetRouteDeps, viewer: Member, query: PageRequest) {
   })
 }
 
-async function detail(deps: BudgetRouteDeps, viewer: Member, params: { scope: BudgetOf['scope']; scopeId: string }) {
+/** The budget of one scope, with every window. */
+async function detail(deps: BudgetRouteDeps, viewer: Member, params: BudgetPlace) {
   const { accountId, scope, scopeId } = scopeOf(viewer, params)
   const [rows, scopes, now] = await Promise.all([
     deps.budgets.list(accountId),

@@ -31,18 +31,26 @@ export function routeOf({ method, path }: ManagementOperation, routes: readonly 
   return route.hooks
 }
 
+type DocumentedOperation = {
+  method: string
+  scope: string
+  tag?: 'Management' | 'Operator'
+  parameters?: readonly Parameter[]
+}
+
 /** The documentation of an operation that `route` performs. */
 export function documentOperation(
-  { method, scope }: ManagementOperation,
+  { method, scope, tag = 'Management', parameters = [] }: DocumentedOperation,
   { body, response, query, params, detail }: RouteHooks,
 ): DocumentDecoration {
   return operation({
-    tag: 'Management',
+    tag,
     summary: detail?.summary ?? '',
     description: `${detail?.description ?? ''} Needs the scope \`${scope}\`.`,
     parameters: [
-      ...parametersOf('path', params),
+      ...parametersOf('path', params).filter(({ name }) => tag === 'Operator' || name !== 'accountId'),
       ...parametersOf('query', query),
+      ...parameters,
       ...(method === 'GET' ? [] : [IDEMPOTENCY_PARAMETER]),
     ],
     // A body without required fields is not documented.
@@ -54,11 +62,9 @@ export function documentOperation(
 
 function parametersOf(place: 'path' | 'query', schema: TSchema | undefined): Parameter[] {
   const properties: Record<string, TSchema> = schema?.properties ?? {}
-  return Object.entries(properties)
-    .filter(([name]) => name !== 'accountId')
-    .map(([name, { description, ...own }]) => ({
-      ...{ name, in: place, schema: own as unknown as JsonObject },
-      ...(place === 'path' && { required: true }),
-      ...(description !== undefined && { description }),
-    }))
+  return Object.entries(properties).map(([name, { description, ...own }]) => ({
+    ...{ name, in: place, schema: own as unknown as JsonObject },
+    ...(place === 'path' && { required: true }),
+    ...(description !== undefined && { description }),
+  }))
 }

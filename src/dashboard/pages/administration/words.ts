@@ -122,6 +122,7 @@ export const APPROVAL_WORDS: Record<ApprovalStatus, Word> = {
 }
 
 export const KIND_WORDS: Record<Approval['kind'], string> = {
+  'credit.add': 'Add credit by an operator key',
   'credit.adjust': 'Adjust credit',
   'order.confirm': 'Confirm an order',
   'order.refund': 'Refund an order',

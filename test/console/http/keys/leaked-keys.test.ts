@@ -4,7 +4,7 @@ import { expectAtLeast } from '@test/support/at-least'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { until } from '@test/support/until'
-import { generateKey, generateManagementKey } from '@/accounts/key-text'
+import { generateKey, generateProgramKey } from '@/accounts/key-text'
 import { createUser } from '@/accounts/users'
 
 const ORIGIN = 'http://gateway.test'
@@ -159,7 +159,7 @@ describe('telling of a key', () => {
       mine.key,
       off.key,
       generateKey('svc'),
-      generateManagementKey('svc').key,
+      generateProgramKey('svc', 'mgmt').key,
       'no key at all',
       `${mine.key}x`,
     ]
