@@ -24,10 +24,12 @@ async function read(query = ''): Promise<Told> {
   return (await office.first.json('GET', `${BOOKS}${query}`)).body as Told
 }
 
-function command(...args: string[]) {
+function admin(...args: string[]) {
   const { redisUrl, databaseUrl } = office.gateway.stores
-  return run(['books', ...args], { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl })
+  return run(args, { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl })
 }
+
+const command = (...args: string[]) => admin('books', ...args)
 
 test('without any account the books are zero, and their days are those of this month', async () => {
   const today = new Date().toISOString().slice(0, 10)
@@ -118,4 +120,17 @@ test('invalid periods are refused with the name of what is wrong', async () => {
   expect((await command('--month', '2026-13')).stderr).toContain('--month must be a month such as 2026-11')
   expect((await command('--month', '2026-11', '--from', '2026-11-02')).stderr).toContain('say one of them')
   expect((await command('--from', '2026-02-30')).stderr).toContain('--from must be a day such as 2026-03-01')
+})
+
+test('the commands of the page for owners do what it says', async () => {
+  const page = await Bun.file('docs/operations/selling-credit.md').text()
+  const lines = [...page.matchAll(/^bun run admin (.+)$/gm)].map(([, line = '']) => line)
+  expect(lines).toHaveLength(3)
+  for (const line of lines) {
+    const { json, stdout, stderr } = await admin(...line.split(' '))
+    expect({ line, stderr }).toEqual({ line, stderr: '' })
+    if (!line.startsWith('ledger')) expect(stdout).toContain('liability')
+    // The Redis is shared with other test files, whose accounts this history doesn't know.
+    else expect((json.violations as { kind: string }[]).filter(({ kind }) => kind !== 'unknown_to_history')).toEqual([])
+  }
 })

@@ -125,6 +125,7 @@ export const RULES: readonly Rule[] = [
   { document: 'docs/operations/running.md', begins: 'cp .env.example', by: 'test/deploy/documents/blocks.test.ts' },
   { document: 'docs/operations/commands.md', info: 'sh dropped month', by: 'test/cli/dropped-month.test.ts' },
   { document: 'docs/operations/commands.md', info: 'sh loaded month', by: 'test/cli/dropped-month.test.ts' },
+  { document: 'docs/operations/selling-credit.md', begins: 'bun run admin', by: 'test/console/http/books.test.ts' },
   { document: 'docs/operations/stores.md', begins: 'sed ', by: 'test/boot/key-prefix.test.ts' },
   { document: 'docs/operations/commands.md', begins: 'bun run admin', by: 'test/cli/docs.test.ts' },
   {

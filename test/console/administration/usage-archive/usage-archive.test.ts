@@ -6,6 +6,7 @@ import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { appendRecords } from '@test/usage/sample-records'
 import { createLedgerHistory } from '@/accounts/history'
+import { readBooks } from '@/console/administration/books/read-books'
 import { listArchive } from '@/console/administration/usage-archive/months'
 import { archiveUsage, planArchive, restoreUsage } from '@/console/administration/usage-archive/usage-archive'
 import { readStatement } from '@/console/usage-views/account-statement/read-statement'
@@ -55,6 +56,9 @@ describe('archiving', () => {
   test('archiving moves earlier months out of the live records, and the books add up', async () => {
     const before = await statement()
     const margins = await readMargins(world.fixture.database, 366, Date.parse('2026-02-01'))
+    const year = { by: 'month', from: '2025-08-01', to: '2026-01-31' } as const
+    const books = await readBooks(world.fixture.database, year)
+    expect(books.periods.map(({ charged }) => charged)).toEqual([100n, 108n, 116n, 124n, 132n, 140n])
     expect(await planArchive(world.deps, '2025-11')).toMatchObject([
       { month: '2025-08', requests: 2, chargedUsd: '0.0000001' },
       { month: '2025-09', requests: 2, chargedUsd: '0.000000108' },
@@ -65,6 +69,7 @@ describe('archiving', () => {
     expect(await world.violations()).toEqual([])
     expect(await statement()).toEqual(before)
     expect(await readMargins(world.fixture.database, 366, Date.parse('2026-02-01'))).toEqual(margins)
+    expect(await readBooks(world.fixture.database, year)).toEqual(books)
     expect(await listArchive(world.fixture.database)).toMatchObject([
       {
         month: '2025-08',
