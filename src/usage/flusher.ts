@@ -82,7 +82,7 @@ const DEFAULTS = {
 type Settings = FlusherOptions & Required<Pick<FlusherOptions, keyof typeof DEFAULTS>>
 
 /** Maximum records to ask for at once, so that Redis and this process can do something else in between. */
-const READ_SIZE = 2_000
+const READ_SIZE = 1_000
 /** One command for all streams of a server, but one for each stream of a cluster. */
 const SWEEP_MS = 1_000
 const CLUSTER_SWEEP_MS = 5_000

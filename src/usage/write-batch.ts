@@ -37,21 +37,22 @@ async function writeOnce(sql: Sql, batch: readonly UsageRecord[], way: 'copy' | 
     const fresh = isCopied ? rows : await insertRecords(transaction, rows)
     if (fresh.length === 0) return 0
     const totals = await totalsOf(fresh)
-    await Promise.all([
-      moveAccounts(transaction, totals.accounts),
-      moveKeys(transaction, totals.keys),
-      moveDays(transaction, totals.days),
-      ...(totals.members.length > 0 ? [moveMembers(transaction, totals.members)] : []),
-      ...(totals.tags.length > 0 ? [moveTags(transaction, totals.tags)] : []),
-      noteChargedKeys(transaction, fresh),
-      addThrownAway(transaction, fresh),
-    ])
+    // One after another, so that requests are served between two long lists of parameters.
+    await moveAccounts(transaction, totals.accounts)
+    await moveKeys(transaction, totals.keys)
+    await moveDays(transaction, totals.days)
+    if (totals.members.length > 0) await moveMembers(transaction, totals.members)
+    if (totals.tags.length > 0) await moveTags(transaction, totals.tags)
+    await noteChargedKeys(transaction, fresh)
+    await addThrownAway(transaction, fresh)
     return fresh.length
   })
 }
 
 function withoutRepeats(records: readonly UsageRecord[]): UsageRecord[] {
-  return inOrder([...new Map(records.map((record) => [record.recordId, record])).values()], (record) => record.recordId)
+  const byId = new Map(records.map((record) => [record.recordId, record]))
+  // Sorting texts without a function of ours takes a quarter of the time.
+  return [...byId.keys()].sort().flatMap((id) => byId.get(id) ?? [])
 }
 
 function moveAccounts(transaction: TransactionSql, unordered: readonly AccountTotal[]): Promise<unknown> {
