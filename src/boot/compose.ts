@@ -28,6 +28,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { RedisClient } from '@/ledger/store/connection'
 import { watchLoad } from '@/ledger/store-calls'
 import { createStoreWatch, type StoreWatch } from '@/ledger/store-watch'
+import type { SiteBrand } from '@/lib/brand'
 import { systemClock } from '@/lib/clock'
 import { type CrashPoint, createCrashPoint } from '@/lib/crash-point'
 import { withDeadline } from '@/lib/deadline'
@@ -40,6 +41,7 @@ import { warmCredentials } from '@/upstream/warm-credentials'
 import { createFailedRequests, type FailedRequests } from '@/usage/failures/failed-requests'
 import { createFlusher, type Flusher } from '@/usage/flusher'
 import { createTierObserver, type TierObserver } from '@/usage/tier-observer'
+import { brandOf } from './brand/site-brand'
 import { assembleDashboard } from './dashboard'
 import { createLedgerWatch } from './ledger-watch'
 import { assembleMails, type Mails } from './mails'
@@ -109,6 +111,7 @@ const READING_CLOSE_SECONDS = 1
 export async function compose(options: ComposeOptions): Promise<Gateway> {
   const { config, redisUrl, databaseUrl, logger, journalFolder: folder } = options
   const catalog = createLiveCatalog(options.catalog)
+  const brand = await brandOf(config.brand)
   const stalls = createStallReports(logger)
   const metrics = createPrometheusMetrics({ catalog, stalls })
   const { called: onCall } = metrics.stores
@@ -152,7 +155,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   if (options.watchesLedger ?? true) workers.push(watch)
   const ending = { isLeaving: false, isDraining: false }
   const parts = {
-    ...{ config, catalog, reloading: options.reloading, redis, workerRedis, database, reading, ledger },
+    ...{ config, brand, catalog, reloading: options.reloading, redis, workerRedis, database, reading, ledger },
     ...{ topUps, mails, flusher, journal, storeWatch, crashPoint, logger, tracing: options.tracing },
     ...{ metrics, exposition: options.exposition ?? metrics.exposition },
   }
@@ -203,6 +206,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
 
 type Parts = {
   config: Config
+  brand: SiteBrand
   catalog: LiveCatalog
   reloading: Reloading | undefined
   redis: RedisClient
@@ -276,7 +280,7 @@ function assemble(parts: Parts): GatewayDeps {
       ...{ database, clock: systemClock, logger },
     }),
     failures: createFailedRequests({ database, clock: systemClock, logger }),
-    ...{ trustedProxyHops, maxBodyBytes, maxJsonDepth, publicUrl, metricsAccess },
+    ...{ trustedProxyHops, maxBodyBytes, maxJsonDepth, publicUrl, metricsAccess, brand: parts.brand },
     exposition: parts.exposition,
     storeWatch: parts.storeWatch,
     readiness: readinessChecks(redis, parts.storeWatch, database, flusher),

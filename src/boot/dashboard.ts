@@ -42,6 +42,7 @@ import { createUsageViews } from '@/console/usage-views/usage-views'
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
 import type { RedisClient } from '@/ledger/store/connection'
+import type { SiteBrand } from '@/lib/brand'
 import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import { NANO_PER_USD, nano } from '@/lib/money'
@@ -51,6 +52,7 @@ import type { TopUps } from './top-ups'
 
 type DashboardParts = {
   config: Config
+  brand: SiteBrand
   catalog: CatalogSource
   database: Database
   /** A separate pool for pages, so that they take no connections from paid requests. */
@@ -72,7 +74,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     settings: config.signIn,
     publicUrl,
     mails: parts.mails.desk,
-    issuer: service,
+    issuer: config.brand.name ?? service,
     database,
     redis,
     logger,
@@ -112,7 +114,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     readKeyUsage: createKeyUsage(database),
     logger,
     loadAssets: createAssetLoader(logger),
-    ...{ maxBodyBytes, maxJsonDepth, publicUrl },
+    ...{ maxBodyBytes, maxJsonDepth, publicUrl, brand: parts.brand },
     identifyViewer: auth.identifyViewer,
     countChange: auth.countChange,
     membershipIn: (accountId, userId) => membershipIn(database, accountId, userId),

@@ -1,3 +1,4 @@
+import { readLogo } from '@/boot/brand/read-logo'
 import type { Sandbox } from '@/boot/embedded/sandbox'
 import { type CatalogResult, loadCatalog } from '@/catalog/catalog'
 import { type CatalogFile, createCatalogFile } from '@/catalog/reload/catalog-file'
@@ -31,9 +32,10 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
   const catalogFaults = alone?.kind === 'faulty' ? alone.faults : []
   const settingFaults = [
     ...(tried.kind === 'faulty' ? tried.faults : []),
+    ...(await logoFaults(environment)),
     ...(alone === undefined ? [{ place: 'CATALOG', message: `cannot read ${path}` }] : []),
   ]
-  if (tried.kind === 'faulty' || alone === undefined || catalogFaults.length > 0) {
+  if (tried.kind === 'faulty' || alone === undefined || settingFaults.length + catalogFaults.length > 0) {
     throw new FatalStartError(describe(settingFaults, path, catalogFaults))
   }
   const { config } = tried
@@ -52,6 +54,12 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
   }
   await sandbox?.stop()
   throw new FatalStartError(describe([], path, simulated.kind === 'faulty' ? simulated.faults : []))
+}
+
+async function logoFaults({ BRAND_LOGO: path }: Environment): Promise<Fault[]> {
+  if (!path) return []
+  const read = await readLogo(path)
+  return read.kind === 'faulty' ? [{ place: 'BRAND_LOGO', message: read.message }] : []
 }
 
 async function launchSandbox(): Promise<Sandbox> {

@@ -32,14 +32,16 @@ export type Mails = {
 }
 
 export function assembleMails({ config, database, service, logger, onOutcome, lagSeconds }: MailParts): Mails {
-  const { publicUrl, signIn } = config
+  const { publicUrl, signIn, brand } = config
   const secrets = once(() => secretsOf(signIn.secrets, database))
   if (signIn.mail && publicUrl === undefined)
     logger.warn('mail_links_without_host', {
       hint: 'Set PUBLIC_URL: alerts have no links, and other mails lead to where a request was sent.',
     })
   const transport = createMailTransport(signIn.mail, config.isProduction, logger)
-  const worker = createMailWorker({ database, transport, secrets, publicUrl, service, logger, onOutcome })
+  const worker = createMailWorker({
+    ...{ database, transport, secrets, publicUrl, service: brand.name ?? service, brand, logger, onOutcome },
+  })
   const bookedUntilMs = () => systemClock.now() - lagSeconds() * 1000
   const alerts = transport && createAlertWorker({ database, clock: systemClock, logger, bookedUntilMs })
   return { worker, desk: transport && createMailDesk(secrets, worker.hurry), secrets, alerts }

@@ -79,10 +79,10 @@ function bankOf({ topUps: { bank }, isProduction }: Config): BankDetails | undef
   }
 }
 
-/** The seller of the settings, or else the holder of the bank account, or the service. */
-function sellerOf({ topUps: { bank, seller } }: Config, service: string): OrdersDeps['seller'] {
+/** The seller of the settings, or else the holder of the bank account, the brand or the service. */
+function sellerOf({ topUps: { bank, seller }, brand }: Config, service: string): OrdersDeps['seller'] {
   return {
-    name: seller.name ?? bank?.beneficiary ?? service,
+    name: seller.name ?? bank?.beneficiary ?? brand.name ?? service,
     address: seller.address ?? bank?.address ?? null,
     vatId: seller.vatId ?? null,
   }

@@ -1,6 +1,7 @@
 /** Settings from the environment: the only code that reads process.env, with all defaults and limits in one table. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import type { Brand } from '@/lib/brand'
 import { CRASH_POINT_PATTERN } from '@/lib/crash-point'
 import type { Fault } from '@/lib/fault'
 import { readVariable } from '@/lib/file-variable'
@@ -8,6 +9,7 @@ import { LOG_LEVELS, type LogLevel } from '@/lib/logger'
 import { oneOf } from '@/lib/schemas'
 import type { TelemetrySettings } from '@/lib/telemetry-settings'
 import { SHARED } from '@/limits/shared-resources'
+import { BRAND_VARIABLES, brandFaults, toBrand } from './brand'
 import { SIGN_IN_VARIABLES, type SignInSettings, signInFaults, toSignIn } from './sign-in'
 import { hostOf, NODE_ENVS, offersDemoAccount, type Situation, situationFaults } from './situation'
 import { REDIS_VARIABLES, redisFaults } from './stores'
@@ -40,6 +42,8 @@ export type Config = {
   administrator: { email: string; password: string } | undefined
   /** The service's address, without trailing slash. Undefined: taken from each request. */
   publicUrl: string | undefined
+  /** The operator's own name, logo, colour and links. */
+  brand: Brand
   signIn: SignInSettings
   topUps: TopUpSettings
   /** Whether a first start makes an account with free credit and shows its secrets. */
@@ -111,6 +115,7 @@ export function loadConfig(environment: Environment, situation: Situation = {}):
     }
   }
   faults.push(...signInFaults(values, situation))
+  faults.push(...brandFaults(values))
   faults.push(...topUpFaults(values))
   faults.push(...redisFaults(values))
   faults.push(...telemetryFaults(values))
@@ -180,6 +185,7 @@ const Variables = Type.Object({
   PUBLIC_URL: optional(
     Type.String({ pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$', description: 'an http:// or https:// address' }),
   ),
+  ...BRAND_VARIABLES,
   ...SIGN_IN_VARIABLES,
   ...TOP_UP_VARIABLES,
   ...TELEMETRY_VARIABLES,
@@ -231,6 +237,7 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     processes: values.PROCESSES,
     administrator: email !== undefined && password !== undefined ? { email, password } : undefined,
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
+    brand: toBrand(values),
     signIn: toSignIn(values, situation),
     topUps: toTopUps(values, situation),
     hasDemoAccount: offersDemoAccount(values, situation),

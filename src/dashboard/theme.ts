@@ -1,7 +1,8 @@
 /** The dashboard's appearance: colours, fonts and corners, in both colour schemes, with the contrast that WCAG AA requires. */
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+import { BRAND } from './brand'
 
-const BRAND: MantineColorsTuple = [
+const INDIGO: MantineColorsTuple = [
   '#eef2ff',
   '#e0e7ff',
   '#c7d2fe',
@@ -31,7 +32,7 @@ const DARK: MantineColorsTuple = [
 export const theme = createTheme({
   primaryColor: 'brand',
   primaryShade: 6,
-  colors: { brand: BRAND, dark: DARK },
+  colors: { brand: BRAND.shades ?? INDIGO, dark: DARK },
   autoContrast: true,
   defaultRadius: 'md',
   cursorType: 'pointer',

@@ -6,6 +6,7 @@ import type { ChatDeps } from '@/gateway/chat-call'
 import type { EmbeddingDeps } from '@/gateway/handle-embeddings'
 import type { Ledger } from '@/ledger/ledger'
 import type { Payer } from '@/ledger/outcomes'
+import type { SiteBrand } from '@/lib/brand'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
 import type { Router } from '@/routing/router'
 import type { StoredResponses } from '@/stored-responses/stored-responses'
@@ -50,6 +51,8 @@ export type HttpDeps = ChatDeps &
     maxJsonDepth: number
     /** The server's address in the docs; undefined: the request's own. */
     publicUrl: string | undefined
+    /** The operator's own name, logo, colour and links. */
+    brand: SiteBrand
     readiness: readonly ReadinessCheck[]
     metrics: PrometheusMetrics
     requestLog: Pick<RequestLog, 'refused' | 'replayed' | 'answeredFree'>

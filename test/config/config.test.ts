@@ -31,6 +31,10 @@ describe('the settings', () => {
     processes: 1,
     administrator: undefined,
     publicUrl: undefined,
+    brand: {
+      ...{ name: undefined, color: undefined, logoPath: undefined },
+      ...{ supportEmail: undefined, termsUrl: undefined, privacyUrl: undefined },
+    },
     signIn: {
       signUp: 'closed',
       secrets: undefined,

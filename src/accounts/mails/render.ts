@@ -1,4 +1,5 @@
 /** Renders a mail as text and HTML from one content. All content is escaped. */
+import { type Brand, brandLinks, brandShades } from '@/lib/brand'
 import { escapeHtml } from '@/lib/html/escape'
 import type { Block, MailContent } from './content'
 
@@ -9,6 +10,8 @@ type Surroundings = {
   /** Start of every link: the service's address without a trailing slash. Undefined if it is not configured. */
   baseUrl: string | undefined
   service: string
+  /** The operator's colour and links. */
+  brand?: Brand | undefined
   /** Appended to the mail's link after a #, so that no server or log sees it. */
   token?: string | undefined
   /** Only for kinds that can be turned off: the link for that, undefined if no service address is configured. */
@@ -16,17 +19,25 @@ type Surroundings = {
 }
 
 export function renderMail({ subject, blocks }: MailContent, surroundings: Surroundings): RenderedMail {
-  const { service, baseUrl, optional } = surroundings
+  const { service, baseUrl, optional, brand } = surroundings
   const links = blocks.flatMap((block) => ('page' in block ? [linkTo(surroundings, block.page)] : []))
   const heading = oneLine(subject)
   const foot = baseUrl === undefined ? service : `${service}, ${baseUrl}`
   const paragraphs = blocks.map((block) => blockAsText(block, surroundings))
-  const wayOut = wayOutOf(optional)
+  const wayOut = [...brandLines(brand), ...wayOutOf(optional)]
   const text = `${[...paragraphs, ['-- ', foot, ...wayOut.map(({ asText }) => asText)].join('\n')].join('\n\n')}\n`
   const body = blocks.map((block) => blockAsHtml(block, surroundings)).join('\n')
   const feet = [escapeHtml(foot), ...wayOut.map(({ asHtml }) => asHtml)]
-  const html = document(heading, `${body}\n<p class="foot">${feet.join('<br>')}</p>`)
+  const html = document(heading, styleOf(brand), `${body}\n<p class="foot">${feet.join('<br>')}</p>`)
   return { subject: heading, text, html, link: links[0] }
+}
+
+/** Terms, privacy and support, one line each. */
+function brandLines(brand: Brand | undefined): { asText: string; asHtml: string }[] {
+  return brandLinks(brand ?? {}).map(({ label, href }) => ({
+    asText: `${label}: ${href.replace(/^mailto:/, '')}`,
+    asHtml: `<a href="${escapeHtml(href)}">${label}</a>`,
+  }))
 }
 
 const NO_MORE = 'No more mails of this kind'
@@ -78,6 +89,13 @@ function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
+/** The styles with the operator's colour, if it has one. */
+function styleOf(brand: Brand | undefined): string {
+  const shades = brand && brandShades(brand)
+  if (!shades) return STYLE
+  return STYLE.replaceAll('#4f46e5', shades[6]).replaceAll('#4338ca', shades[7]).replaceAll('#a5b4fc', shades[3])
+}
+
 /** Both colour schemes are declared twice: by `color-scheme`, and by rules for mail programs that only know those. */
 const STYLE = `
 :root{color-scheme:light dark;supported-color-schemes:light dark}
@@ -105,12 +123,12 @@ a{color:#a5b4fc}
 .foot{border-top-color:#38424c}
 }`
 
-function document(heading: string, body: string): string {
+function document(heading: string, style: string, body: string): string {
   const title = escapeHtml(heading)
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
-<title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1>
+<title>${title}</title><style>${style}</style></head><body><main><h1>${title}</h1>
 ${body}
 </main></body></html>
 `

@@ -6,6 +6,7 @@ import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { describeFailure } from '@/db/failure'
 import type { MailFacts } from '@/db/mail-schema'
+import type { Brand } from '@/lib/brand'
 import type { Logger } from '@/lib/logger'
 import type { Secrets } from '@/lib/secrets'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
@@ -27,6 +28,8 @@ type MailWorkerDeps = {
   /** The service's address without a trailing slash; undefined: the address of the request that caused the mail. */
   publicUrl: string | undefined
   service: string
+  /** The operator's colour and links; undefined: the program's colour, and no links. */
+  brand?: Brand
   logger: Logger
   onOutcome(outcome: MailOutcome): void
 }
@@ -133,7 +136,8 @@ async function send(deps: MailWorkerDeps, transport: MailTransport, mail: Claime
     return { kind: 'failed', reason: 'AUTH_SECRET was changed since and no longer has the former value' }
   const baseUrl = deps.publicUrl ?? origin ?? undefined
   const optional = await wayOutOf(deps, mail, baseUrl)
-  const rendered = renderMail(contentOf(kind, facts), { baseUrl, service: deps.service, token, optional })
+  const { service, brand } = deps
+  const rendered = renderMail(contentOf(kind, facts), { baseUrl, service, brand, token, optional })
   return transport.send({ id, to, ...rendered, unsubscribeUrl: optional?.unsubscribeUrl })
 }
 

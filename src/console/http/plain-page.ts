@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { escapeHtml } from '@/lib/html/escape'
 
 const STYLE = `
 :root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
@@ -19,7 +20,7 @@ export function createPlainPage(title: string, style: string): (body: string, st
   return (body, status) => {
     const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${title}</title><style>${css}</style></head><body><main>${body}
+<title>${escapeHtml(title)}</title><style>${css}</style></head><body><main>${body}
 </main></body></html>
 `
     return new Response(html, {

@@ -2,6 +2,8 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
+import { BRAND } from '@/dashboard/brand'
+import { BrandLinks } from './brand-links'
 
 type PageProps = {
   title: string
@@ -13,7 +15,7 @@ type PageProps = {
 const MAX_WIDTH = 1160
 
 export function Page({ title, description, actions, children }: PageProps) {
-  useDocumentTitle(`${title} · svc-gateway`)
+  useDocumentTitle(`${title} · ${BRAND.name}`)
   return (
     <Box maw={MAX_WIDTH} mx="auto">
       <Stack gap="lg">
@@ -34,6 +36,7 @@ export function Page({ title, description, actions, children }: PageProps) {
         </Group>
         {children}
       </Stack>
+      <BrandLinks />
     </Box>
   )
 }

@@ -2,6 +2,7 @@
 import 'swagger-ui-dist/swagger-ui.css'
 import './docs.css'
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
+import { BRAND } from '@/dashboard/brand'
 import { keepAccessible } from './accessible'
 
 const CHOICE = 'mantine-color-scheme-value'
@@ -73,6 +74,12 @@ function internalSwitch(): HTMLElement {
   link.href = isInternal ? '/docs' : '/docs?internal=true'
   link.textContent = isInternal ? 'Hide internal routes' : 'Show internal routes'
   footer.append(link, isInternal ? '' : ' of the dashboard. They change without notice.')
+  for (const { label, href } of BRAND.links) {
+    const own = document.createElement('a')
+    own.href = href
+    own.textContent = label
+    footer.append(' · ', own)
+  }
   return footer
 }
 
@@ -81,7 +88,9 @@ function followScheme(): void {
   const apply = () => {
     const choice = localStorage.getItem(CHOICE)
     const isDark = choice === 'dark' || (choice !== 'light' && system.matches)
-    document.documentElement.classList.toggle(DARK_CLASS, isDark)
+    const { classList, style } = document.documentElement
+    classList.toggle(DARK_CLASS, isDark)
+    if (BRAND.shades) style.setProperty('--link', BRAND.shades[isDark ? 3 : 7])
   }
   system.addEventListener('change', apply)
   addEventListener('storage', apply)

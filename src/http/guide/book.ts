@@ -27,6 +27,7 @@ import usage from '#guide/usage.md' with { type: 'text' }
 import yourAddress from '#guide/your-address.md' with { type: 'text' }
 import yourOwnShop from '#guide/your-own-shop.md' with { type: 'text' }
 import { type Asset, createAsset } from '@/http/asset'
+import { brandShades, type SiteBrand } from '@/lib/brand'
 import { once } from '@/lib/once'
 import { documentOf } from './document'
 import styles from './guide.css' with { type: 'text' }
@@ -83,21 +84,22 @@ type Book = ReadonlyMap<string, LoadFile>
 const HTML = 'text/html; charset=utf-8'
 
 /** The guide's pages: each is rendered and compressed at its first request. `address` replaces the address in examples. */
-export function createBook(address: string | undefined): Book {
+export function createBook(address: string | undefined, brand?: SiteBrand): Book {
   const texts = GROUPS.flatMap(({ pages }) => Object.entries(pages))
   const rendered = new Map(texts.map(([name, text]) => [name, renderPage(text, address)]))
   const titleOf = (name: string) => rendered.get(name)?.title ?? name
   const menu = GROUPS.map(({ label, pages }) => {
     return { label, items: Object.keys(pages).map((name) => ({ name, title: titleOf(name) })) }
   })
-  const version = Bun.hash(styles + SEARCH_SCRIPT).toString(36)
+  const css = styles + brandStyle(brand)
+  const version = Bun.hash(css + SEARCH_SCRIPT).toString(36)
   const entries = [...rendered].flatMap(([name, { title, sections }]): SearchEntry[] =>
     sections.map(({ id, heading, text }) => {
       return { path: `${pathOfPage(name)}${id && `#${id}`}`, page: title, heading, text }
     }),
   )
   const files = new Map<string, LoadFile>([
-    ['assets/guide.css', file('text/css; charset=utf-8', () => styles)],
+    ['assets/guide.css', file('text/css; charset=utf-8', () => css)],
     ['assets/guide.js', file('text/javascript; charset=utf-8', () => SEARCH_SCRIPT)],
     ['search.json', file('application/json', () => JSON.stringify(entries))],
   ])
@@ -105,10 +107,16 @@ export function createBook(address: string | undefined): Book {
     const key = name === 'index' ? '' : name
     files.set(
       key,
-      file(HTML, () => documentOf({ name, page, menu, version })),
+      file(HTML, () => documentOf({ name, page, menu, version, brand })),
     )
   }
   return files
+}
+
+/** The links in the operator's colour. */
+function brandStyle(brand: SiteBrand | undefined): string {
+  const shades = brand && brandShades(brand)
+  return shades ? `:root{--link:light-dark(${shades[7]},${shades[3]})}` : ''
 }
 
 function file(contentType: string, write: () => string): LoadFile {

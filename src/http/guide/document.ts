@@ -1,4 +1,5 @@
 /** The HTML around a page of the guide: menu, table of contents and search. */
+import { brandLinks, logoPathOf, type SiteBrand } from '@/lib/brand'
 import { escapeAttribute, pathOfPage, type RenderedPage } from './render-page'
 
 /** A page in the menu. */
@@ -12,23 +13,26 @@ type DocumentOptions = {
   menu: readonly MenuGroup[]
   /** Suffix of script and style URLs, so that a new release doesn't use cached old ones. */
   version: string
+  /** The operator's name, logo and links. */
+  brand: SiteBrand | undefined
 }
 
-export function documentOf({ name, page, menu, version }: DocumentOptions): string {
+export function documentOf({ name, page, menu, version, brand }: DocumentOptions): string {
+  const owner = brand?.name === undefined ? undefined : escapeAttribute(brand.name)
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeAttribute(page.title)} · Guide</title>
-<link rel="icon" href="/favicon.ico" type="image/svg+xml">
+<title>${escapeAttribute(page.title)} · Guide${owner === undefined ? '' : ` · ${owner}`}</title>
+<link rel="icon" href="/favicon.ico" type="${brand?.logo?.contentType ?? 'image/svg+xml'}">
 <link rel="stylesheet" href="/docs/guide/assets/guide.css?v=${version}">
 <script src="/docs/guide/assets/guide.js?v=${version}" defer></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
 <header class="top">
-<a class="name" href="/docs/guide">Guide</a>
+<a class="name" href="/docs/guide">${logoOf(brand)}${owner === undefined ? '' : `${owner} `}Guide</a>
 <a href="/docs">API reference</a>
 <a href="/dashboard">Dashboard</a>
 <search class="search">
@@ -51,9 +55,19 @@ ${page.sections.map(contentsItem).join('')}
 </ul>
 </nav>
 </div>
-</body>
+${footerOf(brand)}</body>
 </html>
 `
+}
+
+function logoOf(brand: SiteBrand | undefined): string {
+  const path = brand && logoPathOf(brand)
+  return path === undefined ? '' : `<img src="${path}" alt="" height="26"> `
+}
+
+function footerOf(brand: SiteBrand | undefined): string {
+  const links = brandLinks(brand ?? {}).map(({ label, href }) => `<a href="${escapeAttribute(href)}">${label}</a>`)
+  return links.length === 0 ? '' : `<footer class="links">${links.join(' ')}</footer>\n`
 }
 
 function menuGroup({ label, items }: MenuGroup, current: string): string {

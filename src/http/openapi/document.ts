@@ -48,6 +48,8 @@ type DocumentOptions = {
   routes(): DocumentedRoute[]
   /** Whether to include routes used only by the dashboard's pages. */
   isInternal?: boolean
+  /** The title. */
+  name: string
   version: string
   /** The service's address; undefined: the one that the document was requested from. */
   publicUrl: string | undefined
@@ -78,6 +80,7 @@ function isInternalRoute({ hooks }: DocumentedRoute): boolean {
 const GENERATED = '/docs/json'
 
 function describeProduct({
+  name,
   version,
   publicUrl,
   sessionCookie,
@@ -86,7 +89,7 @@ function describeProduct({
   return {
     openapi: '3.1.1',
     info: {
-      title: 'svc-gateway',
+      title: name,
       version,
       description: INTRODUCTION,
     },

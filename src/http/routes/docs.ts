@@ -9,9 +9,10 @@ import type { DocumentedRoute } from '@/http/openapi/wildcards'
 import { OPEN_TO_PAGES, transportSecurity } from '@/http/pages'
 import { PRODUCT } from '@/http/product'
 import { defaultFormat } from '@/http/request-format'
+import { PROGRAM_NAME } from '@/lib/brand'
 import { once } from '@/lib/once'
 
-type DocsDeps = Pick<HttpDeps, 'catalog' | 'formats' | 'publicUrl'> & {
+type DocsDeps = Pick<HttpDeps, 'brand' | 'catalog' | 'formats' | 'publicUrl'> & {
   /** All routes, once all are mounted. */
   routes(): DocumentedRoute[]
   sessionCookie: string
@@ -36,10 +37,14 @@ export function docsRoutes(deps: DocsDeps) {
   )
 }
 
-function describe({ routes, formats, publicUrl, sessionCookie }: DocsDeps, isInternal: boolean): Promise<object> {
+function describe(
+  { brand, routes, formats, publicUrl, sessionCookie }: DocsDeps,
+  isInternal: boolean,
+): Promise<object> {
   return openApiDocument({
     routes,
     isInternal,
+    name: brand.name ?? PROGRAM_NAME,
     version: PRODUCT.version,
     publicUrl,
     errorFormat: defaultFormat(formats),

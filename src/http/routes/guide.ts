@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import { assetResponse } from '@/http/asset'
 import { transportSecurity } from '@/http/pages'
+import type { SiteBrand } from '@/lib/brand'
 import { once } from '@/lib/once'
 
 /** Everything comes from this origin; the pages contain no inline scripts or styles. */
@@ -19,9 +20,9 @@ const CONTENT_SECURITY_POLICY = [
 
 const HIDDEN = { detail: { hide: true } }
 
-export function guideRoutes({ publicUrl }: { publicUrl: string | undefined }) {
+export function guideRoutes({ publicUrl, brand }: { publicUrl: string | undefined; brand?: SiteBrand }) {
   // Read and rendered at the first request.
-  const loadBook = once(async () => (await import('@/http/guide/book')).createBook(publicUrl))
+  const loadBook = once(async () => (await import('@/http/guide/book')).createBook(publicUrl, brand))
   const safety = { 'content-security-policy': CONTENT_SECURITY_POLICY, 'referrer-policy': 'no-referrer' }
 
   async function answer(name: string, request: Request): Promise<Response> {

@@ -215,3 +215,20 @@ describe('a mail', () => {
     expect(html).toContain(`<br>${words}</p>`)
   })
 })
+
+test('a mail has the operator’s colour and links, as text and as HTML', () => {
+  const sample = SAMPLES.find(({ kind }) => kind === 'verify_email')
+  if (!sample) throw new Error('there is a sample of each kind')
+  const brand = {
+    ...{ name: 'Acme', color: '#0f766e', logoPath: undefined, supportEmail: 'help@example.test' },
+    ...{ termsUrl: 'https://example.test/terms?a=1&b=2', privacyUrl: undefined },
+  }
+  const { text, html } = render(sample, { service: 'Acme', brand })
+  expect(text).toEndWith(
+    '-- \nAcme, https://pay.example.test/base\nTerms: https://example.test/terms?a=1&b=2\nSupport: help@example.test\n',
+  )
+  expect(html).toContain('<a href="https://example.test/terms?a=1&#38;b=2">Terms</a>')
+  expect(html).toContain('<a href="mailto:help@example.test">Support</a>')
+  expect(html).toContain('background:#0f766e')
+  expect(html).not.toMatch(/#4f46e5|#4338ca|#a5b4fc/)
+})

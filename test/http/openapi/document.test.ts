@@ -212,6 +212,7 @@ test('the document does not depend on the routes asked before', async () => {
   const later = await openApiDocument({
     routes: () => app.routes,
     isInternal: true,
+    name: JSON.parse(text).info.title,
     version: JSON.parse(text).info.version,
     publicUrl: undefined,
     errorFormat: chatCompletions,

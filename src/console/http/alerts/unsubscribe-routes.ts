@@ -3,16 +3,20 @@ import { readUnsubscribeToken, UNSUBSCRIBE_PATH, type Unsubscription } from '@/a
 import { createPlainPage } from '@/console/http/plain-page'
 import type { OptionalKind } from '@/db/alert-schema'
 import { queryOf } from '@/http/request-line'
+import type { Brand } from '@/lib/brand'
 import { escapeHtml } from '@/lib/html/escape'
 import type { Secrets } from '@/lib/secrets'
 
 export type UnsubscribeDeps = {
   mailSecrets(): Promise<Secrets>
   turnOff(unsubscription: Unsubscription): Promise<void>
+  /** The operator's name and colour. */
+  brand: Pick<Brand, 'name' | 'color'>
 }
 
 /** Unsubscribing from mails without signing in: a page, and a one-click route (RFC 8058). GET changes nothing: link scanners open links. */
 export function unsubscribeRoutes(deps: UnsubscribeDeps) {
+  const respond = pageOf(deps.brand)
   const read = async ({ url }: Request) =>
     readUnsubscribeToken(await deps.mailSecrets(), new URLSearchParams(queryOf(url)).get('token') ?? '')
   return new Elysia({ name: 'unsubscribe-routes' })
@@ -59,10 +63,11 @@ const DONE = ({ kind, email }: Unsubscription) => `<h1>Turned off</h1>
 
 const UNKNOWN = '<h1>This link is not valid</h1><p>Open the link in the mail as it stands there.</p>'
 
-const respond = createPlainPage(
-  'Mails',
-  `
+const pageOf = ({ name, color = '#4f46e5' }: UnsubscribeDeps['brand']) =>
+  createPlainPage(
+    name === undefined ? 'Mails' : `Mails · ${name}`,
+    `
 main{width:min(28rem,100%)}
 p{overflow-wrap:anywhere}
-button{font:inherit;cursor:pointer;padding:.6rem .9rem;border-radius:.5rem;border:0;background:#4f46e5;color:#fff}`,
-)
+button{font:inherit;cursor:pointer;padding:.6rem .9rem;border-radius:.5rem;border:0;background:${color};color:#fff}`,
+  )

@@ -3,6 +3,8 @@ import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import { type Asset, assetResponse } from '@/http/asset'
 import { transportSecurity } from '@/http/pages'
+import { BRAND_META, type Logo, pageBrandOf, type SiteBrand } from '@/lib/brand'
+import { escapeHtml } from '@/lib/html/escape'
 import type { Logger } from '@/lib/logger'
 import type { DashboardAssets, LoadAssets } from './assets'
 
@@ -29,6 +31,7 @@ const HIDDEN = { detail: { hide: true } }
 export type AssetDeps = {
   loadAssets: LoadAssets
   publicUrl: string | undefined
+  brand: SiteBrand
   logger: Logger
 }
 
@@ -56,14 +59,41 @@ function load(deps: AssetDeps): Promise<DashboardAssets> {
 }
 
 function document(deps: AssetDeps, text: string): Response {
-  return new Response(text, { headers: pageHeaders(deps) })
+  return new Response(branded(text, deps.brand), { headers: pageHeaders(deps) })
+}
+
+const ICON = /<link rel="icon"[^>]*>/
+
+/** A page with the operator's name in its title, and what its scripts need to know of the brand. */
+function branded(page: string, brand: SiteBrand): string {
+  const { name, logo } = brand
+  const facts = pageBrandOf(brand)
+  const meta = `<meta name="${BRAND_META}" content="${escapeHtml(JSON.stringify(facts))}">\n</head>`
+  const titled = name === undefined ? page : page.replace('</title>', () => ` · ${escapeHtml(name)}</title>`)
+  const icon = logo && `<link rel="icon" href="${facts.logo}" type="${logo.contentType}">`
+  return (icon === undefined ? titled : titled.replace(ICON, icon)).replace('</head>', () => meta)
+}
+
+/** A logo runs no scripts and loads nothing, even if it is opened as a page. */
+function logoResponse({ contentType, body }: Logo, cacheControl: string): Response {
+  return new Response(body, {
+    headers: {
+      'content-type': contentType,
+      'cache-control': cacheControl,
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+    },
+  })
 }
 
 async function file(deps: AssetDeps, name: string, request: Request): Promise<Response> {
+  const { logo } = deps.brand
+  if (logo && name === logo.name) return logoResponse(logo, IMMUTABLE)
   return send((await deps.loadAssets()).files.get(name), request, IMMUTABLE)
 }
 
 async function icon(deps: AssetDeps, request: Request): Promise<Response> {
+  if (deps.brand.logo) return logoResponse(deps.brand.logo, A_DAY)
   const { icon, files } = await deps.loadAssets()
   return send(files.get(icon), request, A_DAY)
 }

@@ -2,6 +2,8 @@
 import { Anchor, Box, Center, Group, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
+import { BRAND } from '@/dashboard/brand'
+import { BrandLinks } from '@/dashboard/components/brand-links'
 import { Logo } from '@/dashboard/components/logo'
 import { SchemeToggle } from '@/dashboard/components/scheme-toggle'
 
@@ -15,7 +17,7 @@ type PublicFrameProps = {
 const CARD_WIDTH = 420
 
 export function PublicFrame({ title, description, footer, children }: PublicFrameProps) {
-  useDocumentTitle(`${title} · svc-gateway`)
+  useDocumentTitle(`${title} · ${BRAND.name}`)
   return (
     <Box mih="100vh" px="md" pb="xl" style={{ display: 'flex', flexDirection: 'column' }}>
       <Group component="header" justify="space-between" h={64} wrap="nowrap">
@@ -45,6 +47,7 @@ export function PublicFrame({ title, description, footer, children }: PublicFram
           )}
         </Stack>
       </Center>
+      <BrandLinks />
     </Box>
   )
 }

@@ -1,9 +1,10 @@
 /** The sign-up page, with a note about the confirmation mail if addresses must be confirmed. */
-import { Alert, Loader, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Anchor, Loader, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconMailCheck } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Redirect } from 'wouter'
+import { BRAND } from '@/dashboard/brand'
 import { answer, api } from '@/dashboard/client'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
@@ -62,6 +63,15 @@ function SignUpForm({ onMailSent }: { onMailSent(email: string): void }) {
         description="At least 8 characters. A few words are easier to remember than signs, and harder to guess."
         {...form.getInputProps('password')}
       />
+      {BRAND.termsUrl !== undefined && (
+        <Text size="sm" c="dimmed">
+          By creating an account you accept the{' '}
+          <Anchor href={BRAND.termsUrl} inherit underline="always" target="_blank" rel="noreferrer">
+            terms
+          </Anchor>
+          .
+        </Text>
+      )}
     </SignInForm>
   )
 }
