@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { PROVIDER_COMMANDS } from '@/cli/catalog/catalog-commands'
 import { ALERT_COMMANDS } from '@/cli/mail/mail-commands'
 import type { Environment } from '@/config/config'
+import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { commandsOf } from '@/people/operation'
 import { OPERATOR_KEY_COMMANDS } from '@/people/operators/commands'
@@ -9,7 +10,6 @@ import { SETTING_OPERATIONS } from '@/people/settings/operations'
 import { ACCOUNT_COMMANDS, ACCOUNT_LOOKUPS } from './account-commands'
 import { AUDIT_COMMANDS } from './audit-commands'
 import { BOOKS_COMMANDS } from './books-command'
-import { BUDGET_COMMANDS } from './budget-commands'
 import { CATALOG_COMMANDS } from './catalog/catalog-commands'
 import { type Command, type CommandResult, GIVEN, OPERAND, type Values } from './command'
 import { fail } from './failure'
@@ -34,7 +34,7 @@ const COMMANDS: readonly Command[] = [
   ...ACCOUNT_LOOKUPS,
   ...ACCOUNT_COMMANDS,
   ...MEMBER_COMMANDS,
-  ...BUDGET_COMMANDS,
+  ...commandsOf(BUDGET_OPERATIONS),
   ...ALERT_COMMANDS,
   ...KEY_LOOKUPS,
   ...commandsOf(KEY_OPERATIONS),

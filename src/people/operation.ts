@@ -44,6 +44,9 @@ type Operation<
   operator?: OperatorScope
   summary: string
   description: string
+  /** Schemas of the names in its path that aren't ids. */
+  names?: TProperties
+  /** The fields of its body; for `GET`, of its query. */
   takes?: Takes
   maxBodyBytes?: number
   gives: Gives

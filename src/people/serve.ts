@@ -13,9 +13,19 @@ export function serveOperations<Deps extends GuardDeps>(
   operations: readonly AnyOperation<Deps>[],
 ) {
   const app = guarded(deps, name, ACCOUNT_PREFIX)
-  for (const { run, may, maxBodyBytes, takes, gives: response, summary, description, ...rest } of operations) {
+  for (const {
+    run,
+    may,
+    maxBodyBytes,
+    names: known,
+    takes,
+    gives: response,
+    summary,
+    description,
+    ...rest
+  } of operations) {
     const { method, place } = placeOf(rest)
-    const names = [...place.matchAll(/:(\w+)/g)].map(([, key = '']) => [key, PathName] as const)
+    const names = [...place.matchAll(/:(\w+)/g)].map(([, key = '']) => [key, known?.[key] ?? PathName] as const)
     const isQuery = method === 'GET'
     app.route(method, place, (caller) => run({ ...caller, deps }, isQuery ? caller.query : (caller.body ?? {})), {
       may: { permission: may, ...(maxBodyBytes !== undefined && { maxBodyBytes }) },

@@ -1,17 +1,18 @@
-/** The operations on keys and settings: each is served everywhere that its declaration says, and what it changes is in the audit log under its name. */
+/** The operations on keys, settings and budgets: each is served everywhere that its declaration says, and what it changes is in the audit log under its name. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { run as runCommand } from '@test/cli/run'
 import { dashboardRoutesOf, fillPath } from '@test/console/http/routes'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
+import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { type AnyOperation, commandsOf, placeOf } from '@/people/operation'
 import { SETTING_OPERATIONS } from '@/people/settings/operations'
 
 type Declared = Pick<AnyOperation<never>, 'name' | 'path' | 'may' | 'scope' | 'takes' | 'commands'>
 
-const OPERATIONS: readonly Declared[] = [...KEY_OPERATIONS, ...SETTING_OPERATIONS]
+const OPERATIONS: readonly Declared[] = [...KEY_OPERATIONS, ...SETTING_OPERATIONS, ...BUDGET_OPERATIONS]
 const CHANGES = OPERATIONS.filter(({ path }) => !path.startsWith('GET '))
 
 /** Bodies of the operations that need one. `userId` is the second member. */
@@ -20,6 +21,8 @@ const BODIES: Record<string, (userId: string) => object> = {
   'key.change': () => ({ name: 'changed' }),
   'key.transfer': (userId) => ({ userId }),
   'account.key_policy': () => ({ maxKeyAgeDays: 30 }),
+  'budget.change': () => ({ dayUsd: '5' }),
+  'budget.grant': () => ({ window: 'day', usd: '1' }),
   'account.member_policy': () => ({ developersSeeAllUsage: true }),
   'account.addresses': () => ({ allowedAddresses: ['0.0.0.0/0', '::/0'] }),
 }
@@ -65,8 +68,9 @@ test.each(commandsOf(OPERATIONS))('the command $words says what it does', async 
 
 test.each(OPERATIONS.filter(({ scope }) => scope !== undefined))('$name is in the guide', async (operation) => {
   const guide = await Bun.file('docs/guide/management.md').text()
-  const last = placeOf(operation).place.split('/').at(-1)
-  expect(guide).toContain(last === ':id' ? '`/v1/keys/{id}`' : `/${last}`)
+  const place = placeOf(operation).place.replace(/:(\w+)/g, '{$1}')
+  const last = place.split('/').at(-1)
+  expect(guide).toContain(last?.startsWith('{') ? `\`/v1${place}\`` : `/${last}`)
 })
 
 test.each(CHANGES)(
@@ -74,15 +78,17 @@ test.each(CHANGES)(
   async (operation) => {
     const made = await gateway.apiKeys.create({ accountId, name: 'one', createdBy: owner.viewer.userId })
     if (made.kind !== 'created') throw new Error(made.kind)
-    // Only a deactivated key is activated.
+    // Only a deactivated key is activated, and only a limit is granted more.
     if (operation.name === 'key.activate') await gateway.apiKeys.deactivate(made.keyId, accountId)
+    if (operation.name === 'budget.grant')
+      await owner.json('PUT', `/dashboard/api/a/${accountId}/budgets/key/${made.keyId}`, { dayUsd: '5' })
     const { sql } = gateway.gateway.database
     const [{ seq: before } = { seq: 0 }] = await sql`SELECT max(seq) AS seq FROM audit_entries`
     const { method, place } = placeOf(operation)
     const body = method === 'DELETE' ? undefined : (BODIES[operation.name]?.(second.viewer.userId) ?? {})
     const headers = { 'idempotency-key': operation.name, ...(body && { 'content-type': 'application/json' }) }
     const send = async () => {
-      const path = fillPath(ACCOUNT_PREFIX + place, { accountId, id: made.keyId })
+      const path = fillPath(ACCOUNT_PREFIX + place, { accountId, id: made.keyId, scope: 'key', scopeId: made.keyId })
       const response = await owner.fetch(path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
       return { status: response.status, text: await response.text() }
     }

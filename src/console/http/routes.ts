@@ -23,13 +23,14 @@ import { sessionRoutes } from '@/console/http/session/routes'
 import { type TransferRouteDeps, transferRoutes } from '@/console/http/transfers/transfer-routes'
 import { type DashboardUsageDeps, dashboardUsageRoutes } from '@/console/http/usage/routes'
 import type { HttpDeps } from '@/http/deps'
+import type { BudgetDeps } from '@/people/budgets/budgets'
+import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import type { KeyDeps } from '@/people/keys/keys'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { serveOperations } from '@/people/serve'
 import { SETTING_OPERATIONS, type SettingDeps } from '@/people/settings/operations'
 import { accountStatementRoutes } from './account-statement'
 import { autoTopUpRoutes } from './auto-top-up-routes'
-import { type BudgetRouteDeps, budgetRoutes } from './budgets/budget-routes'
 import { type EventsDeps, eventsRoutes } from './events-routes'
 import { failureRoutes } from './failures'
 import type { GuardDeps } from './guard'
@@ -45,7 +46,7 @@ export type DashboardDeps = AdminDeps &
   SessionDeps &
   KeyDeps &
   AlertRouteDeps &
-  BudgetRouteDeps &
+  BudgetDeps &
   MemberRouteDeps &
   SettingDeps &
   MemberKeyPolicyDeps &
@@ -84,7 +85,7 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
 function allKeyRoutes(deps: DashboardDeps) {
   return new Elysia({ name: 'all-key-routes' })
     .use(serveOperations(deps, 'key-routes', KEY_OPERATIONS))
-    .use(budgetRoutes(deps))
+    .use(serveOperations(deps, 'budget-routes', BUDGET_OPERATIONS))
     .use(alertRoutes(deps))
     .use(leakedKeyRoutes(deps))
 }

@@ -4,7 +4,6 @@ import type { Accounts } from '@/accounts/accounts'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Administration } from '@/console/administration/administration'
 import { FoundOrderBody, foundOrderBody, StateName } from '@/console/http/administration/order-bodies'
-import { type BudgetRouteDeps, setBudget } from '@/console/http/budgets/budget-routes'
 import { PAGE } from '@/console/http/pages'
 import { Email, PersonName } from '@/console/http/session/schemas'
 import { exactly, isoMoments, listOf, mapPage } from '@/console/http/wire'
@@ -16,12 +15,13 @@ import { reportBody } from '@/http/routes/usage'
 import type { AccountStatus } from '@/ledger/outcomes'
 import { formatUsd, type Nano, nano, parseUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
+import { type BudgetDeps, setBudget } from '@/people/budgets/budgets'
 import type { KeyDeps } from '@/people/keys/keys'
 import type { OperationCaller, ParamsOf } from '@/people/operation'
 
 /** The services that the operator's operations work with. */
 export type OperatorDeps = KeyDeps &
-  BudgetRouteDeps & {
+  BudgetDeps & {
     accounts: Accounts
     administration: Pick<Administration, 'searchAccounts' | 'addOperatorCredit'>
     orders: Pick<Orders, 'search'>
@@ -182,9 +182,9 @@ export async function readUsage({ deps, params, request }: OnAccount) {
 }
 
 /** Sets a budget of a key. */
-export async function setKeyBudget(call: OperatorCall<':accountId/:id'>, body: Parameters<typeof setBudget>[4]) {
+export async function setKeyBudget(call: OperatorCall<':accountId/:id'>, body: Parameters<typeof setBudget>[1]) {
   const { deps, viewer, by, params } = call
-  return await setBudget(deps, viewer, by, { scope: 'key', scopeId: params.id }, body)
+  return await setBudget({ deps, viewer, by, params: { scope: 'key', scopeId: params.id } }, body)
 }
 
 export const OrderQuery = Type.Object({

@@ -1,10 +1,10 @@
 /** The operations of the operator's API: on all accounts, and on the keys of each. */
 import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
 import type { OperatorScope } from '@/accounts/management/operator-keys'
-import { BudgetBody, LimitsBody } from '@/console/http/budgets/budget-bodies'
 import type { Parameter } from '@/http/openapi/operation'
 import { REPORT_PARAMETERS } from '@/http/routes/report-query'
 import { ReportBody } from '@/http/routes/usage'
+import { BudgetBody, LimitsBody } from '@/people/budgets/bodies'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { type AnyOperation, type OperationPath, placeOf } from '@/people/operation'
 import * as accounts from './accounts'

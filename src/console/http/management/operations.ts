@@ -1,3 +1,4 @@
+import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { type ManagementOperation, managed } from '@/people/manage'
 import { SETTING_OPERATIONS } from '@/people/settings/operations'
@@ -5,10 +6,7 @@ import { SETTING_OPERATIONS } from '@/people/settings/operations'
 /** The management API: dashboard routes by other paths, each with a scope. None is for management keys: a key can't make or change one. */
 export const OPERATIONS: readonly ManagementOperation[] = [
   ...managed(KEY_OPERATIONS),
-  { method: 'GET', path: '/budgets', scope: 'budgets:read' },
-  { method: 'GET', path: '/budgets/:scope/:scopeId', scope: 'budgets:read' },
-  { method: 'PUT', path: '/budgets/:scope/:scopeId', scope: 'budgets:write' },
-  { method: 'POST', path: '/budgets/:scope/:scopeId/grant', scope: 'budgets:write' },
+  ...managed(BUDGET_OPERATIONS),
   { method: 'GET', path: '/members', scope: 'members:read' },
   { method: 'GET', path: '/members/:userId', scope: 'members:read' },
   { method: 'GET', path: '/members/:userId/credentials', scope: 'members:read' },

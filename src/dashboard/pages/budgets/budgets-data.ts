@@ -1,11 +1,10 @@
 /** Queries and changes of the budgets page. */
 import { useQuery } from '@tanstack/react-query'
-import type { BudgetBody } from '@/console/http/budgets/budget-bodies'
-import { accountApi } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
 import { allPages, askAgain } from '@/dashboard/query'
+import type { BudgetBody } from '@/people/budgets/bodies'
+import { perform } from '@/people/client'
 
-export type { BudgetBody } from '@/console/http/budgets/budget-bodies'
+export type { BudgetBody } from '@/people/budgets/bodies'
 
 const BUDGETS = ['budgets'] as const
 const FIELDS = { day: 'dayUsd', week: 'weekUsd', month: 'monthUsd', total: 'totalUsd' } as const
@@ -19,7 +18,7 @@ export const WINDOW_WORDS: Record<BudgetWindow, string> = { day: 'Day', week: 'W
 export function useBudgets() {
   return useQuery({
     queryKey: BUDGETS,
-    queryFn: () => allPages((query) => answer(accountApi().budgets.get({ query }))),
+    queryFn: () => allPages((query) => perform('GET /budgets', query)),
   })
 }
 
@@ -27,7 +26,7 @@ export function useBudgets() {
 export function useBudget({ scope, scopeId }: BudgetBody) {
   return useQuery({
     queryKey: [...BUDGETS, scope, scopeId],
-    queryFn: () => answer(accountApi().budgets({ scope })({ scopeId }).get()),
+    queryFn: () => perform('GET /budgets/:scope/:scopeId', { scope, scopeId }),
   })
 }
 
@@ -44,13 +43,13 @@ export async function setBudget(
 ): Promise<void> {
   const entries = Object.entries(limits).map(([field, text]) => [field, text.trim() === '' ? null : text.trim()])
   const body = { ...Object.fromEntries(entries), ...(givenToMembers && { givenToMembers }) }
-  await answer(accountApi().budgets({ scope })({ scopeId }).put(body))
+  await perform('PUT /budgets/:scope/:scopeId', { scope, scopeId, ...body })
   await budgetsChanged()
 }
 
 /** Adds to the limit of the current window. */
 export async function grant({ scope, scopeId }: BudgetBody, window: BudgetWindow, usd: string): Promise<void> {
-  await answer(accountApi().budgets({ scope })({ scopeId }).grant.post({ window, usd: usd.trim() }))
+  await perform('POST /budgets/:scope/:scopeId/grant', { scope, scopeId, window, usd: usd.trim() })
   await budgetsChanged()
 }
 

@@ -1,4 +1,4 @@
-/** Routes of budgets: the account's, its members' and its keys'. Developers see only those that limit themselves. */
+/** Budgets of the account, its members and its keys. Developers see only those that limit themselves. */
 import { type Static, Type } from '@sinclair/typebox'
 import type { ApiKeys } from '@/accounts/api-keys'
 import type { ChangedBy } from '@/accounts/audit'
@@ -7,118 +7,64 @@ import type { Members } from '@/accounts/members/members'
 import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
-import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/http/guard'
-import { newestFirst, PageQuery, type Place, pageOf, placeOfMember } from '@/console/http/pages'
-import { listOf, mapPage } from '@/console/http/wire'
+import type { Caller } from '@/console/http/changed-by'
+import type { GuardDeps } from '@/console/http/guard'
+import { newestFirst, type Place, pageOf, placeOfMember } from '@/console/http/pages'
+import { mapPage } from '@/console/http/wire'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import type { PageRequest } from '@/db/paging'
 import { BUDGET_WINDOWS, type BudgetWindow, windowNumbers } from '@/ledger/budgets'
 import type { Ledger } from '@/ledger/ledger'
 import {
-  BudgetBody,
+  type BudgetBody,
   budgetBody,
   fieldOf,
-  GrantBody,
+  type GrantBody,
   type Known,
-  LimitsBody,
+  type LimitsBody,
   readLimits,
   readUsd,
   Scope,
-} from './budget-bodies'
+} from './bodies'
 
-export type BudgetRouteDeps = GuardDeps & {
+export type BudgetDeps = GuardDeps & {
   budgets: Budgets
   ledger: Ledger
   apiKeys: ApiKeys
   members: Members
 }
 
-type BudgetPlace = { scope: BudgetOf['scope']; scopeId: string }
-
-const BudgetParams = Type.Object({
-  ...IN_ACCOUNT,
+/** What paths name: a scope, and which. */
+export const BUDGET_PARAMS = {
   scope: Scope,
   scopeId: Type.String({ minLength: 1, maxLength: 100, pattern: '^[\\w-]+$' }),
-})
-
-const BudgetList = listOf(BudgetBody, {
-  description: 'All existing budgets; developers see their own and their keys’',
-})
-
-/** Mounts `/dashboard/api/a/:accountId/budgets`. */
-export function budgetRoutes(deps: BudgetRouteDeps) {
-  return guarded(deps, 'budget-routes', `${ACCOUNT_PREFIX}/budgets`)
-    .get('', ({ viewer, query }) => list(deps, viewer, query), {
-      may: 'usage.read',
-      query: PageQuery,
-      response: BudgetList,
-      detail: {
-        summary: 'List budgets',
-        description:
-          'Limits and spending of the account, its members and its keys. A key’s monthly budget is one of the key’s limits.',
-      },
-    })
-    .get('/:scope/:scopeId', ({ viewer, params }) => detail(deps, viewer, params), {
-      may: 'usage.read',
-      params: BudgetParams,
-      response: BudgetBody,
-      detail: {
-        summary: 'Get the budget of one scope',
-        description: 'With every window, also without a limit: earlier spending counts once a limit is set.',
-      },
-    })
-    .put('/:scope/:scopeId', ({ viewer, by, params, body }) => setBudget(deps, viewer, by, params, body), {
-      may: 'budgets.change',
-      params: BudgetParams,
-      body: LimitsBody,
-      response: BudgetBody,
-      detail: {
-        summary: 'Set the budget of one scope',
-        description:
-          'Applies to the next request, on every gateway. Earlier spending in a window counts. A smaller window above a larger one is a 400.',
-      },
-    })
-    .post(
-      '/:scope/:scopeId/grant',
-      async ({ viewer, by, params, body }) => {
-        const amount = readUsd(body.usd, 'usd', 1)
-        const grant = { ...scopeOf(viewer, params), window: body.window, amount, by }
-        expectUpdated(await deps.budgets.grant(grant, Date.now()))
-        return detail(deps, viewer, params)
-      },
-      {
-        may: 'budgets.change',
-        params: BudgetParams,
-        body: GrantBody,
-        response: BudgetBody,
-        detail: {
-          summary: 'Grant more for the window of now',
-          description: 'Each call adds to the grant, which ends with the window. The audit log has it.',
-        },
-      },
-    )
 }
 
-/** Sets the budget of one scope of the account. */
-export async function setBudget(
-  deps: BudgetRouteDeps,
-  viewer: Member,
-  by: ChangedBy,
-  params: BudgetPlace,
-  body: Static<typeof LimitsBody>,
-) {
-  const of = scopeOf(viewer, params)
+type Params = Static<ReturnType<typeof Type.Object<typeof BUDGET_PARAMS>>>
+type Context = Pick<Caller, 'viewer'> & { by: ChangedBy; deps: BudgetDeps; params: { scope: string; scopeId: string } }
+
+/** Sets limits of one scope. Throws `invalid_request` and `not_found`. */
+export async function setBudget(context: Context, body: Static<typeof LimitsBody>): Promise<BudgetBody> {
+  const of = scopeOf(context)
   const limits = readLimits(body)
   if (of.scope === 'key' && limits.month !== undefined)
     throw invalidRequest("A key's budget of the month is one of its limits: change it with the key.", 'monthUsd')
   if (of.scope !== 'new_member' && body.givenToMembers)
     throw invalidRequest('Only what new members are given can be given to members.', 'givenToMembers')
   const isForMembersToo = body.givenToMembers === true
-  expectUpdated(await deps.budgets.change({ ...of, limits, isForMembersToo, by }))
-  return detail(deps, viewer, params)
+  expectUpdated(await context.deps.budgets.change({ ...of, limits, isForMembersToo, by: context.by }))
+  return await showBudget(context)
 }
 
-async function list(deps: BudgetRouteDeps, viewer: Member, query: PageRequest) {
+/** Adds to the limit of the current window. Throws as {@link setBudget} does. */
+export async function grantBudget(context: Context, { window, usd }: Static<typeof GrantBody>): Promise<BudgetBody> {
+  const grant = { ...scopeOf(context), window, amount: readUsd(usd, 'usd', 1), by: context.by }
+  expectUpdated(await context.deps.budgets.grant(grant, Date.now()))
+  return await showBudget(context)
+}
+
+/** A page of the budgets that the viewer sees. */
+export async function listBudgets({ deps, viewer }: Pick<Context, 'deps' | 'viewer'>, query: PageRequest) {
   const { accountId } = viewer
   const [rows, scopes, now] = await Promise.all([
     deps.budgets.list(accountId),
@@ -133,9 +79,10 @@ async function list(deps: BudgetRouteDeps, viewer: Member, query: PageRequest) {
   })
 }
 
-/** The budget of one scope, with every window. */
-async function detail(deps: BudgetRouteDeps, viewer: Member, params: BudgetPlace) {
-  const { accountId, scope, scopeId } = scopeOf(viewer, params)
+/** One budget with every window. Throws `not_found`. */
+export async function showBudget(context: Context): Promise<BudgetBody> {
+  const { deps, viewer } = context
+  const { accountId, scope, scopeId } = scopeOf(context)
   const [rows, scopes, now] = await Promise.all([
     deps.budgets.list(accountId),
     scopesOf(deps, viewer),
@@ -159,6 +106,7 @@ function bodyOf(of: Parameters<typeof budgetBody>[0], known: Known, isWhole: boo
 
 const fieldIn = (scope: string, scopeId: string) => (scope === 'account' ? scope : `${scope}:${scopeId}`)
 
+/** The ledger's amounts; empty for an unknown scope. */
 function countedOf(
   now: Awaited<ReturnType<Ledger['readBudgets']>>,
   scope: string,
@@ -178,7 +126,7 @@ type SeenScope = Pick<BudgetBody, 'scope' | 'scopeId' | 'name'> & { place: Place
 
 /** Every scope that the viewer sees, with its name; null for the account itself. Keys come after members. */
 async function scopesOf(
-  { apiKeys, members }: BudgetRouteDeps,
+  { apiKeys, members }: BudgetDeps,
   { accountId, userId, accountRole }: Member,
 ): Promise<SeenScope[]> {
   const seesAll = mayDo(accountRole, 'usage.readAll')
@@ -203,8 +151,9 @@ async function scopesOf(
   ]
 }
 
-function scopeOf({ accountId }: Member, { scope, scopeId }: Pick<BudgetOf, 'scope' | 'scopeId'>): BudgetOf {
-  return { accountId, scope, scopeId }
+/** The path's schema has checked the scope. */
+function scopeOf({ viewer: { accountId }, params: { scope, scopeId } }: Context): BudgetOf {
+  return { accountId, scope: scope as Params['scope'], scopeId }
 }
 
 function expectUpdated(outcome: ChangeBudgetOutcome): void {

@@ -1,10 +1,10 @@
 /** The operator command of budgets, as a process on real stores. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { run } from '@test/cli/run'
 import { request } from '@test/ledger/harness'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { nano } from '@/lib/money'
-import { run } from './run'
 
 let redis: TestServer
 let databaseUrl: string

@@ -1,10 +1,10 @@
 /** The operator command for budgets of accounts, members and keys. */
 import { createBudgets } from '@/accounts/budgets/budgets'
+import { type Command, optional, required, type Values } from '@/cli/command'
+import { fail } from '@/cli/failure'
+import { readBudget, readText } from '@/cli/values'
 import { BUDGET_WINDOWS, type BudgetWindow } from '@/ledger/budgets'
 import { formatUsd, type Nano } from '@/lib/money'
-import { type Command, optional, required, type Values } from './command'
-import { fail } from './failure'
-import { readBudget, readText } from './values'
 
 export const BUDGET_COMMANDS: readonly Command[] = [
   {
