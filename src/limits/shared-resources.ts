@@ -177,8 +177,8 @@ export const SHARED = {
     beyond: '429',
   },
   changes: {
-    resource: 'The audit log, for changes by signed-in people and management keys',
-    unit: 'changes a minute (a person half, a management key a quarter)',
+    resource: 'The audit log, for changes by signed-in people, management keys and operator keys',
+    unit: 'changes a minute (a person half, a key a quarter)',
     perAccount: 240,
     beyond: '429 `too_many_attempts`',
   },

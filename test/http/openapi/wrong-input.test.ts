@@ -1,6 +1,7 @@
 /** Every operation that the document describes says which parameter of a query was wrong, and which field of a body it does not know. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { BEHIND_A_PROXY, makeManagementKey, send } from '@test/console/http/management/caller'
+import { makeOperatorKey } from '@test/people/operators/caller'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type JsonAnswer, type Person, signUpPerson } from '@test/support/person'
 import { isJsonObject, type JsonObject } from '@/lib/json'
@@ -21,12 +22,14 @@ type Operation = { parameters?: Parameter[]; requestBody?: { content: Record<str
 let gateway: TestGateway
 let administrator: Person
 let key: string
+let operatorKey: string
 let operations: { method: string; path: string; operation: Operation }[]
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json({}), environment: BEHIND_A_PROXY })
   administrator = await signUpPerson(gateway, { role: 'admin' })
   key = (await makeManagementKey(administrator)).key
+  operatorKey = (await makeOperatorKey(gateway)).key
   const document = (await (await fetch(`${gateway.url}/docs/json?internal=true`)).json()) as {
     paths: Record<string, Record<string, Operation>>
   }
@@ -36,15 +39,14 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-/** As the operation's own caller: whoever manages an account by key, or looks at the dashboard as its administrator. */
+/** As the operation's own caller: a management key, an operator key, or an administrator at the dashboard. */
 function call(method: string, path: string, body?: unknown): Promise<JsonAnswer> {
   const place = path
     .replace('{accountId}', administrator.viewer.accountId)
     .replace('{scope}', 'key')
     .replace(/\{\w+\}/g, 'unknown_0000000000')
-  return path.startsWith('/dashboard/')
-    ? administrator.json(method, place, body)
-    : send(gateway, key, method, place, body)
+  if (path.startsWith('/dashboard/')) return administrator.json(method, place, body)
+  return send(gateway, path.startsWith('/v1/operator/') ? operatorKey : key, method, place, body)
 }
 
 function refusalOf({ status, body }: JsonAnswer): unknown[] {
