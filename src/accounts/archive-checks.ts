@@ -14,7 +14,7 @@ export const IN_ARCHIVED_MONTH = `date_trunc('month', day::timestamp)::date IN
 
 const named = (month: string) => `to_char(${month}, 'YYYY-MM')`
 
-/** Take time proportional to accounts and days. */
+/** Checks of sums. They take time proportional to accounts and days. */
 export const ARCHIVE_SUM_CHECKS = [
   {
     kind: 'checkpoints_altered',

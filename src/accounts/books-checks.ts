@@ -1,6 +1,6 @@
 /**
- * Checks that the books have every movement once, and as what it was: each entry against the copy that was sent to the ledger, and each
- * payment and reversal against its order's history and its entry. Each finding names the day (UTC).
+ * Checks that the books have every movement of credit once, and unaltered. Each entry is compared with the copy that the ledger was sent,
+ * and each payment and reversal with its order's history and its entry. Each finding names the day (UTC).
  */
 
 const NANO_PER_CENT = 10_000_000
@@ -13,7 +13,7 @@ const MOVED = `
   SELECT entry_id, account_id, CASE kind WHEN 'reinstatement' THEN 1 ELSE -1 END * moved_cents, applied_at, kind || ' ' || id
   FROM reversals WHERE entry_id IS NOT NULL`
 
-/** The same by the history of orders, and also refunds by administrators, which are nowhere else. */
+/** The same credit according to the orders' history. It also has refunds by administrators, which are recorded nowhere else. */
 const NOTED = `
   SELECT v.entry_id, o.account_id, CASE WHEN v.kind IN ('paid', 'reinstated') THEN 1 ELSE -1 END * v.amount_cents::bigint AS cents,
     v.created_at AS at, v.kind, o.id AS order_id
@@ -24,7 +24,7 @@ const nanoOf = (cents: string) => `coalesce((${cents} * ${NANO_PER_CENT})::text,
 
 const dayOf = (moment: string) => `(${moment} AT TIME ZONE 'UTC')::date`
 
-/** Take time proportional to entries, which are few beside requests. */
+/** Checks of the books. They take time proportional to entries, which are few beside requests. */
 export const BOOKS_CHECKS = [
   {
     kind: 'entry_differs',

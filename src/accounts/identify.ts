@@ -15,7 +15,7 @@ type IdentifyOptions = {
   timeoutMs?: number
 }
 
-/** Undefined without such a key; a promise if not remembered. `overloaded` without Postgres. Does not check the key's status. */
+/** Finds a key's payer at any status: undefined for an unknown key, a promise if not remembered. Throws `overloaded` without Postgres. */
 export type Identify = (keyText: string, beforeLookUp?: () => void) => Soon<Payer | undefined>
 
 const DEFAULTS = { memorySize: 50_000, timeoutMs: 2_000 } satisfies Required<IdentifyOptions>

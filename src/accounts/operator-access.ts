@@ -56,7 +56,7 @@ export async function upsertAdministrator(
   })
 }
 
-/** Sets a person's password; the caller checks its length. Sessions and links end. */
+/** Sets a person's password; the caller checks its length. Ends the person's sessions, and makes links mailed before invalid. */
 export async function setPassword(
   { db }: Database,
   address: string,
@@ -71,7 +71,7 @@ export async function setPassword(
   })
 }
 
-/** Sets a person's address, for which the operator vouches. Sessions and links end, including those of earlier address changes. */
+/** Sets a person's address, for which the operator vouches. Ends sessions and mailed links, also the links of earlier address changes. */
 export async function setEmail(
   { db }: Database,
   address: string,
@@ -102,7 +102,7 @@ export async function setEmail(
   }
 }
 
-/** Removes a lost authenticator app: the next sign-in asks only for the password. Sessions and links end. */
+/** Removes a lost authenticator app: the next sign-in asks only for the password. Ends the person's sessions and mailed links. */
 export async function resetTotp(
   { db }: Database,
   address: string,

@@ -38,7 +38,7 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
   return inTurn(() => Bun.password.verify(normalise(password), hash))
 }
 
-/** Keyboards encode the same letter differently. */
+/** The password in one encoding, since keyboards encode the same letter differently. */
 function normalise(password: string): string {
   return password.normalize('NFKC')
 }

@@ -100,10 +100,10 @@ type ComposeOptions = {
   journalFolder?: string | undefined
 }
 
-/** Time to acknowledge settlements, after the time for open answers. */
+/** At shutdown, after the time for open answers: the longest wait for interrupted streams, and then for the last settlements. */
 const SETTLE_TIMEOUT_MS = 5_000
 const IDLE_POLL_MS = 20
-/** For pages of the dashboard. */
+/** The Postgres connections that read for pages of the dashboard. */
 const READING_POOL = { maxConnections: 4, statementTimeoutMs: 8_000 }
 const READING_CLOSE_SECONDS = 1
 

@@ -37,7 +37,7 @@ export type RequestFields = {
   lacking: readonly Feature[]
   /** Features that its providers lack and that would change the answer; such a request is refused. */
   refusing: readonly Feature[]
-  /** By quirk of a provider: further features that are omitted. */
+  /** For each quirk: further features that are omitted for a provider with that quirk. */
   lackingWith: Readonly<Record<string, readonly Feature[]>>
   /** Fields without effect on a model that lacks the capability. Missing for formats that list no fields. */
   needs?: Readonly<Partial<Record<'tools' | 'reasoning', readonly string[]>>>

@@ -55,7 +55,7 @@ function observe({ observer }: ChatDeps, call: ChatCall, { facts }: OpenCharge, 
   return observer.answered({ requestId, tier, model, session: session?.to, turns, arrivedMs: call.arrivedMonotonicMs })
 }
 
-/** From now on, the stream owns the hold. */
+/** Answers with a stream that is kept alive before it begins. From now on, the stream owns the hold. */
 function answerMeanwhile(deps: ChatDeps, call: ChatCall, hold: Hold, offer: ChatOffer, answering: Promise<Response>) {
   hold.handOver()
   return answerLate(deps, {
@@ -71,7 +71,7 @@ function answerMeanwhile(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Chat
   })
 }
 
-/** Models that can reason do so by default. */
+/** Whether the model may reason for this request: models that can reason do so by default. */
 function mayHaveReasoned({ reasoning }: ChatRequest, { planned }: Permit): boolean {
   if (reasoning?.effort === 'none' || reasoning?.budgetTokens === 0) return false
   return reasoning !== undefined || planned.model.capabilities.has('reasoning')

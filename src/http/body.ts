@@ -33,13 +33,13 @@ export type BodyLimits = {
   maxJsonDepth: number
 }
 
-/** Far more than a conversation needs. A body consisting only of values would block the processor for a second. */
+/** Maximum number of JSON values: far more than a conversation needs. A body of only values would block the processor for a second. */
 const MAX_JSON_VALUES = 100_000
-/** Different field names, each of which is expensive to parse. */
+/** Maximum number of different field names, each of which is expensive to parse. */
 const MAX_JSON_NAMES = 10_000
-/** Characters outside strings: field names and values are short, and indented conversations have fewer. */
+/** Maximum number of characters outside strings. Conversations have fewer, even if indented. */
 const MAX_JSON_OUTSIDE = 4 * 1024 * 1024
-/** Escaped characters: enough for a text as long as any model reads, fully escaped. */
+/** Maximum number of escaped characters: enough for the longest text that a model reads, even if every character is escaped. */
 const MAX_JSON_ESCAPES = 2 * 1024 * 1024
 /** With more fields, checking for duplicates takes longer than serialising. */
 const MAX_COPIED_FIELDS = 2_000

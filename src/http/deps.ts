@@ -58,7 +58,7 @@ export type HttpDeps = ChatDeps &
     requestLog: Pick<RequestLog, 'refused' | 'replayed' | 'answeredFree'>
     /** The metrics of all processes of this gateway as text. Rejects if the collecting process does not answer. */
     exposition(): Promise<string>
-    /** Undefined if no spans and no metrics are exported. */
+    /** The export of spans and metrics; undefined if neither is exported. */
     tracing?: Tracing | undefined
     /** Who may read the metrics: everybody, nobody, or callers with the token. */
     metricsAccess: 'open' | 'closed' | { token: string }

@@ -1,9 +1,9 @@
-/** Headers for browsers: pages of any site may call the API, which knows callers by key only. No guessing of content types. */
+/** Headers for browsers: pages of any site may call the API, which knows callers by key only. Browsers must not guess content types. */
 
-/** For every response. */
+/** Headers of every response: a browser must not guess its content type. */
 export const NO_SNIFFING = { 'x-content-type-options': 'nosniff' } as const
 
-/** For responses that don't depend on cookies. Never with credentials. */
+/** Headers of responses that don't depend on cookies. They never allow credentials. */
 export const OPEN_TO_PAGES = { 'access-control-allow-origin': '*' } as const
 
 const PREFLIGHT_SECONDS = 7_200

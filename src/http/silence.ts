@@ -9,7 +9,7 @@ type Host = {
   requestIP?(request: Request): { address: string } | null
 }
 
-/** For known callers, between requests and within bodies: longer than the 60 s of common proxies. */
+/** Idle timeout for known callers, between requests and within bodies: longer than the 60 s of common proxies. */
 export const KNOWN_IDLE_SECONDS = 75
 
 const hosts = new WeakMap<Request, Host>()

@@ -21,7 +21,7 @@ export interface Unpaid {
   admitBytes(payer: Payer): void
   /** Called before a large paid body is read. Throws like a reserve of `least` for any model: key, credit, budget, limits. */
   admitLarge(payer: Payer, least?: Nano): Promise<void>
-  /** The same for free requests: only the account's status and credit are checked. */
+  /** Called before a large body of a free request is read: only the account's status and credit are checked. */
   admitFree(payer: Payer, least?: Nano): Promise<void>
   /** Counts bytes that were read for free. */
   charge(payer: Payer, bytes: number): void

@@ -6,7 +6,7 @@ import { accounts } from '@/db/schema'
 import { createBoundedMap } from '@/lib/bounded-map'
 
 interface Allowance {
-  /** Hours; 0 = nothing is stored. Rejects if unknown here and Postgres can't be asked. */
+  /** The hours for which an account's answers are kept; 0: none is stored. Rejects if they are unknown here and Postgres doesn't answer. */
   hoursOf(accountId: string): Promise<number>
   /** Call it after the account's choice has changed. */
   changed(accountId: string): void

@@ -1,4 +1,4 @@
-/** Reads what a request builds on: the chain of `previous_response_id`, and named items, only of the caller's account. */
+/** Reads the answers that a request continues (`previous_response_id`), and the items that it names, only of the caller's account. */
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
@@ -23,12 +23,12 @@ type ConversationDeps = { database: Database; copies: Pick<Copies, 'find' | 'fin
 
 /** Time limit of Postgres for everything that one request builds on. */
 const TIMEOUT_MS = 5_000
-/** Answers that are read together if items of many are named. */
+/** Number of answers that are read together, if a request names items of many answers. */
 const READ_AT_ONCE = 8
-/** Takes a few milliseconds to parse. */
+/** An answer of more bytes is parsed in a turn of its own: parsing this many takes a few milliseconds. */
 const MAX_PARSED_AT_ONCE = 256 * 1024
 
-/** One answer of the account. Throws `overloaded` without Postgres. */
+/** One answer of the account. Throws `overloaded` if Postgres doesn't answer. */
 export async function findStored(
   { database, copies }: ConversationDeps,
   accountId: string,
@@ -41,13 +41,13 @@ export async function findStored(
 }
 
 type Chain = {
-  /** The newest first. */
+  /** The answers of the conversation, the newest first. */
   links: StoredResponse[]
   missingId: string | undefined
   sum: ChainSum
 }
 
-/** Called with the size as soon as it is known and before reading; may throw to refuse it. */
+/** Called with the conversation's size before the conversation is read. May throw to refuse the size. */
 export type BeforeReading = (sum: StoredSum) => Promise<void> | undefined
 
 /** The answers behind `id`. Throws `invalid_request` before reading too many, and errors of `beforeReading`. */

@@ -10,7 +10,7 @@ export type CopyStore = {
   set(name: string, value: string, ttlSeconds: number): Promise<unknown>
   get(name: string): Promise<string | null>
   delete(name: string): Promise<unknown>
-  /** Whether the ledger needs the memory. Without I/O. */
+  /** Whether the ledger needs the store's memory. Makes no I/O. */
   isCrowded(): boolean
 }
 
@@ -26,18 +26,18 @@ export type ItemOwner = {
 type Copied = StoredResponse | 'deleted' | undefined
 
 export interface Copies {
-  /** Whether there is room for it. Call it right before {@link put}. */
+  /** Whether there is room for a copy of this answer. Call it right before {@link put}. */
   hasRoom(stored: StoredResponse): boolean
-  /** Returns whether the copy now exists. Never rejects. */
+  /** Stores a copy of the answer. Returns whether the copy now exists. Never rejects. */
   put(stored: NewResponse): Promise<boolean>
   find(accountId: string, id: string): Promise<Copied>
-  /** The answer that has an item, with both sizes; undefined if not in the copies. */
+  /** The answer that has an item, with the sizes of both; undefined if no copy has the item. */
   findOwner(accountId: string, itemId: string): Promise<ItemOwner | undefined>
   /** Notes that an answer is deleted, in case it is found elsewhere. Rejects on failure. */
   bury(accountId: string, id: string): Promise<void>
   /** Notes that all of an account's answers so far are deleted. Rejects on failure. */
   buryAll(accountId: string, nowMs: number): Promise<void>
-  /** Whether an answer was deleted, alone or with all. Rejects if that is unknown. */
+  /** Whether an answer was deleted, alone or with all answers of its account. Rejects if that is unknown. */
   isBuried(stored: StoredResponse): Promise<boolean>
 }
 

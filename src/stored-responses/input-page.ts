@@ -16,21 +16,21 @@ export type PageRequest = { order: 'asc' | 'desc'; limit: number; after: string 
 /** The items of a page. A page of large items is shorter. */
 export type InputPage = { items: JsonObject[]; hasMore: boolean; bytes: number }
 
-/** A page ends with the item that exceeds this. */
+/** A page ends with the item by which it exceeds this size. */
 const MAX_PAGE_BYTES = 1024 * 1024
 const MAX_TRIES = 10
 
 /** One answer of the conversation: its items in memory, or their number in Postgres. */
 type Part = {
   id: string
-  /** Undefined if not in memory. */
+  /** The input items; undefined if they are not in memory. */
   input: JsonObject[] | undefined
   output?: JsonObject[]
   inputItems: number
   outputItems: number
 }
 
-/** Reads a page of a stored request's input, with what it built on. Throws `not_found`, or `invalid_request` for a bad `after`. */
+/** Reads a page of a stored request's input, after its earlier conversation. Throws `not_found`, or `invalid_request` for a bad `after`. */
 export async function readInputPage(
   deps: PageDeps,
   accountId: string,
@@ -44,7 +44,7 @@ export async function readInputPage(
   throw unknownResponse(id)
 }
 
-/** Undefined if one of the answers was deleted meanwhile, so the conversation now begins after it. */
+/** Reads a page; undefined if an answer of the conversation was deleted meanwhile, so that the conversation now begins after it. */
 async function readPage(
   deps: PageDeps,
   accountId: string,
@@ -52,7 +52,7 @@ async function readPage(
   { order, limit, after }: PageRequest,
 ): Promise<InputPage | undefined> {
   const parts = await findParts(deps, accountId, id)
-  // Only the input of the answer itself.
+  // Of the newest answer, the pages show the input but not the output.
   const newest = parts.at(-1)
   if (!newest) throw unknownResponse(id)
   newest.outputItems = 0

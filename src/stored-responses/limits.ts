@@ -1,16 +1,16 @@
-/** How much may be stored and read again: of an answer, a conversation, and an account. */
+/** Limits for storing and reading answers: for one answer, one conversation, and one account. */
 import { SHARED } from '@/limits/shared-resources'
 
-/** An answer with its request's own input; a larger one gets `store: false`. */
+/** The size limit of an answer with its request's own input. A larger answer is not stored, and says `store: false`. */
 export const MAX_STORED_BYTES = 4 * 1024 * 1024
-/** Answers behind one `previous_response_id`. */
+/** The most answers in the conversation behind one `previous_response_id`. */
 export const MAX_CHAIN_LINKS = 1_000
-/** The limit of all items together, in bytes and in JSON values. */
+/** The limits for all items of a conversation together, in bytes and in JSON values. */
 export const MAX_CHAIN_BYTES = SHARED.chainBytes.perAccount
 export const MAX_CHAIN_VALUES = SHARED.chainValues.perAccount
-/** Answers of one account. Beyond it, the oldest are deleted. */
+/** The most answers of one account. Beyond it, the account's oldest answers are deleted. */
 export const MAX_STORED_RESPONSES = 100_000
-/** References of one request, each counted as often as it is named. */
+/** The most references to stored items in one request. An item that is named twice counts twice. */
 export const MAX_REFERENCES = 1_000
-/** Valid for ids from any provider or client. */
+/** The form of a stored id: it fits the ids of every provider and client. */
 export const STORED_ID = /^[\w-]{1,128}$/

@@ -194,7 +194,7 @@ export async function deleteRow({ sql }: Database, accountId: string, id: string
   return (await deleteWhere(sql, sql`account_id = ${accountId} AND id = ${id}`)).length > 0
 }
 
-/** Deletes an answer if its account has chosen meanwhile to store nothing. Returns whether it did. */
+/** Deletes an answer if its account has meanwhile chosen to store nothing. Returns whether the answer was deleted. */
 export async function deleteUnwanted({ sql }: Database, { accountId, id }: StoredResponse): Promise<boolean> {
   const isUnwanted = sql`EXISTS (SELECT FROM accounts WHERE accounts.id = ${accountId} AND stored_response_hours = 0)`
   return (await deleteWhere(sql, sql`account_id = ${accountId} AND id = ${id} AND ${isUnwanted}`)).length > 0

@@ -18,12 +18,12 @@ export type StoredResponse = {
   input: string
   /** The answer as it was sent, as a JSON object. */
   answer: string
-  /** Size of both texts. */
+  /** Size of `input` and `answer` together. */
   bytes: number
   jsonValues: number
   /** The provider's count for the whole prompt; null if unknown. */
   tokens: number | null
-  /** What it builds on; only for new ones. */
+  /** The sum of the earlier answers that this one builds on; only set for a new answer. */
   before?: ChainSum
 }
 
@@ -55,7 +55,7 @@ export function outputItems(stored: Pick<StoredResponse, 'answer'>): JsonObject[
   return isJsonObject(answer) ? objectsOf(answer.output) : []
 }
 
-/** Numbers keep their digits, however often a conversation continues. */
+/** Parses a stored text. Numbers keep their digits, however often a conversation continues. */
 function readBack(text: string): JsonValue | undefined {
   const value = parseJson(text)
   rememberNumbers(value, text)

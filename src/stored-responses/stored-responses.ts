@@ -57,12 +57,12 @@ export type Resumed = {
   bytes: number
   /** Missing items that were omitted, as text for a header. */
   leftOut: readonly string[]
-  /** Stores the answer with its last bytes, unless cut; returns what the caller gets. Never rejects. */
+  /** Stores the answer when its last bytes are known, unless it was cut. Returns the last bytes for the caller. Never rejects. */
   keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
 }
 
 export interface StoredResponses extends BackgroundWorker {
-  /** Reads what a request builds on. Throws a GatewayError if it is missing. */
+  /** Reads the stored answers and items that a request builds on. Throws a GatewayError if one is missing. */
   resume(arrived: Arrived): Promise<Resumed>
   /** The answer as it was sent. Throws `not_found`, also for one of another account. */
   find(accountId: string, id: string): Promise<string>

@@ -37,7 +37,7 @@ const WRITE_TIMEOUT_MS = 8_000
 const WRITE_NOW_TIMEOUT_MS = 2_000
 const { perProcess: MAX_WRITES_NOW, perAccount: MAX_ACCOUNT_WRITES } = SHARED.storedWrites
 const STOP_TIMEOUT_MS = 5_000
-/** The share to keep, so that the oldest answers are deleted rarely instead of for every new one. */
+/** The share of its limit to which a full account is reduced, so that answers are deleted rarely instead of for every new answer. */
 const SHARE_LEFT = 0.9
 
 export function createWriter({ database, copies, limits, logger }: WriterDeps): Writer {
@@ -63,7 +63,7 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
     for (const accountId of new Set(wanted.map((row) => row.accountId))) await keepWithin(accountId)
   }
 
-  /** Deletes a row whose answer was deleted while only its copy existed. Returns whether it did. */
+  /** Deletes a row if its answer was deleted while only its copy existed. Returns whether the row was deleted. */
   async function dropBuried(row: NewResponse): Promise<boolean> {
     if (!(await copies.isBuried(row))) return false
     await copies.bury(row.accountId, row.id)

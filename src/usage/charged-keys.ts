@@ -4,14 +4,14 @@ import { plainArray, textArray } from '@/db/array-literal'
 import { toMoment } from '@/db/usage-columns'
 import type { UsageRecord } from '@/ledger/usage-record'
 
-/** How long a charged key is found. Older rows are deleted when new ones come. */
+/** How long a charged idempotency key can be found. Older rows are deleted when new rows are inserted. */
 const KEEP = '24 hours'
-/** Maximum old rows deleted with each batch with a new one: more than are added on average. */
+/** Maximum number of old rows that a batch deletes when it inserts rows: more than it inserts on average. */
 const MAX_DROPPED = 5_000
 
 export type ChargedRequest = { requestId: string; keyId: string }
 
-/** Stores which keys `records` charge, in their transaction. No query if none of them has a key. */
+/** Stores the idempotency keys that `records` charge, in their transaction. Makes no query if no record has a key. */
 export async function noteChargedKeys(transaction: TransactionSql, records: readonly UsageRecord[]): Promise<void> {
   const named = records.filter(({ cost, facts }) => cost > 0 && facts.idempotencyKey !== undefined)
   if (named.length === 0) return
@@ -37,7 +37,7 @@ export async function noteChargedKeys(transaction: TransactionSql, records: read
       ORDER BY charged_at LIMIT ${MAX_DROPPED} FOR UPDATE SKIP LOCKED)`
 }
 
-/** The request charged under a key (by its SHA-256) in the last 24 hours, if booked; undefined if none. */
+/** The request charged under a key (by its SHA-256) in the last 24 hours; undefined if Postgres has no such charge. */
 export async function findChargedRequest(
   sql: Sql,
   accountId: string,

@@ -73,7 +73,7 @@ describe('auth', () => {
   ]
 
   describe.each(FORMAT_NAMES.map((format) => [format] as const))('%s', (format) => {
-    test.each(forms)('%s', async (_name, headers, query = () => '') => {
+    test.each(forms)('a request with %s is answered', async (_name, headers, query = () => '') => {
       const response = await send(format, headers(customer.key), query(customer.key))
       expect(response.status).toBe(200)
       expect(gateway.upstream.calls.at(-1)?.path).not.toContain(customer.key)

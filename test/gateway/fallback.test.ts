@@ -43,7 +43,7 @@ describe('before the first content another model answers', () => {
 describe('a provider that streams to a client who asked for JSON', () => {
   const half = [ROLE, chatChunk({ content: 'Half an ' })]
 
-  test('a provider that streams to a client who asked for JSON is told as a failure that costs nothing where there is nothing to fall back to', async () => {
+  test('a stream that breaks off is a 502 without charge for a client who asked for JSON, if no other target is left', async () => {
     const model = world.modelWith('chat-completions', () => eventStream(...half))
     const payer = await world.gateway.customer('1')
     const headers = { authorization: `Bearer ${payer.key}` }
@@ -68,7 +68,7 @@ describe('a provider that streams to a client who asked for JSON', () => {
     expect(first.response.headers.get('x-svc-cost-usd')).toBe(second.response.headers.get('x-svc-cost-usd'))
   })
 
-  test('a provider that streams to a client who asked for JSON is paid for as far as it came where the client leaves', async () => {
+  test('a stream for a client who asked for JSON is charged as far as it came when the client disconnects', async () => {
     let call: UpstreamCall | undefined
     const live = liveWith(...half)
     world.script((arrived) => {

@@ -122,7 +122,7 @@ describe('tools that Codex offers', () => {
     })
   })
 
-  test('Codex’s tools are refused if none remains', async () => {
+  test('a request is refused if the provider supports none of Codex’s tools in it', async () => {
     const response = await post('/v1/responses', { ...REQUEST, tools: [{ type: 'web_search' }] })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param: 'tools[0]' } })

@@ -12,7 +12,7 @@ import { assert } from '@/lib/assert'
 import { systemClock } from '@/lib/clock'
 import { nano } from '@/lib/money'
 
-/** The least that each key has for free, and each network for keys that are none. */
+/** The minimum of free requests for each key, and the maximum of requests with unknown keys for each network. */
 const FREE_PER_MINUTE = 600
 const STRANGERS_PER_MINUTE = 300
 const ANNOUNCED_BYTES = 17_000_000
@@ -240,7 +240,7 @@ describe('refusals', () => {
     expect(statuses[429]).toBeGreaterThan(0)
   })
 
-  test('refusals of keys that are none end for one network, whose known keys still work', async () => {
+  test('a network that sends too many unknown keys gets 429 for them, while its known keys still work', async () => {
     const { key } = await gateway.customer('1')
     expect((await ask('/v1/route', key, '2001:db8::1')).status).toBe(200)
     let host = 0x100

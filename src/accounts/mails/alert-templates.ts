@@ -4,7 +4,7 @@ import type { FactAlerts, MailFacts } from '@/db/mail-schema'
 import type { BudgetScope, BudgetWindow } from '@/ledger/budgets'
 import { type Block, type MailContent, momentText, type Template, withoutLinks } from './content'
 
-/** Each names the account, for its links and for turning alerts off. */
+/** The account that each alert mail names, for the mail's links and for turning alerts off. */
 type OfAccount = { accountId: string; accountName: string }
 
 type Budget = OfAccount & {

@@ -93,7 +93,7 @@ async function confirmedAmong(db: Transaction | Database['db'], accountId: strin
     .where(and(isConfirmed, inArray(alertAddresses.email, addresses)))
 }
 
-/** For each owner, the mails of the kind's share that are waiting or were finished in the last hour. */
+/** Counts each owner's mails that are waiting or ended in the last hour, of all kinds that share an hourly limit with `kind`. */
 async function countsOf(
   db: Transaction | Database['db'],
   kind: MailKind,

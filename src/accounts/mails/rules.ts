@@ -4,13 +4,13 @@ import type { MailKind } from './templates'
 type Share =
   /** No limit here: requests for such mails were limited before. */
   | 'asked'
-  /** Per account: mails that invite somebody or ask for a confirmation. */
+  /** Limited per account: mails that invite somebody or ask for a confirmation. */
   | 'invitations'
-  /** Per account. */
+  /** Limited per account. */
   | 'alerts'
   | 'reports'
   | 'changes'
-  /** Per recipient. */
+  /** Limited per recipient. */
   | 'person'
 
 type MailRule = {

@@ -14,7 +14,7 @@ type Period = {
 }
 
 type Digest = Period & {
-  /** Each with its value in the previous period. */
+  /** Cost and number of requests, each with its value in the previous period. */
   cost: string
   requests: string
   /** The most expensive entries with their cost; the last row sums up all others. */

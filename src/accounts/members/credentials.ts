@@ -121,7 +121,7 @@ export type KeyEnd = { deactivate(keyId: string, accountId: string, by: ChangedB
 
 type KeysEnding = { accountId: string; userId: string; by: ChangedBy }
 
-/** Repeated if a key was made in between. */
+/** How often keys are looked up and deactivated: a look is repeated if a key was made in between. */
 const MAX_LOOKS = 3
 
 /** Runs `change`. If active keys prevent it, first deactivates them on every gateway: then it can be repeated if Redis fails. */

@@ -11,12 +11,12 @@ export function createMembers(database: Database, keys: KeyEnd) {
   return {
     list: (accountId: string) => listMembers(database, accountId),
     findKind: (accountId: string) => findKind(database, accountId),
-    /** Their credentials that work without them. */
+    /** The member's credentials that work without the member being present. */
     credentials: (accountId: string, userId: string) => credentialsOf(database.db, accountId, userId),
-    /** API keys that the new role may not have are deactivated first. */
+    /** Changes a member's role. API keys that the new role may not have are deactivated first. */
     changeRole: async (change: MemberChange, role: AccountRole, fate: Fate) =>
       withKeys(await endingKeys(database, keys, change, () => changeRole(database, change, role, fate))),
-    /** All their API keys are deactivated first. */
+    /** Removes a member. All API keys of the member are deactivated first. */
     remove: async (change: MemberChange, fate: Fate) =>
       withKeys(await endingKeys(database, keys, change, () => removeMember(database, change, fate))),
     makeOrganisation: makeOrganisation.bind(null, database),

@@ -9,7 +9,7 @@ import { type ChosenSettings, SETTING_ROWS, type Settings, settingsOf } from '@/
 
 type SettingsChange = { accountId: string; chosen: ChosenSettings; by: ChangedBy }
 
-/** Undefined if there is no such account. */
+/** The settings of an account; undefined if there is no such account. */
 export async function readAccountSettings({ db }: Database, accountId: string): Promise<Settings | undefined> {
   const account = await findRow(db, accounts, eq(accounts.id, accountId))
   return account && settingsOf(account.settings)

@@ -14,7 +14,7 @@ import { type KeyPolicy, MEMBER_POLICY_COLUMNS, POLICY_COLUMNS } from './effecti
 /** Ten years. */
 export const MAX_KEY_AGE_DAYS = 3650
 
-/** Undefined if the account doesn't exist. */
+/** The rules for all keys of an account; undefined if the account doesn't exist. */
 export async function readKeyPolicy({ db }: Database, accountId: string): Promise<KeyPolicy | undefined> {
   const [row] = await db.select(POLICY_COLUMNS).from(accounts).where(eq(accounts.id, accountId))
   return row
@@ -58,7 +58,7 @@ export async function readMemberKeyPolicy({ db }: Database, of: Of): Promise<All
   return row
 }
 
-/** Does the same for a member, whose policy ends with the membership. */
+/** Changes the rules for all keys of a member, and each key in the ledger. These rules end with the membership. */
 export async function changeMemberKeyPolicy(
   database: Database,
   ledger: Ledger,

@@ -52,7 +52,7 @@ async function dueMails({ sql }: Database, kind: ScheduledKind, { from }: Period
     ORDER BY random() LIMIT ${ROUND_SIZE}`
 }
 
-/** False if another gateway has done it meanwhile. */
+/** Writes one due mail. False if another gateway has written it meanwhile. */
 async function writeOne(
   { db, sql }: Database,
   kind: ScheduledKind,

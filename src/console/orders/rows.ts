@@ -101,13 +101,13 @@ export function toOrder(row: OrderRow): Order {
   return { orderId: id, ...rest, card: card && { brand: card.brand, lastFour: card.lastFour } }
 }
 
-/** The payment in the words of the interface. */
+/** Converts a payment's row to a `Payment`, which has other field names. */
 export function toPayment(row: PaymentRow): Payment {
   const { id, provider, noticeText, entryId, ...rest } = row
   return { paymentId: id, source: provider, text: noticeText, ...rest }
 }
 
-/** The event in the words of the interface. */
+/** Converts an event's row to an `OrderEvent`, which has other field names. */
 export function toEvent(row: typeof orderEvents.$inferSelect): OrderEvent {
   const { id, kind, state, amountCents, actor, note, createdAt } = row
   return { eventId: id, kind, state, amountCents, actor, note, createdAt }

@@ -53,17 +53,17 @@ export function isKnownEvent(type: string): boolean {
   return KNOWN.has(type)
 }
 
-/** Renumbers a stream's events after some of our own were inserted. */
+/** Renumbers a provider's stream events after some of our own events were inserted. */
 interface EventNumbering {
-  /** Our events, numbered to precede `next`. */
+  /** Returns our `events` as frames, numbered so that they precede the provider's event `next`. */
   insert(events: readonly JsonObject[], next: JsonObject): Frame[]
-  /** Adds an edit of the provider's number, if events were inserted before it. */
+  /** Adds an edit that corrects the number of the provider's `event`, if events were inserted before that event. */
   repair(edits: JsonEdit[], event: JsonObject): void
 }
 
 const NONE: Frame[] = []
 
-/** Creates the numbering of one stream; events without a number stay so. */
+/** Creates the numbering of one stream. An event without a number gets none. */
 export function createNumbering(): EventNumbering {
   let inserted = 0
   let next = 0

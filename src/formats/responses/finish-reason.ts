@@ -48,7 +48,7 @@ export function encodeFinishReason({ kind }: FinishReason): Ending {
     case 'length':
     case 'context-length':
       return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
-    // Such an answer must not look complete, and this is the closest value.
+    // An answer that ended for an unknown reason must not look complete, and this is the closest value.
     case 'unknown':
     case 'content-filter':
       return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }

@@ -1,15 +1,15 @@
 /** Limits of responses requests, used by the schema, its messages and the docs. */
 
-/** If the service states no limit, a generous one. */
+/** The limits that OpenAI's service states. Where it states none, ours is generous. */
 export const LIMITS = {
   items: { maxItems: 100_000 },
-  /** Per item. */
+  /** Parts of one item's content. */
   parts: { maxItems: 10_000 },
   /** Includes tools of namespaces, and tools added by items. */
   tools: { maxItems: 10_000 },
   /** Length of a namespace member's provider-side name, which includes the namespace. */
   toolNameChars: 64,
-  /** For all calls together. Other formats send arguments as objects; here they are texts that must be parsed. */
+  /** Length of the arguments of all calls together. Other formats send arguments as objects; here they are texts that must be parsed. */
   argumentsChars: 4 * 1024 * 1024,
   fallback: { maxItems: 8 },
   include: { maxItems: 64 },
@@ -17,7 +17,7 @@ export const LIMITS = {
   temperature: { minimum: 0, maximum: 2 },
   topP: { minimum: 0, maximum: 1 },
   topLogprobs: { minimum: 0, maximum: 20 },
-  /** Tokens. The service states no maximum; the model's own limit applies below this. */
+  /** Limit of `max_output_tokens`. The service states no maximum; the model's own limit applies below this. */
   outputTokens: { minimum: 1, maximum: 1_000_000 },
   toolCalls: { minimum: 1, maximum: 1_000_000 },
   metadataPairs: { maxProperties: 16 },

@@ -22,7 +22,7 @@ import {
   repairUsage,
 } from './repair'
 
-/** What was sent of an item. Its content and summary parts are identified by index. */
+/** The state of an item, as sent to the client so far. Its content and summary parts are identified by index. */
 type Item = {
   id: string
   type: JsonValue | undefined
@@ -59,7 +59,7 @@ const START_OF: ReadonlyMap<string, { item: JsonObject; part: JsonObject }> = ne
     types.map((type): [string, { item: JsonObject; part: JsonObject }] => [type, { item, part }]),
   ),
 )
-/** Events without predecessors: one is the first, the other is not passed on. */
+/** Events that need no event before them: `created` is the first event, and `failed` is not passed on. */
 const NEEDS_NOTHING: ReadonlySet<string> = new Set(['response.created', 'response.failed'])
 const NONE: JsonObject[] = []
 const NO_FRAMES: Frame[] = []
@@ -70,7 +70,7 @@ export class StreamRepair {
   private readonly items = new Map<JsonValue | undefined, Item>()
   private readonly numbers = createNumbering()
   private readonly edits: JsonEdit[] = []
-  /** A field, since it is passed to other functions. */
+  /** Records an edit of the event. This is a field and no method, since it is passed to other functions. */
   private readonly put: Put = (path, value, repair) => {
     this.edits.push({ path, value })
     this.hooks.repaired(repair)
@@ -194,7 +194,7 @@ export class StreamRepair {
   /** Whether clients cannot handle an event. */
   isHidden(event: JsonObject): boolean {
     const type = textOf(event.type) ?? ''
-    // Errors are encoded by us.
+    // The gateway encodes errors itself.
     if (type === 'error' || type === 'response.failed') return true
     const isRepeated = type === 'response.created' && this.isCreated
     const isOrphan = type.startsWith('response.') && !LIFECYCLE.has(type) && !this.items.has(event.output_index)

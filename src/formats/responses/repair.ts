@@ -196,7 +196,7 @@ function repairAnnotations(put: Put, path: JsonEdit['path'], list: readonly Json
   }
 }
 
-/** Whether its kind is known to clients, and its required field is present. */
+/** Whether clients know an annotation's kind, and its required field is present. */
 export function isKnownAnnotation(annotation: JsonValue | undefined): annotation is JsonObject {
   if (!isJsonObject(annotation)) return false
   const kind = KINDS.get(annotation.type)

@@ -49,7 +49,7 @@ function kindOf(tool: unknown): ServerToolKind | undefined {
   return tool.type === 'code_interpreter' && isOwnContainer(tool.container) ? CODE : undefined
 }
 
-/** A container without data from earlier requests. */
+/** Whether a container is new, without files from earlier requests. */
 function isOwnContainer(container: JsonValue | undefined): boolean {
   if (!isJsonObject(container) || container.type !== 'auto') return false
   const { file_ids: files } = container
@@ -64,7 +64,7 @@ export function limitToolCalls(asked: JsonValue | undefined, limits: ReadonlyMap
   return most === 0 || (own !== undefined && own > 0 && own <= most) ? undefined : most
 }
 
-/** The tool if an item is a billed use; `use` identifies the use. */
+/** The tool that an item uses; undefined if the item is no billed use. `use` identifies the use. */
 export function usedTool(item: JsonValue | undefined): { name: string; use: string } | undefined {
   if (!isJsonObject(item)) return undefined
   const id = textOf(item.id) ?? ''

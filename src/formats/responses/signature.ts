@@ -38,12 +38,12 @@ export function encodeSignature(signature: Signature, itemId?: string): string {
   return isWhole ? own.encryptedContent : `${MARK}${signature.format}.${signature.value}`
 }
 
-/** The same for the proof of the tool call that follows the item. */
+/** The `encrypted_content` for a caller that contains the proof of the tool call after the item. */
 export function encodeCallSignature(signature: Signature): string {
   return `${MARK}${signature.format}.${CALL}${signature.value}`
 }
 
-/** The same for an encrypted reasoning block of another format. */
+/** The `encrypted_content` for a caller that contains an encrypted reasoning block of another format. */
 export function encodeRedacted(redacted: Signature): string {
   return `${MARK}${redacted.format}.${REDACTED}${redacted.value}`
 }

@@ -4,7 +4,7 @@ import type { CostPlace } from '@/formats/format'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** Only the last event's response has usage. */
+/** Where an answer has its usage. In a stream, only the last event's response has it. */
 export const COST_PLACE: CostPlace = {
   usagePath({ response, usage }) {
     if (isJsonObject(response)) return isJsonObject(response.usage) ? ['response', 'usage'] : undefined

@@ -1,4 +1,4 @@
-/** Reads a stream up to the commit point: the first content. Before it, a fault can lead to another target; then it is the client's. */
+/** Reads a stream up to the commit point, the first content. A fault before it can lead to another target; later ones reach the client. */
 import type { ChatEvent } from '@/chat/event'
 import { UNWANTED, watchFor } from '@/lib/deadline'
 import { isJsonObject } from '@/lib/json'
@@ -17,7 +17,7 @@ export type CommittedStream = {
 
 type Committed = CommittedStream | { kind: 'failed'; failure: UpstreamFailure }
 
-/** The most text held back before content, for errors after a 200. Beyond it, the answer is the client's. */
+/** The most text held back before content, in case an error follows a 200. Beyond it, the answer is sent to the client. */
 const MAX_HELD_CHARS = 256 * 1024
 /** Weight of an item in addition to its text. */
 const CHARS_PER_ITEM = 64
@@ -66,14 +66,14 @@ export async function awaitContent(
   }
 }
 
-/** Whether any client can miss this item: a comment, or a ping like the one before. Others may have a meaning in its format. */
+/** Whether every client can do without this item: a comment, or a ping equal to the item before. Other items may have a meaning. */
 function isKeepAlive({ sse, json, events }: StreamItem, before: StreamItem | undefined): boolean {
   if (events.length > 0) return false
   if (sse.data === undefined) return true
   return sse.raw === before?.sse.raw && isJsonObject(json) && Object.keys(json).every((name) => name === 'type')
 }
 
-/** A finished answer may be empty; a stream without terminator was truncated. */
+/** The result of a stream that ended before any content: a finished answer may be empty, but a stream without terminator was truncated. */
 function endedWithoutContent(
   events: ChatEvent[],
   held: StreamItem[],
@@ -89,7 +89,7 @@ function endedWithoutContent(
   return { kind: 'stream', source, held, pending: Promise.resolve({ kind: 'done', events }) }
 }
 
-/** An error inside a 200, if no part of the answer precedes it. */
+/** An error event in a stream that began with 200, if no part of the answer precedes the event. */
 function findError(events: readonly ChatEvent[], isTranslated: boolean): UpstreamFailure | undefined {
   for (const event of events) {
     if (event.type === 'finish' && isNoAnswer(event.finish, isTranslated)) return emptyFailure(event.finish)
@@ -99,7 +99,7 @@ function findError(events: readonly ChatEvent[], isTranslated: boolean): Upstrea
   return undefined
 }
 
-/** A terminator alone is no answer. */
+/** The failure of a stream that contains only a terminator, which is no answer. */
 export const NOTHING_SAID: UpstreamFailure = {
   kind: 'malformed',
   detail: 'the stream ended without content and without a finish reason',

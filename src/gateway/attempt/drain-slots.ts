@@ -1,4 +1,4 @@
-/** Calls that go on without their client, as usage is known only at the end. Limited per provider, per account and in time. */
+/** Calls that continue without their client, because their usage is known only at the end. Limited per provider, account and in time. */
 import type { Provider } from '@/catalog/types'
 import { SHARED } from '@/limits/shared-resources'
 

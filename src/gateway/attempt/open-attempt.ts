@@ -9,26 +9,26 @@ import type { CallHandle } from '@/upstream/call-deadline'
 import type { TimeoutPhase } from '@/upstream/failure'
 import type { ReadingOn } from './drain-slots'
 
-/** No answer: the caller's error if no other target answers, and the fault for the failover. */
+/** The result of an attempt without an answer: the caller's error if no other target answers, and the fault for the failover. */
 export type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
 
 export type Outcome = { kind: string; source?: { abort(): void } }
 
-/** Created when a permit is used; gets the result of its call. */
+/** An attempt is created when a permit is used. It gets the result of the permit's call. */
 export class OpenAttempt<Started extends Outcome> implements CallHandle {
   /** The timeout of the current call; undefined before a call. */
   deadline: CallHandle['deadline'] = undefined
   isDropped = false
-  /** Reads its call on after the client disconnects; undefined if the call must end then. */
+  /** Lets the call continue after the client disconnects; undefined if the call must end then. */
   readingOn: ReadingOn | undefined = undefined
   /** Fields of the caller's body that the target was not sent. */
   leftOut: readonly string[] = []
   result: Started | Failed | undefined = undefined
   /** An internal error; thrown to whoever waits for the result. */
   error: unknown = undefined
-  /** The time it began, or last showed progress. */
+  /** The time at which the attempt began, or last showed progress. */
   sinceMs: number
-  /** The request that waits for it. */
+  /** The search that waits for the attempt's result. */
   search: { ended(attempt: OpenAttempt<Started>): void } | undefined = undefined
 
   constructor(

@@ -40,7 +40,7 @@ type RepeatedItem = {
 /** The part of a decoder that reads counts. */
 type Teller = Pick<StreamDecoder, 'running' | 'pushUsage'>
 
-/** A usage object of our own, and for each value that is a count, the object inside that contains it. */
+/** A copy of the provider's usage object, and for each value that is a count, the object inside the copy that contains it. */
 type Counter = { usage: JsonObject; holders: (JsonObject | undefined)[] }
 
 const NO_EVENTS: readonly ChatEvent[] = []
@@ -82,7 +82,7 @@ export class RepeatPattern {
     return pieces.length === 0 ? undefined : { repeats: { like: latest, pieces }, end }
   }
 
-  /** The decoder's usage events for these counts. */
+  /** The decoder's usage events for the counts in a repeat's `values`. */
   private tellUsage({ slots }: RepeatedItem, usage: JsonObject, values: readonly string[]): readonly ChatEvent[] {
     this.counter ??= counterOf(slots, usage)
     for (let index = 0; index < slots.length; index++) {
@@ -93,7 +93,7 @@ export class RepeatPattern {
   }
 }
 
-/** The hub's event for the text of a repeat. */
+/** The decoded event of a repeat: like the event that it repeats, but with the repeat's `text`. */
 export function eventOf({ event }: RepeatedItem, text: string): TextPiece {
   const { type, choice, block } = event
   return { type, choice, block, text }

@@ -32,7 +32,7 @@ export type MeterReading = {
   isUnreached?: true
   /** The finish reason of the first finished choice; undefined before that. */
   finish: FinishKind | undefined
-  /** The provider's value of it, if no table lists it. */
+  /** The provider's own value of the finish reason, if no table lists that value. */
   unlistedFinish?: string
 }
 

@@ -15,9 +15,9 @@ export type ProviderBill = Pick<
   'providerCost' | 'outrun' | 'counts' | 'hasUnpricedUsage' | 'isReclassified'
 >
 
-/** Counts differ suspiciously if one is more than this many times the other. */
+/** The provider's count and ours differ suspiciously if one is more than this many times the other. */
 const FAR_APART = 2
-/** They must also differ by this many tokens, since providers add to prompts and tokenizers differ. */
+/** To be suspicious, the two counts must also differ by this many tokens: providers add to prompts, and tokenizers differ. */
 const INPUT_SLACK_TOKENS = 1_500
 const OUTPUT_SLACK_TOKENS = 500
 /** A larger stated cost is ignored, so that sums fit into their column. */
@@ -54,7 +54,7 @@ function plausible(cost: number | undefined): Nano | undefined {
   return cost !== undefined && cost <= MAX_PROVIDER_COST ? nano(cost) : undefined
 }
 
-/** Both counts, if suspiciously different. Excludes output with hidden reasoning. An early usage contains no output yet. */
+/** The provider's count and ours, if suspiciously different. Output with hidden reasoning is not compared. An early usage has no output. */
 function differingCounts(
   usage: Usage,
   { countedOutput, isUsageStale }: MeterReading,

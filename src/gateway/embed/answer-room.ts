@@ -12,13 +12,13 @@ export type Room = Pick<Lease, 'release'> | undefined
 export type AnswerRoom = (accountId: string, request: Asked) => Soon<Room>
 type Asked = Pick<EmbeddingRequest, 'dimensions' | 'inputs'>
 
-/** Dimensions of most models. */
+/** The number of dimensions of most models' vectors. */
 const USUAL_DIMENSIONS = 1_536
-/** In base64 or parsed. Digits take three times as much, but are written in pieces, or for at most some hundred vectors. */
+/** Memory of a number in base64 or parsed. Digits take three times as much, but are written in pieces or for few vectors. */
 const BYTES_PER_NUMBER = 8
-/** Smaller answers are not counted: as many as possible fit into the process. */
+/** Answers smaller than this are not counted: the process has memory for all of them. */
 const SMALL_BYTES = 256 * 1024
-/** Long, because no provider was called yet, and senders of such batches can wait. */
+/** The longest wait for memory. It is long, because no provider was called yet, and senders of such batches can wait. */
 const WAIT_MS = 20_000
 const RETRY_AFTER_SECONDS = 2
 const MAX_WAITING = 1_000

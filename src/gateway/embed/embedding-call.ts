@@ -39,10 +39,10 @@ export type EmbeddingRequestCall = {
   onEnd(): void
   line: RequestLine
   readonly onSettled: OpenCharge['onSettled']
-  /** By the wall clock, and by the monotonic clock. */
+  /** When the request arrived, by the wall clock and by the monotonic clock. */
   arrivedAtMs: number
   arrivedMonotonicMs: number
-  /** SHA-256 of its idempotency key, if any. */
+  /** SHA-256 of the request's idempotency key, if it has one. */
   idempotencyKey?: string | undefined
   /** Labels by which the account groups its usage; undefined if the caller sent none. */
   labels?: RequestLabels | undefined

@@ -7,9 +7,9 @@ const SLICE_BYTES = 64 * 1024
 const encoder = new TextEncoder()
 
 /**
- * A response body made of pieces: short ones at once, longer ones as fast as the client reads, so that millions of numbers don't block the
- * event loop. The body. `onEnd` is called once the pieces are no longer needed: all were read, the client disconnected, or it has read
- * nothing for `unreadMs` (a minute).
+ * Makes a response body from `pieces`. A short body is made at once; a longer one as fast as the client reads, so that millions of numbers
+ * don't block the event loop. `onEnd` is called once the pieces are no longer needed: all were read, the client disconnected, or the client
+ * has read nothing for `unreadMs` (a minute).
  */
 export function responseBody(
   pieces: Iterable<string | Uint8Array>,

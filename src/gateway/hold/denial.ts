@@ -5,9 +5,9 @@ import type { Payer, Refusal, ReserveOutcome } from '@/ledger/outcomes'
 import { nanoToUsd } from '@/lib/money'
 import type { HoldSize } from './hold-size'
 
-/** If other requests hold the credit, they have probably ended after this time. */
+/** When to retry if other open requests hold the credit: they have probably ended by then. */
 const TRANSIENT_RETRY_SECONDS = 2
-/** The store's state is checked every second, but a full store must be repaired by people. */
+/** When to retry if the store takes no requests. Its state is checked every second, but people must repair a full store. */
 const CLOSED_RETRY_SECONDS = 5
 
 /** Whether the payer's member may see the account's balance; false if unknown. Never rejects. */
@@ -23,7 +23,7 @@ export async function denialFor(
   return denial(outcome, size, outcome.kind !== 'insufficient' || (await seesBalance(payer)))
 }
 
-/** The same; `isBalanceSeen`: whether it may contain the account's balance. */
+/** The error for a refused reserve. `isBalanceSeen`: whether the error may contain the account's balance. */
 export function denial(
   outcome: Refusal,
   { fileTokens }: Pick<HoldSize, 'fileTokens'> = {},
@@ -71,7 +71,7 @@ export function storeClosed(): GatewayError {
   })
 }
 
-/** Permanent if the request costs more than the account has; transient if other open requests hold the credit. */
+/** The error for too little credit: permanent if the request costs more than the account has, transient if open requests hold it. */
 function insufficient(
   outcome: Extract<ReserveOutcome, { kind: 'insufficient' }>,
   fileTokens: number | undefined,
@@ -94,7 +94,7 @@ function insufficient(
   })
 }
 
-/** As with the account's credit: transient if the key's other open requests hold the missing amount. */
+/** The error for an exceeded budget: transient if other open requests hold the missing amount, as with the account's credit. */
 function overBudget(
   outcome: Extract<ReserveOutcome, { kind: 'budget_exceeded' }>,
   fileTokens: number | undefined,

@@ -13,7 +13,7 @@ export interface HoldKeeper extends BackgroundWorker {
 }
 
 export interface Renewable {
-  /** When it must be renewed next, by the monotonic clock; set by the keeper. */
+  /** When the hold must be renewed next, by the monotonic clock; set by the keeper. */
   renewAtMs: number
   readonly accountId: string
   renewal(): Renewal
@@ -49,7 +49,7 @@ export function createHoldKeeper(
     },
   })
 
-  /** Built right before sending, since building thousands at once would block the event loop. */
+  /** Builds renewals right before they are sent, since building thousands at once would block the event loop. */
   async function renewDue(): Promise<void> {
     const nowMs = clock.monotonic()
     const due = shardByShard([...open].filter((hold) => hold.renewAtMs <= nowMs))

@@ -12,7 +12,7 @@ import { assert } from '@/lib/assert'
 import { MAX_NANO, type Nano, nano, ZERO_NANO } from '@/lib/money'
 import type { Plan } from '@/routing/plan/plan'
 
-/** What a hold covers. Input above a close estimate (`beyond`) is accepted, up to the body's bytes, as far as the hold pays for it. */
+/** The input and output that a hold covers. Input above a close estimate (`beyond`) is accepted up to the body's bytes, if it is paid. */
 export type Bounds = { inputTokens: number; outputTokens: number; beyond?: { inputTokens: number; cost: Nano } }
 
 export type HoldSize = {
@@ -57,7 +57,7 @@ function grownBytes({ prompt: { schemaBytes }, plan: { targets } }: Sized, model
   return most
 }
 
-/** Includes the text that tools add to the input, at any target of the model. */
+/** The most input tokens, including the text that tools add at any target of the model. */
 function boundWithTools(tools: readonly ServerTool[], { targets }: Sized['plan'], model: Model, bound: number): number {
   const own = targets.filter((planned) => planned.model === model).map(({ target }) => target)
   return inputWithTools(tools, own, bound, model.contextLength)

@@ -128,7 +128,7 @@ class OpenHold implements Renewable {
     }
   }
 
-  /** Settles. With `freePerHour` it is free if the account has free hang-ups left. Resolves to the outcome, if the store has answered. */
+  /** Settles the hold: free if `freePerHour` leaves the account a free hang-up. Resolves to the outcome, if the store has answered. */
   settle(charge: Due, facts: RequestFacts, freePerHour?: number): Promise<SettleOutcome | undefined> {
     this.ending ??= this.end(charge, facts, freePerHour)
     return this.ending
@@ -179,7 +179,7 @@ function reserve(
   return ledger.reserve({ accountId, keyId, memberId, secret, from, holdId, amount, inputCost, tokens, ttlMs, allowed })
 }
 
-/** The reserve may have succeeded although its answer was lost, so it is released by its id, as soon as the store is back. */
+/** Releases a hold by its id once the store is back: its reserve may have succeeded although the answer was lost. */
 function takeBack({ settler }: HoldDeps, { payer, requestId: holdId }: Holder, cause: unknown): GatewayError {
   const { accountId, keyId, memberId } = payer
   void settler.resolve({ kind: 'release', accountId, keyId, memberId, holdId })

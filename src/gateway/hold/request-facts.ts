@@ -14,11 +14,11 @@ export type ArrivedRequest = {
   requestId: string
   payer: Payer
   format: Format
-  /** Dropped once its answer flows, since a stream may live for an hour and would keep it in memory. */
+  /** The request, dropped once its answer flows: a stream may live for an hour and would keep the request in memory. */
   asked: Asked | undefined
-  /** By the wall clock. */
+  /** When the request arrived, by the wall clock. */
   arrivedAtMs: number
-  /** SHA-256 of its idempotency key, if any. */
+  /** SHA-256 of the request's idempotency key, if it has one. */
   idempotencyKey?: string | undefined
   /** Labels by which the account groups its usage; undefined if the caller sent none. */
   labels?: RequestLabels | undefined

@@ -16,7 +16,7 @@ import { openJournalFile, readSettlements, type WrittenFile } from './journal-fi
 
 export interface SettlementJournal {
   /**
-   * Adds it to the lines written at the end of this turn of the event loop. Returns the file, which has the settlement if it is still sound
+   * Adds a settlement to the lines written at the end of this turn of the event loop. Returns the file that has it if the file is sound
    * after the next {@link flush}; undefined if no file takes it. Never throws.
    */
   add(settlement: Settlement): Pick<WrittenFile, 'isSound'> | undefined
@@ -35,7 +35,7 @@ export interface OpenJournal extends SettlementJournal, BackgroundWorker {
   isSound(): boolean
 }
 
-/** For a gateway without a journal. */
+/** The journal of a gateway without a journal: it stores nothing. */
 export const NO_JOURNAL: SettlementJournal = {
   add: () => undefined,
   flush: () => undefined,
@@ -56,7 +56,7 @@ type JournalOptions = Pick<Parameters<typeof openJournalFile>[0], 'syncData'> & 
 /** Pause between two syncs, each of which includes all lines written meanwhile. */
 const SYNC_MS = 50
 const FILE_MS = 5_000
-/** Enough for some minutes of a busy gateway while Postgres is unreachable. By then Redis has saved its own file. */
+/** The size limit of the files: enough for minutes of a busy gateway without Postgres. By then Redis has saved its own file. */
 const MAX_BYTES = 64 * 1024 * 1024
 /** Delay of the next try after a failed write. */
 const RETRY_MS = 1_000
@@ -72,7 +72,7 @@ export function createSettlementJournal(options: JournalOptions): OpenJournal {
 
 class FolderJournal implements OpenJournal {
   private current: WrittenFile | undefined
-  /** Oldest first, including the current one. */
+  /** The files of this process, oldest first, including the current one. */
   private files: KeptFile[] = []
   private flushing: NodeJS.Immediate | undefined
   private refusedAtMs: number | undefined

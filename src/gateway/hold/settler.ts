@@ -22,9 +22,9 @@ type Resolution =
 
 export interface Settler {
   /**
-   * Sends a settlement or release, and retries it in the background. A settlement in the journal returns once it is sent, without an
-   * outcome. Others, and hang-ups that may be free, return their outcome once the ledger has acknowledged them, or none after {@link
-   * PATIENCE_MS}. Never rejects.
+   * Sends a settlement or release, and retries it in the background. For a settlement in the journal, resolves once it is sent, without an
+   * outcome. For others, and for hang-ups that may be free, resolves to the outcome once the ledger has acknowledged it, or without an
+   * outcome after {@link PATIENCE_MS}. Never rejects.
    */
   resolve(resolution: Resolution): Promise<SettleOutcome | undefined>
   /** Call it when a store is connected again: it sends missing settlements and possibly lost ones. */
@@ -32,7 +32,7 @@ export interface Settler {
   /** Sends settlements of a dead process, unless they are in Postgres. */
   resend(settlements: readonly Settlement[]): void
   pendingCount(): number
-  /** Waits until none is pending, at most `timeoutMs`. Returns how many were left. */
+  /** Waits until no settlement is pending, at most `timeoutMs`. Returns how many are still pending. */
   drain(timeoutMs: number): Promise<number>
 }
 
@@ -45,7 +45,7 @@ const MAX_RETRY_MS = 5_000
  * in a power loss; a new primary lacks unreplicated writes.
  */
 const KEEP_MS = 5_000
-/** Limits the memory: beyond it, the oldest are no longer kept. */
+/** The most acknowledged settlements that are kept, to limit memory. Beyond it, the oldest are forgotten. */
 const MAX_KEPT = 50_000
 
 const BY_FORCE = { force: true } as const
@@ -61,7 +61,7 @@ export function createSettler(
   let pending = 0
   /** Resolved once nothing is pending. */
   let drained: PromiseWithResolvers<void> | undefined
-  /** Recently acknowledged, in that order. */
+  /** Settlements and releases that were acknowledged recently, in that order. */
   let kept: { resolution: Resolution; atMs: number }[] = []
   /** Index in `kept` of the first entry that is still needed. */
   let firstKept = 0

@@ -6,7 +6,7 @@ import { streamHeaders } from './headers'
 import { KEEP_ALIVE_MS } from './relay-stream'
 import type { Client } from './relayed'
 
-/** Shorter than the idle timeout of any proxy. */
+/** Time after which a stream that has not begun is kept alive: shorter than the idle timeout of any proxy. */
 export const LATE_AFTER_MS = 10_000
 
 type LateStream = {

@@ -102,7 +102,7 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
     this.listener?.failed(undefined)
   }
 
-  /** Each field of an answer counts once, however many chunks were corrected. */
+  /** Counts a correction of the answer in the metrics: once for each field, however many chunks were corrected. */
   repaired(repair: Repair): void {
     this.repairs ??= new Set()
     if (this.repairs.has(repair)) return

@@ -209,12 +209,12 @@ export class StreamWriter {
     return text
   }
 
-  /** The end that the provider omitted although it had finished. */
+  /** The frames of an end that the provider omitted although its answer had finished. */
   private supplied(events: readonly ChatEvent[], passing: PassingStream): string {
     return events.some((event) => event.type === 'end') ? this.frames(passing.ending(false)) : ''
   }
 
-  /** Encodes all but its usage, to learn how the following repeats are encoded. */
+  /** Encodes an item's events except for its usage, to learn how the following repeats are encoded. */
   private writeWhole(like: Repeats['like'], piece: RepeatedPiece): string {
     const { passing, latest } = this
     const word = piece.text

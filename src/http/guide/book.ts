@@ -78,7 +78,7 @@ const GROUPS: readonly GuideGroup[] = [
 
 type LoadFile = () => Promise<Asset>
 
-/** Files by their path below `/docs/guide/`; '' for the first page. */
+/** The guide's files by their path below `/docs/guide/`; '' is the first page. */
 type Book = ReadonlyMap<string, LoadFile>
 
 const HTML = 'text/html; charset=utf-8'

@@ -19,7 +19,7 @@ type OnceDeps = OperationDeps & {
 
 /** An answer is stored within moments after its charge; after this time it never will be. */
 const KEEP_GRACE_MS = 10_000
-/** For a request still in progress. It may take longer; repeating is free. */
+/** When to ask again for the answer of a request in progress. The request may take longer, but repeating is free. */
 const RETRY_AFTER_SECONDS = 2
 const REPLAYED_HEADER = 'idempotent-replayed'
 
@@ -98,7 +98,7 @@ async function recall(
   }
 }
 
-/** Within a hold's lifetime, the request may not have reserved yet; after it, its gateway must be dead. */
+/** How a claimed request's hold ended. The request may reserve late, but after a hold's lifetime its gateway must be dead. */
 function fateOf({ ledger, holdTtlMs }: OnceDeps, { accountId }: Payer, open: OpenClaim): Promise<HoldFate> {
   const hold = { accountId, keyId: open.keyId, holdId: open.requestId }
   return open.ageMs > holdTtlMs ? ledger.sealFate(hold) : ledger.fateOf(hold)
@@ -126,7 +126,7 @@ function lost(originalRequestId: string): GatewayError {
   return conflict('idempotency_answer_lost', message, originalRequestId)
 }
 
-/** Repeating is useless: `x-should-retry: false` keeps libraries from doing so after a 409. */
+/** The error for a request that is useless to repeat: `x-should-retry: false` keeps libraries from repeating it after a 409. */
 function conflict(code: string, message: string, originalRequestId: string): GatewayError {
   const headers = { 'x-should-retry': 'false' }
   return new GatewayError('conflict', message, { code, details: { originalRequestId }, headers })

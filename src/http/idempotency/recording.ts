@@ -1,9 +1,9 @@
 export interface Recording {
   /** The client's stream. */
   readonly stream: ReadableStream<Uint8Array>
-  /** Called when the rest has arrived: reads it at once, then sends it once it was stored. */
+  /** Called when the rest of the stream has arrived: reads the rest at once, and sends it once the copy was stored. */
   hurry(): void
-  /** Called when the client has disconnected: reads on for the copy, unless it is too long. */
+  /** Called when the client has disconnected: reads the rest for the copy, unless the stream is too long. */
   leave(): void
   /** Stops reading: the copy is incomplete. */
   giveUp(): void

@@ -21,9 +21,9 @@ type Known = {
 
 /** A Redis that syncs every second loses up to two seconds in a power loss. */
 const KEEP_MS = 5_000
-/** Limits the memory: beyond it, the oldest are no longer kept. */
+/** The most claims that are remembered, to limit memory. Beyond it, the oldest are forgotten. */
 const MAX_KNOWN = 50_000
-/** Limits the memory of answers: one without room is sent again as spent. */
+/** The most bytes of answers that are remembered. A claim whose answer has no room is sent again as spent. */
 const MAX_KNOWN_BYTES = 32 * MAX_ANSWER_BYTES
 /** The longest wait with a key, besides its own claim; then the request is refused, since its key may have been charged. */
 const PATIENCE_MS = 500
@@ -31,7 +31,7 @@ const PATIENCE_MS = 500
 const BATCH = 50
 
 export function createResentClaims(claims: Claims, clock: Clock, logger: Logger): ResentClaims {
-  /** By request, in order of the last acknowledgement. */
+  /** Claims by the id of their request, in order of their last acknowledgement. */
   const known = new Map<string, Known>()
   let bytes = 0
   let resending: Promise<true> | undefined

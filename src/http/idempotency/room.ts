@@ -13,7 +13,7 @@ export interface Room {
   answerBytes(most: number): number
   /** The bytes to which an account above its limit is reduced, by the last check alone, without data still in transit. */
   leftBytes(most: number): number
-  /** The most keys that an account may have claimed now, likewise. */
+  /** The most keys that an account may have claimed now, `most` at best, by the last check alone. */
   claims(most: number): number
   /** Records bytes sent to Redis since the last check. */
   taking(bytes: number): void
@@ -29,14 +29,14 @@ type RoomOptions = {
 
 /** Share of `fullShare` from which accounts may store only {@link LEAST_ACCOUNT_BYTES}. */
 export const ANSWERS_SHARE = 0.5
-/** Share from which they store nothing more, and claim at most {@link LEAST_CLAIMS} keys. */
+/** Share of `fullShare` from which accounts store nothing more, and claim at most {@link LEAST_CLAIMS} keys. */
 const CLAIMS_SHARE = 0.75
 /** Bytes that every account may store while others have used up the rest. */
 export const LEAST_ACCOUNT_BYTES = 64 * 1024
 /** Keys that every account may claim in any case. */
 export const LEAST_CLAIMS = 1_000
 
-/** For a Redis without limits. */
+/** The room in a Redis without limits. */
 export const ALL_ROOM: Room = {
   answerBytes: (most) => most,
   leftBytes: (most) => most,
@@ -47,7 +47,7 @@ export const ALL_ROOM: Room = {
 /** Creates the room of one process. */
 export function createRoom({ state, fullShare, processes }: RoomOptions): Room {
   let seen = state()
-  /** Since the last check and the one before, as the last check may not include data then in transit. */
+  /** Bytes sent since the last check, and since the check before it: the last check may not include data then in transit. */
   let taken = 0
   let takenBefore = 0
 

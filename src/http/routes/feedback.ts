@@ -19,7 +19,7 @@ const FeedbackBody = Type.Object({
 })
 const FeedbackTaken = Type.Object({ request_id: Type.String(), rating: Rating })
 
-/** Enough for two short values. */
+/** The size limit of a body, enough for two short values. */
 const MAX_FEEDBACK_BYTES = 4_096
 
 export function feedbackRoutes(deps: HttpDeps) {

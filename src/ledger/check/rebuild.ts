@@ -16,8 +16,8 @@ const PAGE_SIZE = 2_000
 
 /**
  * Rebuilds all accounts in Postgres. First every account and key becomes unconfirmed, so that each is compared with Postgres at its next
- * use; keys are only rebuilt this way. Open holds stay held, and records that have not reached Postgres stay charged. So available credit
- * was paid, and is neither charged nor held. Accounts missing in Postgres stay unchanged; a check reports them.
+ * use; keys are only rebuilt this way. Open holds stay held, and records that have not reached Postgres stay charged. So the available
+ * credit is the credit that was paid in, less all charges and holds. Accounts missing in Postgres stay unchanged; a check reports them.
  */
 export async function rebuildAll({ redis, history, logger }: RebuildOptions): Promise<RebuildReport> {
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))

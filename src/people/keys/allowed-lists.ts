@@ -9,7 +9,7 @@ import { type Field, fieldOf, KEY_FIELDS } from './fields'
 
 const { allowedModels, allowedProviders } = KEY_FIELDS
 
-/** What both take in a body at most: three bytes a character, with quotes and comma. */
+/** The most bytes that both lists take in a body: three bytes a character, with quotes and comma. */
 export const MAX_ALLOWED_BYTES = [allowedModels, allowedProviders].reduce(
   (bytes, { items: { most, chars } }) => bytes + most * (3 * chars + 3),
   0,
@@ -31,17 +31,17 @@ export const SHOWN_ALLOWED = {
   allowedProviders: orNull(Type.Array(Type.String())),
 }
 
-/** Limits for something narrower, and their owner, such as `all keys of this account`. */
+/** Lists that a narrower list must not exceed, and for error messages their owner (`of`), such as `all keys of this account`. */
 export type Bound = Allowed & { of: string }
 
-/** The bound that an account's rules are. */
+/** The bound that an account's rules set for all its keys. */
 export function boundOfAccount(policy: Allowed): Bound {
   return { ...policy, of: 'all keys of this account' }
 }
 
 /**
- * What is asked for, with the id of a model in place of each alias. Throws `invalid_request`, blaming the list, for what the catalogue
- * has not and for what is beyond one of `bounds`. What was listed `present`ly may stay.
+ * Returns the requested lists with each alias replaced by its model's id. Throws `invalid_request` that names the list if an id is missing
+ * in the catalogue or exceeds one of `bounds`. Ids that are in `present` already may stay.
  */
 export function readAllowedLists<Asked extends Partial<Allowed>>(
   asked: Asked,

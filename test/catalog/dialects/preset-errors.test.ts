@@ -154,7 +154,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-test.each(NAMED)('E22: %s: %s, asked for %s', async (_, __, ___, { index, stream, told, goesOn }) => {
+test.each(NAMED)('E22: %s sends %s: no charge, asked for %s', async (_, __, ___, { index, stream, told, goesOn }) => {
   const { key, accountId } = await world.customer('1')
   const ask = (model: string) =>
     fetch(`${world.url}/v1/chat/completions`, {

@@ -118,7 +118,7 @@ test.each(['key', 'token'])(
   },
 )
 
-test('a provider without authentication gets no key, and is offered without one', async () => {
+test('a provider without authentication needs no key, and is sent none', async () => {
   const entry = { format: 'chat-completions', auth: { type: 'none' } }
   expect(await ours({ ...entry, baseUrl: '/v1' })).toEqual({
     ...{ path: '/v1/chat/completions', key: null, authorization: null },

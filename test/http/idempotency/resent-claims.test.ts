@@ -64,7 +64,7 @@ test('an answer is stored again however long the store was away', async () => {
   expect(await claims.claim(claimant('one', 2))).toEqual({ kind: 'kept', requestId: 'one-1', answer: ANSWER })
 })
 
-test('a write acknowledged long before the last one is trusted', async () => {
+test('when the store returns, a write acknowledged more than five seconds before the last one is not sent again', async () => {
   await answer('old')
   clock.advance(6_000)
   await answer('new')

@@ -229,7 +229,7 @@ async function audit(transaction: Transaction, reversal: ReversalRow, order: Ord
   })
 }
 
-/** The reversal in the words of the interface. */
+/** Converts a reversal's row to a `Reversal`, which has other field names. */
 export function toReversal(row: ReversalRow): Reversal {
   const { id, provider, entryId, paymentId, appliedAt, ...rest } = row
   return { reversalId: id, source: provider, ...rest }

@@ -12,7 +12,7 @@ const FAILED: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled
 /** Statuses of an unfinished answer, which a non-streamed request never gets completed. */
 const UNFINISHED: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress'])
 
-/** Undefined if `body` is no answer of this format: another shape, a failed response with status 200, or one that has not started. */
+/** Decodes an answer. Undefined if `body` has another shape, or is a response that failed (with status 200) or has not started. */
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (!isJsonObject(body) || body.error || FAILED.has(body.status) || !Array.isArray(body.output)) return undefined
   const content = withTextPlaces(body.output.flatMap(decodeItem))

@@ -24,7 +24,7 @@ describe('the sandbox page', () => {
     expect(await stateOf(order)).toBe('paid')
   })
 
-  test('pays another amount, which credits nothing by itself, and can be left', async () => {
+  test('a payment of another amount credits nothing, and a cancellation after it leaves the order pending', async () => {
     const order = await newOrder()
     expect((await submit(order, { action: 'pay_other', amount: '12.345' })).status).toBe(400)
     expect((await submit(order, { action: 'pay_other', amount: '12.34' })).status).toBe(200)
