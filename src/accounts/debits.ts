@@ -9,7 +9,10 @@ import { type Nano, nano, ZERO_NANO } from '@/lib/money'
 import { lockAccount } from './in-order'
 import { type MovableCredit, movableOf, reversibleCredit, sumOf } from './transfers/movable'
 
-/** `amount` > 0. `allowNegative`: even if the ledger is unreachable. Else `leavesReversible` leaves what payers can take back. */
+/**
+ * `amount` is positive. With `allowNegative`, the debit is made even below zero, and even while the ledger is unreachable. Without
+ * `allowNegative`, `leavesReversible` spares the credit that payers can still take back.
+ */
 type Debit = Withheld & { allowNegative: boolean; leavesReversible: boolean }
 
 /** `available`: all that the account can lose. `reversible`: the rest is credit that payers can still take back. */

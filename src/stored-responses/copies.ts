@@ -44,7 +44,7 @@ export interface Copies {
 /** Lifetime of copies and of notes about deletions: longer than Postgres needs to catch up. */
 export const COPY_SECONDS = 600
 const MAX_COPY_BYTES = 64 * 1024
-/** Limits for the copies of one process in the last {@link COPY_SECONDS}, and for each account's part. */
+/** The most bytes of copies that one process writes within {@link COPY_SECONDS}: in total, and for each account. */
 const { perProcess: MAX_COPIES_BYTES, perAccount: MAX_ACCOUNT_BYTES } = SHARED.storedCopies
 const WINDOW_MS = COPY_SECONDS * 1000
 const DELETED = ''

@@ -60,7 +60,7 @@ describe('the queue of the tokenizer', () => {
     expect(put).toHaveLength(1)
   })
 
-  test('gives everybody up with whoever was asked, and goes on with the next', async () => {
+  test('if the tokenizer is given up, all waiting counts end unanswered, and later counts are answered', async () => {
     const { queue, ask, order, answerAll } = startQueue()
     const asked = [ask('asked', paid('a')), ask('waiting', free('b'))]
     queue.giveUp()

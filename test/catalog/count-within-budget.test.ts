@@ -15,7 +15,7 @@ function steppingClock(stepMs: number): () => number {
 }
 
 describe('counting', () => {
-  test('ends with the budget, and says where', () => {
+  test('counting ends with its budget, and says where the count ended', () => {
     const text = 'word '.repeat(100_000)
     const half = countWithinBudget([HAPPY, text, text], steppingClock(1))
     expect(half.text).toBe(1)

@@ -17,7 +17,7 @@ const EMBEDDER: { [key: string]: Json | undefined } = {
   contextLength: 8192,
 }
 
-test('have one price for every token of input, none for output, and the cost of each target', () => {
+test('an embedding model has one price for all input, no price for output, and the cost of each target', () => {
   const loaded = loadCatalog(spoil('models.2', EMBEDDER), ALL_KEYS)
   assert(loaded.kind === 'loaded', 'the catalogue is sound')
   const model = loaded.catalog.models.get('svc/gamma')
@@ -46,12 +46,12 @@ describe('faults', () => {
     ],
   ]
 
-  test.each(cases)('%j', (model, fault) => {
+  test.each(cases)('the faulty embedding model %j is one fault', (model, fault) => {
     expect(faultsOf(spoil('models.2', model))).toEqual([`models[2].${fault}`])
   })
 })
 
-test('stand in for none that answers, and are chosen by no tier', () => {
+test('an embedding model may be neither the fallback of a chat model nor the candidate of a tier', () => {
   const file = JSON.parse(spoil('models.2', EMBEDDER))
   file.models[0].fallback = ['svc/gamma']
   file.tiers[0].candidates.push('svc/gamma')

@@ -52,19 +52,19 @@ describe('the input bound', () => {
     )
   })
 
-  test('counts a byte as a token', () => {
+  test('the input bound counts a byte of text as a token', () => {
     const [short, long] = ['x', 'x'.repeat(10_001)].map((text) => boundOf([{ type: 'text', text }])) as [number, number]
     expect(long - short).toBe(10_000)
   })
 
-  test('counts an image by a constant, whatever its bytes', () => {
+  test('the input bound counts an image by a constant, whatever its bytes', () => {
     const bound = boundOf([image(base64(3_000_000))])
     expect(bound).toBeGreaterThan(IMAGE_TOKENS_MAX)
     expect(bound).toBeLessThan(IMAGE_TOKENS_MAX + 2000)
     expect(boundOf([image(''), image(''), image('')])).toBeGreaterThan(3 * IMAGE_TOKENS_MAX)
   })
 
-  test('counts images inside tool results, and by address', () => {
+  test('the input bound counts images inside tool results, and images named by address', () => {
     const byAddress: ContentBlock = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
     const result = {
       type: 'tool-result',
@@ -80,7 +80,7 @@ describe('the input bound', () => {
   const inline = (mediaType: string, bytes: Buffer | string) =>
     file({ type: 'base64', mediaType, data: Buffer.from(bytes as string, 'latin1').toString('base64') })
 
-  test('counts a PDF by its pages, and one that hides them as a whole context', () => {
+  test('the input bound counts a PDF by its pages, and a PDF that hides its pages as a whole context', () => {
     const bound = boundOf([inline('application/pdf', pages(10))])
     expect(bound).toBeGreaterThan(10 * PAGE_TOKENS)
     expect(bound).toBeLessThan(11 * PAGE_TOKENS)
@@ -89,7 +89,7 @@ describe('the input bound', () => {
     expect(hidden).toBeLessThan(CONTEXT + 1_000)
   })
 
-  test('counts text by its bytes, unless it is a document that only says that it is text', () => {
+  test('the input bound counts a text file by its bytes, and a document that claims to be text as a whole context', () => {
     for (const mediaType of ['text/plain', 'application/json', 'Text/CSV']) {
       const text = boundOf([inline(mediaType, 'x'.repeat(300_000))])
       expect(text).toBeGreaterThanOrEqual(300_000)
@@ -99,7 +99,7 @@ describe('the input bound', () => {
     expect(boundOf([inline('text/plain', 'PK\x03\x04 sheets')])).toBeGreaterThanOrEqual(CONTEXT)
   })
 
-  test('counts what nobody here can see into as a whole context, and several as no more than one', () => {
+  test('the input bound counts a file that cannot be read as a whole context, and several together as no more', () => {
     const unseen: ContentBlock[] = [
       file({ type: 'url', url: 'https://example.com/a.pdf' }),
       inline('video/mp4', 'ftyp'),
@@ -114,13 +114,13 @@ describe('the input bound', () => {
     }
   })
 
-  test('looks into no more files than any context holds', () => {
+  test('the input bound looks into no more files than any context holds', () => {
     const many = Array.from({ length: 400 }, () => inline('application/pdf', pages(1)))
     expect(measurePrompt(requestOf(many)).mediaTokens).toBe(Number.POSITIVE_INFINITY)
     expect(boundOf(many)).toBeLessThan(CONTEXT + 50_000)
   })
 
-  test('counts sound by its length, at 32 tokens a second', () => {
+  test('the input bound counts sound by its length, at 32 tokens a second', () => {
     const frame = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0xc4]), Buffer.alloc(413)])
     const data = Buffer.concat(Array.from({ length: 384 }, () => frame)).toString('base64')
     // Ten seconds at 128 kbit/s, which could be 160 at the lowest rate there is.
@@ -129,7 +129,7 @@ describe('the input bound', () => {
     expect(bound).toBeLessThan(170 * 32 + 2_000)
   })
 
-  test('leaves room for what providers add around turns, tools and schemas', () => {
+  test('the input bound leaves room for what providers add around turns, tools and schemas', () => {
     const tools = Array.from({ length: 10 }, (_, index) => ({ name: `tool${index}` }))
     const request = requestOf('', { tools })
     expect(inputBound(measurePrompt(request), 0, CONTEXT)).toBeGreaterThan(1000)
@@ -145,7 +145,7 @@ describe('the input bound', () => {
     }
   })
 
-  test('never turns negative, even if media were counted twice', () => {
+  test('the input bound is never negative, even if media were counted twice', () => {
     const prompt = measurePrompt(requestOf([image(base64(100)), image(base64(100))]))
     expect(inputBound(prompt, 10, CONTEXT)).toBeGreaterThan(2 * IMAGE_TOKENS_MAX)
   })
@@ -160,7 +160,7 @@ describe('the tokenizer count', () => {
     expect(counted).toBeLessThan(exact * 1.03 + 200)
   })
 
-  test('covers every part that the model reads', async () => {
+  test('the tokenizer count covers every part that the model reads', async () => {
     const word = ' elephant'.repeat(100)
     const count = async (request: ChatRequest) =>
       (await tokenizerCount(measurePrompt(request))) - (await tokenizerCount(measurePrompt(requestOf(''))))
@@ -185,7 +185,7 @@ describe('the tokenizer count', () => {
     for (const whole of wholes) expect(await count(requestOf('', whole))).toBeGreaterThanOrEqual(100)
   })
 
-  test('shown to a caller has usual sizes for media and no room to spare', async () => {
+  test('the token count shown to a caller has usual sizes for media, and no reserve', async () => {
     const exact = encode('hello world').length
     expect(await countInputTokens(requestOf('hello world'))).toBeLessThan(exact + 10)
     expect(await countInputTokens(requestOf([image(base64(900_000))]))).toBeLessThan(2000)
@@ -205,14 +205,14 @@ describe('the output cap', () => {
   })
 
   test.each([0, -1, 1.5, 129, 1.8e19, Number.NaN, Number.POSITIVE_INFINITY, '2' as unknown as number])(
-    'refuses %p choices',
+    'the output cap refuses %p choices',
     (choices) => {
       expect(() => cap({ choices })).toThrow(GatewayError)
     },
   )
 
   test.each([-1, 1.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY, '5' as unknown as number])(
-    'refuses a limit of %p',
+    'the output cap refuses a limit of %p',
     (maxOutputTokens) => {
       expect(() => cap({ maxOutputTokens })).toThrow(GatewayError)
     },
@@ -240,7 +240,7 @@ describe('the guess', () => {
     expect(measurePrompt(requestOf('')).estimatedTokens).toBeGreaterThan(0)
   })
 
-  test('never exceeds the bound', () => {
+  test('the guess never exceeds the input bound', () => {
     fc.assert(
       fc.property(fc.array(texts, { maxLength: 4 }), (parts) => {
         const request = requestOf(parts.map((text) => ({ type: 'text', text })))

@@ -218,7 +218,7 @@ const CASES: [string, Json | undefined, string][] = [
 ]
 
 describe('each mistake is one fault', () => {
-  test.each(CASES)('%s = %j', (place, value, fault) => {
+  test.each(CASES)('a catalogue with %s = %j has one fault', (place, value, fault) => {
     expect(faultsOf(spoil(place, value))).toEqual([fault])
   })
 })

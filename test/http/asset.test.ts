@@ -18,7 +18,7 @@ test.each([
   ['another tag', other.tag, 200],
   ['a part of the tag', file.tag.slice(3, -1), 200],
   ['nothing', undefined, 200],
-])('%s', async (_, named, status) => {
+])('a request with the if-none-match value: %s', async (_, named, status) => {
   const request = new Request('http://localhost/', { headers: named === undefined ? {} : { 'if-none-match': named } })
   const response = assetResponse(file, request, { 'cache-control': 'no-cache' })
   expect([response.status, (await response.text()).length]).toEqual([status, status === 304 ? 0 : file.body.length])

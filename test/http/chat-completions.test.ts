@@ -119,7 +119,7 @@ describe('complete answers', () => {
     expect(completion.choices[0]?.message.tool_calls as unknown).toEqual(toolCalls)
   })
 
-  test('a stream that nobody asked for becomes one answer', async () => {
+  test('if a provider streams to a request without `stream`, the client gets one complete answer', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(['Hel', 'lo'])))
     const completion = await client.chat.completions.create({ model: 'svc/alpha', messages: MESSAGES })
     expect(completion.choices[0]?.message.content).toBe('Hello')

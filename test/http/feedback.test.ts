@@ -108,7 +108,7 @@ describe('a rating', () => {
   })
 })
 
-test('answers of a tier are counted by model, and repeated questions within a minute', async () => {
+test('a tier’s answers are counted by model, and a question repeated within a minute counts as a retry', async () => {
   const headers = { 'x-svc-session': 'a-secret-session' }
   await chat(ada, 'auto-all', headers)
   await chat(ada, 'auto-all', headers)

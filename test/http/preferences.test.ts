@@ -126,13 +126,13 @@ test('/v1/route shows tokens per second, and sorts by them', async () => {
   expect(shown[1]).toMatchObject({ provider: 'provider1', usual_tokens_per_second: null })
 })
 
-test('the token count accepts the field too', async () => {
+test('the token count accepts the field `svc` too', async () => {
   const svc = { quality: 0.5 }
   expect((await post('/v1/messages/count_tokens', { model: 'svc/weak', messages: USER, svc })).status).toBe(200)
   expect((await post('/v1beta/models/svc%2Fweak:countTokens', { contents: CONTENTS })).status).toBe(200)
 })
 
-test('the document has the field and the header at every routing endpoint', async () => {
+test('the OpenAPI document has the field `svc` and the header x-svc-quality at every routing endpoint', async () => {
   const document = await (await fetch(`${gateway.url}/docs/json`)).json()
   const whole = await SwaggerParser.dereference(document)
   const paths = ['/v1/chat/completions', '/v1/messages', '/v1/route', '/v1beta/models/{model}:generateContent']

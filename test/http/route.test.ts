@@ -134,7 +134,7 @@ describe('a refusal', () => {
     ['a generate-content body without a model', { contents: CONTENTS }, '', 400],
     ['an unknown format', { model: 'svc/alpha', messages: USER }, '?format=other', 400],
     ['a body of another format than it says', { model: 'svc/alpha', contents: CONTENTS }, '?format=messages', 400],
-  ])('%s', async (_, body, query, status) => {
+  ])('%s is refused', async (_, body, query, status) => {
     expect((await ask(body, query)).status).toBe(status)
   })
 

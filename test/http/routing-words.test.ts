@@ -114,7 +114,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
       expect(told).toMatchObject({ status: 200, by: modelAt('messages') })
   })
 
-  test.each([':nitro', ':floor'])('a name with %s is the model', async (suffix) => {
+  test.each([':nitro', ':floor'])('a model’s name with %s calls that model', async (suffix) => {
     expect(await send(format, `${modelAt('messages')}${suffix}`)).toMatchObject({
       status: 200,
       by: modelAt('messages'),
@@ -138,7 +138,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     [{ models: 'svc/messages' }, 'models'],
     [{ models: ['svc/none'] }, 'svc/none'],
     [{ models: ['svc/messages'], fallback: ['svc/messages'] }, 'models and fallback mean the same'],
-  ])('%j is refused', async (words, message) => {
+  ])('the routing fields %j are refused', async (words, message) => {
     const calls = gateway.upstream.calls.length
     const told = await send(format, modelAt('messages'), words)
     expect([told.status === 400 || told.status === 404, told.text]).toEqual([true, expect.stringContaining(message)])
@@ -150,7 +150,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(told).toMatchObject({ status: 400, text: expect.stringContaining('(:online) is not offered here') })
   })
 
-  test('no provider gets these fields', async () => {
+  test('no provider gets the fields models, route, provider and transforms', async () => {
     for (const provider of FORMAT_NAMES) {
       await send(format, modelAt(provider), {
         models: [modelAt('messages')],
@@ -188,14 +188,14 @@ test.each(['chat-completions', 'messages', 'responses'] as const)(
   },
 )
 
-test.each(FORMAT_NAMES)('%s: a transform is refused in words that are true', async (format) => {
+test.each(FORMAT_NAMES)('%s: a transform is refused, and the message says that none is offered', async (format) => {
   const calls = gateway.upstream.calls.length
   const told = await send(format, modelAt('messages'), { transforms: ['middle-out'] })
   expect(told).toMatchObject({ status: 400, text: expect.stringContaining('transforms: none is offered here') })
   expect(gateway.upstream.calls).toHaveLength(calls)
 })
 
-test('plugins are refused in words that are true', async () => {
+test('plugins are refused, and the message says that none is offered', async () => {
   const told = await send('chat-completions', modelAt('messages'), { plugins: [{ id: 'web' }] })
   expect(told).toMatchObject({ status: 400, text: expect.stringContaining('plugins: none is offered here') })
 })

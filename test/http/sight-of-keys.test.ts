@@ -110,12 +110,12 @@ async function toldTo(key: string, isRead: boolean): Promise<string[]> {
   return told
 }
 
-test('the questions are of every route under /v1', () => {
+test('the questions asked in this file cover the routes under /v1', () => {
   expect(questions().length).toBeGreaterThan(60)
 })
 
 describe.each(ACCOUNT_ROLES)('a key of a member who is %s', (role) => {
-  test('tells figures where the role may see them, and nowhere else', async () => {
+  test('a member’s key shows the figures that the role may see, and no others', async () => {
     const told = await toldTo(keys[role], false)
     for (const { may, marks } of SECRETS) {
       const ofIt = Object.keys(marks).map((what) => told.filter((one) => one.startsWith(what)))
@@ -124,14 +124,14 @@ describe.each(ACCOUNT_ROLES)('a key of a member who is %s', (role) => {
     }
   })
 
-  test('rates a request of somebody else’s key where the role sees it', async () => {
+  test('a member’s key may rate a request of another key only if the role sees that request', async () => {
     const rated = { request_id: foreign.requestId, rating: 'up' }
     const { status } = await send(gateway, keys[role], 'POST', '/v1/feedback', rated)
     expect(status).toBe(mayDo(role, 'usage.readAll') ? 200 : 404)
   })
 })
 
-test('a developer’s key tells of its own requests, and of all where the account lets developers see all', async () => {
+test('a developer’s key shows its own requests, and all requests if the account lets developers see all', async () => {
   const usage = async () => (await send(gateway, keys.developer, 'GET', '/v1/usage')).body
   const untold = { credits_remaining: null, credits_used: null, usage_this_month: null }
   expect(await usage()).toMatchObject({ ...untold, customer: { credits: null }, recentUsage: [] })
@@ -146,7 +146,7 @@ test('a developer’s key tells of its own requests, and of all where the accoun
   expect((await usage()) as { recentUsage: unknown[] }).toHaveProperty('recentUsage.length', 1)
 })
 
-test('the key of a former member tells nothing, and one that is the account’s own all', async () => {
+test('the key of a former member shows no figures; a key of the account itself shows all', async () => {
   const { sql } = gateway.gateway.database
   const { userId } = await join('viewer')
   const { key } = await newKey(userId, 'viewer')
@@ -197,7 +197,7 @@ async function refusalsFor(role: AccountRole): Promise<string[]> {
 }
 
 test.each(ACCOUNT_ROLES)(
-  'a refusal for want of credit tells a member who is %s of it only if they see the balance',
+  'a refusal for lack of credit shows figures to a member who is %s only if they may see the balance',
   async (role) => {
     const refusals = await refusalsFor(role)
     const isRefused = refusals.map((text) => / 402 /.test(text))
@@ -209,7 +209,7 @@ test.each(ACCOUNT_ROLES)(
 )
 
 describe.each(SCOPES)('a management key with %s', (scope) => {
-  test('tells the figures that its scope is for, and no others', async () => {
+  test('a management key shows the figures that its scope is for, and no others', async () => {
     await owner.json('PUT', `/dashboard/api/a/:accountId/budgets/account/${accountId}`, { dayUsd: '61.25' })
     const { key } = await makeManagementKey(owner, [scope])
     const all = await toldTo(key, true)

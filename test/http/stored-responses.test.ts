@@ -53,7 +53,7 @@ const lastMessages = () =>
   ((gateway.upstream.calls.at(-1)?.body.messages ?? []) as JsonObject[]).map(({ role, content }) => [role, content])
 
 describe('an answer', () => {
-  test.each([false, true])('an answer is found as it was told (stream: %p)', async (stream) => {
+  test.each([false, true])('a stored answer is found as it was sent (stream: %p)', async (stream) => {
     const told = await create(ada, { input: 'Hello', stream, metadata: { order: '7' } })
     expect(told).toMatchObject({ object: 'response', status: 'completed', store: true, previous_response_id: null })
     const found = await call(ada, 'GET', `/v1/responses/${told.id}?include[]=reasoning.encrypted_content`)
@@ -63,7 +63,7 @@ describe('an answer', () => {
   })
 
   test.each([false, true])(
-    'is gone on from, and what came before is paid for as input (stream: %p)',
+    'a request may continue a stored answer, and pays for the earlier turns as input (stream: %p)',
     async (stream) => {
       const first = await create(ada, { input: 'One', instructions: 'Be brief.', stream })
       const answered = `Answer ${gateway.upstream.calls.length - 1}`
@@ -88,7 +88,7 @@ describe('an answer', () => {
     },
   )
 
-  test('an answer is told not to be stored where its caller does not want it, and is not', async () => {
+  test('an answer to a request with `store: false` says so, and is not stored', async () => {
     for (const stream of [false, true]) {
       const told = await create(ada, { input: 'Hello', store: false, stream })
       expect(told.store).toBe(false)
@@ -96,7 +96,7 @@ describe('an answer', () => {
     }
   })
 
-  test('an answer has its items named by later requests; reasoning that is gone is left out, and told', async () => {
+  test('a later request may name items of a stored answer; a reasoning item that is gone is left out and reported', async () => {
     const first = await create(ada, { input: 'One' })
     const answered = `Answer ${gateway.upstream.calls.length - 1}`
     const [message] = first.output as JsonObject[]
@@ -116,7 +116,7 @@ describe('an answer', () => {
     ])
   })
 
-  test('an answer that is deleted is unknown from then on, for whoever goes on from it too', async () => {
+  test('a deleted answer is unknown at once, also to requests that continue that answer', async () => {
     const told = await create(ada, { input: 'Hello' })
     const path = `/v1/responses/${told.id}`
     expect((await call(ada, 'DELETE', path)).body).toEqual({ id: told.id ?? null, object: 'response', deleted: true })
@@ -139,7 +139,7 @@ describe('an answer', () => {
     })
   })
 
-  test('an answer is nothing that another account can see, delete or go on from', async () => {
+  test('another account cannot see, delete or continue a stored answer', async () => {
     const told = await create(ada, { input: 'Hello' })
     const path = `/v1/responses/${told.id}`
     for (const [method, suffix] of [
@@ -161,7 +161,7 @@ describe('an answer', () => {
     expect((await call(ada, 'GET', path)).status).toBe(200)
   })
 
-  test('an answer can neither be cancelled nor streamed again', async () => {
+  test('a stored answer can neither be cancelled nor streamed again', async () => {
     const told = await create(ada, { input: 'Hello' })
     expect((await call(ada, 'POST', `/v1/responses/${told.id}/cancel`)).status).toBe(400)
     expect((await call(ada, 'GET', `/v1/responses/${told.id}?stream=true`)).body).toMatchObject({
@@ -189,7 +189,7 @@ describe('the list of input items', () => {
     return { body, words: said(body.data) }
   }
 
-  test('the list of input items has what the request built on and its own input, in pages of either order', async () => {
+  test('the list of input items has the continued conversation and the request’s own input, in pages of either order', async () => {
     const first = await create(ada, { input: 'One' })
     const answered = `Answer ${gateway.upstream.calls.length - 1}`
     const second = await create(ada, {
@@ -212,14 +212,17 @@ describe('the list of input items', () => {
     })
   })
 
-  test.each(['limit=0', 'limit=101', 'limit=x', 'order=up', 'after=msg_of_nobody'])('refuses %s', async (query) => {
-    const { id } = await create(ada, { input: 'One' })
-    const { body } = await list(id, query)
-    expect(body).toMatchObject({ error: { type: 'invalid_request_error', param: query.split('=')[0] } })
-  })
+  test.each(['limit=0', 'limit=101', 'limit=x', 'order=up', 'after=msg_of_nobody'])(
+    'the list of input items refuses %s',
+    async (query) => {
+      const { id } = await create(ada, { input: 'One' })
+      const { body } = await list(id, query)
+      expect(body).toMatchObject({ error: { type: 'invalid_request_error', param: query.split('=')[0] } })
+    },
+  )
 })
 
-test('reading is free, needs a key, and is for keys that are in order', async () => {
+test('reading a stored answer is free, and needs a valid key', async () => {
   const { id } = await create(ada, { input: 'Hello' })
   const before = await gateway.balance(ada.accountId)
   for (const base of ['/v1/responses', '/v1/v1/responses', '/responses']) {

@@ -38,7 +38,7 @@ describe('metrics', () => {
   const scrape = (target: TestGateway, authorization?: string) =>
     fetch(`${target.url}/metrics`, authorization === undefined ? {} : { headers: { authorization } })
 
-  test('metrics are for whoever sends the token, where there is one', async () => {
+  test('if a metrics token is set, only requests with that token get the metrics', async () => {
     expect((await scrape(gateway, `Bearer ${TOKEN}`)).status).toBe(200)
     for (const wrong of [
       undefined,
@@ -53,7 +53,7 @@ describe('metrics', () => {
     }
   })
 
-  test('metrics are for nobody in production without one', async () => {
+  test('in production without a metrics token, nobody gets the metrics', async () => {
     expect((await scrape(production)).status).toBe(404)
     expect((await scrape(production, 'Bearer ')).status).toBe(404)
   })
@@ -127,18 +127,18 @@ describe('a request', () => {
     ['no host', ''],
     ['a host that is a path', hosts('one/x?')],
     ['a host with a person', hosts('a@b')],
-  ])('with %s is refused, whatever it asks for', async (_, headers) => {
+  ])('a request with %s is refused on every path', async (_, headers) => {
     for (const line of ['GET /v1/models', 'GET /dashboard/api/session/options', 'GET /healthz']) {
       expect(await answerTo(`${line} HTTP/1.1\r\n${headers}\r\n`)).toStartWith('HTTP/1.1 400')
     }
   })
 
-  test('a request with a host that is no address makes no page fail', async () => {
+  test('a request with an invalid host is refused before its page', async () => {
     const request = rawRequest('POST /dashboard/api/session/sign-in', { host: 'one:99999', 'content-length': '0' })
     expect(await answerTo(request)).toStartWith('HTTP/1.1 400')
   })
 
-  test('a request in absolute form goes where its path says, past no guard, and is believed no address', async () => {
+  test('a request in absolute form is routed by its path, avoids no guard, and its address is not trusted', async () => {
     const page = await answerTo(rawRequest('GET http://127.0.0.1:1/dashboard/api/a/:accountId/keys'))
     expect(page).toStartWith('HTTP/1.1 401')
     expect(await answerTo(rawRequest('GET http://evil.example/v1/usage'))).toStartWith('HTTP/1.1 401')
@@ -146,7 +146,7 @@ describe('a request', () => {
   })
 
   test.each(['TRACE /healthz', 'CONNECT one:80', 'FOO /healthz', 'DELETE /v1/models'])(
-    'to %s is refused',
+    'the request %s is refused',
     async (line) => {
       const connection = openRaw(gateway.url, rawRequest(line))
       await until(() => connection.isClosed() || connection.received() !== '', 'an answer or an end')

@@ -83,7 +83,7 @@ describe('free answers', () => {
     ['/v1/messages/count_tokens', 200],
     ['/v1/route', 200],
     ['/v1/feedback', 400],
-  ])('at %s end for a key that asks too often, and for no other', async (path, taken) => {
+  ])('free answers at %s end for a key that asks too often, and for no other key', async (path, taken) => {
     const [busy, other] = [await gateway.customer('1'), await gateway.customer('1')]
     const statuses = await tally(FREE_PER_MINUTE + 100, () => ask(path, busy.key))
     expect(statuses[taken]).toBe(FREE_PER_MINUTE)
@@ -96,7 +96,7 @@ describe('free answers', () => {
   test.each([
     ['/v1/generation?id=req_none', 404],
     ['/v1/credits', 200],
-  ])('at %s count with all other free answers of the account', async (path, taken) => {
+  ])('free answers at %s count together with all other free answers of the account', async (path, taken) => {
     const [busy, other] = [await gateway.customer('1'), await gateway.customer('1')]
     const statuses = await tally(FREE_PER_MINUTE + 100, () => get(path, busy.key))
     expect(statuses).toEqual({ [taken]: FREE_PER_MINUTE, 429: 100 })
@@ -117,14 +117,14 @@ describe('a body is left unread', () => {
     ['has had its tokens of the minute', () => holding(gateway.customer('1', { tokensPerMinute: 1 })), '429'],
     ['has as many requests open as it may', () => holding(gateway.customer('1', { concurrency: 1 })), '429'],
     ['belongs to an account that has', () => ofBusyAccount(), '429'],
-  ])('where a key %s and announces a large one', async (_, make, status) => {
+  ])('a large body is left unread if the key %s', async (_, make, status) => {
     const { key } = await make()
     const connection = announce(key)
     expect(await until(() => connection.received(), 'a refusal')).toStartWith(`HTTP/1.1 ${status}`)
     connection.end()
   })
 
-  test('a body is left unread while one who can pay for it is listened to', async () => {
+  test('the gateway waits for the body of a caller who can pay', async () => {
     const { key } = await gateway.customer('1')
     const connection = announce(key)
     // Whatever is answered without the body is answered by the time that others are, who came later and ask the same stores.
@@ -133,7 +133,7 @@ describe('a body is left unread', () => {
     connection.end()
   })
 
-  test('however small, where the key was refused before; and credit that comes in between counts at once', async () => {
+  test('even a small body is left unread if the key was refused before; new credit counts at once', async () => {
     const { key, accountId } = await gateway.customer('0')
     expect((await ask('/v1/chat/completions', key)).status).toBe(402)
     const small = rawRequest('POST /v1/chat/completions', {
@@ -233,7 +233,7 @@ async function suspended(): Promise<Customer> {
 }
 
 describe('refusals', () => {
-  test('refusals of paid requests end in a 429 before the body, for the key that goes on', async () => {
+  test('a key whose paid requests are refused too often gets a 429', async () => {
     const { key } = await gateway.customer('1')
     const bad = () => ask('/v1/chat/completions', key, '10.0.0.1', { model: 'svc/none', messages: [] })
     const statuses = await tally(FREE_PER_MINUTE + 100, bad)

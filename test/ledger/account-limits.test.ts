@@ -34,7 +34,7 @@ async function pass(payer: Payer, tokens = 1) {
 }
 
 describe('the keys of an account together', () => {
-  test('cannot send more requests a minute than the account’s limit, whatever their own limits', async () => {
+  test('an account’s keys together cannot send more requests a minute than its limit, whatever their own limits', async () => {
     const [first, second] = await greedy()
     for (let sent = 0; sent < 3; sent++) {
       expect(await pass(first)).toMatchObject({ kind: 'reserved' })
@@ -48,7 +48,7 @@ describe('the keys of an account together', () => {
     expect(await pass(first)).toMatchObject(denied)
   })
 
-  test('cannot use more tokens a minute than the account’s limit, and unused tokens are returned', async () => {
+  test('an account’s keys together cannot use more tokens a minute than its limit; unused tokens are returned', async () => {
     const [first, second] = await greedy({ requestsPerMinute: 1_000 })
     expect(await pass(first, 400)).toMatchObject({ kind: 'reserved' })
     expect(await pass(second, 599)).toMatchObject({ kind: 'rate_limited', scope: 'tokens', of: 'account', limit: 600 })
@@ -60,7 +60,7 @@ describe('the keys of an account together', () => {
     expect(await pass(first, 150)).toMatchObject({ kind: 'reserved' })
   })
 
-  test('cannot have more open requests than the account’s limit, however requests end', async () => {
+  test('an account’s keys together cannot have more open requests than its limit, however requests end', async () => {
     const [first, second] = await greedy({ requestsPerMinute: 1_000 })
     const holds = [request(first, 1), request(second, 1), request(first, 1)] as const
     for (const hold of holds) expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })

@@ -27,7 +27,7 @@ const CASES: [facts: Partial<RequestFacts>, kind: UsageRecord['kind'], basis: Ch
   [{}, 'late', 'late'],
 ]
 
-test.each(CASES)('%o, %s: %s', (facts, kind, basis) => {
+test.each(CASES)('facts %o of the record kind %s have the charge basis %s', (facts, kind, basis) => {
   expect(chargeBasis(usageRecord({ kind, facts: { flags: [], ...facts } }))).toBe(basis)
 })
 

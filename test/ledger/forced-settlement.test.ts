@@ -68,32 +68,32 @@ async function expectOneCharge(): Promise<void> {
   expect(await history.account(payer.accountId)).toMatchObject({ balance: nano(CREDIT - COST), spent: nano(COST) })
 }
 
-test('the flusher commits after the settlement was sent again', async () => {
+test('a settlement sent again is charged once if the flusher commits afterwards', async () => {
   expect(await settleAgain()).toMatchObject({ kind: 'settled' })
   commit()
   await expectOneCharge()
 })
 
-test('the flusher commits before the settlement is sent again', async () => {
+test('a settlement sent again is charged once if the flusher has committed before', async () => {
   commit()
   expect(await settleAgain()).toEqual({ kind: 'already_settled' })
   await expectOneCharge()
 })
 
-test('the flusher commits after the account was loaded, and before the settlement is sent again', async () => {
+test('a settlement sent again is charged once if the account was loaded first, and the flusher committed then', async () => {
   await bench.ledger.readBalance(payer.accountId)
   commit()
   expect(await settleAgain()).toEqual({ kind: 'already_settled' })
   await expectOneCharge()
 })
 
-test('the flusher commits after the history was searched for the charge', async () => {
+test('a settlement sent again is charged once if the flusher commits after the search of the history', async () => {
   afterSearch = commit
   await settleAgain()
   await expectOneCharge()
 })
 
-test('the flusher commits, and the account is loaded once more, after the history was searched for the charge', async () => {
+test('a settlement sent again is charged once if, after the search of the history, the account is loaded again', async () => {
   afterSearch = async () => {
     commit()
     await bench.deps.restorer.account(payer.accountId, 'rebuild')
@@ -102,7 +102,7 @@ test('the flusher commits, and the account is loaded once more, after the histor
   await expectOneCharge()
 })
 
-test('the store is emptied once more after the history was searched for the charge', async () => {
+test('a settlement sent again is charged once if the store is emptied after the search of the history', async () => {
   afterSearch = async () => {
     commit()
     await redis.flushall()
@@ -111,7 +111,7 @@ test('the store is emptied once more after the history was searched for the char
   await expectOneCharge()
 })
 
-test('the store is emptied once more, and the account loaded, after the history was searched for the charge', async () => {
+test('a settlement sent again is charged once if, after the search, the store is emptied and the account loaded', async () => {
   afterSearch = async () => {
     commit()
     await redis.flushall()

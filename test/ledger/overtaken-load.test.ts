@@ -56,10 +56,10 @@ async function overtake(mode: RestoreMode): Promise<void> {
   expect(await other.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(10), spentThisMonth: nano(COST) })
 }
 
-test.each<RestoreMode>(['load', 'rebuild'])('a %s counts no charge twice', overtake)
+test.each<RestoreMode>(['load', 'rebuild'])('a %s that another load overtakes counts no charge twice', overtake)
 
 test.each(['while the history is read', 'after the history was read'])(
-  'a key deactivated %s stays so',
+  'a key deactivated %s stays deactivated',
   async (when) => {
     const memory = createMemoryHistory()
     const other = createBench(redis, undefined, memory)

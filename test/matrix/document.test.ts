@@ -34,7 +34,7 @@ describe('the cases', () => {
     }
   })
 
-  test('cases about providers lose nothing between formats', () => {
+  test('in cases about providers, translation between formats loses and refuses no field', () => {
     const found = PROVIDERS_ALONE.flatMap((group) => group.cases.flatMap((declared) => cellsOf(group.name, declared)))
     const lossy = found.filter((cell) => {
       const { lost, refused } = noteOn(cell)
@@ -43,7 +43,7 @@ describe('the cases', () => {
     expect(lossy.map((cell) => `${cell.case.name}: ${cell.client} to ${cell.provider}`)).toEqual([])
   })
 
-  test('a translated body that differs is explained', () => {
+  test('a translated body that differs without a noted loss is in the list of known cases', () => {
     const silent = cells.filter((cell) => {
       const { receives, lost } = noteOn(cell)
       const isDifferent = cell.case.golden?.[cell.provider] !== undefined || Object.keys(receives ?? {}).length > 0

@@ -47,7 +47,7 @@ test('each operation has a name, a method and a path of its own', () => {
   expect(new Set(OPERATIONS.map(({ path }) => path)).size).toBe(OPERATIONS.length)
 })
 
-test.each(OPERATIONS)('$name is a route of the dashboard for members who may', (operation) => {
+test.each(OPERATIONS)('$name is a dashboard route for members with its permission', (operation) => {
   const { method, place } = placeOf(operation)
   const routes = dashboardRoutesOf(gateway).filter((route) => route.path === ACCOUNT_PREFIX + place)
   expect(routes.filter((route) => route.method === method)).toEqual([

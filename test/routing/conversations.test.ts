@@ -45,7 +45,7 @@ describe.each([
 ])('a conversation %s', (_, given) => {
   const options = given === undefined ? {} : { name: given }
 
-  test('moves to a stronger model when the task becomes hard, and stays with it', async () => {
+  test('a conversation moves to a stronger model when the task becomes hard, and keeps that model', async () => {
     expect(await turn(talk(EASY), options)).toMatchObject({ first: 'svc/small' })
     expect(await turn(talk(EASY, 'Thanks!'), options)).toMatchObject({ first: 'svc/small', outcome: 'kept' })
     const hard = await turn(talk(EASY, 'Thanks!', HARD), options)
@@ -66,7 +66,7 @@ describe.each([
     expect(await turn(talk(HARD, 'ok go on', 'ok'), options)).toMatchObject({ first: 'svc/large', outcome: 'kept' })
   })
 
-  test('leaves a model for good that cannot serve it any more', async () => {
+  test('a conversation whose model can no longer serve it moves to another model, and does not return', async () => {
     const image = { type: 'image' as const, source: { type: 'url' as const, url: 'https://example.test/a.png' } }
     const shown: Turn[] = [...talk(HARD, 'ok'), { role: 'user', content: [image, { type: 'text', text: 'And this?' }] }]
     await turn(talk(HARD), options)
@@ -84,7 +84,7 @@ describe.each([
     expect(await turn(working, { ...options, changes })).toMatchObject({ first: 'svc/large', outcome: 'kept' })
   })
 
-  test('follows a wish of one turn and is back with its model in the next', async () => {
+  test('a conversation follows the preference of one turn, and returns to its model in the next', async () => {
     const preferences = { order: [], only: [], ignore: [], sort: 'price' as const }
     await turn(talk(HARD), options)
     const wished = await turn(talk(HARD, 'ok'), { ...options, changes: { preferences } })
@@ -109,7 +109,7 @@ test('many conversations that begin alike don’t move each other up', async () 
   expect(await turn(talk('Hi', EASY), other)).toMatchObject({ first: 'svc/small', outcome: 'kept' })
 })
 
-test('turns of one conversation that are answered in another order leave it with the stronger model', async () => {
+test('if turns of a conversation are answered out of order, the conversation keeps the stronger model', async () => {
   const session = router.sessionOf(requestOf({ model: 'auto-smart' }), 'acc_1', 'one')
   const origin = { clientFormat: 'chat-completions' as const, session }
   const easy = await router.plan(requestOf({ model: 'auto-smart' }, EASY), origin)

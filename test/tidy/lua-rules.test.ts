@@ -90,7 +90,7 @@ describe('the prelude of all scripts', () => {
     ])
   })
 
-  test('must list a new file that goes to a thing', () => {
+  test('the prelude must list each file that reads or writes a kind of Redis key', () => {
     const late = { path: 'src/ledger/late.ts', text: 'multi.hget(accountName(id))' }
     expect(complaints(GOOD, FRONTS, [WATCH, late])).toEqual([expect.stringContaining('account: late.ts look pay')])
     const stream = { path: 'src/ledger/late.ts', text: 'const stream = deadlinesName(shard)' }

@@ -49,7 +49,7 @@ export function codeSizes({ single, doubles }: FontSizes): CodeSizes {
   return { single, double }
 }
 
-/** Adds the sizes of `font` to `sizes`. False if the font doesn't state them. */
+/** Adds to `sizes` the most text bytes that each code of `font` can become. False if the font doesn't state this plainly. */
 export function addFont(font: PdfDictionary, sizes: FontSizes, lookup: PdfLookup): boolean {
   const named = font.get('/ToUnicode')
   const map = isReference(named) ? lookup.mapOf(named) : undefined

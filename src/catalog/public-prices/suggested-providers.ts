@@ -81,7 +81,7 @@ export function suggestedProvider(name: string, baseUrl?: string): SuggestedProv
   }
 }
 
-/** The models that somebody lists for a provider whose own list is not asked for. */
+/** The models that public price lists name for a provider. They are used if the provider's own list of models is not requested. */
 export function publicModels({ lister }: SuggestedProvider): { id: string }[] {
   const second = SECOND_MODELS.filter(({ provider }) => provider === lister.id)
   return [...new Set([...lister.models, ...second].map(({ id }) => id))].map((id) => ({ id }))

@@ -4,7 +4,7 @@ import { type Frame, formatSse } from '@/lib/streams/sse'
 type EventStreamOptions = {
   /** Starts the events; `send` writes one. Returns a function that stops them. */
   begin(send: (frame: Frame) => void): () => void
-  /** Whether the page may still listen. A rejection counts as yes, so that a store's outage ends no stream. */
+  /** Whether the page may still listen. If the promise rejects, the stream goes on, so that a store's outage ends no stream. */
   isAllowed(): Promise<boolean>
   signal: AbortSignal
   heartbeatMs?: number

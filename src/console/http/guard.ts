@@ -328,7 +328,7 @@ const CONVERSIONS: ReadonlySet<string> = new Set(['toString', 'valueOf'])
 /** Throws `invalid_request` for a body with such a field name at any depth; the reader has limited the depth. */
 function refuseConversions(value: JsonValue | undefined): void {
   if (typeof value !== 'object' || value === null) return
-  // An array's keys are numbers.
+  // For an array, the names are its indexes, which are never in CONVERSIONS; only its items are checked.
   for (const [name, item] of Object.entries(value)) {
     if (CONVERSIONS.has(name)) throw invalidRequest(`The body must not hold a field of the name ${name}.`, name)
     refuseConversions(item)

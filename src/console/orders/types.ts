@@ -176,7 +176,7 @@ export type RefundOutcome =
   | { kind: 'refunded'; order: Order; applied: boolean }
   /** An earlier call with this key and amount had done it. */
   | { kind: 'exists'; order: Order }
-  /** The key belongs to another amount. */
+  /** An earlier call with this key refunded another amount. */
   | { kind: 'key_taken' }
   | { kind: 'not_found' }
   | { kind: 'not_refundable'; order: Order }

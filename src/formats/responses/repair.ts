@@ -145,7 +145,7 @@ export function repairArguments(put: Put, path: JsonEdit['path'], given: JsonVal
   if (text !== given) put(path, text, 'arguments')
 }
 
-/** The repairs of an answer; without usage it gets the charged one. */
+/** Lists the edits that repair an answer. If the answer states no valid usage, the charged usage is added. */
 export function repairAnswer(json: JsonObject, context: AnswerContext, hooks: PassHooks): JsonEdit[] {
   const edits: JsonEdit[] = []
   const put: Put = (path, value, repair) => {

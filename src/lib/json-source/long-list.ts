@@ -49,7 +49,10 @@ export async function readList<Entry>(
   return entries && isJsonObject(around) ? { entries, around } : undefined
 }
 
-/** Parts that each are valid lists are one together. Undefined if a part is invalid: split at a wrong place, or no JSON. */
+/**
+ * Reads the list in parts: if each part is a valid list, the whole is one too. Undefined if a part is invalid: it was split at a wrong
+ * place, or is not JSON.
+ */
 async function readParts<Entry>(
   bytes: Uint8Array,
   field: string,

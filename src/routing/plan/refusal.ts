@@ -87,7 +87,7 @@ type Ids = readonly string[] | null | undefined
 /** The models and providers that a key may use. A tier may be used if one of its candidates may. */
 export type Permitted = { allowedModels?: Ids; allowedProviders?: Ids }
 
-/** Why a model is skipped that the key may not use, or that none of its providers serves. */
+/** Reasons to skip a model: the key may not use the model, or the key may use no provider that serves it. */
 const NOT_ALLOWED: Unmet = {
   requirement: 'permission',
   isFirm: true,

@@ -16,7 +16,7 @@ function keyFile(): string {
 const ALL = await documentedBlocks()
 const BLOCKS = ALL.filter(({ info }) => info === 'json providers')
 
-test('the pages show providers', () => {
+test('more than one page for operators shows providers', () => {
   expect(new Set(BLOCKS.map(({ document }) => document)).size).toBeGreaterThan(1)
 })
 
@@ -39,7 +39,7 @@ test.each(BLOCKS.map(({ document, line, text }) => [document, line, text] as con
   expect(without).toMatchObject({ kind: 'loaded', withoutKey: isLone ? [] : unset.map(([name]) => name) })
 })
 
-test('E24: targets that a page shows are of its providers, each with its own cost at one price', () => {
+test('E24: targets that a page shows load with the providers of that page, each at its own cost', () => {
   const shown = ALL.filter(({ info }) => info === 'json targets')
   expect(shown.length).toBeGreaterThan(0)
   for (const { document, text } of shown) {
@@ -60,7 +60,7 @@ test('E24: targets that a page shows are of its providers, each with its own cos
   }
 })
 
-test('the policy for Bedrock allows what its two dialects do, and nothing else', async () => {
+test('the Bedrock policy of the pages allows calling models, and nothing else', async () => {
   const policies = (await documentedBlocks()).filter(({ info }) => info === 'json policy')
   const [statement] = policies.flatMap(({ text }) => JSON.parse(text).Statement)
   expect(statement).toMatchObject({

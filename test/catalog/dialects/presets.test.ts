@@ -9,7 +9,7 @@ function providerOf(entry: Json, environment?: Record<string, string>) {
   return provider
 }
 
-test.each([...PRESETS])('%s is a provider as soon as it has what its entry needs', (preset, { entry, needs }) => {
+test.each([...PRESETS])('the preset %s is a provider once its needed values are set', (preset, { entry, needs }) => {
   const keyed = entry.auth?.type === 'none' || entry.auth?.type === 'google' ? {} : { keys: ['the-key'] }
   const place = entry.dialect?.startsWith('vertex') ? { project: 'the-project', location: 'global' } : {}
   const address = needs === undefined ? {} : { baseUrl: 'https://cloud.example/v1', ...place }
@@ -28,14 +28,14 @@ test('every property can be overridden, each as a whole', () => {
   expect([...provider.quirks]).toEqual(['no-sampling'])
 })
 
-test('a local server is offered without a key, and is told one where its operator has set it', () => {
+test('a local server is offered without a key, and is sent a key if its operator has set one', () => {
   expect(providerOf({ preset: 'vllm' }).dialect.credential).toBeUndefined()
   const keyed = providerOf({ preset: 'vllm', keys: ['the-key'] })
   expect(keyed.dialect.credential).toEqual({ header: 'authorization', prefix: 'Bearer ' })
   expect(keyed.keys.map(({ secret }) => secret)).toEqual(['the-key'])
 })
 
-test('a preset that nobody knows is one fault, at its place', () => {
+test('an unknown preset is one fault, at its place', () => {
   for (const preset of ['gork', 7, 'toString', '__proto__']) {
     const faults = faultsOf(spoil('providers.provider1', { preset, keys: ['the-key'] }))
     expect(faults).toEqual([expect.stringMatching(/^providers\.provider1\.preset: expected one of azure, .*, xai$/)])

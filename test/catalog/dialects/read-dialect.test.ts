@@ -67,7 +67,7 @@ const CASES: [string, Json & object, string][] = [
   ['provider1', { keys: undefined }, 'keys: is missing; expected a list of at least one key'],
 ]
 
-test.each(CASES)('E1: %s with %j is refused at the start', (name, more, fault) => {
+test.each(CASES)('a catalogue in which %s has the settings %j is refused at the start', (name, more, fault) => {
   const text = JSON.parse(spoil('surprise', undefined)) as { providers: Record<string, object> }
   text.providers[name] = { ...text.providers[name], ...more }
   expect(faultsOf(JSON.stringify(text))).toEqual([`providers.${name}.${fault}`])

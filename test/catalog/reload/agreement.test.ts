@@ -144,7 +144,7 @@ test('a proposal whose proposer died changes nothing', async () => {
   expect(await exchange.decide(proposal, hashCatalog(NEW, false))).toBe(false)
 })
 
-test('a fault at one process stops the reload at all', async () => {
+test('a fault at one process stops the reload at all processes', async () => {
   const [one, other] = [join('a', NEW), join('b', undefined)]
   await present(2)
   const outcome = await reloadGateways({ exchange, gateway: null })

@@ -232,7 +232,7 @@ test('answers being written count before a check sees them, in all processes', (
   expect(room.answerBytes(10_000_000)).toBe(10_000_000)
 })
 
-test('an account has one slot, and no part of an API key is stored', async () => {
+test('all Redis keys of an account are in one cluster slot, and no part of an idempotency key is stored', async () => {
   const claims = open()
   names.length = 0
   const accountId = randomId('acct')

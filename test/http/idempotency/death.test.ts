@@ -79,7 +79,7 @@ test.concurrent.each([
   ['claimed', ANSWERED, 1],
   ['reserved', ANSWERED, 1],
   ['settled', LOST, 1],
-])('a gateway that dies %s', async (point, outcome, records) => {
+])('after a gateway died with a request %s, another decides the key once', async (point, outcome, records) => {
   const { child, url } = await mortal(point)
   const customer = await heir.customer('1')
   const wish = { key: customer.key, idempotencyKey: `dead-when-${point}` }

@@ -60,7 +60,7 @@ test.each(FORMATS)('%s: a stream whose client disconnected is replayed from its 
   expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
 })
 
-test.each([false, true])('an answer that had not begun is dropped; stream %p', async (stream) => {
+test.each([false, true])('an answer that begins after its client left is stored; stream %p', async (stream) => {
   const customer = await gateway.customer('1')
   const release = Promise.withResolvers<void>()
   gateway.upstream.calls.length = 0

@@ -98,7 +98,7 @@ describe('an account', () => {
     expect(await answerUnread('/v1/messages', customer.key, large)).toBe('429')
   })
 
-  test('large requests refused unpaid use up the account’s share of read bytes', async () => {
+  test('large requests that are refused without a charge count against the account’s share of read bytes', async () => {
     const customer = await gateway.customer('1')
     const body = JSON.stringify({ model: 'svc/none', max_tokens: 1, messages: [], x: 'x'.repeat(4 * MIB) })
     const statuses: number[] = []

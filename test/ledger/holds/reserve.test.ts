@@ -177,7 +177,7 @@ describe('reserve', () => {
 describe('a trial reserve', () => {
   const ALL = ['svc/none']
 
-  test('a trial reserve gives the refusal for any model, and changes nothing', async () => {
+  test('a trial reserve says whether the amount would be refused, without regard to models, and changes nothing', async () => {
     const payer = await bench.fund(1_000, { monthlyBudget: nano(500), allowedModels: ALL })
     const models = { allowed: only(ALL) }
     await bench.ledger.reserve(request(payer, 200, models))

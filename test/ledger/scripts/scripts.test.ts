@@ -96,12 +96,12 @@ async function play(spoil: Spoil): Promise<unknown> {
 }
 
 describe('the scripts of paid requests', () => {
-  test.each(Object.entries(SHAPES))('do for %s what their files say', async (_, spoil) => {
+  test.each(Object.entries(SHAPES))('the scripts of paid requests do for %s what their files say', async (_, spoil) => {
     const expected = await asInFiles(() => play(spoil))
     expect(await play(spoil)).toEqual(expected)
   })
 
-  test('make no function that they do not call, and no table of an account, key or hold', () => {
+  test('the scripts of paid requests have no unused function, and no table of an account, key or hold', () => {
     for (const name of PAID) {
       const { source, text }: Script = SCRIPTS[name]
       const code = text.replace(/--.*/g, '')

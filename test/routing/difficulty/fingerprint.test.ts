@@ -14,7 +14,7 @@ function shared(left: string, right: string): number {
 }
 
 describe('buckets', () => {
-  test('don’t tell capitals or digits apart, in any alphabet', () => {
+  test('buckets don’t tell capitals or digits apart, in any alphabet', () => {
     expect(bucketsOf('PROVE ÜBER ДОКАЖИ 2019')).toEqual(bucketsOf('prove über докажи 1847'))
   })
 
@@ -32,7 +32,7 @@ describe('buckets', () => {
     expect(bucketsOf('prove it').intersection(bucketsOf('prove it', true)).size).toBe(0)
   })
 
-  test('know a word that opens the text', () => {
+  test('a word that opens a text has a bucket of its own', () => {
     const [opening] = [...bucketsOf('prove that')].filter(
       (bucket) => !bucketsOf('now it is time to prove that').has(bucket),
     )

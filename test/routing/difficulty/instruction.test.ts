@@ -12,13 +12,13 @@ describe('material', () => {
     [`Übersetze ins Englische: „${PROOF}“`, PROOF],
     [`把下面的句子翻译成英文：证明根号二是无理数，并且说明每一步。`, '证明根号二是无理数，并且说明每一步。'],
     [`What does this do?\n\`\`\`js\nlet a = 1\n\`\`\``, 'let a = 1'],
-  ])('of %s is what stands behind the instruction', (text, material) => {
+  ])('the material of %s is the text behind the instruction', (text, material) => {
     const { instruction, payload } = splitPrompt(text)
     expect(payload).toContain(material)
     expect(instruction).not.toContain(material)
   })
 
-  test('material of several paragraphs is the long ones', () => {
+  test('the long paragraphs of a prompt are its material', () => {
     const passage = 'The ferry left before dawn. '.repeat(40).trim()
     for (const text of [`Where did it go?\n\n${passage}`, `${passage}\n\nWhere did it go?`]) {
       expect(splitPrompt(text)).toEqual({ instruction: 'Where did it go?', payload: passage })
@@ -34,7 +34,7 @@ describe('all is instruction', () => {
     'The word “ephemeral”',
     '',
     'a'.repeat(5_000),
-  ])('where nothing is set apart: %#', (text) => {
+  ])('a text without separate material is all instruction: %#', (text) => {
     expect(splitPrompt(text)).toEqual({ instruction: text, payload: '' })
   })
 })

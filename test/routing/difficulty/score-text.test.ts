@@ -12,13 +12,13 @@ const HARD = 'Prove that every compact Hausdorff space is normal, and say where 
 
 describe('the score', () => {
   test.each([[`Fix the spelling: ${HARD}`], [`Translate into French: "${HARD}"`], [`Shorten this: '${HARD}'`]])(
-    'is lower where the hard text is only the material: %s',
+    'the score is lower if the hard text is only the material: %s',
     (text) => {
       expect(scoreOf(text)).toBeLessThan(scoreOf(HARD))
     },
   )
 
-  test('tells a lasting problem from small talk in several scripts', () => {
+  test('a hard task scores higher than small talk, in several scripts', () => {
     expect(
       scoreOf('Design a payment ledger for many regions, and explain how it stays consistent when links break.'),
     ).toBeGreaterThan(scoreOf('What should I cook tonight?'))
@@ -43,7 +43,7 @@ describe('the score', () => {
 })
 
 describe('the reasons', () => {
-  test('name words of the text and traits, the weightiest first', () => {
+  test('the reasons name words and traits of the text, the weightiest first', () => {
     const reasons = explainText(HARD, HARD.length, 8)
     expect(reasons).toHaveLength(8)
     const sizes = reasons.map(({ effect }) => Math.abs(effect))
@@ -51,7 +51,7 @@ describe('the reasons', () => {
     expect(reasons.some(({ because }) => because.startsWith('“'))).toBe(true)
   })
 
-  test('add up to the score but for the bias', () => {
+  test('the effects of all reasons add up to the score without its bias', () => {
     const sums = [HARD, `Translate: "${HARD}"`, 'Hi!'].map((text) => {
       const effects = explainText(text, text.length, Number.MAX_SAFE_INTEGER)
       return scoreText(text, text.length).sum - effects.reduce((sum, { effect }) => sum + effect, 0)
@@ -60,7 +60,7 @@ describe('the reasons', () => {
     for (const sum of sums) expect(sum).toBeCloseTo(bias ?? Number.NaN, 4)
   })
 
-  test('tell words of the material as such', () => {
+  test('the reasons mark words of the material as such', () => {
     const text = `Translate: "${HARD}"`
     const reasons = explainText(text, text.length, 50).map(({ because }) => because)
     expect(reasons).toContain('“Translate”')

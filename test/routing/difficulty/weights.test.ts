@@ -4,7 +4,7 @@ import { BUCKETS } from '@/routing/difficulty/fingerprint'
 import { STRUCTURE } from '@/routing/difficulty/structure'
 import { loadWeights } from '@/routing/difficulty/weights'
 
-test('there is one for every signal and every bucket, and many say something', () => {
+test('every signal and every bucket has a weight, and many weights are not zero', () => {
   const { structure, buckets, slope } = loadWeights()
   expect(structure).toHaveLength(STRUCTURE.length)
   expect(buckets).toHaveLength(BUCKETS)

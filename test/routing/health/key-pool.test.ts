@@ -82,7 +82,7 @@ describe('choice', () => {
     expect(first.length).toBeLessThan(800)
   })
 
-  test('excluded keys are not chosen, down to none', () => {
+  test('excluded keys are not chosen; if all are excluded, no key is chosen', () => {
     expect(pool.pickUsable(provider, new Set(['k1']), ANY)?.id).toBe('k2')
     expect(pool.pickUsable(provider, new Set(['k1', 'k2', 'k3']), ANY)).toBeUndefined()
   })
@@ -162,14 +162,14 @@ describe('a 429 that one account meets', () => {
     expect(isUsable('acc_3')).toBe(false)
   })
 
-  test('a successful call in between keeps a second account’s 429 its own', () => {
+  test('if a call succeeds in between, the 429 of a second account does not pause the key for others', () => {
     meet('acc_1')
     pool.noteSuccess(provider, k1, clock.monotonic(), 'acc_3')
     expect(meet('acc_2')).toBe(false)
     expect(isUsable('acc_3')).toBe(true)
   })
 
-  test('headers without a remaining limit pause the key for all; with one, for nobody', () => {
+  test('a 429 whose headers say that nothing remains pauses the key for all; if something remains, for no other account', () => {
     for (const account of ['acc_1', 'acc_2', 'acc_3']) expect(meet(account, 'something', 5_000)).toBe(false)
     expect(isUsable('acc_4')).toBe(true)
     expect(meet('acc_4', 'nothing')).toBe(true)

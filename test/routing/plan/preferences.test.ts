@@ -82,7 +82,7 @@ describe('quality', () => {
     expect(planFor('auto-smart', { quality: 0.5 }, {}, { stickyModelId: 'svc/best' }).models[0]).toBe(best)
   })
 
-  test('a model without a stated quality has none', () => {
+  test('a model without a stated quality reaches no quality minimum', () => {
     const { quality: _, ...silent } = modelOf('svc/silent', [p1], { usd: 9 })
     const others = tierOf('auto-x', 'smart', [silent, middle])
     const world = catalogOf([silent, middle], [others])

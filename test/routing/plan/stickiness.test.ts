@@ -49,7 +49,7 @@ test('a stronger model is kept until the conversation ends', async () => {
   await expect(sticky.recall(named('s'))).resolves.toBe('svc/alpha')
 })
 
-test('other gateways read it from the store, at most once a moment', async () => {
+test('other gateways read a conversation’s model from the store, at most once a moment', async () => {
   const store = sharedStore()
   const clock = manualClock()
   const [first, second] = [createStickiness(clock, store), createStickiness(clock, store)]
@@ -64,7 +64,7 @@ test('other gateways read it from the store, at most once a moment', async () =>
   await until(async () => store.calls.set === 2, 'the store was told again')
 })
 
-test('a gateway reads that another moved a conversation up, and moves none down', async () => {
+test('a gateway reads that another moved a conversation up, and moves no conversation down', async () => {
   const store = sharedStore()
   const clock = manualClock()
   const [first, second] = [createStickiness(clock, store), createStickiness(clock, store)]

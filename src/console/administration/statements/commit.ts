@@ -23,8 +23,8 @@ type CommitOutcome =
 type LineRow = typeof statementLines.$inferSelect
 
 /**
- * Credits the lines marked so in the preview (above the limit, a second administrator must agree), and keeps payments that name an order
- * but don't match it. Only the preview's author may commit it. A repeated commit continues an interrupted one.
+ * Credits the lines that the preview marks for credit; above the limit, a second administrator must agree. Payments that name an order
+ * but don't match it are stored uncredited. Only the preview's author may commit it. A repeated commit continues an interrupted one.
  */
 export async function commitStatement(
   deps: MoneyDeps,

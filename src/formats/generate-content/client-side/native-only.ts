@@ -4,7 +4,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { answerFieldOf } from './decode-schema'
 import type { WireRequest } from './wire'
 
-/** The fields, with their kind if the field is not specific: `tools[1] (googleSearch)`. */
+/**
+ * Lists the fields of `request` that only providers of this format support. A field that other providers support in other uses is named
+ * with its use here: `tools[1] (googleSearch)`.
+ */
 export function listNativeOnly(request: WireRequest): string[] {
   const { cachedContent, continuationToken, generationConfig, tools, contents } = request as WireRequest & JsonObject
   return [

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { encode } from '@test/formats/generate-content/support'
 
-test('tools have the JSON Schema, or the subset; functions without arguments have none', () => {
+test('functions are sent with their JSON Schema, or with its OpenAPI subset; functions without arguments are sent without a schema', () => {
   const tools = [
     {
       name: 'a',
