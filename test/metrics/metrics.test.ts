@@ -137,6 +137,8 @@ describe('labels', () => {
 })
 
 test('metrics have the state of the books, as Prometheus text without a credential', async () => {
+  // An answer ends before the ledger has said that its charge is there.
+  await until(async () => (await scrape()).get('svc_unacknowledged_settlements') === 0, 'the last charge to be there')
   const response = await fetch(`${gateway.url}/metrics`)
   expect(response.headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
   const text = await response.text()
