@@ -43,6 +43,23 @@ const TAKEN_AWAY: readonly Operation[] = [
   { kind: 'reserve', client: 0, key: 1, tokens: 50_000, isAll: false, asked: 2, output: 100, answers: 0 },
 ]
 
+/** A late settlement of a hang-up that might have been free is sent twice; then the machine loses its power. */
+const LATE_TWICE: readonly Operation[] = [
+  { kind: 'reserve', client: 1, key: 2, tokens: 39_054, isAll: true, asked: 1, output: 31, answers: 1 },
+  { kind: 'turn', turn: 'week' },
+  { kind: 'save' },
+  { kind: 'expire', client: 0 },
+  { kind: 'settle', which: 0, share: 27, isHangUp: 'free' },
+  { kind: 'settle', which: 0, share: 56, isHangUp: 'free' },
+  { kind: 'blackout', isResentFirst: false, isEmpty: false },
+]
+
+test('a late charge that was sent twice is still a charge after the machine has lost its power', async () => {
+  expect(await playStory(redis.url, LATE_TWICE)).toEqual([
+    ...['reserved', 'turned_week', 'expired_free', 'late', 'already_settled', 'blacked_out'],
+  ])
+})
+
 test('a deposit is not moved, and what an operator took of it is not refunded', async () => {
   const seen = await playStory(redis.url, TAKEN_AWAY)
   expect(seen).toEqual([

@@ -151,7 +151,11 @@ class FolderJournal implements OpenJournal {
       const text = await readFile(path, 'utf8').catch(() => '')
       const { settlements, unreadable } = readSettlements(text)
       if (unreadable > 0) logger.warn('settlement_journal_torn', { file: name, lines: unreadable })
-      for (const settlement of settlements) latest.set(settlement.holdId, settlement)
+      for (const settlement of settlements) {
+        // A line with a decision whether a hang-up is free stays, whichever line or file is read after it.
+        const isDecided = latest.has(settlement.holdId) && latest.get(settlement.holdId)?.freePerHour === undefined
+        if (!isDecided || settlement.freePerHour === undefined) latest.set(settlement.holdId, settlement)
+      }
       const waiting = new Set(settlements.map(({ holdId }) => holdId))
       const bytes = Buffer.byteLength(text)
       this.files.unshift({ path, openedMs: Number.NEGATIVE_INFINITY, bytes, waiting, isFound: true })

@@ -107,6 +107,19 @@ describe('a process that takes over', () => {
     expect(await open().takeOver()).toEqual([settlement('a', 7), settlement('b')])
   })
 
+  test('a decided hang-up stays decided after an undecided line, in the same file or in another', async () => {
+    const undecided = { ...settlement('a', 9), freePerHour: 3 }
+    const dead = open()
+    dead.add(undecided)
+    dead.add(settlement('a', 0))
+    dead.add(undecided)
+    dead.flush()
+    const other = open()
+    other.add(undecided)
+    other.flush()
+    expect(await open().takeOver()).toEqual([settlement('a', 0)])
+  })
+
   test('a new process skips torn lines and foreign lines', async () => {
     write(open(), 'a')
     const [file = ''] = await files()
