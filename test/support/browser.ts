@@ -119,6 +119,7 @@ function runningChromium(): Promise<Browser> {
 /** Fails where axe-core finds a violation of WCAG A or AA, or of its best practices. Figures that are being replaced are paler. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]:not([role="log"])'))
+  await page.waitForFunction(isStill)
   // To read the source takes a quarter of the whole.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
   const found = await page.evaluate(async () => {
@@ -154,9 +155,20 @@ export async function expectGoodLooks(page: Page, looks = DESK_AND_PHONE): Promi
   for (const { width, colorScheme } of looks) {
     await page.setViewportSize({ ...DESKTOP, width })
     await page.emulateMedia({ colorScheme })
+    // A script sets the scheme's attribute some time after the browser has changed the scheme.
+    await page.waitForFunction((scheme) => {
+      return (document.documentElement.dataset.mantineColorScheme ?? scheme) === scheme
+    }, colorScheme)
     await expectAccessible(page)
     await expectNoSidewaysScroll(page)
   }
+}
+
+/** Whether no element is between two colours or places; a loader turns for ever. Runs in the page. */
+function isStill(): boolean {
+  return document.getAnimations().every((one) => {
+    return one.playState !== 'running' || one.effect?.getComputedTiming().endTime === Number.POSITIVE_INFINITY
+  })
 }
 
 /** Fails where the page is wider than its window, or where something on it reaches beyond the card it stands in. */
