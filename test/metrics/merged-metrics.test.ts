@@ -100,7 +100,7 @@ test('every gauge has a merge rule, and every rule a gauge', async () => {
 
 test('the documentation has the merge rule of every gauge', async () => {
   const text = await Bun.file('docs/operations/observing.md').text()
-  const starts = { sum: '| added up', max: '| the highest', min: '| the lowest', each: '| of each' }
+  const starts = { sum: '| sum', max: '| highest', min: '| lowest', each: '| one per process' }
   for (const [rule, start] of Object.entries(starts)) {
     const row = text.split('\n').find((line) => line.startsWith(start)) ?? ''
     const named = [...row.matchAll(/`((?:svc|process)_\w+)`/g)].map(([, name = '']) => name)
