@@ -5,12 +5,12 @@ import type { Database, Transaction } from '@/db/client'
 import { isForeignKeyViolation } from '@/db/failure'
 import { apiKeys, budgets } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
-import type { KeyLimits, KeyStatus } from '@/ledger/outcomes'
+import type { KeyStatus } from '@/ledger/outcomes'
 import { randomId } from '@/lib/ids'
 import type { KeySettings } from '@/people/keys/fields'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { type ChangeKeyOutcome, editKey, type KeyEdit, type KeyRow } from './edit-key'
-import { describeSettings, keyColumns, limitsOf, settingsOf } from './key-limits'
+import { describeSettings, keyColumns, settingsOf } from './key-limits'
 import { findKey, listKeys } from './key-listing'
 import { generateKey, hashKey, keyHint } from './key-text'
 import { mayHold } from './members/credentials'
@@ -54,16 +54,16 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
     editKey(database, ledger, { keyId, accountId, by: by ?? OPERATOR, decide })
   return {
     create: create.bind(null, database, ledger, service),
-    /** Renames a key and changes its limits. `check` gets the current limits, locked, and may throw. */
+    /** Renames a key and changes its limits. `check` gets the current settings, locked, and may throw. */
     change(
       keyId: string,
       changes: KeyChanges,
       accountId?: string,
       by?: ChangedBy,
-      check?: (present: KeyLimits) => void,
+      check?: (present: KeySettings & { name: string }) => void,
     ): Promise<ChangeKeyOutcome> {
       const decide = (row: KeyRow) => {
-        check?.(limitsOf(row))
+        check?.({ name: row.name, ...settingsOf(row) })
         return toChanged(row, changes)
       }
       return edit(decide)(keyId, accountId, by)

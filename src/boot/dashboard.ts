@@ -124,16 +124,18 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     keepResponsesFor: parts.keepResponsesFor,
     readAddresses: (accountId) => accountAddresses(database, accountId),
     readKeyPolicy: (accountId) => readKeyPolicy(database, accountId),
-    changeKeyPolicy: (accountId, policy, by) => changeKeyPolicy(database, ledger, { accountId, policy, by }),
+    changeKeyPolicy: (accountId, policy, by, check) =>
+      changeKeyPolicy(database, ledger, { accountId, policy, by, check }),
     readMemberKeyPolicy: (of) => readMemberKeyPolicy(database, of),
     changeMemberKeyPolicy: (change) => changeMemberKeyPolicy(database, ledger, change),
     moveCredit: (transfer) => moveCredit(database, ledger, transfer),
     readMovable: (accountId) => readMovable(database, ledger, accountId),
     accountsOf: (userId) => accountsOf(database, userId),
     readAccountSettings: (accountId) => readAccountSettings(database, accountId),
-    changeAccountSettings: (accountId, chosen, by) => changeAccountSettings(database, { accountId, chosen, by }),
-    changeAddresses: (accountId, addresses, by) =>
-      changeAccountAddresses(database, ledger, { accountId, addresses, by }),
+    changeAccountSettings: (accountId, chosen, by, check) =>
+      changeAccountSettings(database, { accountId, chosen, by, check }),
+    changeAddresses: (accountId, addresses, by, check) =>
+      changeAccountAddresses(database, ledger, { accountId, addresses, by, check }),
     trustedProxyHops: config.signIn.trustedProxyHops,
   }
 }

@@ -1,5 +1,5 @@
 /** The error that ends a request. Each format encodes it in its own way. */
-import type { JsonObject } from '@/lib/json'
+import type { JsonObject, JsonValue } from '@/lib/json'
 import type { RateLimits } from './rate-limits'
 
 /** Kinds of errors, each with one HTTP status. `client_gone` is never sent. */
@@ -13,6 +13,7 @@ export type ErrorKind =
   | 'method_not_allowed'
   | 'conflict'
   | 'gone'
+  | 'precondition_failed'
   | 'too_large'
   | 'context_length_exceeded'
   | 'unsupported_media_type'
@@ -33,6 +34,7 @@ export const STATUS_OF_KIND: Record<ErrorKind, number> = {
   method_not_allowed: 405,
   conflict: 409,
   gone: 410,
+  precondition_failed: 412,
   too_large: 413,
   context_length_exceeded: 400,
   unsupported_media_type: 415,
@@ -52,7 +54,7 @@ type GatewayErrorOptions = {
   /** Seconds after which a retry may succeed; sent by {@link retryHeader}. */
   retryAfterSeconds?: number
   /** Further facts for the body, such as the USD needed, available and held of a 402. */
-  details?: Record<string, string | number | boolean | null>
+  details?: Record<string, JsonValue>
   /** The limits of the caller's key, one of which is reached. Sent in the format's own headers. */
   limits?: RateLimits
   headers?: Record<string, string>

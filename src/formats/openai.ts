@@ -47,6 +47,7 @@ const WORDS_OF_KIND: Record<ErrorKind, Words> = {
   method_not_allowed: { type: 'invalid_request_error', code: null },
   conflict: { type: 'invalid_request_error', code: null },
   gone: { type: 'invalid_request_error', code: null },
+  precondition_failed: { type: 'invalid_request_error', code: null },
   too_large: { type: 'invalid_request_error', code: null },
   context_length_exceeded: { type: 'invalid_request_error', code: 'context_length_exceeded' },
   unsupported_media_type: { type: 'invalid_request_error', code: null },

@@ -51,6 +51,11 @@ type Operation<
   maxBodyBytes?: number
   gives: Gives
   commands?: readonly Command[]
+  /**
+   * Those fields of what it gives that forms change. They make the `ETag` of its answer. A change whose `If-Match` names others is refused
+   * with what the `GET` of its path gives then; `run` calls `expectVersion` for that.
+   */
+  versioned?(given: Static<Gives>): object
   run(context: Context<Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
 }
 

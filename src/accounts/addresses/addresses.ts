@@ -10,7 +10,13 @@ import { accounts } from '@/db/schema'
 import type { Addresses } from '@/ledger/address-lists'
 import type { Ledger } from '@/ledger/ledger'
 
-type AddressChange = { accountId: string; addresses: Addresses; by: ChangedBy }
+type AddressChange = {
+  accountId: string
+  addresses: Addresses
+  by: ChangedBy
+  /** Gets the list before the change, locked, and may throw. */
+  check?: ((before: Addresses) => void) | undefined
+}
 
 /** The account's list; undefined if there is no such account. */
 export async function accountAddresses({ db }: Database, accountId: string): Promise<Addresses | undefined> {
@@ -22,11 +28,12 @@ export async function accountAddresses({ db }: Database, accountId: string): Pro
 export async function changeAccountAddresses(
   database: Database,
   ledger: Ledger,
-  { accountId, addresses, by }: AddressChange,
+  { accountId, addresses, by, check }: AddressChange,
 ): Promise<'updated' | 'unknown_account'> {
   const isKnown = await database.db.transaction(async (transaction) => {
     const before = await lockAccount(transaction, accountId)
     if (!before) return false
+    check?.(before.allowedAddresses)
     const allowedAddresses = addresses && [...addresses]
     await transaction.update(accounts).set({ allowedAddresses }).where(eq(accounts.id, accountId))
     const details = {

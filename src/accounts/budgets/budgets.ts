@@ -20,6 +20,8 @@ type BudgetChange = BudgetOf & {
   /** Only for `new_member`: also gives the resulting budget to present members without one. */
   isForMembersToo?: boolean
   by: ChangedBy
+  /** Gets the limits before the change, locked, and may throw. */
+  check?: (before: Partial<Record<BudgetWindow, { limit: Nano }>>) => void
 }
 
 /** Adds `amount` to a window's limit until that window ends. Repeated calls add up. */
@@ -79,6 +81,7 @@ async function changeBudgets(
   const outcome = await database.db.transaction(async (transaction): Promise<ChangeBudgetOutcome> => {
     const present = await lockBudgets(transaction, change)
     if (!present) return { kind: 'unknown' }
+    change.check?.(present)
     const after = Object.fromEntries(
       BUDGET_WINDOWS.map((window) => [window, limits[window] === undefined ? present[window]?.limit : limits[window]]),
     )

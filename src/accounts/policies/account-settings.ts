@@ -7,7 +7,13 @@ import { findRow } from '@/db/find-row'
 import { accounts } from '@/db/schema'
 import { type ChosenSettings, SETTING_ROWS, type Settings, settingsOf } from '@/people/settings/fields'
 
-type SettingsChange = { accountId: string; chosen: ChosenSettings; by: ChangedBy }
+type SettingsChange = {
+  accountId: string
+  chosen: ChosenSettings
+  by: ChangedBy
+  /** Gets the settings before the change, locked, and may throw. */
+  check?: ((before: Settings) => void) | undefined
+}
 
 /** The settings of an account; undefined if there is no such account. */
 export async function readAccountSettings({ db }: Database, accountId: string): Promise<Settings | undefined> {
@@ -18,12 +24,13 @@ export async function readAccountSettings({ db }: Database, accountId: string): 
 /** Changes what differs, with an audit entry. Applies from each member's next request. Does nothing to an unknown account. */
 export async function changeAccountSettings(
   { db }: Database,
-  { accountId, chosen, by }: SettingsChange,
+  { accountId, chosen, by, check }: SettingsChange,
 ): Promise<'updated' | 'unknown_account'> {
   return await db.transaction(async (transaction) => {
     const account = await lockAccount(transaction, accountId)
     if (!account) return 'unknown_account'
     const before = settingsOf(account.settings)
+    check?.(before)
     const now = { ...before, ...chosen }
     const changed = SETTING_ROWS.filter(({ name }) => now[name] !== before[name])
     if (changed.length === 0) return 'updated'

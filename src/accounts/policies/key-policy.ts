@@ -20,17 +20,24 @@ export async function readKeyPolicy({ db }: Database, accountId: string): Promis
   return row
 }
 
-type PolicyChange = { accountId: string; policy: Partial<KeyPolicy>; by: ChangedBy }
+type PolicyChange = {
+  accountId: string
+  policy: Partial<KeyPolicy>
+  by: ChangedBy
+  /** Gets the rules before the change, locked, and may throw. */
+  check?: ((before: KeyPolicy) => void) | undefined
+}
 
 /** Changes the fields in `policy` (audited), and each key in the ledger. Throws if that is unreachable: repeating updates the rest. */
 export async function changeKeyPolicy(
   database: Database,
   ledger: Ledger,
-  { accountId, policy, by }: PolicyChange,
+  { accountId, policy, by, check }: PolicyChange,
 ): Promise<'updated' | 'unknown_account'> {
   const isKnown = await database.db.transaction(async (transaction) => {
     const before = await lockAccount(transaction, accountId)
     if (!before) return false
+    check?.({ ...bothLists(before), maxKeyAgeDays: before.maxKeyAgeDays })
     const after: KeyPolicy = { ...before, ...policy }
     const { maxKeyAgeDays } = after
     await transaction

@@ -56,6 +56,12 @@ const SAMPLES: Readonly<Record<number, Sample>> = {
     message: 'This Idempotency-Key was used for another request.',
     options: { code: 'idempotency_key_reused' },
   },
+  412: {
+    kind: 'precondition_failed',
+    description: 'Somebody saved a newer version than `If-Match` names. `current` has it, and `ETag` names it.',
+    message: 'Somebody else saved a change meanwhile.',
+    options: { code: 'changed_meanwhile' },
+  },
   413: { kind: 'too_large', description: 'The body is too large.', message: 'The request body is too large.' },
   415: {
     kind: 'unsupported_media_type',

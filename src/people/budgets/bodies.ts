@@ -81,6 +81,22 @@ export function fieldOf(window: BudgetWindow): string {
   return FIELDS[window]
 }
 
+/** The limits of a budget that is shown: those of its fields that forms change. Of a key without that of the month. */
+export function limitsIn({ scope, windows }: BudgetBody): Record<string, string | null> {
+  const own = windows.filter(({ window }) => scope !== 'key' || window !== 'month')
+  return Object.fromEntries(own.map(({ window, limitUsd }) => [window, limitUsd]))
+}
+
+type LimitsBefore = Partial<Record<BudgetWindow, { limit: Nano }>>
+
+/** The same of a budget as it is stored. */
+export function limitsBefore(scope: StoredBudgetScope, limits: LimitsBefore): Record<string, string | null> {
+  const own = BUDGET_WINDOWS.filter((window) => scope !== 'key' || window !== 'month')
+  return Object.fromEntries(own.map((window) => [window, usdOf(limits[window]?.limit)]))
+}
+
+const usdOf = (limit: Nano | undefined) => (limit === undefined ? null : formatUsd(limit))
+
 export type Known = {
   limits: Partial<Record<BudgetWindow, { limit: Nano; grant: Nano; grantAt: number }>>
   spent: Record<BudgetWindow, number>

@@ -15,6 +15,7 @@ import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import type { PageRequest } from '@/db/paging'
 import { BUDGET_WINDOWS, type BudgetWindow, windowNumbers } from '@/ledger/budgets'
 import type { Ledger } from '@/ledger/ledger'
+import { expectVersion } from '@/people/version'
 import {
   type BudgetBody,
   budgetBody,
@@ -22,6 +23,7 @@ import {
   type GrantBody,
   type Known,
   type LimitsBody,
+  limitsBefore,
   readLimits,
   readUsd,
   Scope,
@@ -41,7 +43,12 @@ export const BUDGET_PARAMS = {
 }
 
 type Params = Static<ReturnType<typeof Type.Object<typeof BUDGET_PARAMS>>>
-type Context = Pick<Caller, 'viewer'> & { by: ChangedBy; deps: BudgetDeps; params: { scope: string; scopeId: string } }
+type Context = Pick<Caller, 'viewer'> & {
+  request: Request
+  by: ChangedBy
+  deps: BudgetDeps
+  params: { scope: string; scopeId: string }
+}
 
 /** Sets limits of one scope. Throws `invalid_request` and `not_found`. */
 export async function setBudget(context: Context, body: Static<typeof LimitsBody>): Promise<BudgetBody> {
@@ -52,7 +59,9 @@ export async function setBudget(context: Context, body: Static<typeof LimitsBody
   if (of.scope !== 'new_member' && body.givenToMembers)
     throw invalidRequest('Only what new members are given can be given to members.', 'givenToMembers')
   const isForMembersToo = body.givenToMembers === true
-  expectUpdated(await context.deps.budgets.change({ ...of, limits, isForMembersToo, by: context.by }))
+  const check = (before: Parameters<typeof limitsBefore>[1]) =>
+    expectVersion(context.request, limitsBefore(of.scope, before))
+  expectUpdated(await context.deps.budgets.change({ ...of, limits, isForMembersToo, by: context.by, check }))
   return await showBudget(context)
 }
 

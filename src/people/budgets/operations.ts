@@ -2,7 +2,7 @@
 import { PageQuery } from '@/console/http/pages'
 import { listOf } from '@/console/http/wire'
 import { operationsOver } from '@/people/operation'
-import { BudgetBody, GrantBody, LimitsBody } from './bodies'
+import { BudgetBody, GrantBody, LimitsBody, limitsIn } from './bodies'
 import * as budgets from './budgets'
 import { BUDGET_COMMANDS } from './commands'
 
@@ -26,6 +26,7 @@ const show = operation('budget.show', 'GET /budgets/:scope/:scopeId', 'usage.rea
   description: 'With every window, also without a limit: earlier spending counts once a limit is set.',
   names: budgets.BUDGET_PARAMS,
   gives: BudgetBody,
+  versioned: limitsIn,
   run: budgets.showBudget,
 })
 
@@ -36,6 +37,7 @@ const change = operation('budget.change', 'PUT /budgets/:scope/:scopeId', 'budge
   names: budgets.BUDGET_PARAMS,
   takes: LimitsBody,
   gives: BudgetBody,
+  versioned: limitsIn,
   commands: BUDGET_COMMANDS,
   run: budgets.setBudget,
 })

@@ -138,6 +138,13 @@ export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMon
   }
 }
 
+/** The name and the settings of a key that is shown: those of its fields that forms change. */
+export function settingsIn({ name, limits, ...others }: KeyBody): { name: string } & WireSettings {
+  const values: WireSettings = { ...others, ...limits }
+  const fields = FIELD_ROWS.map(({ wire }) => [wire, values[wire as keyof WireSettings]])
+  return { name, ...(Object.fromEntries(fields) as WireSettings) }
+}
+
 function shownSettings(key: KeyListing) {
   const settings = wireOf(key)
   const fields = (isLimit: boolean) =>

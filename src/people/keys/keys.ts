@@ -4,6 +4,7 @@ import { ceilingsOf } from '@/accounts/account-limits'
 import type { Accounts } from '@/accounts/accounts'
 import { type ApiKeys, type ChangeKeyOutcome, type KeyListing, MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
 import type { ChangedBy } from '@/accounts/audit'
+import { wireOf } from '@/accounts/key-limits'
 import type { KeyPolicy } from '@/accounts/policies/effective-limits'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Member } from '@/console/auth/viewer'
@@ -20,6 +21,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
 import type { OperationCaller } from '@/people/operation'
+import { expectVersion } from '@/people/version'
 import { type Bound, boundOfAccount, readAllowedLists } from './allowed-lists'
 import { checkFields, checkRaise, checkService, limitsOfNone, maySee } from './authority'
 import {
@@ -31,6 +33,7 @@ import {
   readKeyChanges,
   readOverlap,
 } from './bodies'
+import type { KeySettings } from './fields'
 import { KeyBudgets, keyBudgets } from './key-budgets'
 import { checkOwnAddress, readAddresses } from './key-lists'
 import { refused } from './refusals'
@@ -43,13 +46,23 @@ export type KeyDeps = GuardDeps & {
   readKeyUsage: ReadKeyUsage
   /** What holds for all keys of an account; undefined if there is no such account. */
   readKeyPolicy(accountId: string): Promise<KeyPolicy | undefined>
-  /** Changes what is named, for the next request of each of the account's keys. */
-  changeKeyPolicy(accountId: string, policy: Partial<KeyPolicy>, by: ChangedBy): Promise<unknown>
+  /** Changes what is named, for the next request of each of the account's keys. `check` gets what holds, locked, and may throw. */
+  changeKeyPolicy(
+    accountId: string,
+    policy: Partial<KeyPolicy>,
+    by: ChangedBy,
+    check: (before: KeyPolicy) => void,
+  ): Promise<unknown>
   readMemberKeyPolicy(of: { accountId: string; userId: string }): Promise<Allowed | undefined>
   /** The networks that all keys of an account may be used from; undefined if there is no such account. */
   readAddresses(accountId: string): Promise<Addresses | undefined>
   /** Changes them for the next request of each of the account's keys. */
-  changeAddresses(accountId: string, addresses: Addresses, by: ChangedBy): Promise<unknown>
+  changeAddresses(
+    accountId: string,
+    addresses: Addresses,
+    by: ChangedBy,
+    check: (before: Addresses) => void,
+  ): Promise<unknown>
 }
 
 type KeyContext = OperationCaller & { deps: KeyDeps }
@@ -130,10 +143,14 @@ export async function createKey(context: KeyContext, body: Static<typeof NewKeyB
 
 /** Renames a key and changes its limits. */
 export async function changeKey(context: OneKey, body: KeyChangesBody): Promise<KeyBody> {
-  const { deps, viewer, by, params } = context
+  const { deps, viewer, by, params, request } = context
   const present = await findOwn(context, params.id)
   const { changes, checkLimits } = await readChanges(context, body, present.createdBy, present)
-  expectUpdated(await deps.apiKeys.change(params.id, changes, viewer.accountId, by, checkLimits))
+  const check = (before: KeySettings & { name: string }) => {
+    expectVersion(request, { name: before.name, ...wireOf(before) })
+    checkLimits(before)
+  }
+  expectUpdated(await deps.apiKeys.change(params.id, changes, viewer.accountId, by, check))
   return await shownKey(context, params.id)
 }
 
@@ -238,9 +255,9 @@ export async function showPolicy({ deps, viewer }: KeyContext) {
 
 /** Changes what is named of it. */
 export async function choosePolicy(context: KeyContext, asked: Partial<KeyPolicy>) {
-  const { deps, viewer, by } = context
+  const { deps, viewer, by, request } = context
   const policy = readAllowedLists(asked, deps.catalog.current, await showPolicy(context))
-  await deps.changeKeyPolicy(viewer.accountId, policy, by)
+  await deps.changeKeyPolicy(viewer.accountId, policy, by, (before) => expectVersion(request, before))
   return await showPolicy(context)
 }
 
@@ -256,6 +273,8 @@ export async function chooseAddresses(context: KeyContext, asked: { allowedAddre
   const { deps, viewer, by, request } = context
   const addresses = readAddresses(asked.allowedAddresses)
   if (addresses) checkOwnAddress(addresses, request, deps.trustedProxyHops)
-  await deps.changeAddresses(viewer.accountId, addresses, by)
+  await deps.changeAddresses(viewer.accountId, addresses, by, (allowedAddresses) =>
+    expectVersion(request, { allowedAddresses }),
+  )
   return await showAddresses(context)
 }

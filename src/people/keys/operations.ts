@@ -1,5 +1,5 @@
 /** The operations on an account's API keys, and on what holds for all of them. */
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
 import { MAX_KEY_AGE_DAYS } from '@/accounts/policies/key-policy'
 import { PageQuery } from '@/console/http/pages'
@@ -9,7 +9,7 @@ import { orNull } from '@/lib/schemas'
 import { operationsOver } from '@/people/operation'
 import { ALLOWED_FIELDS, SHOWN_ALLOWED } from './allowed-lists'
 import { checkSwitch, checkTransfer } from './authority'
-import { KeyBody, KeyChangesBody, MAX_KEY_BODY_BYTES, NewKeyBody, RotationBody } from './bodies'
+import { KeyBody, KeyChangesBody, MAX_KEY_BODY_BYTES, NewKeyBody, RotationBody, settingsIn } from './bodies'
 import * as commands from './commands'
 import { AllowedAddresses } from './key-lists'
 import * as keys from './keys'
@@ -46,6 +46,7 @@ const show = operation('key.show', 'GET /keys/:id', 'usage.read', 'keys:read', {
   summary: 'Get an API key and its usage',
   description: 'With the latest 30 days, by day (UTC), and the budgets that bind it.',
   gives: keys.KeyDetail,
+  versioned: ({ item }) => settingsIn(item),
   run: keys.showKey,
 })
 
@@ -58,6 +59,7 @@ const change = operation('key.change', 'PATCH /keys/:id', 'keys.change', 'keys:w
   takes: KeyChangesBody,
   maxBodyBytes: MAX_KEY_BODY_BYTES,
   gives: KeyBody,
+  versioned: settingsIn,
   commands: commands.CHANGE_COMMANDS,
   run: keys.changeKey,
 })
@@ -137,6 +139,7 @@ const policy = operation('account.key_policy.show', 'GET /key-policy', 'usage.re
   description:
     'A key may be narrower: only models and providers in both lists are allowed, and the earlier end applies.',
   gives: Policy,
+  versioned: (given) => given,
   run: keys.showPolicy,
 })
 
@@ -148,6 +151,7 @@ const changePolicy = operation('account.key_policy', 'PUT /key-policy', 'limits.
   takes: exactly({ ...ALLOWED_FIELDS, maxKeyAgeDays: Type.Optional(Days) }, { minProperties: 1 }),
   maxBodyBytes: MAX_KEY_BODY_BYTES,
   gives: Policy,
+  versioned: (given) => given,
   run: keys.choosePolicy,
 })
 
@@ -156,10 +160,13 @@ const Addresses = Type.Object({
   ownAddress: Type.String({ description: 'The address of this request' }),
 })
 
+const listIn = ({ allowedAddresses }: Static<typeof Addresses>) => ({ allowedAddresses })
+
 const addresses = operation('account.addresses.show', 'GET /allowed-addresses', 'limits.raise', undefined, {
   summary: "Get the addresses from which the account's keys may be used",
   description: 'If a key has a list too, a request must come from an address in both lists.',
   gives: Addresses,
+  versioned: listIn,
   run: keys.showAddresses,
 })
 
@@ -170,6 +177,7 @@ const changeAddresses = operation('account.addresses', 'PUT /allowed-addresses',
     '`address_not_allowed`) before anything is reserved. A list without the address of who saves it is refused (400).',
   takes: exactly({ allowedAddresses: AllowedAddresses }),
   gives: Addresses,
+  versioned: listIn,
   commands: [commands.ADDRESSES_COMMAND],
   run: keys.chooseAddresses,
 })

@@ -183,8 +183,8 @@ export async function readUsage({ deps, params, request }: OnAccount) {
 
 /** Sets a budget of a key. */
 export async function setKeyBudget(call: OperatorCall<':accountId/:id'>, body: Parameters<typeof setBudget>[1]) {
-  const { deps, viewer, by, params } = call
-  return await setBudget({ deps, viewer, by, params: { scope: 'key', scopeId: params.id } }, body)
+  const { deps, viewer, by, params, request } = call
+  return await setBudget({ deps, viewer, by, request, params: { scope: 'key', scopeId: params.id } }, body)
 }
 
 export const OrderQuery = Type.Object({

@@ -9,12 +9,18 @@ import type { GuardDeps } from '@/console/http/guard'
 import { exactly } from '@/console/http/wire'
 import { refused } from '@/people/keys/refusals'
 import { operationsOver } from '@/people/operation'
+import { expectVersion } from '@/people/version'
 import { type ChosenSettings, SETTING_ROWS, type Settings } from './fields'
 
 /** What operations on settings work with. */
 export type SettingDeps = GuardDeps & {
   readAccountSettings(accountId: string): Promise<Settings | undefined>
-  changeAccountSettings(accountId: string, chosen: ChosenSettings, by: ChangedBy): Promise<unknown>
+  changeAccountSettings(
+    accountId: string,
+    chosen: ChosenSettings,
+    by: ChangedBy,
+    check: (before: Settings) => void,
+  ): Promise<unknown>
 }
 
 const operation = operationsOver<SettingDeps>()
@@ -27,6 +33,7 @@ const show = operation('account.member_policy.show', 'GET /member-policy', 'memb
   summary: 'What holds for members',
   description: 'Beyond what their roles allow.',
   gives: SettingsBody,
+  versioned: (given) => given,
   run: ({ deps, viewer }) => shown(deps, viewer.accountId),
 })
 
@@ -35,6 +42,7 @@ const change = operation('account.member_policy', 'PUT /member-policy', 'members
   description: 'What is left out stays. From the next request of each on, and for reports by keys of theirs.',
   takes: exactly(Type.Partial(SettingsBody).properties, { minProperties: 1 }),
   gives: SettingsBody,
+  versioned: (given) => given,
   commands: [
     {
       words: 'account member-policy',
@@ -58,8 +66,8 @@ const change = operation('account.member_policy', 'PUT /member-policy', 'members
       },
     } satisfies Command,
   ],
-  async run({ deps, viewer: { accountId }, by }, chosen) {
-    await deps.changeAccountSettings(accountId, chosen, by)
+  async run({ deps, viewer: { accountId }, by, request }, chosen) {
+    await deps.changeAccountSettings(accountId, chosen, by, (before) => expectVersion(request, before))
     return await shown(deps, accountId)
   },
 })

@@ -17,6 +17,7 @@ type RouteHooks = {
   response?: TSchema
   query?: TSchema
   params?: TSchema
+  headers?: TSchema
   detail?: { summary?: string; description?: string }
 }
 
@@ -41,7 +42,7 @@ type DocumentedOperation = {
 /** The documentation of an operation that `route` performs. */
 export function documentOperation(
   { method, scope, tag = 'Management', parameters = [] }: DocumentedOperation,
-  { body, response, query, params, detail }: RouteHooks,
+  { body, response, query, params, headers, detail }: RouteHooks,
 ): DocumentDecoration {
   return operation({
     tag,
@@ -50,17 +51,18 @@ export function documentOperation(
     parameters: [
       ...parametersOf('path', params).filter(({ name }) => tag === 'Operator' || name !== 'accountId'),
       ...parametersOf('query', query),
+      ...parametersOf('header', headers),
       ...parameters,
       ...(method === 'GET' ? [] : [IDEMPOTENCY_PARAMETER]),
     ],
     // A body without required fields is not documented.
     ...(body && body !== NoFields && { requestSchema: body }),
     ...(response && { responseSchema: JSON.parse(JSON.stringify(response), withoutClosing) }),
-    errors: method === 'GET' ? READS : WRITES,
+    errors: [...(method === 'GET' ? READS : WRITES), ...(headers ? [412] : [])],
   })
 }
 
-function parametersOf(place: 'path' | 'query', schema: TSchema | undefined): Parameter[] {
+function parametersOf(place: 'path' | 'query' | 'header', schema: TSchema | undefined): Parameter[] {
   const properties: Record<string, TSchema> = schema?.properties ?? {}
   return Object.entries(properties).map(([name, { description, ...own }]) => ({
     ...{ name, in: place, schema: own as unknown as JsonObject },

@@ -116,7 +116,7 @@ async function readBody(
   return bytes
 }
 
-/** The request for the dashboard's route, with only those headers that name its origin. */
+/** The request for the dashboard's route, with only those headers that name its origin and the version it began with. */
 function inDashboard(
   { method, path }: ManagementOperation,
   request: Request,
@@ -128,8 +128,10 @@ function inDashboard(
   const query = queryOf(request.url)
   const place = ACCOUNT_PREFIX.replace(':accountId', accountId) + pathOf(request.url).slice(PREFIX.length)
   const headers = new Headers()
-  const forwarded = request.headers.get('x-forwarded-for')
-  if (forwarded !== null) headers.set('x-forwarded-for', forwarded)
+  for (const name of ['x-forwarded-for', 'if-match']) {
+    const value = request.headers.get(name)
+    if (value !== null) headers.set(name, value)
+  }
   if (body) {
     headers.set('content-type', 'application/json')
     headers.set('content-length', String(body.length))

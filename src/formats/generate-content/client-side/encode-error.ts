@@ -33,6 +33,7 @@ const STATUS_WORDS: Record<ErrorKind, string> = {
   method_not_allowed: 'UNIMPLEMENTED',
   conflict: 'ABORTED',
   gone: 'NOT_FOUND',
+  precondition_failed: 'FAILED_PRECONDITION',
   too_large: 'INVALID_ARGUMENT',
   context_length_exceeded: 'INVALID_ARGUMENT',
   unsupported_media_type: 'INVALID_ARGUMENT',

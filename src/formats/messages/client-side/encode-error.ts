@@ -13,6 +13,7 @@ const TYPE_OF_KIND: Record<ErrorKind, string> = {
   method_not_allowed: 'invalid_request_error',
   conflict: 'conflict_error',
   gone: 'invalid_request_error',
+  precondition_failed: 'invalid_request_error',
   too_large: 'request_too_large',
   context_length_exceeded: 'invalid_request_error',
   unsupported_media_type: 'invalid_request_error',

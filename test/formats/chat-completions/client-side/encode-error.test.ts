@@ -14,6 +14,7 @@ describe('an error of ours', () => {
     ['method_not_allowed', 405, 'invalid_request_error', null],
     ['conflict', 409, 'invalid_request_error', null],
     ['gone', 410, 'invalid_request_error', null],
+    ['precondition_failed', 412, 'invalid_request_error', null],
     ['too_large', 413, 'invalid_request_error', null],
     ['context_length_exceeded', 400, 'invalid_request_error', 'context_length_exceeded'],
     ['unsupported_media_type', 415, 'invalid_request_error', null],

@@ -15,6 +15,7 @@ describe('our errors', () => {
     ['method_not_allowed', 405, 'invalid_request_error'],
     ['conflict', 409, 'conflict_error'],
     ['gone', 410, 'invalid_request_error'],
+    ['precondition_failed', 412, 'invalid_request_error'],
     ['too_large', 413, 'request_too_large'],
     ['unsupported_media_type', 415, 'invalid_request_error'],
     ['rate_limited', 429, 'rate_limit_error'],

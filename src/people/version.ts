@@ -1,0 +1,55 @@
+/** Versions of what several people may change: a change that names the version it began with doesn't overwrite a newer one. */
+import { Type } from '@sinclair/typebox'
+import { GatewayError } from '@/chat/error'
+import { sha256Hex } from '@/lib/ids'
+import type { JsonObject } from '@/lib/json'
+
+const VERSION_CHARS = 16
+
+/** The header of a change that names the version it began with. */
+export const IF_MATCH = {
+  'if-match': Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: '`ETag` of the answer that the change began with: a newer version is not overwritten (412)',
+    }),
+  ),
+}
+
+/** An ETag for these fields, whatever their order. */
+export function versionOf(fields: object): string {
+  const sorted = Object.entries(fields).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return `"${sha256Hex(JSON.stringify(sorted)).slice(0, VERSION_CHARS)}"`
+}
+
+/** For a change whose `request` began with other fields than those that are there now. */
+class NewerVersion extends GatewayError {
+  constructor(headers?: { etag: string }, current?: JsonObject) {
+    super('precondition_failed', 'Somebody else saved a change meanwhile.', {
+      code: 'changed_meanwhile',
+      ...(headers && { headers }),
+      ...(current && { details: { current } }),
+    })
+  }
+}
+
+/** Call it with the fields before the change, locked. Throws `precondition_failed` if `If-Match` names another version of them. */
+export function expectVersion(request: Request, fields: object): void {
+  const named = request.headers.get('if-match')
+  if (named === null || named.trim() === '*') return
+  if (!named.split(',').some((one) => one.trim() === versionOf(fields))) throw new NewerVersion()
+}
+
+/** Runs a change. If it meets a newer version, its error has what `read` gives now, and the version of that. */
+export async function withCurrent<Result>(
+  change: () => Promise<Result>,
+  read: () => Promise<{ current: object; etag: string }>,
+): Promise<Result> {
+  try {
+    return await change()
+  } catch (error) {
+    if (!(error instanceof NewerVersion)) throw error
+    const { current, etag } = await read()
+    throw new NewerVersion({ etag }, current as JsonObject)
+  }
+}
