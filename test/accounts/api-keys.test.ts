@@ -39,7 +39,7 @@ describe('an API key', () => {
     expect(await fixture.apiKeys.create({ accountId: 'acct_none', name: 'x' })).toEqual({ kind: 'unknown_account' })
   })
 
-  test('API keys are listed newest first, with limits and first and last characters, without deleted ones', async () => {
+  test('API keys are listed newest first, with limits and first and last characters; deleted keys are omitted', async () => {
     const first = await createKey()
     const limits = {
       requestsPerMinute: 5,
@@ -93,7 +93,7 @@ describe('an API key', () => {
     expect((await fixture.apiKeys.list(accountId))[0]?.status).toBe('active')
   })
 
-  test('concurrent changes of a key end in one state everywhere', async () => {
+  test('concurrent changes of a key give the same final state on every gateway', async () => {
     const { keyId } = await createKey()
     const { apiKeys } = fixture
     await Promise.all(
@@ -103,7 +103,7 @@ describe('an API key', () => {
     expect((await fixture.ledger.readKey({ accountId, keyId }))?.status).toBe(listed?.status)
   })
 
-  test('a change that the ledger did not get fails with an error, and repeating the call repairs it', async () => {
+  test('a key change that the ledger missed fails with an error; repeating the call updates the ledger', async () => {
     const { keyId } = await createKey()
     await fixture.ledger.readKey({ accountId, keyId })
     let isDown = true
@@ -123,7 +123,7 @@ describe('an API key', () => {
 })
 
 describe('identify', () => {
-  test('identify finds a key in memory, ledger or history, and adds it where it is missing', async () => {
+  test('identify finds a key in memory, ledger or history, and copies it to the places where it is missing', async () => {
     const { keyId, key } = await createKey()
     const payer = { accountId, keyId }
     await fixture.ledger.forgetKeyHash(hashKey(key))
@@ -153,7 +153,7 @@ describe('identify', () => {
     expect(await identify('')).toBeUndefined()
   })
 
-  test('identify does not find unknown or deleted keys, and does not cache that', async () => {
+  test('identify does not find unknown or deleted keys, and does not cache the result', async () => {
     const identify = createIdentify(fixture.database, fixture.ledger, SERVICE)
     const { keyId, key } = await createKey()
     await fixture.apiKeys.delete(keyId)

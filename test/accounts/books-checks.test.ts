@@ -135,7 +135,7 @@ test.each<[string, string, string]>([
   expect(days).toContain(found.slice(0, 'yyyy-mm-dd'.length))
 })
 
-test('ledger check finds nothing in books that are whole', async () => {
+test('ledger check finds no fault in correct books', async () => {
   expect(await world.check()).not.toContainEqual(
     expect.objectContaining({ kind: expect.stringMatching(/entry|purchase|order|daily/) }),
   )

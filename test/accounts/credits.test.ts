@@ -44,7 +44,7 @@ describe('addCredit', () => {
     expect(await balances()).toEqual({ ledger: TEN, history: TEN, entries: 1, pending: 0 })
   })
 
-  test('a reference declared unique credits the first account only', async () => {
+  test('a reference that is declared unique can credit only one account', async () => {
     const others = await Promise.all(Array.from({ length: 5 }, () => createTestAccount(fixture)))
     const credit = { amount: TEN, reference: 'wire 7', isUnique: true }
     const outcomes = await Promise.all(others.map((id) => fixture.credits.addCredit({ ...credit, accountId: id })))
@@ -81,7 +81,7 @@ describe('addCredit', () => {
     expect(await balances()).toEqual({ ledger: MAX_NANO, history: MAX_NANO, entries: 1, pending: 0 })
   })
 
-  test('addCredit never doubles a credit that a load already included', async () => {
+  test('addCredit adds once, even if loading the account already included the credit', async () => {
     const quiet = createCredits(fixture.database, {
       ...fixture.ledger,
       credit: () => Promise.reject(new Error('down')),
@@ -133,7 +133,7 @@ describe('the outbox', () => {
     expect(await balances()).toEqual({ ledger: 210, history: 210, entries: 30, pending: 0 })
   })
 
-  test('the credit outbox sends again, which restores credits after the store went back in time', async () => {
+  test('the credit outbox sends credits again after Redis lost its latest writes', async () => {
     await fixture.credits.addCredit({ accountId, amount: TEN, reference: 'lost' })
     const entry = await fixture.database.sql`SELECT id FROM ledger_entries WHERE account_id = ${accountId}`
     await fixture.redis.srem(creditedName(accountId), entry[0]?.id)

@@ -90,7 +90,7 @@ describe('the history of an account', () => {
     expect(settled).toEqual(records.slice(0, 2).map(({ holdId }) => holdId))
   })
 
-  test('thousands of records are found without table statistics, within the time limit', async () => {
+  test('records are found within the time limit among thousands, without table statistics', async () => {
     const { history, database } = fixture
     const accountId = await createTestAccount(fixture)
     const records = Array.from({ length: 6_000 }, () => usageRecord({ accountId }))
@@ -101,7 +101,7 @@ describe('the history of an account', () => {
     expect(await history.settledHoldIds(ids)).toEqual(ids)
   })
 
-  test('all accounts are paged through once', async () => {
+  test('paging through all accounts gives each account once', async () => {
     const { history, database } = fixture
     for (let index = 0; index < 5; index++) await createTestAccount(fixture)
     const seen: string[] = []

@@ -34,13 +34,13 @@ function audit(): Promise<Entry[]> {
     WHERE account_id = ${accountId} AND action LIKE 'key.%' ORDER BY seq` as Promise<Entry[]>
 }
 
-describe('a change', () => {
+describe('a change of a key', () => {
   const LIMITS = {
     ...{ requestsPerMinute: 7, tokensPerMinute: 900, concurrency: 2, monthlyBudget: nano(5_500_000_000) },
     ...{ expiresAtMs: 4_000_000_000_000, allowedModels: ['svc/alpha', 'svc/beta'], allowedProviders: ['east'] },
   }
 
-  test('changed limits reach history and ledger; limits not named stay', async () => {
+  test('changed limits are in history and ledger; other limits stay', async () => {
     const keyId = await createKey({ concurrency: 9 })
     const payer = { accountId, keyId }
     await fixture.ledger.readKey(payer)
@@ -55,7 +55,7 @@ describe('a change', () => {
     expect(await fixture.ledger.readKey(payer)).toMatchObject({ ...none, concurrency: 9, tokensPerMinute: 900 })
   })
 
-  test('changing the name changes nothing else', async () => {
+  test('renaming a key changes no limit', async () => {
     const keyId = await createKey(LIMITS)
     await fixture.apiKeys.change(keyId, { name: 'second' }, accountId, BY)
     expect(await fixture.apiKeys.find(accountId, keyId)).toMatchObject({ ...LIMITS, name: 'second' })
@@ -72,7 +72,7 @@ describe('a change', () => {
     expect(await apiKeys.find(accountId, keyId)).toBeUndefined()
   })
 
-  test('an empty change, or one out of range, changes nothing', async () => {
+  test('a key change without fields, or with a limit out of range, changes nothing', async () => {
     const keyId = await createKey(LIMITS)
     expect(await fixture.apiKeys.change(keyId, {}, accountId, BY)).toEqual({ kind: 'updated', status: 'active' })
     for (const limit of [0, -1, 1.5, 3_000_000_000]) {
@@ -82,7 +82,7 @@ describe('a change', () => {
     expect((await audit()).map(({ action }) => action)).toEqual(['key.create'])
   })
 
-  test('concurrent changes of one key end in the same limits everywhere', async () => {
+  test('concurrent changes of one key give the same limits in history and ledger', async () => {
     const keyId = await createKey()
     const { apiKeys, ledger } = fixture
     await Promise.all(
@@ -92,7 +92,7 @@ describe('a change', () => {
     expect((await ledger.readKey({ accountId, keyId }))?.requestsPerMinute).toBe(kept?.requestsPerMinute as number)
   })
 
-  test('a change that the ledger did not get fails with an error, and repeating the call repairs it', async () => {
+  test('a key change that the ledger missed fails with an error; repeating the call updates the ledger', async () => {
     const keyId = await createKey()
     await fixture.ledger.readKey({ accountId, keyId })
     let isDown = true
@@ -110,7 +110,7 @@ describe('a change', () => {
 })
 
 describe('the audit log', () => {
-  test('the audit log has each change with the former values, without the key itself', async () => {
+  test('the audit log has each key change with the former values, but not the key’s text', async () => {
     const { apiKeys, database } = fixture
     const created = await apiKeys.create({ accountId, name: 'first', monthlyBudget: nano(1_500_000_000) }, BY)
     if (created.kind !== 'created') throw new Error(created.kind)
@@ -164,7 +164,7 @@ describe('an account', () => {
   })
 })
 
-describe('the key of the playground', () => {
+describe('the playground key', () => {
   test('concurrent requests create one playground key, and its text is stored nowhere', async () => {
     const { apiKeys, database, ledger } = fixture
     const other = createApiKeys(database, ledger, SERVICE)

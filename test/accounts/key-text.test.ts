@@ -5,7 +5,7 @@ import { generateKey, hashKey, isWellFormedKey, keyHint } from '@/accounts/key-t
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-describe('the text of a key', () => {
+describe('a key’s text', () => {
   test('a key text has the service name, thirty characters and a checksum of six', () => {
     expect(generateKey('svc')).toMatch(/^svc-[0-9A-Za-z]{36}$/)
     expect(generateKey('acme-ai')).toMatch(/^acme-ai-[0-9A-Za-z]{36}$/)
@@ -15,7 +15,7 @@ describe('the text of a key', () => {
     expect(isWellFormedKey(`svc-${'0'.repeat(30)}${expectedChecksum('0'.repeat(30))}`, 'svc')).toBe(true)
   })
 
-  test('a key text is accepted by its own service only', () => {
+  test('a key’s text is accepted only by the service that made it', () => {
     const key = generateKey('svc')
     expect(isWellFormedKey(key, 'svc')).toBe(true)
     expect(isWellFormedKey(key, 'sv')).toBe(false)
@@ -65,7 +65,7 @@ describe('the text of a key', () => {
     expect(hashKey(first)).not.toBe(hashKey(second))
   })
 
-  test('the shown part is eight characters at the start and four at the end', () => {
+  test('the shown part of a key is its first eight and last four characters', () => {
     const key = generateKey('svc')
     expect(keyHint(key)).toEqual({ prefix: key.slice(0, 8), lastFour: key.slice(-4) })
   })

@@ -63,7 +63,7 @@ describe('a key', () => {
     expect(await transfer(people.admin.userId)).toEqual({ kind: 'deleted' })
   })
 
-  test('the key of a departed member can only be activated for another member', async () => {
+  test('if a key’s member has left, the key can only be activated for another member', async () => {
     const { accountId, people } = organisation
     const { userId } = people.developer
     await fixture.apiKeys.deactivate(keyId, accountId)

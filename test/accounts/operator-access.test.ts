@@ -36,7 +36,7 @@ async function openSession(userId: string): Promise<void> {
     VALUES (${id}, ${id}, ${userId}, now() + interval '1 day')`
 }
 
-describe('the administrator of the environment', () => {
+describe('the administrator from ADMIN_EMAIL', () => {
   test('ADMIN_EMAIL creates its administrator once; unchanged settings keep sessions and password', async () => {
     const email = newEmail()
     await upsertAdministrator(database, email, FIRST)
@@ -60,7 +60,7 @@ describe('the administrator of the environment', () => {
     expect(entry?.details).toEqual({ email, role: 'admin', isPasswordNew: true })
   })
 
-  test('a member named by ADMIN_EMAIL becomes administrator and loses former sessions', async () => {
+  test('a member whose address is in ADMIN_EMAIL becomes administrator and loses former sessions', async () => {
     const email = newEmail()
     const created = await createUser(database, { email, password: FIRST })
     if (created.kind !== 'created') throw new Error(created.kind)
@@ -74,7 +74,7 @@ describe('the administrator of the environment', () => {
   })
 })
 
-test('a failed change leaves neither the change nor its audit entry', async () => {
+test('if a change of a person fails, its audit entry is not written either', async () => {
   const email = newEmail()
   await createUser(database, { email, password: FIRST })
   const before = await stateOf(email)

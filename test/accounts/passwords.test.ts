@@ -18,14 +18,14 @@ describe('a password hash', () => {
     expect(await verifyPassword(password, hash)).toBe(false)
   })
 
-  test('a password hash does not depend on the keyboard’s Unicode form', async () => {
+  test('a password hash does not depend on the Unicode form that the keyboard sends', async () => {
     const hash = await hashPassword('Passwörter für alle'.normalize('NFD'))
     expect(await verifyPassword('Passwörter für alle'.normalize('NFC'), hash)).toBe(true)
   })
 })
 
 describe('a flood of passwords', () => {
-  test('S15: the queue for hashing has a limit; later requests are refused, and the queue continues', async () => {
+  test('S15: the queue for password hashing is limited; further requests are refused, and queued ones continue', async () => {
     const results = await Promise.allSettled(Array.from({ length: 210 }, () => hashPassword('correct horse')))
     const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
     expect(refused).toHaveLength(7)

@@ -89,14 +89,14 @@ describe('reconcileHistory', () => {
     expect((await reconcileHistory(fixture.database, 'records')).violations).toEqual([])
   })
 
-  test('a violation has the account and the figures', async () => {
+  test('a reported violation names the account and both figures', async () => {
     await fixture.database.sql`UPDATE accounts SET balance_nano = 5`
     const { violations } = await reconcileHistory(fixture.database, 'sums')
     const detail = 'balance 5, spent 78; credits 1000, charges 78'
     expect(violations).toEqual([{ kind: 'history_balance_differs', accountId, detail }])
   })
 
-  test('a charge that can be booked from a dead letter is not a violation', async () => {
+  test('a charge in a dead letter that can still be booked is no violation', async () => {
     await fixture.database.sql`INSERT INTO dead_letters (stream, entry_id, payload, error, is_booked)
       VALUES ('s', '1-0', '[]', 'torn', true)`
     expect((await reconcileHistory(fixture.database, 'records')).violations).toEqual([])

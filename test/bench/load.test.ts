@@ -25,7 +25,7 @@ function shot(format: WireFormat, model: string): Shot {
 }
 
 describe('a closed loop', () => {
-  test.each(FORMATS)('a closed loop counts the answers in %s', async (format) => {
+  test.each(FORMATS)('a closed loop of requests counts the answers in %s', async (format) => {
     // Long enough that a busy machine answers some connection twice.
     const job = { kind: 'closed', shot: shot(format, 'json'), connections: 4, durationMs: 2_000, rampMs: 0 } as const
     const { answered, failures, latency, chunks } = await client.run(job)
@@ -36,7 +36,7 @@ describe('a closed loop', () => {
     expect(latency.worst).toBeGreaterThanOrEqual(latency.p99)
   })
 
-  test.each(FORMATS)('a closed loop counts the pieces of streams in %s', async (format) => {
+  test.each(FORMATS)('a closed loop of requests counts the chunks of streams in %s', async (format) => {
     const keys = Array.from({ length: 3 }, () => '')
     const job = {
       kind: 'once',
@@ -51,14 +51,14 @@ describe('a closed loop', () => {
     expect(chunkDelay.worst).toBeGreaterThan(0)
   })
 
-  test('a closed loop reads open streams to their end when the time is up', async () => {
+  test('a closed loop of requests reads open streams to their end when the time is up', async () => {
     const long = shot('messages', 'stream-100-10')
     const job = { kind: 'closed', shot: long, connections: 4, durationMs: 50, rampMs: 0 } as const
     const { answered, failures, chunks } = await client.run(job)
     expect({ answered, failures, chunks }).toEqual({ answered: 4, failures: {}, chunks: 400 })
   })
 
-  test('an answer with fewer pieces does not count', async () => {
+  test('the load generator does not count an answer with too few chunks', async () => {
     const longer = { ...shot('messages', 'stream-5-2'), pieces: 6 }
     const { answered, failures } = await client.run({
       kind: 'closed',
@@ -71,7 +71,7 @@ describe('a closed loop', () => {
     expect(failures['cut short']).toBeGreaterThan(0)
   })
 
-  test('a closed loop reports what fails', async () => {
+  test('a closed loop of requests reports failed answers', async () => {
     const closedPort = { ...shot('messages', 'json'), port: 1 }
     const job = { kind: 'closed', shot: closedPort, connections: 1, durationMs: 50, rampMs: 0 } as const
     const { answered, failures } = await client.run(job)
@@ -80,7 +80,7 @@ describe('a closed loop', () => {
   })
 })
 
-test('each connection of a loop is one socket, closed at the end', async () => {
+test('the load generator uses one socket per connection, and closes it at the end', async () => {
   const opened = new Set<object>()
   let open = 0
   const server = Bun.listen<undefined>({
@@ -103,14 +103,14 @@ test('each connection of a loop is one socket, closed at the end', async () => {
   server.stop(true)
 })
 
-test('an open loop sends at its rate', async () => {
+test('an open loop sends requests at its configured rate', async () => {
   const job = { kind: 'open', shot: shot('messages', 'json'), ratePerSecond: 200, durationMs: 500 } as const
   const { answered, failures } = await client.run(job)
   expect(failures).toEqual({})
   expect(answered).toBe(100)
 })
 
-test('held streams are open at the same time', async () => {
+test('the load generator holds streams open at the same time', async () => {
   const job = {
     kind: 'held',
     shot: shot('messages', 'stream-1000-50'),
@@ -126,7 +126,7 @@ test('held streams are open at the same time', async () => {
   expect(chunks).toBeGreaterThan(100)
 })
 
-test('clients that stop reading are open at the same time, having read the beginning only', async () => {
+test('clients that stop reading are open at the same time, each after reading only the beginning', async () => {
   const job = { kind: 'stopped', shot: shot('messages', 'flood-8000'), connections: 64, durationMs: 50 } as const
   let open = 0
   const { answered, failures } = await client.run(job, (count) => {

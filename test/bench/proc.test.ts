@@ -12,8 +12,8 @@ import { parseOpenFileLimit } from '@bench/scenarios/open-streams'
 import { parseBusy } from '@bench/world/noise'
 import { until } from '@test/support/until'
 
-describe('the texts of /proc', () => {
-  test('a parent process is found behind any process name', () => {
+describe('reading /proc', () => {
+  test('the parent of a process is found, whatever characters the process name has', () => {
     expect(parseParent('42 (bun) S 7 42 42 0 -1')).toBe(7)
     expect(parseParent('42 (a) b) (c) R 9 1 1')).toBe(9)
     expect(parseParent('')).toBeUndefined()
@@ -44,7 +44,7 @@ describe('process trees', () => {
     expect(descendants([], parents)).toEqual([])
   })
 
-  test('time is summed over threads, with new threads from zero and ended ones omitted', () => {
+  test('processor time is summed over threads; new threads count from zero, ended ones are omitted', () => {
     const reading = (threads: Record<string, number>) => ({
       nanosecondsByThread: new Map(Object.entries(threads)),
       residentBytes: 0,
@@ -52,7 +52,7 @@ describe('process trees', () => {
     expect(microsecondsBetween(reading({ a: 5_000, gone: 9_000 }), reading({ a: 7_000, new: 1_000 }))).toBe(3)
   })
 
-  test('the work of a grandchild is counted', async () => {
+  test('the processor time of a grandchild process is counted', async () => {
     const work = 'let sum = 0; for (;;) sum += Math.sqrt(sum + 1)'
     const child = Bun.spawn(['bash', '-c', `${process.execPath} -e "${work}"; true`], {
       stdio: ['ignore', 'ignore', 'ignore'],

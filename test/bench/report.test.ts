@@ -30,14 +30,14 @@ function results(ourMicroseconds: number[], bareMicroseconds: number[]): Results
 const standing = (of: Results, id: string) => standings(of).find(({ goal }) => goal.id === id)
 
 describe('goals', () => {
-  test('goals are ratios of the same round', () => {
+  test('a benchmark goal is a ratio within the same round', () => {
     const reached = standing(results([60, 600, 66], [30, 300, 30]), 'cpu-json')
     expect(reached?.spread).toEqual({ median: 2, low: 2, high: 2.2, rounds: 3 })
     expect(reached?.isReached).toBe(true)
     expect(standing(results([400], [30]), 'cpu-json')?.isReached).toBe(false)
   })
 
-  test('goals show the floor as the same ratio', () => {
+  test('a benchmark goal also shows the ratio of the lean server', () => {
     const of = results([60], [30])
     addRound(of.rows, 'json-64', 'lean', { cpuMicroseconds: 45, redisMicroseconds: 9 })
     expect(standing(of, 'cpu-json')?.floor?.median).toBe(1.5)
@@ -45,14 +45,14 @@ describe('goals', () => {
     expect(standing(of, 'prompt-100k')?.floor).toBeUndefined()
   })
 
-  test('goals say why they could not be measured', () => {
+  test('a benchmark goal that was not measured says why', () => {
     const of = results([60], [30])
     expect(standing(of, 'rate-bifrost')?.why).toBe('Bifrost took no part')
     expect(standing(of, 'second-process')?.why).toBe('svc-gateway × 2 was not part of this run')
     expect(standing(of, 'idle-cpu')?.why).toBe('idle was not part of this run')
   })
 
-  test('goals have ids of their own', () => {
+  test('benchmark goals have unique ids', () => {
     expect(new Set(GOALS.map(({ id }) => id)).size).toBe(GOALS.length)
   })
 })
@@ -60,7 +60,7 @@ describe('goals', () => {
 describe('the comparison with an earlier run', () => {
   const baseline = baselineOf(standings(results([60], [20])), { at: '', processor: '', bun: '' })
 
-  test('the comparison finds what became worse by more than the noise', () => {
+  test('the comparison finds figures that became worse by more than the noise', () => {
     const outcome = (ours: number) => compare(baseline, standings(results([ours], [20])))[0]?.isWorse
     expect(baseline.medians['cpu-json']).toBe(3)
     expect(outcome(74)).toBe(false)
@@ -79,20 +79,20 @@ describe('the report', () => {
   const of = results([60, 70, 65], [30, 30, 30])
   const markdown = markdownOf(of, standings(of))
 
-  test('the report has medians with their spread, and the servers that did not take part', () => {
+  test('the benchmark report has medians with their spread, and lists servers that did not take part', () => {
     expect(markdown).toContain('| svc-gateway | 65.0 (60.0–70.0) |')
     expect(markdown).toContain('| Bifrost | took no part: not / here |')
     expect(markdown).toContain('not measured: Bifrost took no part')
   })
 
-  test('the tables of scenarios are not in the docs', () => {
+  test('the docs omit the tables of scenarios', () => {
     expect(markdown).toContain('| JSON | CPU µs |')
     const published = publishedOf(of, standings(of))
     expect(published).not.toContain('| JSON | CPU µs |')
     expect(published).toContain('| goal | measured |')
   })
 
-  test('the report compares two checkouts by thread', () => {
+  test('the benchmark report compares two checkouts by thread', () => {
     const two = results([60, 90], [30, 30])
     for (const cpuMicroseconds of [80, 90]) addRound(two.rows, 'json-64', AGAINST, { cpuMicroseconds })
     addThreads(two.threads, 'json-64', OURS, { 'HTTP Client': 20, idle: 0.1 })
@@ -103,7 +103,7 @@ describe('the report', () => {
     expect(text).not.toContain('thread idle')
   })
 
-  test('the report draws servers that have the figure, and nothing without a comparison', () => {
+  test('the benchmark report draws only servers with a figure, and no plot without a comparison', () => {
     const [plot] = PLOTS.filter(({ scenario, figure }) => scenario === 'json-64' && figure === 'cpuMicroseconds')
     const drawing = plot && drawPlot(of, plot)
     expect(drawing?.match(/<rect /g)).toHaveLength(3)
@@ -123,21 +123,21 @@ describe('the report', () => {
     ])
   })
 
-  test('the report has a short form with a row for each that took part', () => {
+  test('the short benchmark report has a row for each server that took part', () => {
     const summary = summaryOf(of)
     expect(summary).toContain('| svc-gateway | – | 65.0 | – |')
     expect(summary).not.toContain('| Bifrost |')
     expect(summary).toContain('Took no part: Bifrost.')
   })
 
-  test('the report replaces the text between its marks, and refuses a page without them', () => {
+  test('the benchmark report replaces the text between its marks, and refuses a page without marks', () => {
     const page = 'a\n<!-- bench: begin -->\nold\n<!-- bench: end -->\nb'
     expect(between(page, 'bench', 'new')).toBe('a\n<!-- bench: begin -->\nnew\n<!-- bench: end -->\nb')
     expect(() => between('a', 'bench', 'new')).toThrow('lacks')
   })
 })
 
-test('a scenario with a failed answer of the gateway is named', () => {
+test('the report names a scenario in which the gateway failed to answer', () => {
   const rows: Row[] = []
   addRound(rows, 'whole', OURS, { failedShare: 0 })
   addRound(rows, 'cut', OURS, { failedShare: 0 })

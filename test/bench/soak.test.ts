@@ -35,7 +35,7 @@ function send(model: string, manner: Manner = READ) {
   return client.send(request as Buffer, manner)
 }
 
-describe('clients and the faults of the upstream', () => {
+describe('soak clients under faults of the upstream', () => {
   test.each<[string, number, string]>([
     ['json', 200, 'whole'],
     ['stream-3-5', 200, 'whole'],
@@ -43,7 +43,7 @@ describe('clients and the faults of the upstream', () => {
     ['status-503', 503, 'whole'],
     ['broken-2-5', 200, 'closed'],
     ['reset', 0, 'unreachable'],
-  ])('a reader of %s sees status %d and how it ended: %s', async (model, status, how) => {
+  ])('a soak client %s sees status %d and this ending: %s', async (model, status, how) => {
     expect(await send(model)).toEqual({ status, how } as Awaited<ReturnType<typeof send>>)
   })
 
@@ -51,18 +51,18 @@ describe('clients and the faults of the upstream', () => {
     { kind: 'leave', afterMs: 30, how: 'close' },
     { kind: 'leave', afterMs: 30, how: 'reset' },
     { kind: 'stop', restMs: 30, how: 'reset' },
-  ])('a client that goes away has left: %p', async (manner) => {
+  ])('a soak client that disconnects counts as departed, stream: %p', async (manner) => {
     expect((await send('stream-100-10', manner)).how).toBe('left')
   })
 
-  test('half a request gets no answer', async () => {
+  test('a soak client that sends half a request gets no answer', async () => {
     expect(await send('json', { kind: 'unfinished', bytes: 50, restMs: 30 })).toEqual({ status: 0, how: 'left' })
   })
 
   test.each<Manner>([
     { kind: 'dawdle', restMs: 5 },
     { kind: 'stop', restMs: 50, how: 'read' },
-  ])('a slow reader gets everything in the end: %p', async (manner) => {
+  ])('a slow soak client receives the whole answer, stream: %p', async (manner) => {
     expect(await send('flood-1000', manner)).toEqual({ status: 200, how: 'whole' })
   })
 })
@@ -76,7 +76,7 @@ test('a metrics page is read by name and labels', () => {
   ])
 })
 
-describe('the verdicts', () => {
+describe('the verdicts of a soak', () => {
   function resultsWith(residentOf: (index: number) => number, more: Partial<SoakResults> = {}): SoakResults {
     const samples = Array.from(
       { length: 40 },
@@ -91,7 +91,7 @@ describe('the verdicts', () => {
   }
   const broken = (results: SoakResults) => verdictsOf(results).filter(({ isKept }) => !isKept)
 
-  test('a run that grew while it warmed up, and then no more, keeps all', () => {
+  test('a soak whose memory grew only while it warmed up keeps all promises', () => {
     expect(broken(resultsWith((index) => (index < 10 ? 50 : 100)))).toEqual([])
   })
 
@@ -102,17 +102,17 @@ describe('the verdicts', () => {
     ['books', resultsWith(() => 1, { books: undefined })],
     ['wrong answer', resultsWith(() => 1, { unexpected: { 'JSON: 400': 1 } })],
     ['come again', resultsWith(() => 1, { unexpected: { 'JSON: 503': 1 } })],
-  ])('a broken promise is reported: %s', (word, results) => {
+  ])('a soak with a broken promise reports it: %s', (word, results) => {
     expect(broken(results).map(({ promise }) => promise)).toEqual([expect.stringContaining(word)])
   })
 
-  test('one refusal in many breaks no promise', () => {
+  test('one refusal among many requests breaks no promise of the soak', () => {
     expect(
       broken(resultsWith(() => 1, { endings: { JSON: { 200: 9_999, 529: 1 } }, unexpected: { 'JSON: 529': 1 } })),
     ).toEqual([])
   })
 
-  test('the plot draws what is known and leaves out what is not', () => {
+  test('the soak plot omits unknown figures', () => {
     const drawing = drawSoak(resultsWith(() => 2e6))
     expect(drawing).toContain('memory of the gateway, MB')
     expect(drawing).not.toContain('NaN')

@@ -17,36 +17,36 @@ const FIGURES = {
   ...{ [WITH_UPSTREAM]: 80, [RESERVE_AND_SETTLE]: 30, [WITH_LEDGER]: 115, [WHOLE]: 130, 'piece: decode': 50 },
 }
 
-describe('the account', () => {
+describe('processor time by stage', () => {
   const stages = accountFor(measured(FIGURES), 1)
   const of = (name: string) => stages.find((stage) => stage.name.startsWith(name))?.microseconds
 
-  test('the cost of a new request is subtracted from stages that needed one', () => {
+  test('the cost of creating a request is subtracted from stages that needed a new one', () => {
     expect(of('body')).toBe(3)
     expect(of(ANSWERED)).toBe(40)
     expect(of('routes')).toBe(2)
   })
 
-  test('gives what is left between two sums an owner of its own', () => {
+  test('the time between two sums that no stage covers gets its own row', () => {
     expect(of('server: what it adds')).toBe(60 - 42 - 7)
     expect(of('network of the upstream call')).toBe(20)
     expect(of('ledger: within')).toBe(115 - 80 - 30)
     expect(of('flusher')).toBe(15)
   })
 
-  test('the account is of one piece where a whole stream was measured, and of the budget’s machine where this one is slower', () => {
+  test('stages add up if a whole stream was measured, and are scaled to the budget’s machine if this one is slower', () => {
     expect(of('piece: decode')).toBe(0.5)
     const slower = accountFor(measured(FIGURES), 2)
     expect(slower.find(({ name }) => name === WHOLE)?.microseconds).toBe(65)
   })
 })
 
-describe('the budget', () => {
+describe('the budget of stages', () => {
   const stage = (microseconds: number) => [{ name: 'log', microseconds, kind: 'part' }] as const
   const budget: Budget = { calibrationMicroseconds: 5, stages: { log: 10 } }
   const isOver = (microseconds: number) => compareWithBudget(stage(microseconds), budget)[0]?.isOver
 
-  test('a stage may differ by the noise of a run', () => {
+  test('a stage may exceed its budget by the noise of a run', () => {
     expect([9, 11.9, 12.1].map(isOver)).toEqual([false, false, true])
   })
 
@@ -59,7 +59,7 @@ describe('the budget', () => {
     expect(stagesTable(compareWithBudget(stage(20), budget))).toContain('| log | 20.0 | 10.0 | over |')
   })
 
-  test('the budget that is committed names only stages that there are', () => {
+  test('the committed budget names only existing stages', () => {
     const names = [
       'settler',
       'metrics',
@@ -74,7 +74,7 @@ describe('the budget', () => {
   })
 })
 
-test('a piece is called often before it counts, with its stub in place and gone again', async () => {
+test('a stage is called often before it is measured, and its stub is removed afterwards', async () => {
   const seen: string[] = []
   let place = 'real'
   const stub = {

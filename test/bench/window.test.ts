@@ -17,7 +17,7 @@ const LATER = { peer: 3_000, redis: 500, postgres: 500, client: 0, upstream: 0 }
 const OURS = { unit: 'request', usesStores: true, hasProcess: true } as const
 
 describe('figures', () => {
-  test('figures are per request or per piece of a stream', () => {
+  test('benchmark figures are per request or per chunk of a stream', () => {
     expect(figuresOf(RESULT, USED, LATER, OURS)).toMatchObject({
       ...{ requestsPerSecond: 50, cpuMicroseconds: 50, redisMicroseconds: 10, postgresMicroseconds: 5 },
       ...{ clientMicroseconds: 20, p50Ms: 1, p99Ms: 3, failedShare: 0, allMicroseconds: 65, afterMs: 4 },
@@ -27,27 +27,27 @@ describe('figures', () => {
     expect(pieces.requestsPerSecond).toBeUndefined()
   })
 
-  test('leave out the stores and the processor where a server has none', () => {
+  test('benchmark figures omit stores and processor time for a server without them', () => {
     const figures = figuresOf(RESULT, USED, LATER, { unit: 'request', usesStores: false, hasProcess: false })
     expect(figures.cpuMicroseconds).toBeUndefined()
     expect(figures.redisMicroseconds).toBeUndefined()
   })
 
-  test('figures of failures alone are no figures', () => {
+  test('a window with only failed answers has no figures', () => {
     expect(figuresOf({ ...RESULT, answered: 0, failures: { '503': 7 } }, USED, LATER, OURS)).toEqual({ failedShare: 1 })
     expect(figuresOf({ ...RESULT, answered: 0 }, USED, LATER, OURS)).toEqual({ failedShare: 1 })
     expect(figuresOf({ ...RESULT, failures: { closed: 100 } }, USED, LATER, OURS).failedShare).toBe(0.5)
   })
 })
 
-test('streams take two descriptors each, and are ten thousand at most', () => {
+test('streams need two file descriptors each, and are limited to ten thousand', () => {
   expect(streamsFor(65_535)).toBe(10_000)
   expect(streamsFor(20_000)).toBe(9_800)
   expect(streamsFor(100)).toBe(0)
 })
 
 describe('the command line', () => {
-  test('the command line is quick unless told otherwise', () => {
+  test('the benchmark’s default is the quick run', () => {
     expect(parseOptions([])).toMatchObject({ mode: 'quick', rounds: undefined, isChecking: false })
     expect(parseOptions(['--full', '--check', '--rounds', '7'])).toMatchObject({
       mode: 'full',
@@ -66,7 +66,7 @@ describe('the command line', () => {
   })
 })
 
-test('a round that would end too late does not begin', async () => {
+test('a benchmark round that would end too late does not begin', async () => {
   const begun: number[] = []
   const run = async (round: number) => {
     begun.push(round)

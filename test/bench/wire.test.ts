@@ -25,17 +25,20 @@ describe('the reader of answers', () => {
     'without a body': Buffer.from('HTTP/1.1 503 Sorry\r\ncontent-length: 0\r\n\r\n'),
   }
 
-  test.each(Object.entries(whole))('the reader finds the end of an answer %s, wherever it is cut', (_, bytes) => {
-    for (let at = 1; at < bytes.length; at++) {
-      const reader = createAnswerReader()
-      const [head, rest] = cutAt(bytes, at)
-      expect(reader.push(head)).toBe(false)
-      expect(reader.push(rest)).toBe(true)
-      expect(reader.status()).toBe(bytes.includes('503') ? 503 : 200)
-    }
-  })
+  test.each(Object.entries(whole))(
+    'the answer reader finds the end of an answer %s, wherever the bytes are cut',
+    (_, bytes) => {
+      for (let at = 1; at < bytes.length; at++) {
+        const reader = createAnswerReader()
+        const [head, rest] = cutAt(bytes, at)
+        expect(reader.push(head)).toBe(false)
+        expect(reader.push(rest)).toBe(true)
+        expect(reader.status()).toBe(bytes.includes('503') ? 503 : 200)
+      }
+    },
+  )
 
-  test('reads one answer after another', () => {
+  test('the answer reader reads one answer after another', () => {
     const reader = createAnswerReader()
     expect(reader.push(whole['in chunks'])).toBe(true)
     reader.reset()
@@ -45,7 +48,7 @@ describe('the reader of answers', () => {
 })
 
 describe('the reader of requests', () => {
-  test('knows the end and the model of a request, wherever it is cut', () => {
+  test('the request reader finds the end and the model of a request, wherever the bytes are cut', () => {
     const [bytes] = requestBytes({ ...SHOT, stream: true, model: 'stream-3-10' }) as [Buffer]
     for (let at = 1; at < bytes.length; at += 7) {
       const reader = createRequestReader()
@@ -55,7 +58,7 @@ describe('the reader of requests', () => {
     }
   })
 
-  test('the reader accepts chunked and successive bodies', () => {
+  test('the request reader accepts chunked bodies, and one body after another', () => {
     const reader = createRequestReader()
     const body = '{"model": "json", "stream": true}'
     const head = 'POST /v1/messages HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -65,7 +68,7 @@ describe('the reader of requests', () => {
     expect(reader.push(bytes)).toEqual(asked)
   })
 
-  test('the reader finds a model behind a long prompt, and in a path', () => {
+  test('the request reader finds a model behind a long prompt, and in a path', () => {
     const long = Buffer.from(JSON.stringify({ messages: 'x'.repeat(100_000), model: 'last', stream: false }))
     expect(readAsked('/v1/chat/completions', long)).toEqual({
       format: 'chat-completions',
@@ -79,7 +82,7 @@ describe('the reader of requests', () => {
 })
 
 describe('stamps', () => {
-  test('stamps are read wherever they stand; one that was cut is counted without its time', () => {
+  test('time stamps are found anywhere in a stream; a cut stamp counts without its time', () => {
     const at = 1_760_000_000_123.457
     const text = `{"text":"${stampText(at)} "}`
     const found: number[] = []
@@ -88,7 +91,7 @@ describe('stamps', () => {
     expect(found).toEqual([at, at, Number.NaN])
   })
 
-  test('fill their place in every prepared piece exactly', () => {
+  test('time stamps fill their place in every prepared chunk exactly', () => {
     expect(stampText(Date.now())).toHaveLength(STAMP_PLACE.length)
     for (const { stream } of Object.values(ANSWERS)) {
       expect(stream.piece.toString('latin1', stream.stampAt, stream.stampAt + STAMP_PLACE.length)).toBe(STAMP_PLACE)
@@ -97,7 +100,7 @@ describe('stamps', () => {
 })
 
 describe('requests', () => {
-  test('carry each key in turn, and a length that is true', () => {
+  test('prepared requests use the keys in turn, and have a correct content length', () => {
     const keyed = { ...SHOT, keyHeader: { name: 'authorization', prefix: 'Bearer ' }, keys: ['one', 'two'] }
     const requests = requestBytes(keyed).map(String)
     expect(requests.map((text) => /authorization: Bearer (\w+)\r\n/.exec(text)?.[1])).toEqual(['one', 'two'])
@@ -108,7 +111,7 @@ describe('requests', () => {
     }
   })
 
-  test('requests of large prompts are few, whatever the number of keys', () => {
+  test('prepared requests with large prompts are few, whatever the number of keys', () => {
     const keys = Array.from({ length: 1_000 }, (_, index) => `key-${index}`)
     const large = { ...SHOT, promptBytes: 100_000, keyHeader: { name: 'x-api-key', prefix: '' }, keys }
     expect(requestBytes(large).length).toBeLessThan(32)

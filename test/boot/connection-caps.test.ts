@@ -95,7 +95,7 @@ const BEGINNINGS = [
   ['send one byte of an announced body', rawRequest('POST /nope', { 'content-length': '1000' }, '{')],
 ] as const
 
-test.each(BEGINNINGS)('thousands of connections that %s, from one address, are capped', async (_, text) => {
+test.each(BEGINNINGS)('thousands of connections that %s, from one address, are limited', async (_, text) => {
   const held = await hold(text, () => '127.0.0.2')
   await until(() => held.filter((one) => !one.isClosed()).length <= PER_ADDRESS, 'all but so many to be ended')
   await isServed()
@@ -114,7 +114,7 @@ test('thousands of connections from hundreds of addresses leave descriptors for 
   expect(gateway.hasExited()).toBe(false)
 })
 
-test('a connection with an open request is never closed by the cap', async () => {
+test('the connection limit never closes a connection with an open request', async () => {
   const streams = Array.from({ length: 20 }, () => liveStream())
   const write = (one: LiveStream, ...events: unknown[]) => {
     for (const event of events) one.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
@@ -139,7 +139,7 @@ test('a connection with an open request is never closed by the cap', async () =>
   for (const one of held) one.end()
 })
 
-describe('connections above the caps', () => {
+describe('connections above the limits', () => {
   const from = (address: string, count: number) =>
     Array.from({ length: count }, (_, index) => ({ address, port: index }))
 
@@ -194,12 +194,12 @@ describe('connections above the caps', () => {
     expect(await ended([...from('a', 5), ...from('b', 5)], 60, 14)).toEqual([])
   })
 
-  test('the cap spares connections with an open request of a known client', async () => {
+  test('the connection limit spares connections with an open request of a known client', async () => {
     const victims = await ended(from('a', 40), 10, 1_000, [0, 1, 2])
     expect(victims.map(({ port }) => port)).toEqual(Array.from({ length: 27 }, (_, index) => index + 3))
   })
 
-  test('the cap spares connections whose answer has just ended, however many arrived with them', async () => {
+  test('the connection limit spares connections whose answer has just ended, even if many arrived together', async () => {
     const sockets = from('a', 205).map((one, descriptor) => ({ ...one, descriptor }))
     const looks: number[][] = []
     let known = [0, 1, 2, 3, 4]
@@ -226,7 +226,7 @@ describe('connections above the caps', () => {
     expect(looks[1]).toHaveLength(105)
   })
 
-  test('the cap spares connections whose answer ended since the last check', async () => {
+  test('the connection limit spares connections whose answer ended since the last check', async () => {
     const sockets = from('a', 200).map((one, descriptor) => ({ ...one, descriptor }))
     const looks: number[][] = []
     let known = [0, 1, 2, 3, 4]
@@ -248,7 +248,7 @@ describe('connections above the caps', () => {
     expect(looks[1]).toEqual(Array.from({ length: 100 }, (_, index) => index + 5))
   })
 
-  test('if one client has all addresses of a /64, they count as one address', async () => {
+  test('all addresses of a /64 count as one address', async () => {
     const many = Array.from({ length: 9 }, (_, index) => from(`2001:db8:0:0:${index}:0:0:1`, 1)).flat()
     expect(await ended(many, 4)).toHaveLength(5)
     expect(await ended([...from('10.0.0.1', 1), ...from('10.0.0.2', 1)], 1)).toEqual([])

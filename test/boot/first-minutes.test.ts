@@ -40,7 +40,7 @@ function credits(address: string, key: string): Promise<Record<string, number>> 
   return fetch(`${address}/v1/usage`, { headers: { 'x-api-key': key } }).then((response) => response.json())
 }
 
-describe('a port that is taken', () => {
+describe('a start on a taken port', () => {
   test.each(['1', '2'])(
     'a taken port is one error line with PORT, before anything is created (PROCESSES=%s)',
     async (processes) => {
@@ -56,7 +56,7 @@ describe('a port that is taken', () => {
     },
   )
 
-  test('after a start on a taken port, the next start shows the demo key', async () => {
+  test('after a failed start on a taken port, the next start shows the demo key', async () => {
     const { port, free } = takePort()
     const environment = { ...(await externalStores()), PORT: port }
     expect(await spawnGateway(environment).exited()).toBe(1)
@@ -70,14 +70,14 @@ describe('a port that is taken', () => {
   test.each([
     ['no.such.host.example', 'HOST: there is no address for no.such.host.example\n'],
     ['192.0.2.1', 'HOST: 192.0.2.1 is no address of this machine\n'],
-  ])('a host %s of another machine is one error line too', async (host, line) => {
+  ])('a HOST of another machine (%s) is one error line', async (host, line) => {
     const gateway = spawnGateway({ HOST: host, PORT: '0', DATA_DIR: join(await newFolder(), 'data') })
     expect(await gateway.exited()).toBe(1)
     expect(gateway.output()).toBe(line)
   })
 })
 
-test('a first start that was interrupted is completed by the next, with a key and ten dollars', async () => {
+test('the next start completes an interrupted first start, with a key and ten dollars', async () => {
   const environment = {
     ...(await externalStores()),
     ADMIN_EMAIL: 'root@example.test',
@@ -105,7 +105,7 @@ test('a first start that was interrupted is completed by the next, with a key an
   await stop(gateway)
 })
 
-test('all faults of settings and catalogue are reported together', async () => {
+test('errors of settings and catalogue are reported together', async () => {
   const path = join(await newFolder(), 'catalog.json')
   await writeFile(path, JSON.stringify({ service: 'svc', providers: {}, models: [] }))
   const gateway = spawnGateway({ PORT: 'eighty', LOG_LEVEL: 'loud', CATALOG: path })
@@ -122,7 +122,7 @@ test('all faults of settings and catalogue are reported together', async () => {
   }
 })
 
-describe('the banner', () => {
+describe('the banner of a start', () => {
   test.each(['1', '2'])(
     'the banner is printed in one piece, without log lines in it (PROCESSES=%s)',
     async (processes) => {
@@ -149,7 +149,7 @@ describe('the banner', () => {
   )
 })
 
-test('a second start on data in use is one error line; a later banner explains how to sign in', async () => {
+test('a second start on data in use is one error line; a later banner explains sign-in', async () => {
   const dataDir = join(await newFolder(), 'data')
   const first = spawnGateway({ PORT: '0', DATA_DIR: dataDir })
   await addressOf(first)

@@ -57,7 +57,7 @@ describe('a start with a provider key and no NODE_ENV', () => {
     expect(page.status).toBe(404)
   })
 
-  test('with a provider key one line says who can reach what', () => {
+  test('with a provider key, one line says who can reach which feature', () => {
     expect(gateway.output()).toMatch(
       /Reach {8}this machine only \(127\.0\.0\.1\): your providers' answers, for keys with credit; sign-up closed; no deposits/,
     )
@@ -83,7 +83,7 @@ test('a mistyped NODE_ENV stops the start', async () => {
   expect(gateway.output()).toContain('NODE_ENV: expected production or development or test; found "prod"')
 })
 
-test('simulated credit in the books is reported when a provider key is set', async () => {
+test('the start reports simulated credit in the books when a provider key is set', async () => {
   const kept = await stores()
   const first = spawnGateway(kept)
   await addressOf(first)

@@ -37,7 +37,7 @@ test.each([
   ['hashes', { shards: '64' }, 'a version before 1.0'],
   ['packed strings', { shards: '64 packed' }, 'a version before 1.0'],
   ['a layout of tomorrow', { layout: '2' }, 'a newer version'],
-])('a store in %s', async (_, words, version) => {
+])('the start refuses a store in %s and does not change it', async (_, words, version) => {
   await redis.flushall()
   for (const shard of ALL_SHARDS) await redis.hset(metaName(shard), { identity: 'a', epoch: 'b', ...words })
   await redis.hset('{l5}:account:acct_1', { status: 'active', available: '5' })

@@ -31,7 +31,7 @@ function messageOf(statement: string): Promise<string> {
   )
 }
 
-describe('S26: the role of a running gateway', () => {
+describe('S26: the gateway’s database role', () => {
   test.each([
     'UPDATE audit_entries SET details = details',
     'DELETE FROM audit_entries',
@@ -71,7 +71,7 @@ describe('S26: the role of a running gateway', () => {
   })
 })
 
-describe('S26: the role for reports', () => {
+describe('S26: the reports role', () => {
   test('S26: the reports role reads reports, but no credentials', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-roles-'))
     const server = await startEmbeddedPostgres({ dataDir, progress: () => undefined, settings: { fsync: 'off' } })
@@ -103,7 +103,7 @@ describe('S26: the role for reports', () => {
   })
 })
 
-describe('S25: the user of a running gateway', () => {
+describe('S25: the gateway’s Redis user', () => {
   test.each([
     ...['CONFIG GET *', 'CONFIG SET dir /tmp', 'FLUSHALL', 'FLUSHDB', 'KEYS *', 'MODULE LIST', 'REPLICAOF NO ONE'],
     ...['SHUTDOWN', 'ACL LIST', 'CLIENT KILL TYPE normal', 'MONITOR', 'SAVE', 'SCRIPT FLUSH', 'FUNCTION LIST'],
@@ -113,7 +113,7 @@ describe('S25: the user of a running gateway', () => {
     await expect(redis.call(command, ...args)).rejects.toThrow(/NOPERM/)
   })
 
-  test('S25: the gateway’s Redis user may not do so in a script either', async () => {
+  test('S25: the gateway’s Redis user may not use forbidden commands in a script either', async () => {
     const refused = /can't access at least one of the keys|can't run this command/
     await expect(redis.eval("return redis.call('GET', 'somebody-elses')", 0)).rejects.toThrow(refused)
     await expect(redis.eval("return redis.call('KEYS', '*')", 0)).rejects.toThrow(refused)

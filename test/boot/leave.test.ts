@@ -47,7 +47,7 @@ async function endAtOnce({ gateway }: Left): Promise<void> {
   clearInterval(repeat)
 }
 
-test('during DRAIN_DELAY_MS requests are served, readiness fails and connections are closed', async () => {
+test('during DRAIN_DELAY_MS requests are answered, readiness fails, and each answer closes its connection', async () => {
   const left = await startLeaving('SIGTERM', LONG)
   await until(() => left.gateway.output().includes('"event":"leaving"'), 'the gateway to leave')
   const readiness = await fetch(`${left.address}/readyz`)
@@ -81,7 +81,7 @@ test.each(['1', '2'])(
   },
 )
 
-test('several processes drain together, and end together at a second signal', async () => {
+test('several processes drain together, and a second signal ends them together', async () => {
   const port = String(await freePort())
   const left = await startLeaving('SIGTERM', { ...LONG, PROCESSES: '2', PORT: port })
   await until(() => left.gateway.output().split('"event":"leaving"').length === 3, 'both processes to leave')
@@ -103,7 +103,7 @@ test('Ctrl-C skips the drain delay', async () => {
   expect(gateway.output()).not.toContain('"event":"leaving"')
 })
 
-test.each([1, 2])('after a stop of %d processes, charges are in Postgres', async (processes) => {
+test.each([1, 2])('after %d processes have stopped, all charges are in Postgres', async (processes) => {
   const several = { PROCESSES: String(processes), PORT: String(await freePort()) }
   const left = await start({ DRAIN_DELAY_MS: '0', ...several })
   const answers = await Promise.all(Array.from({ length: 3 }, () => ask(left)))

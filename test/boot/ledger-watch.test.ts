@@ -44,7 +44,7 @@ function watch(intervalMs: number): { watch: BackgroundWorker; reports: DriftRep
   return { watch: createLedgerWatch({ redis, database, history, logger, onReport, intervalMs }), reports }
 }
 
-test('the ledger watch reports a planted violation by kind, logs it, and reports its end', async () => {
+test('the ledger watch logs a violation, reports it by kind, and reports its end', async () => {
   const { watch: watching, reports } = watch(40)
   await gateway.balance(customer.accountId)
   watching.start()
@@ -84,7 +84,7 @@ test('the ledger watch scans the whole store once a day, and otherwise reads its
   expect(reports.map(({ accounts }) => accounts)).toEqual(reports.map(() => 1))
 })
 
-test('one gateway checks at a time, and the others show its result', async () => {
+test('one gateway checks the ledger at a time, and the others show its result', async () => {
   await raw.del('ledger-check:report')
   const [one, other] = [watch(60_000), watch(60_000)]
   await raw.set('ledger-check:turn', 'a gateway that died', 'PX', 60_000)
@@ -102,7 +102,7 @@ test('one gateway checks at a time, and the others show its result', async () =>
   await raw.del('ledger-check:turn', 'ledger-check:report')
 })
 
-test('a gateway checks at its start and shows drift in its metrics', async () => {
+test('a gateway checks the ledger at its start and shows violations in its metrics', async () => {
   await addToStored(raw, 'account', accountName(customer.accountId), { available: 5 })
   const stores = { redisUrl: gateway.stores.redisUrl, databaseUrl: gateway.stores.databaseUrl }
   const respond = () => Response.json(chatCompletion('Hello'))
@@ -117,7 +117,7 @@ test('a gateway checks at its start and shows drift in its metrics', async () =>
   await addToStored(raw, 'account', accountName(customer.accountId), { available: -5 })
 })
 
-test('if the store is away, the watch logs a warning, reports nothing and continues', async () => {
+test('if Redis is unreachable, the ledger watch logs a warning, reports nothing and continues', async () => {
   await raw.del('ledger-check:report', 'ledger-check:turn')
   const { watch: watching, reports } = watch(40)
   await server.kill()

@@ -35,14 +35,14 @@ async function endOf(command?: string[]): Promise<{ code: number | null; output:
   return { code: await started.exited(), output: started.output().trim() }
 }
 
-test('with an up-to-date schema the serving role is enough', async () => {
+test('if the schema is up to date, the gateway starts with the role that owns no tables', async () => {
   const gateway = spawnGateway(environment)
   expect(await addressOf(gateway)).toStartWith('http')
   gateway.kill('SIGTERM')
   expect(await gateway.exited()).toBe(0)
 })
 
-test('a missing migration is one line with the setting that repairs it, also for commands', async () => {
+test('a missing migration is one error line with the setting that helps, also for commands', async () => {
   const sql = await ownerSql()
   const [removed] = await sql`DELETE FROM migrations WHERE id = ${NEWEST} RETURNING *`
   const expected = `The database lacks migration ${NEWEST} (`
@@ -57,7 +57,7 @@ test('a missing migration is one line with the setting that repairs it, also for
   await sql`INSERT INTO migrations ${sql(removed as Record<string, never>)}`
 })
 
-test('a version older than the schema neither starts nor runs commands; running gateways continue', async () => {
+test('a version older than the schema refuses to start and to run commands; running gateways continue', async () => {
   const running = spawnGateway(environment)
   const address = await addressOf(running)
   const sql = await ownerSql()

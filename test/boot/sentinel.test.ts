@@ -48,7 +48,7 @@ async function pay({ key }: Customer): Promise<number> {
 
 const isBooked = () => gateway.gateway.deps.ledger.unsyncedRecordCount().then((count) => count === 0)
 
-test('during a failover that loses writes requests are refused, then charged by the history', async () => {
+test('during a failover that loses writes requests are refused, and later charged from Postgres', async () => {
   expect([await pay(customer), await pay(customer)]).toEqual([200, 200])
   await until(isBooked, 'the records to be booked')
   await watched.cutLink()

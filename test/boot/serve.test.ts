@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('a silent connection is closed, while a slow answer still arrives', async () => {
+test('a silent connection is closed, but a slow answer still arrives', async () => {
   const loaded = loadConfig({ HOST: '127.0.0.1', PORT: '0' })
   assert(loaded.kind === 'loaded', 'the configuration is sound')
   const server = serve(loaded.config, gateway.gateway.app, { idleSeconds: IDLE_SECONDS })
@@ -51,7 +51,7 @@ describe.each([
   ['/v1/chat/completions', 'x-request-id', { error: { type: 'invalid_request_error', code: null } }],
   ['/v1/messages', 'request-id', { type: 'error', error: { type: 'request_too_large' } }],
   ['/v1beta/models/svc%2Falpha:generateContent', 'x-request-id', { error: { code: 413, status: 'INVALID_ARGUMENT' } }],
-])('a body far above the limit to %s', (path, idHeader, told) => {
+])('a body far above the limit, sent to %s', (path, idHeader, told) => {
   const bytes = 200 * 1024 * 1024
   // Of what is read for a refusal, each account has so much a minute.
   let sender: Customer
@@ -80,7 +80,7 @@ describe.each([
   test.each([
     ['announced', { 'content-length': String(bytes) }, ' '.repeat(65_536)],
     ['in chunks', { 'transfer-encoding': 'chunked' }, `10000\r\n${' '.repeat(65_536)}\r\n`],
-  ])('is refused in its own format, %s', async (_name, headers, piece) => {
+  ])('a too large body is refused in the path’s own format, %s', async (_name, headers, piece) => {
     const text = await answerTo(headers, piece)
     expect(text).toStartWith('HTTP/1.1 413 ')
     expect(text.toLowerCase()).toMatch(new RegExp(`\r\n${idHeader}: req_\\w+`))
@@ -103,7 +103,7 @@ async function ask(path: string, init: RequestInit): Promise<{ status: number; l
   return { status: response.status, limits }
 }
 
-describe('connections without end', () => {
+describe('connections that never end', () => {
   const PAID = [
     ['/v1/chat/completions', CHAT],
     ['/v1/chat/completions', { ...CHAT, stream: true }],
@@ -136,13 +136,13 @@ describe('connections without end', () => {
   test.each([
     ['/v1/messages/count_tokens', CHAT],
     ['/v1/route', CHAT],
-  ])('at %s, which waits for nothing, the idle limit is only longer', async (path, body) => {
+  ])('at %s, where requests wait for no provider, the idle limit is only longer', async (path, body) => {
     const { status, limits } = await ask(path, chatBy(`Bearer ${customer.key}`, body))
     expect({ status, limits }).toEqual({ status: 200, limits: [KNOWN_IDLE_SECONDS] })
     expect((await ask(path, chatBy('Bearer svc-nobody', body))).limits).toEqual([])
   })
 
-  test('in the playground the idle limit is lifted for the answer only', async () => {
+  test('the playground lifts the idle limit only during an answer', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
     const { limits } = await ask(`/dashboard/api/a/${admin.viewer.accountId}/playground/chat`, chatBy('Bearer none'))
     expect([limits.includes(0), limits.at(-1)]).toEqual([true, KNOWN_IDLE_SECONDS])
@@ -160,7 +160,7 @@ describe('connections without end', () => {
     }
   })
 
-  describe('on real sockets', () => {
+  describe('slow uploads on real sockets', () => {
     let server: ReturnType<typeof serve>
     beforeAll(() => {
       const loaded = loadConfig({ HOST: '127.0.0.1', PORT: '0' })
@@ -170,7 +170,7 @@ describe('connections without end', () => {
     afterAll(() => server.stop(true))
     const open = (text: string) => openRaw(`http://127.0.0.1:${server.port}`, text)
 
-    test('S7: a head that arrives byte by byte is cut off', async () => {
+    test('S7: a request head that arrives byte by byte is cut off', async () => {
       const slow = open('GET /healthz HTTP/1.1\r\nhost: x\r\n')
       const drip = setInterval(() => slow.write('a: b\r\n'), 100)
       await slow.closed

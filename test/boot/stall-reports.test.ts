@@ -39,7 +39,7 @@ const linesOf = (route: string) =>
 test.each([
   ['/v1/messages?slow&key=svc-canary', '/v1/messages'],
   ['/nobody-s-slow-canary', 'unknown'],
-])('a stall at %s is counted and logged as %s', async (path, route) => {
+])('a stall of the event loop at %s is counted and logged as %s', async (path, route) => {
   // One that comes before and is quick is not to blame.
   await fetch(`${url}/healthz`)
   await fetch(url + path)

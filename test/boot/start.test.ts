@@ -33,8 +33,8 @@ function send(address: string, key: string, body: object): Promise<Response> {
   })
 }
 
-describe('faults of an operator', () => {
-  test('all faulty variables are reported together, without secrets', async () => {
+describe('errors of an operator', () => {
+  test('faulty variables are reported together, without secrets', async () => {
     const gateway = spawnGateway({
       PORT: 'eighty',
       LOG_LEVEL: 'loud',
@@ -47,7 +47,7 @@ describe('faults of an operator', () => {
     expect(gateway.output()).not.toContain('hunter2')
   })
 
-  test('all faults of the catalogue are reported with their place', async () => {
+  test('errors of the catalogue are reported together, with their place', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
     const path = join(folder, 'catalog.json')
     await writeFile(
@@ -78,7 +78,7 @@ describe('faults of an operator', () => {
     await rm(folder, { recursive: true })
   })
 
-  test('production refuses the sandbox', async () => {
+  test('production refuses to start as a sandbox', async () => {
     const gateway = spawnGateway({ ...(await stores()), NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) })
     expect(await gateway.exited()).toBe(1)
     expect(gateway.output()).toContain('PROVIDER1_API_KEY')

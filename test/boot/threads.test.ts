@@ -32,7 +32,7 @@ async function stop(gateway: GatewayProcess): Promise<void> {
   expect(await gateway.exited()).toBe(0)
 }
 
-test('a gateway without threads at its start becomes ready once they are available', async () => {
+test('a gateway that gets no threads at its start becomes ready once threads are available', async () => {
   const gateway = await start('take-descriptors-at-listening.ts', { PROVIDER1_API_KEY: 'k-provider-one' })
   await outlives(gateway)
   const address = await addressOf(gateway)

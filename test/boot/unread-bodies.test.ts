@@ -17,7 +17,7 @@ const MOST = SHARED.unreadBytes.perAccount
 const MANY = 12
 const SIZE = 16 * MIB
 
-describe('the count', () => {
+describe('the count of unread bytes', () => {
   const clock = manualClock()
   const loaded = loadConfig({})
   assert(loaded.kind === 'loaded', 'the configuration is sound')
@@ -31,7 +31,7 @@ describe('the count', () => {
     return request
   }
 
-  test('unread bytes count per address, expire within a minute, and bodies beyond the limit do not count', () => {
+  test('unread bytes count per address and expire within a minute; bodies beyond the limit are not counted', () => {
     const ask = (peer: string) => isTooMuch(requestFrom(peer, MOST / 2), told())
     expect([ask('192.0.2.1'), ask('192.0.2.1'), ask('192.0.2.1'), ask('192.0.2.1')]).toEqual([false, false, true, true])
     expect(ask('192.0.2.2')).toBe(false)
@@ -39,7 +39,7 @@ describe('the count', () => {
     expect(ask('192.0.2.1')).toBe(false)
   })
 
-  test('only bodies that were too large to be read count', async () => {
+  test('only bodies that were too large to be read are counted', async () => {
     const read = requestFrom('192.0.2.3', MOST)
     await read.text()
     expect(isTooMuch(read, told(200))).toBe(false)
@@ -54,7 +54,7 @@ describe('the count', () => {
     [{ 'content-length': String(256 * 1024 + 1) }, true],
     [{ 'transfer-encoding': 'chunked' }, true],
     [{}, false],
-  ])('with %j a request has a large body: %p', (headers, isLarge) => {
+  ])('a request with %j counts as having a large body: %p', (headers, isLarge) => {
     expect(hasLargeBody(new Request('http://gateway.test/', { headers }))).toBe(isLarge)
   })
 })

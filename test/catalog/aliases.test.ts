@@ -37,13 +37,13 @@ test('an alias of a model or tier names the model or tier', () => {
   expect(findSold(catalog, '__proto__')).toBeUndefined()
 })
 
-test('aliases of a model that is not offered are not offered', () => {
+test('an alias is not offered if its model is not', () => {
   const { PROVIDER2_API_KEY: _, ...others } = ALL_KEYS
   const catalog = load(withAliases(['of-alpha'], ['of-beta'], ['of-smart']), others)
   expect([...catalog.aliases.keys()]).toEqual(['of-alpha', 'of-smart'])
 })
 
-describe('a name that means two things is a fault with both places', () => {
+describe('a name with two meanings', () => {
   test.each([
     ['of two models', withAliases(['x'], ['x']), 'models[1].aliases[0]: x is also models[0].aliases[0]'],
     ['twice in one', withAliases(['x', 'y', 'x']), 'models[0].aliases[2]: x is also models[0].aliases[0]'],
@@ -52,11 +52,11 @@ describe('a name that means two things is a fault with both places', () => {
     ['its own id', withAliases(['svc/alpha']), 'models[0].aliases[0]: svc/alpha is also models[0].id'],
     ['the id of a tier', withAliases([], ['auto-smart']), 'models[1].aliases[0]: auto-smart is also tiers[0].id'],
     ['the id of a model', withAliases([], [], ['svc/beta']), 'tiers[0].aliases[0]: svc/beta is also models[1].id'],
-  ])('a name with two meanings is a fault with both places: %s', (_, text, fault) => {
+  ])('a name that two models use is an error with both places: %s', (_, text, fault) => {
     expect(faultsOf(text)).toEqual([`${fault}; expected a name of its own`])
   })
 
-  test('a name with two meanings is a fault even if the other entry is faulty or not offered', () => {
+  test('a name that two models use is an error even if the other entry is faulty or not offered', () => {
     const file = JSON.parse(withAliases(['x'], ['x']))
     file.models[0].name = ''
     expect(faultsOf(JSON.stringify(file), {})).toEqual([
@@ -65,7 +65,7 @@ describe('a name that means two things is a fault with both places', () => {
     ])
   })
 
-  test('any clash of names is found, once for each name beyond the first', () => {
+  test('each clash of names is one error', () => {
     const names = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'svc/alpha', 'svc/beta', 'auto-smart'), { maxLength: 5 })
     fc.assert(
       fc.property(names, names, names, (alpha, beta, smart) => {
@@ -95,7 +95,7 @@ test('aliases must be a list of strings', () => {
   expect(faultsOf(withAliases([1]))).toEqual([`models[0].aliases[0]: ${EXPECTED}`])
 })
 
-test('changed aliases are listed among the changes', () => {
+test('a change of aliases is among the listed changes', () => {
   const before = load(withAliases([]))
   const after = load(withAliases(['x', 'y'], [], ['z']))
   expect(changesBetween(before, after)).toEqual([

@@ -19,7 +19,7 @@ function provider(place: string, value: Json, name = 'provider1'): Provider {
 }
 
 describe('offered models', () => {
-  test('if every provider has a key, everything is offered', () => {
+  test('if every provider has a key, all models are offered', () => {
     const result = loadCatalog(TEXT, ALL_KEYS)
     expect(result).toMatchObject({ kind: 'loaded', isSandboxed: false, withoutKey: [], notOffered: [] })
     const catalog = load(TEXT)
@@ -49,7 +49,7 @@ describe('offered models', () => {
     expect(load(text, {}).tiers.size).toBe(0)
   })
 
-  test('if no provider has a key, nothing is offered and the fault names the variables', () => {
+  test('if no provider has a key, no model is offered and the error names the variables', () => {
     const text = spoil('providers.provider1.keys', [variable('PROVIDER1_API_KEY')])
     expect(loadCatalog(text, {})).toEqual({
       kind: 'no_keys',
@@ -78,7 +78,7 @@ describe('offered models', () => {
   })
 })
 
-describe('defaults', () => {
+describe('default values of the catalogue', () => {
   test('a provider has default values', () => {
     const format = FORMATS.get('chat-completions')
     assert(format, 'there is one')
@@ -138,7 +138,7 @@ describe('defaults', () => {
   })
 })
 
-describe('options', () => {
+describe('optional settings of the catalogue', () => {
   test('a provider has options', () => {
     expect(provider('onDisconnect', { policy: 'drain', maxSeconds: 1.5, maxConcurrent: 3 }).onDisconnect).toEqual({
       kind: 'drain',
@@ -172,7 +172,7 @@ describe('options', () => {
     ])
   })
 
-  test('a tier keeps its weights', () => {
+  test('a tier keeps the weights of the file', () => {
     expect(load(spoil('tiers.0.weights', { quality: 2, price: 0.5 })).tiers.get('auto-smart')?.weights).toEqual(
       new Map([
         ['quality', 2],
@@ -182,8 +182,8 @@ describe('options', () => {
   })
 })
 
-describe('variables', () => {
-  test('variables are replaced inside any string, with a default', () => {
+describe('variables of the catalogue', () => {
+  test('variables are replaced inside any string, and may have a default', () => {
     const text = spoil('providers.provider1.baseUrl', `https://${variable('REGION:-eu')}.${variable('DOMAIN')}/v1`)
     const address = (environment: object) =>
       load(text, { ...ALL_KEYS, ...environment }).providers.get('provider1')?.baseUrl
@@ -192,7 +192,7 @@ describe('variables', () => {
     expect(address({ DOMAIN: 'example', REGION: '' })).toBe('https://eu.example/v1')
   })
 
-  describe('in files', () => {
+  describe('variables from files', () => {
     const path = join(tmpdir(), `variable-${crypto.randomUUID()}`)
     const keysWith = (environment: object, text = TEXT) => {
       const { PROVIDER2_API_KEY: _, ...others } = ALL_KEYS
@@ -217,7 +217,7 @@ describe('variables', () => {
       expect(secretOf()).toBeUndefined()
     })
 
-    test('an unreadable, missing or large file, or a file beside its variable, is a fault', async () => {
+    test('an unreadable, missing or large file, or a file whose variable is also set, is an error', async () => {
       const place = 'providers.provider2.keys[0]'
       const message = expect.stringContaining('PROVIDER2_API_KEY_FILE')
       expect(faultsWith({ PROVIDER2_API_KEY_FILE: '/nowhere/at/all' })).toEqual([{ place, message }])
@@ -243,7 +243,7 @@ describe('variables', () => {
   })
 })
 
-test('names like toString are unknown models, tiers and providers', () => {
+test('toString and similar names are unknown models, tiers and providers', () => {
   const catalog = load(TEXT)
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty', '']) {
     expect(catalog.models.get(name)).toBeUndefined()
@@ -252,7 +252,7 @@ test('names like toString are unknown models, tiers and providers', () => {
   }
 })
 
-test('the secrets of a catalogue are its keys and headers', () => {
+test('the secrets of a catalogue are its provider keys and fixed headers', () => {
   const catalog = load(spoil('providers.provider1.headers', { 'x-team': 'header-secret' }))
   expect(catalogSecrets(catalog).sort()).toEqual(['header-secret', 'key-one', 'key-three', 'key-two'])
 })
@@ -261,7 +261,7 @@ describe('the catalogue that comes with the gateway', async () => {
   const text = await Bun.file(join(import.meta.dir, '../../config/catalog.json')).text()
   const keys = { PROVIDER1_API_KEY: 'one', PROVIDER2_API_KEY: 'two', PROVIDER3_API_KEY: 'three' }
 
-  test('the default catalogue is valid, and offers what a single key can serve', () => {
+  test('the default catalogue is valid, and offers all models of a single key’s provider', () => {
     expect(load(text, keys).models.size).toBe(12)
     const embedders = { PROVIDER1_API_KEY: 2, PROVIDER2_API_KEY: 0, PROVIDER3_API_KEY: 1 }
     for (const [name, key] of Object.entries(keys)) {

@@ -117,7 +117,7 @@ function changed(path: string[], value: unknown): unknown {
   return file
 }
 
-describe('each value of the file', () => {
+describe('each single value of the file', () => {
   const cases = leavesOf(FILE).flatMap((path) => {
     let value: unknown = FILE
     for (const key of path) value = (value as Record<string, unknown>)[key]
@@ -127,7 +127,7 @@ describe('each value of the file', () => {
     return result?.kind === 'loaded' ? [[path.join('.'), result.catalog] as const] : []
   })
 
-  test('nearly every value of the file can be changed alone', () => {
+  test('nearly every value of the file can be changed by itself', () => {
     expect(cases.length).toBeGreaterThan(40)
   })
 
@@ -145,7 +145,7 @@ function roundedFor(value: unknown, path: string[]): unknown {
   return typeof value === 'number' && !isFraction ? Math.ceil(value) : value
 }
 
-test('the order of models counts as a change unless models were added or removed', () => {
+test('a changed order of models is reported, unless models were added or removed', () => {
   const after = load({ ...FILE, models: [...FILE.models].reverse() })
   expect(changesBetween(before, after)).toEqual([
     { what: 'order of models', before: 'svc/alpha, svc/beta', after: 'svc/beta, svc/alpha' },
@@ -153,7 +153,7 @@ test('the order of models counts as a change unless models were added or removed
   expect(hashCatalog(after, false)).not.toBe(hashCatalog(before, false))
 })
 
-test('the same file has the same hash, also if the sandbox has another address', () => {
+test('the same file has the same hash, even if the sandbox has another address', () => {
   expect(hashCatalog(load(FILE), false)).toBe(hashCatalog(before, false))
   const simulated = ['http://localhost:1', 'http://localhost:2'].map((sandboxBaseUrl) => {
     const keyless = {

@@ -18,13 +18,13 @@ function losses(place: string, value: Json): { model: string; losses: string[] }
 }
 
 describe('the cost of a target', () => {
-  test('a target without a cost has an unknown cost, not zero', () => {
+  test('a target without a stated cost has an unknown cost, not zero', () => {
     expect(load(JSON.stringify(SAMPLE)).models.get('svc/beta')?.targets[0]).not.toHaveProperty('cost')
     const free = beta('pricing', { ...BETA, costPer1mInputTokens: 0, costPer1mOutputTokens: 0 } as Json)
     expect(free.targets[0]?.cost?.base as unknown).toMatchObject({ input: 0, output: 0 })
   })
 
-  test('a cost beside the price applies to all targets, with default cache costs', () => {
+  test('a model’s cost applies to all its targets, with default costs for caches', () => {
     const { targets, pricing } = beta('pricing', { ...BETA, ...COST } as Json)
     expect(targets[0]?.cost as unknown).toEqual({
       base: { input: 5e5, cacheRead: 5e5, cacheWrite5m: 625_000, cacheWrite1h: 1e6, output: 2.5e6 },
@@ -33,7 +33,7 @@ describe('the cost of a target', () => {
     expect(pricing.base.input as number).toBe(1e6)
   })
 
-  test('a cost has the steps of the price, with its own values', () => {
+  test('a cost has the same steps as the price, with its own values', () => {
     const step = { aboveInputTokens: 1000, inputPer1mTokens: 2, outputPer1mTokens: 9 }
     const stepCost = { costPer1mInputTokens: 1, costPer1mOutputTokens: 5, costPer1mCacheReadTokens: 0.1 }
     const { targets } = beta('pricing', { ...BETA, ...COST, steps: [{ ...step, ...stepCost }] } as Json)
@@ -59,7 +59,7 @@ describe('the cost of a target', () => {
     expect(costs as unknown).toEqual([5e5, 25e4])
   })
 
-  test('a malformed cost is one fault', () => {
+  test('a malformed cost is one error', () => {
     const steps = [2000, 1000].map((aboveInputTokens) => ({
       ...{ aboveInputTokens, inputPer1mTokens: 2, outputPer1mTokens: 9 },
       ...COST,
@@ -78,7 +78,7 @@ describe('a price below cost', () => {
     ])
   })
 
-  test('a price below cost is found above a step that only the cost has', () => {
+  test('a price below cost is found at an input length where only the cost has a step', () => {
     const steps = [{ aboveInputTokens: 1000, costPer1mInputTokens: 2, costPer1mOutputTokens: 3 }]
     expect(losses('models.1.targets.0.cost', { ...COST, steps } as Json)).toMatchObject([
       { model: 'svc/beta', losses: expect.arrayContaining([expect.stringContaining('input above 1000 input tokens')]) },

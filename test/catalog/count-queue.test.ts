@@ -26,7 +26,7 @@ const paid = (accountId: string) => ({ accountId, isPaid: true })
 const free = (accountId: string) => ({ accountId, isPaid: false })
 
 describe('the queue of the tokenizer', () => {
-  test('counts what is paid for before everything that is free', async () => {
+  test('the tokenizer’s queue counts for paid requests before free ones', async () => {
     const { ask, order, answerAll } = startQueue()
     const asked = [ask('free 1', free('a')), ask('free 2', free('a')), ask('free 3', free('b')), ask('paid', paid('c'))]
     answerAll()
@@ -34,7 +34,7 @@ describe('the queue of the tokenizer', () => {
     expect(order).toEqual(['free 1', 'paid', 'free 2', 'free 3'])
   })
 
-  test('the queue serves accounts in turn', async () => {
+  test('the tokenizer’s queue serves accounts in turn', async () => {
     const { ask, order, answerAll } = startQueue()
     const asked = ['1', '2', '3', '4'].map((name) => ask(`a${name}`, paid('a')))
     asked.push(ask('b1', paid('b')), ask('c1', paid('c')))
@@ -46,21 +46,24 @@ describe('the queue of the tokenizer', () => {
   test.each([
     ['paid', paid, SHARED.paidCounts],
     ['free', free, SHARED.freeCounts],
-  ])('the queue refuses counts above an account’s share, and above the total: %s', async (_, asker, share) => {
-    const { ask, order, put } = startQueue()
-    const { perAccount, perProcess } = share
-    // The one that is being counted waits no more.
-    for (let index = 0; index < perAccount + 3; index++) void ask('mine', asker('a'))
-    await Promise.resolve()
-    expect(order).toHaveLength(2)
-    const others = perProcess - perAccount
-    for (let index = 0; index < others + 5; index++) void ask('others', asker(`b${index}`))
-    for (let turn = 0; turn < 5; turn++) await Promise.resolve()
-    expect(order).toEqual([...Array(2).fill('mine unanswered'), ...Array(5).fill('others unanswered')])
-    expect(put).toHaveLength(1)
-  })
+  ])(
+    'the tokenizer’s queue refuses counts above an account’s limit, and above the total: %s',
+    async (_, asker, share) => {
+      const { ask, order, put } = startQueue()
+      const { perAccount, perProcess } = share
+      // The one that is being counted waits no more.
+      for (let index = 0; index < perAccount + 3; index++) void ask('mine', asker('a'))
+      await Promise.resolve()
+      expect(order).toHaveLength(2)
+      const others = perProcess - perAccount
+      for (let index = 0; index < others + 5; index++) void ask('others', asker(`b${index}`))
+      for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+      expect(order).toEqual([...Array(2).fill('mine unanswered'), ...Array(5).fill('others unanswered')])
+      expect(put).toHaveLength(1)
+    },
+  )
 
-  test('if the tokenizer is given up, all waiting counts end unanswered, and later counts are answered', async () => {
+  test('if the tokenizer fails for good, waiting counts end unanswered, and later requests still get a count', async () => {
     const { queue, ask, order, answerAll } = startQueue()
     const asked = [ask('asked', paid('a')), ask('waiting', free('b'))]
     queue.giveUp()

@@ -14,8 +14,8 @@ function steppingClock(stepMs: number): () => number {
   }
 }
 
-describe('counting', () => {
-  test('counting ends with its budget, and says where the count ended', () => {
+describe('counting with a time budget', () => {
+  test('token counting stops when its budget is used up, and returns where it stopped', () => {
     const text = 'word '.repeat(100_000)
     const half = countWithinBudget([HAPPY, text, text], steppingClock(1))
     expect(half.text).toBe(1)

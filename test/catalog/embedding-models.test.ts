@@ -17,7 +17,7 @@ const EMBEDDER: { [key: string]: Json | undefined } = {
   contextLength: 8192,
 }
 
-test('an embedding model has one price for all input, no price for output, and the cost of each target', () => {
+test('an embedding model has one input price, no output price, and a cost per target', () => {
   const loaded = loadCatalog(spoil('models.2', EMBEDDER), ALL_KEYS)
   assert(loaded.kind === 'loaded', 'the catalogue is sound')
   const model = loaded.catalog.models.get('svc/gamma')
@@ -28,7 +28,7 @@ test('an embedding model has one price for all input, no price for output, and t
   expect(costs).toEqual([nano(50_000_000), nano(10_000_000)])
 })
 
-describe('faults', () => {
+describe('faulty embedding models', () => {
   const cases: [Json | undefined, string][] = [
     [{ ...EMBEDDER, maxOutputTokens: 1 }, 'maxOutputTokens: is not a known property'],
     [{ ...EMBEDDER, fallback: ['svc/alpha'] }, 'fallback: is not a known property'],
@@ -46,7 +46,7 @@ describe('faults', () => {
     ],
   ]
 
-  test.each(cases)('the faulty embedding model %j is one fault', (model, fault) => {
+  test.each(cases)('the faulty embedding model %j is one error', (model, fault) => {
     expect(faultsOf(spoil('models.2', model))).toEqual([`models[2].${fault}`])
   })
 })

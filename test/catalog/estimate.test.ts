@@ -40,8 +40,8 @@ const texts = fc.oneof(
   fc.constantFrom('<|endoftext|>', 'hello world '.repeat(20), '汉字'.repeat(50), 'a'.repeat(300), '👩‍👩‍👧‍👦', '\ud800'),
 )
 
-describe('the input bound', () => {
-  test('the input bound is never below what a real tokenizer makes of the text', () => {
+describe('the upper bound of input tokens', () => {
+  test('the input bound is never below the count of a real tokenizer', () => {
     fc.assert(
       fc.property(fc.array(texts, { minLength: 1, maxLength: 5 }), (parts) => {
         const request = requestOf(parts.map((text) => ({ type: 'text', text })))
@@ -57,7 +57,7 @@ describe('the input bound', () => {
     expect(long - short).toBe(10_000)
   })
 
-  test('the input bound counts an image by a constant, whatever its bytes', () => {
+  test('the input bound counts an image as a constant, whatever its bytes', () => {
     const bound = boundOf([image(base64(3_000_000))])
     expect(bound).toBeGreaterThan(IMAGE_TOKENS_MAX)
     expect(bound).toBeLessThan(IMAGE_TOKENS_MAX + 2000)
@@ -80,7 +80,7 @@ describe('the input bound', () => {
   const inline = (mediaType: string, bytes: Buffer | string) =>
     file({ type: 'base64', mediaType, data: Buffer.from(bytes as string, 'latin1').toString('base64') })
 
-  test('the input bound counts a PDF by its pages, and a PDF that hides its pages as a whole context', () => {
+  test('the input bound counts a PDF by its pages, or as a whole context if pages may be hidden', () => {
     const bound = boundOf([inline('application/pdf', pages(10))])
     expect(bound).toBeGreaterThan(10 * PAGE_TOKENS)
     expect(bound).toBeLessThan(11 * PAGE_TOKENS)
@@ -89,7 +89,7 @@ describe('the input bound', () => {
     expect(hidden).toBeLessThan(CONTEXT + 1_000)
   })
 
-  test('the input bound counts a text file by its bytes, and a document that claims to be text as a whole context', () => {
+  test('the input bound counts a text file by its bytes, but a document declared as text as a whole context', () => {
     for (const mediaType of ['text/plain', 'application/json', 'Text/CSV']) {
       const text = boundOf([inline(mediaType, 'x'.repeat(300_000))])
       expect(text).toBeGreaterThanOrEqual(300_000)
@@ -99,7 +99,7 @@ describe('the input bound', () => {
     expect(boundOf([inline('text/plain', 'PK\x03\x04 sheets')])).toBeGreaterThanOrEqual(CONTEXT)
   })
 
-  test('the input bound counts a file that cannot be read as a whole context, and several together as no more', () => {
+  test('the input bound counts an unreadable file as a whole context, and several together as one context', () => {
     const unseen: ContentBlock[] = [
       file({ type: 'url', url: 'https://example.com/a.pdf' }),
       inline('video/mp4', 'ftyp'),
@@ -114,13 +114,13 @@ describe('the input bound', () => {
     }
   })
 
-  test('the input bound looks into no more files than any context holds', () => {
+  test('the input bound stops reading files once they exceed any context', () => {
     const many = Array.from({ length: 400 }, () => inline('application/pdf', pages(1)))
     expect(measurePrompt(requestOf(many)).mediaTokens).toBe(Number.POSITIVE_INFINITY)
     expect(boundOf(many)).toBeLessThan(CONTEXT + 50_000)
   })
 
-  test('the input bound counts sound by its length, at 32 tokens a second', () => {
+  test('the input bound counts audio by its length, at 32 tokens a second', () => {
     const frame = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0xc4]), Buffer.alloc(413)])
     const data = Buffer.concat(Array.from({ length: 384 }, () => frame)).toString('base64')
     // Ten seconds at 128 kbit/s, which could be 160 at the lowest rate there is.
@@ -129,7 +129,7 @@ describe('the input bound', () => {
     expect(bound).toBeLessThan(170 * 32 + 2_000)
   })
 
-  test('the input bound leaves room for what providers add around turns, tools and schemas', () => {
+  test('the input bound includes tokens that providers add for turns, tools and schemas', () => {
     const tools = Array.from({ length: 10 }, (_, index) => ({ name: `tool${index}` }))
     const request = requestOf('', { tools })
     expect(inputBound(measurePrompt(request), 0, CONTEXT)).toBeGreaterThan(1000)
@@ -138,21 +138,21 @@ describe('the input bound', () => {
     expect(inputBound(measurePrompt(schema), 0, CONTEXT)).toBeGreaterThan(1000)
   })
 
-  test('files named by an id are refused, as their size is unknown', () => {
+  test('files given by id are refused, because their size is unknown', () => {
     const source = { type: 'file-id', id: 'file-1', format: 'messages' } as const
     for (const block of [file(source), { type: 'image', source } as const]) {
       expect(() => measurePrompt(requestOf([block]))).toThrow(GatewayError)
     }
   })
 
-  test('the input bound is never negative, even if media were counted twice', () => {
+  test('the input bound is never negative, even if media are counted twice', () => {
     const prompt = measurePrompt(requestOf([image(base64(100)), image(base64(100))]))
     expect(inputBound(prompt, 10, CONTEXT)).toBeGreaterThan(2 * IMAGE_TOKENS_MAX)
   })
 })
 
 describe('the tokenizer count', () => {
-  test('the tokenizer count is that of the real tokenizer, and a little more', async () => {
+  test('the tokenizer count equals the real tokenizer’s count plus a small margin', async () => {
     const text = 'The quick brown fox jumps over the lazy dog; 1,234 times.\n'.repeat(200)
     const exact = encode(text).length
     const counted = await tokenizerCount(measurePrompt(requestOf(text)))
@@ -160,7 +160,7 @@ describe('the tokenizer count', () => {
     expect(counted).toBeLessThan(exact * 1.03 + 200)
   })
 
-  test('the tokenizer count covers every part that the model reads', async () => {
+  test('the tokenizer count covers every part of the request that the model reads', async () => {
     const word = ' elephant'.repeat(100)
     const count = async (request: ChatRequest) =>
       (await tokenizerCount(measurePrompt(request))) - (await tokenizerCount(measurePrompt(requestOf(''))))
@@ -185,14 +185,14 @@ describe('the tokenizer count', () => {
     for (const whole of wholes) expect(await count(requestOf('', whole))).toBeGreaterThanOrEqual(100)
   })
 
-  test('the token count shown to a caller has usual sizes for media, and no reserve', async () => {
+  test('the token count for callers uses usual sizes for media, and no safety margin', async () => {
     const exact = encode('hello world').length
     expect(await countInputTokens(requestOf('hello world'))).toBeLessThan(exact + 10)
     expect(await countInputTokens(requestOf([image(base64(900_000))]))).toBeLessThan(2000)
   })
 })
 
-describe('the output cap', () => {
+describe('the cap of the output limit', () => {
   const cap = (more: Partial<ChatRequest>) => outputCap(requestOf('', more), MODEL)
 
   test("the output cap is the caller's limit or the model's, times the choices, never above what the model can", () => {
@@ -219,8 +219,8 @@ describe('the output cap', () => {
   )
 })
 
-describe('the guess', () => {
-  test('the guess is near the truth for prose of several scripts', () => {
+describe('the quick guess of token counts', () => {
+  test('the guessed token count is close for prose in several scripts', () => {
     const samples = [
       'It was the best of times, it was the worst of times, it was the age of wisdom. '.repeat(20),
       'Это было лучшее изо всех времён, это было худшее изо всех времён. '.repeat(20),
@@ -234,13 +234,13 @@ describe('the guess', () => {
     }
   })
 
-  test('the guess of nothing is nothing, of anything at least one', () => {
+  test('the guessed token count is 0 for an empty text, and at least 1 otherwise', () => {
     expect(guessOf('')).toBe(0)
     expect(guessOf('a')).toBe(1)
     expect(measurePrompt(requestOf('')).estimatedTokens).toBeGreaterThan(0)
   })
 
-  test('the guess never exceeds the input bound', () => {
+  test('the guessed token count never exceeds the input bound', () => {
     fc.assert(
       fc.property(fc.array(texts, { maxLength: 4 }), (parts) => {
         const request = requestOf(parts.map((text) => ({ type: 'text', text })))

@@ -217,8 +217,8 @@ const CASES: [string, Json | undefined, string][] = [
   ['tiers.1', SAMPLE.tiers[0], 'tiers[1].id: the tier auto-smart is listed twice'],
 ]
 
-describe('each mistake is one fault', () => {
-  test.each(CASES)('a catalogue with %s = %j has one fault', (place, value, fault) => {
+describe('each mistake is one error', () => {
+  test.each(CASES)('a catalogue with %s = %j has one error', (place, value, fault) => {
     expect(faultsOf(spoil(place, value))).toEqual([fault])
   })
 })
@@ -236,8 +236,8 @@ describe('a model id', () => {
   )
 })
 
-describe('faults', () => {
-  test('faults of all parts of the file are reported together', () => {
+describe('errors of a catalogue', () => {
+  test('errors in all parts of the file are reported together', () => {
     const file = JSON.parse(spoil('providers.provider2.baseUrl', 'nowhere'))
     file.providers.provider1.frmat = 'x'
     file.models[0].pricing.outputPer1mTokens = -1
@@ -252,7 +252,7 @@ describe('faults', () => {
     ])
   })
 
-  test('a faulty entry causes no further faults in entries that name it', () => {
+  test('a faulty entry causes no further errors in entries that name it', () => {
     const file = JSON.parse(spoil('providers.provider2.format', 1))
     file.models[1].name = ''
     expect(faultsOf(JSON.stringify(file)).map((fault) => fault.split(':')[0])).toEqual([
@@ -268,7 +268,7 @@ describe('faults', () => {
     expect(faultsOf('[]')).toEqual(['the file: expected an object'])
   })
 
-  test('a missing variable is a fault where it is needed', () => {
+  test('a missing variable is an error only if an entry needs it', () => {
     expect(faultsOf(JSON.stringify(SAMPLE), { ...ALL_KEYS, PROVIDER3_BASE_URL: '' })).toEqual([
       'providers.provider3.baseUrl: the variable PROVIDER3_BASE_URL is not set and has no default',
     ])
@@ -278,13 +278,13 @@ describe('faults', () => {
     ])
   })
 
-  test('a malformed variable is a fault', () => {
+  test('a malformed variable is an error', () => {
     expect(faultsOf(spoil('providers.provider1.keys', [variable('PROVIDER1-API-KEY')]))).toEqual([
       `providers.provider1.keys[0]: has an invalid variable; expected ${variable('NAME')}, ${variable('NAME|OTHER')} or ${variable('NAME:-default')}`,
     ])
   })
 
-  test('faults never contain a key', () => {
+  test('error texts never contain a key', () => {
     const environment = { ...ALL_KEYS, PROVIDER2_API_KEY: 'canary\u0000secret' }
     const file = spoil('providers.provider1.keys', ['canary-secret', 'canary-secret'])
     expect(faultsOf(file, environment)).toHaveLength(2)

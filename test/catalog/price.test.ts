@@ -53,20 +53,20 @@ describe('the cost of a request', () => {
     expect(requestCost(pricing, { ...ZERO_USAGE, uncached: 500, output: 501 })).toBe(2 as never)
   })
 
-  test('a step applies to the whole request above its limit, not at it', () => {
+  test('a step’s prices apply to the whole request if the input exceeds the step’s limit', () => {
     const pricing = { base: prices(1000, 1000), steps: [{ aboveInputTokens: 100, prices: prices(2000, 3000) }] }
     expect(requestCost(pricing, { ...ZERO_USAGE, uncached: 100, output: 10 })).toBe(110 as never)
     expect(requestCost(pricing, { ...ZERO_USAGE, uncached: 100, cacheRead: 1, output: 10 })).toBe(232 as never)
     expect(pricesFor(pricing, 100)).toBe(pricing.base)
   })
 
-  test.each([{ uncached: -1 }, { output: 0.5 }, { cacheRead: Number.NaN }])('the cost of %j is refused', (bad) => {
+  test.each([{ uncached: -1 }, { output: 0.5 }, { cacheRead: Number.NaN }])('a cost of %j is refused', (bad) => {
     expect(() => requestCost({ base: prices(1, 1), steps: [] }, { ...ZERO_USAGE, ...bad })).toThrow(AssertionError)
   })
 })
 
-describe('the worst case', () => {
-  test('the worst case is never below the cost of a request within the limits', () => {
+describe('the highest possible cost', () => {
+  test('the highest possible cost is never below the cost of a request within the limits', () => {
     fc.assert(
       fc.property(arbitraryPricing, usages, fc.nat(1000), fc.nat(1000), (pricing, usage, spareInput, spareOutput) => {
         const worst = worstCaseCost(pricing, inputTokens(usage) + spareInput, usage.output + spareOutput)
@@ -76,13 +76,13 @@ describe('the worst case', () => {
     )
   })
 
-  test('a request that writes the dearest cache reaches the worst case', () => {
+  test('a request that writes only to the dearest cache costs the highest possible cost', () => {
     const pricing = { base: prices(1000, 5000, { cacheWrite1h: 2000 }), steps: [] }
     const usage = { ...ZERO_USAGE, cacheWrite1h: 700, output: 30 }
     expect(worstCaseCost(pricing, 700, 30)).toBe(requestCost(pricing, usage))
   })
 
-  test('the worst case includes dearer steps, but no cheaper one that may not be reached', () => {
+  test('the highest possible cost includes dearer steps, but no cheaper step that may not apply', () => {
     const cheaper = { base: prices(1000, 1000), steps: [{ aboveInputTokens: 100, prices: prices(1, 1) }] }
     expect(worstCaseCost(cheaper, 200, 0)).toBe(200 as never)
     const dearer = { base: prices(1000, 1000), steps: [{ aboveInputTokens: 100, prices: prices(3000, 1000) }] }
@@ -90,7 +90,7 @@ describe('the worst case', () => {
     expect(worstCaseCost(dearer, 101, 0)).toBe(303 as never)
   })
 
-  test('the worst case is never below the cost of the input alone', () => {
+  test('the highest possible cost is never below the cost of the input alone', () => {
     fc.assert(
       fc.property(arbitraryPricing, tokens, (pricing, input) => {
         expect(worstCaseCost(pricing, input, 0)).toBeGreaterThanOrEqual(inputCost(pricing, input))
@@ -118,7 +118,7 @@ describe('service tiers', () => {
     )
   })
 
-  test('a tier cheaper than the requested one is never charged above its own price', () => {
+  test('an answer in a cheaper tier than requested costs at most its own tier’s price', () => {
     fc.assert(
       fc.property(
         pricings,
@@ -136,7 +136,7 @@ describe('service tiers', () => {
     )
   })
 
-  test('a model without service tiers ignores the tier', () => {
+  test('a model without service tiers ignores the requested tier', () => {
     const pricing: Pricing = { base: prices(2, 4), steps: [] }
     for (const answer of [undefined, 'flex', 'standard'])
       expect(listForAnswer(pricing, { asked: undefined, answered: answer }, ZERO_USAGE)).toBe(pricing)

@@ -34,7 +34,7 @@ function decode(name: FormatName, body: JsonObject): ChatRequest {
   return format.decodeRequest(body, { model: 'svc/a', stream: false })
 }
 
-describe('a request as its format decodes it', () => {
+describe('fields that decide the price, in each format', () => {
   const functionTool = { type: 'function', function: { name: 'add', parameters: { type: 'object' } } }
 
   test.each([
@@ -89,7 +89,7 @@ describe('a request as its format decodes it', () => {
   })
 })
 
-describe('a way of service', () => {
+describe('service classes', () => {
   const BODIES: [FormatName, string, JsonObject][] = [
     ['chat-completions', 'service_tier', CHAT],
     ['responses', 'service_tier', { model: 'm', input: 'Hi' }],
@@ -103,7 +103,7 @@ describe('a way of service', () => {
   }
 
   for (const [format, field, body] of BODIES) {
-    test.each(tiers)(`${format}: %s has no price, unless the operator pays it`, (tier) => {
+    test.each(tiers)(`${format}: %s has no price, and is refused unless the operator pays for it`, (tier) => {
       const request = decode(format, { ...body, [field]: tier })
       expect(paramOf(request)).toBe('service_tier')
       expect(paramOf(request, [bearing])).toBeUndefined()
@@ -117,9 +117,12 @@ describe('a way of service', () => {
     )
   }
 
-  test.each(['flex', 'priority', 'brand-new'])('messages: %s is not a valid value of its field', (tier) => {
-    expect(() => decode('messages', { ...MESSAGES, service_tier: tier })).toThrow()
-  })
+  test.each(['flex', 'priority', 'brand-new'])(
+    'messages: %s is not a valid value of its field, and is refused',
+    (tier) => {
+      expect(() => decode('messages', { ...MESSAGES, service_tier: tier })).toThrow()
+    },
+  )
 })
 
 describe('fields for a provider of the same format', () => {
@@ -128,7 +131,7 @@ describe('fields for a provider of the same format', () => {
     ['tools[0] (googleSearch)', 'tools[0]'],
     ['tools[0]', 'tools[0]'],
     ['messages[0].content[1] (container_upload)', 'messages[0].content[1]'],
-  ])('a field that only a provider of the same format can serve is refused: %s', (native, param) => {
+  ])('a field that only a provider of the same format supports is refused: %s', (native, param) => {
     expect(paramOf(requestOf('', { nativeOnly: ['max_tokens 0 (warms the cache)', native] }))).toBe(param)
   })
 
@@ -139,12 +142,12 @@ describe('fields for a provider of the same format', () => {
     'tools[0] (computerUse)',
     'max_tokens 0 (warms the cache)',
     'messages[0].content[1] (search_result)',
-  ])('a field that only a provider of the same format can serve is passed on: %s', (native) => {
+  ])('a field that only a provider of the same format supports is passed on: %s', (native) => {
     expect(paramOf(requestOf('', { nativeOnly: [native] }))).toBeUndefined()
   })
 })
 
-describe('the operator may bear', () => {
+describe('extras that the operator pays', () => {
   const container = { format: 'messages', field: 'container' } as const
   const thread = { format: 'messages', field: 'thread', code: 'thread_unsupported_request' } as const
   const model = (format: FormatName, quirks: string[], passFields: string[] = []) => {
@@ -153,7 +156,7 @@ describe('the operator may bear', () => {
     return { ...modelOf({ base: prices(1, 1), steps: [] }), targets: [target] }
   }
 
-  test('operators may pay a provider’s extras if no other provider may answer', () => {
+  test('an operator can pay a provider’s extras if no other provider can answer', () => {
     const request = requestOf('', { unpriced: [container] })
     const bearing = model('messages', ['unpriced-extras'])
     expect(paramOf(request, [bearing])).toBeUndefined()
@@ -161,7 +164,7 @@ describe('the operator may bear', () => {
     expect(paramOf(request, [])).toBe('container')
   })
 
-  test('operators may allow a field by name, and no other field', () => {
+  test('an operator can allow a field by name, which allows no other field', () => {
     const passing = model('messages', [], ['container'])
     expect(paramOf(requestOf('', { unpriced: [container] }), [passing])).toBeUndefined()
     expect(paramOf(requestOf('', { unpriced: [container, thread] }), [passing])).toBe('thread')

@@ -69,13 +69,13 @@ describe('a service tier', () => {
     ])
   })
 
-  test.each(['standard', 'default', 'auto', 'standard_only'])('%s is not a valid tier name', (name) => {
+  test.each(['standard', 'default', 'auto', 'standard_only'])('the tier name %s is refused', (name) => {
     expect(faultsOf(fileWith({ serviceTiers: { [name]: FLEX } }))).toEqual([
       `models[0].pricing.serviceTiers.${name}: is not the name of a tier beside the standard one`,
     ])
   })
 
-  test('a service tier without a price, with a bad name, or at a target without a price is refused', () => {
+  test('a service tier with a bad name, or requested from a target without its price, is refused', () => {
     expect(faultsOf(fileWith({ serviceTiers: { flex: { inputPer1mTokens: 1 } } }))).toHaveLength(1)
     expect(faultsOf(fileWith({ serviceTiers: { 'Flex!': FLEX } }))).toHaveLength(1)
     expect(faultsOf(fileWith({ serviceTiers: { flex: FLEX } }, [at('provider1', { serviceTiers: ['fast'] })]))).toEqual(
@@ -87,7 +87,7 @@ describe('a service tier', () => {
 describe('the cost of a tier', () => {
   const COST = { costPer1mInputTokens: 1, costPer1mOutputTokens: 5 }
 
-  test('the cost of a tier is in the tier or the target, otherwise unknown', () => {
+  test('the cost of a tier is stated in the tier or the target, otherwise unknown', () => {
     const both = { ...COST, serviceTiers: { flex: { ...FLEX, ...COST }, priority: FLEX } } as Json
     const [first] = alphaOf(fileWith(both)).targets
     expect([...(first?.cost?.serviceTiers?.keys() ?? [])]).toEqual(['flex'])
@@ -96,13 +96,13 @@ describe('the cost of a tier', () => {
     expect([...(own?.cost?.serviceTiers?.keys() ?? [])]).toEqual(['priority'])
   })
 
-  test('the cost of a tier needs the cost of the standard tier', () => {
+  test('a tier’s cost is refused without the cost of the standard tier', () => {
     expect(faultsOf(fileWith({ serviceTiers: { flex: { ...FLEX, ...COST } } }))).toEqual([
       'models[0].pricing.costPer1mInputTokens: is missing, where the cost of a service tier is named',
     ])
   })
 
-  test('a tier’s cost above its price is a loss', () => {
+  test('a tier’s cost above its price is reported as a loss', () => {
     const dear = { costPer1mInputTokens: 2, costPer1mOutputTokens: 5 }
     const file = fileWith({ ...COST, serviceTiers: { flex: { ...FLEX, ...dear } } } as Json, [at('provider1')])
     expect(modelsAtALoss(load(file))).toEqual([
@@ -114,7 +114,7 @@ describe('the cost of a tier', () => {
   })
 })
 
-test('a changed tier is listed as a change', () => {
+test('a changed service tier is among the listed changes', () => {
   const [before, dearer, unasked] = [
     fileWith({ serviceTiers: { flex: FLEX } }),
     fileWith({ serviceTiers: { flex: { ...FLEX, outputPer1mTokens: 6 } } }),
@@ -125,7 +125,7 @@ test('a changed tier is listed as a change', () => {
   expect(changesBetween(before, unasked)).not.toEqual([])
 })
 
-test('the documented prices are read', async () => {
+test('the price lists of the documentation load', async () => {
   const block = (await documentedBlocks()).find(({ info }) => info === 'json pricing')
   const { pricing } = JSON.parse(`{${block?.text}}`) as { pricing: Json }
   expect([...(alphaOf(fileWith(pricing)).pricing.serviceTiers?.keys() ?? [])]).toEqual(['flex', 'priority'])

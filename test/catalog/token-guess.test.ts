@@ -24,7 +24,7 @@ const KINDS: readonly [string, string][] = [
 ]
 
 describe('a guess', () => {
-  test.each(KINDS)('the guess for %s is within a factor of two', (_, text) => {
+  test.each(KINDS)('the guessed token count for %s is within a factor of two', (_, text) => {
     const guess = new TokenGuess()
     guess.add(text)
     const counted = exactTokens(text)
@@ -32,7 +32,7 @@ describe('a guess', () => {
     expect(guess.tokens).toBeLessThan(counted * 2)
   })
 
-  test('the guess does not depend on how the text was split', () => {
+  test('the guessed token count does not depend on how the text was split', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), (pieces) => {
         const [whole, cut] = [new TokenGuess(), new TokenGuess()]

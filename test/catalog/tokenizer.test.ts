@@ -15,7 +15,7 @@ describe('the token counter', () => {
     expect(await count(['<|im_start|>system<|im_end|>', '\ud800'], bytes)).toBeGreaterThan(4)
   })
 
-  test('the token counter counts several texts and long ones in parts', async () => {
+  test('the token counter counts several texts, and long texts in parts', async () => {
     const text = HAPPY.repeat(50)
     const exact = encode(text).length
     const counted = await count([text, '', text], bytes)
@@ -24,7 +24,7 @@ describe('the token counter', () => {
     expect(await count([], bytes)).toBe(0)
   })
 
-  test('the token counter leaves text beyond its budget to the fallback', async () => {
+  test('the token counter uses the fallback for text beyond its time budget', async () => {
     const hard = [HAPPY, ...Array.from({ length: 3_000 }, () => 'ideograph 龘靐齉齾'.repeat(300)), 'the last words']
     const judged: string[] = []
     const counted = await count(hard, (text) => judged.push(text) && bytes(text))
@@ -36,7 +36,7 @@ describe('the token counter', () => {
     expect(counted).toBeGreaterThan(left)
   })
 
-  test('the token counter answers in order, and uses the fallback if too many wait', async () => {
+  test('the token counter answers in order, and uses the fallback if too many counts wait', async () => {
     const text = 'a word or two '.repeat(20)
     const ask = (index: number) => count([text], () => 1_000_000, { accountId: `acct_${index}`, isPaid: true })
     const results = await Promise.all(Array.from({ length: 100 }, (_, index) => ask(index)))

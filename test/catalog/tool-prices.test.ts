@@ -27,7 +27,7 @@ function targetsOf(modelPrices: Json | undefined, own: (Json | undefined)[] = []
 
 const pricesOf = (targets: Target[]) => targets.map(({ toolPrices }) => Object.fromEntries(toolPrices ?? []) as unknown)
 
-test('a tool has a price only if one is stated', () => {
+test('a tool is sold only if a price is stated', () => {
   expect(pricesOf(targetsOf(undefined))).toEqual([{}, {}, {}])
   expect(targetsOf({})[0]).not.toHaveProperty('toolPrices')
 })

@@ -18,7 +18,7 @@ describe('an error', () => {
     },
   )
 
-  test('an error keeps its cause for the log only', () => {
+  test('a gateway error keeps its cause only for the log', () => {
     const cause = new Error('ECONNREFUSED 10.0.0.7')
     const error = new GatewayError('overloaded', 'Try again.', { cause, retryAfterSeconds: 2 })
     expect(error.cause).toBe(cause)
@@ -26,7 +26,7 @@ describe('an error', () => {
     expect(String(error)).not.toContain('10.0.0.7')
   })
 
-  test('an error names the faulty field', () => {
+  test('a gateway error names the faulty field', () => {
     expect(invalidRequest('n: at most 8.', 'n')).toMatchObject({ kind: 'invalid_request', options: { param: 'n' } })
     expect('param' in invalidRequest('The body is empty.').options).toBe(false)
   })

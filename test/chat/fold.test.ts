@@ -10,7 +10,7 @@ import { response } from './answers'
 const USAGE = { uncached: 1, cacheRead: 2, cacheWrite5m: 3, cacheWrite1h: 4, output: 5, reasoning: 6 }
 
 describe('a folded stream', () => {
-  test('a folded stream is the same answer however its texts are split', () => {
+  test('folding a stream gives the same answer however its texts are split', () => {
     fc.assert(
       fc.property(response, fc.array(fc.nat(5), { minLength: 1 }), (answer, sizes) => {
         expect(fold(unfold(answer).flatMap((event) => pieces(event, sizes)))).toEqual(answer)
@@ -18,7 +18,7 @@ describe('a folded stream', () => {
     )
   })
 
-  test('a folded stream is the same answer however its blocks interleave', () => {
+  test('folding a stream gives the same answer however its blocks interleave', () => {
     fc.assert(
       fc.property(response, fc.infiniteStream(fc.nat()), (answer, random) => {
         expect(fold(interleave(unfold(answer), random))).toEqual(answer)
@@ -26,7 +26,7 @@ describe('a folded stream', () => {
     )
   })
 
-  test('a folded stream has its choices in the order of their index', () => {
+  test('folding a stream sorts the choices by index', () => {
     const events: ChatEvent[] = [
       { type: 'text-start', choice: 2, block: 0 },
       { type: 'text-start', choice: 0, block: 1 },
@@ -35,13 +35,13 @@ describe('a folded stream', () => {
     expect(fold(events).choices.map((choice) => choice.index)).toEqual([0, 1, 2])
   })
 
-  test('a choice without a finish reason counts as stopped', () => {
+  test('folding a choice without a finish reason gives the reason "stop"', () => {
     expect(fold([{ type: 'text-start', choice: 0, block: 0 }]).choices).toEqual([
       { index: 0, content: [{ type: 'text', text: '' }], finish: { kind: 'stop' } },
     ])
   })
 
-  test('a folded stream has the last usage, which is cumulative', () => {
+  test('folding a stream keeps the last usage, which is cumulative', () => {
     const later = { ...USAGE, output: 9, cacheRead: 0 }
     expect(
       fold([
@@ -52,16 +52,16 @@ describe('a folded stream', () => {
     expect(fold([]).usage).toBeNull()
   })
 
-  test('a folded stream without events is an empty answer', () => {
+  test('folding a stream without events gives an empty answer', () => {
     expect(fold([])).toEqual({ id: '', created: 0, model: '', choices: [], usage: null })
   })
 
-  test('errors are not folded into the answer', () => {
+  test('folding ignores errors in the stream', () => {
     const error = { reason: 'server' as const, status: 500, kind: 'api_error', message: 'no' }
     expect(fold([{ type: 'error', error }, { type: 'end' }])).toEqual(fold([]))
   })
 
-  test('pieces of unknown blocks, or of another kind, are dropped', () => {
+  test('folding drops chunks of unknown blocks, or of another kind than their block', () => {
     const call: ChatEvent = { type: 'tool-call-start', choice: 0, block: 0, id: 'call_1', name: 'now' }
     const events: ChatEvent[] = [
       { type: 'text-delta', choice: 0, block: 7, text: 'lost' },
@@ -74,7 +74,7 @@ describe('a folded stream', () => {
     ])
   })
 
-  test('a folded stream can be read at any time, and again later', () => {
+  test('a partly folded stream can be read, and read again later', () => {
     const folder = createFolder()
     folder.push({ type: 'text-start', choice: 0, block: 0 })
     folder.push({ type: 'text-delta', choice: 0, block: 0, text: 'a' })

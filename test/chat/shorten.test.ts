@@ -10,14 +10,14 @@ const answerOf = (...content: AnswerBlock[]): ChatResponse => ({
 })
 const shortened = (share: number, ...content: AnswerBlock[]) => shorten(answerOf(...content), share).choices[0]
 
-test('a shortened answer keeps the beginning and finishes with "length"', () => {
+test('a shortened answer keeps its beginning and ends with the reason "length"', () => {
   expect(shortened(0.5, { type: 'text', text: 'abcdef' }, { type: 'text', text: 'gh' })).toEqual({
     ...{ index: 0, finish: { kind: 'length' } },
     content: [{ type: 'text', text: 'abcd' }],
   })
 })
 
-test('an incomplete tool call is removed', () => {
+test('shortening removes an incomplete tool call', () => {
   expect(shortened(0.9, { type: 'text', text: 'ab' }, call)?.content).toEqual([{ type: 'text', text: 'ab' }])
   expect(shortened(0.9, call, { type: 'text', text: 'abcdefgh' })?.content).toEqual([
     call,
@@ -25,7 +25,7 @@ test('an incomplete tool call is removed', () => {
   ])
 })
 
-test('a surrogate pair is not cut', () => {
+test('shortening never cuts a surrogate pair', () => {
   expect(shortened(0.5, { type: 'text', text: '🎉🎉' })?.content).toEqual([{ type: 'text', text: '🎉' }])
   expect(shortened(0.3, { type: 'text', text: '🎉🎉' })?.content).toEqual([{ type: 'text', text: '' }])
 })

@@ -10,7 +10,7 @@ import { response } from './answers'
 const OPENS = new Set(['text-start', 'refusal-start', 'reasoning-start', 'tool-call-start', 'image'])
 
 describe('an unfolded answer', () => {
-  test('an unfolded answer folds back into the same answer', () => {
+  test('unfolding and folding an answer gives the same answer', () => {
     fc.assert(
       fc.property(response, (answer) => {
         const folder = createFolder()
@@ -20,11 +20,11 @@ describe('an unfolded answer', () => {
     )
   })
 
-  test('an unfolded answer has its blocks in order, each ended before its choice finishes', () => {
+  test('unfolding sends the blocks in order, and ends each before its choice finishes', () => {
     fc.assert(fc.property(response, (answer) => expectGrammar(unfold(answer))))
   })
 
-  test('blocks of an unfolded answer are numbered from 0 without gaps over all choices', () => {
+  test('unfolding numbers the blocks from 0 without gaps over all choices', () => {
     const image: AnswerBlock = { type: 'image', source: { type: 'url', url: 'https://example.test/a.png' } }
     const audio: AnswerBlock = { type: 'audio', mediaType: 'audio/wav', data: 'AA==' }
     const words: AnswerBlock = { type: 'text', text: 'a' }
@@ -36,7 +36,7 @@ describe('an unfolded answer', () => {
     expectGrammar(events)
   })
 
-  test('empty arguments and thoughts make no events', () => {
+  test('unfolding sends no events for empty arguments and thoughts', () => {
     const call: AnswerBlock = { type: 'tool-call', id: 'call_1', name: 'now', argumentsText: '' }
     const hidden: AnswerBlock = { type: 'reasoning', text: '', redacted: { format: 'messages', value: 'x' } }
     const types = unfold(answerOf([call, hidden])).map((event) => event.type)
@@ -51,7 +51,7 @@ describe('an unfolded answer', () => {
     ])
   })
 
-  test('usage occurs once, last before the end, and not if the provider gave none', () => {
+  test('unfolding sends the usage once, before the end, and never if the provider gave none', () => {
     const answer = answerOf([{ type: 'text', text: 'a' }])
     const usage = { uncached: 1, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1, reasoning: 0 }
     expect(unfold({ ...answer, usage }).slice(-2)).toEqual([{ type: 'usage', usage }, { type: 'end' }])

@@ -3,19 +3,19 @@ import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { inputTokens, readCount, ZERO_USAGE } from '@/chat/usage'
 
-test('input is all tokens read, cached or not, without written ones', () => {
+test('the input count has all tokens read, cached or not, without tokens written to the cache', () => {
   const usage = { uncached: 1, cacheRead: 10, cacheWrite5m: 100, cacheWrite1h: 1_000, output: 10_000, reasoning: 5_000 }
   expect(inputTokens(usage)).toBe(1_111)
   expect(inputTokens({ ...ZERO_USAGE, output: 7, reasoning: 7 })).toBe(0)
 })
 
 describe('a count', () => {
-  test('a count is any integer that can be added exactly', () => {
+  test('a token count is any integer that can be added exactly', () => {
     fc.assert(fc.property(fc.maxSafeNat(), (count) => expect(readCount(count)).toBe(count)))
     expect(readCount(Number.MAX_SAFE_INTEGER)).toBe(Number.MAX_SAFE_INTEGER)
   })
 
-  test('minus zero is read as zero', () => {
+  test('a token count of minus zero is read as zero', () => {
     expect(Object.is(readCount(-0), 0)).toBe(true)
   })
 
@@ -30,7 +30,7 @@ describe('a count', () => {
     ['nothing', undefined],
     ['a truth', true],
     ['a list of one', [1]],
-  ])('%s is not a count', (_, value) => {
+  ])('%s is not a valid token count', (_, value) => {
     expect(readCount(value)).toBeUndefined()
   })
 })

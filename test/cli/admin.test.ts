@@ -25,18 +25,18 @@ afterAll(async () => {
   await redis.stop()
 })
 
-describe('the life of a customer, by commands', () => {
+describe('the commands for a customer', () => {
   let accountId = ''
   let keyId = ''
 
-  test('account create', async () => {
+  test('account create makes an account', async () => {
     const { json } = await succeed('account create --email ada@example.test', '--name', 'Ada Lovelace')
     accountId = String(json.accountId)
     expect(await fixture.accounts.find(accountId)).toMatchObject({ name: 'Ada Lovelace', email: 'ada@example.test' })
     expect((await refuse('account create --email ADA@example.test --name Again')).stderr).toContain('exists already')
   })
 
-  test('credit add, once per reference', async () => {
+  test('credit add credits once per reference', async () => {
     const add = `credit add --account ${accountId} --usd 10.00 --reference invoice-1`
     expect((await succeed(add)).json).toEqual({ balanceUsd: 10 })
     expect((await succeed(add)).json).toEqual({ balanceUsd: 10 })
@@ -58,14 +58,14 @@ describe('the life of a customer, by commands', () => {
     expect((await succeed(add)).json).toEqual({ balanceUsd: 10 })
   })
 
-  test('key create: works without a budget, and the key then has none', async () => {
+  test('key create makes a key without a budget', async () => {
     const { json } = await succeed(`key create --account ${accountId} --name unlimited`)
     expect(await fixture.ledger.readKey({ accountId, keyId: String(json.keyId) })).toMatchObject({
       monthlyBudget: null,
     })
   })
 
-  test('key create, with limits, shown once', async () => {
+  test('key create makes a key with limits, and shows it once', async () => {
     const { json } = await succeed(
       `key create --account ${accountId} --name ci --requests-per-minute 7 --tokens-per-minute 900 --concurrency 3`,
       '--monthly-budget-usd',
@@ -78,7 +78,7 @@ describe('the life of a customer, by commands', () => {
     })
   })
 
-  test('account limits, and a key above them, which raises them; each is in the audit log', async () => {
+  test('account limits are set; a key with higher limits raises them; each change is in the audit log', async () => {
     const set = `account limits --account ${accountId} --reason contract`
     const catalogue = { tokensPerMinute: 2_000_000, concurrency: 200 }
     expect((await succeed(`${set} --requests-per-minute 900`)).json).toEqual({
@@ -103,7 +103,7 @@ describe('the life of a customer, by commands', () => {
     ])
   })
 
-  test('key rotate shows the new text once, and how long the former one works', async () => {
+  test('key rotate shows the new text once, and how long the former text works', async () => {
     const { json } = await succeed(`key rotate --key ${keyId} --overlap 7d`)
     expect(json).toMatchObject({ keyId, key: expect.stringMatching(/^svc-[0-9A-Za-z]{36}$/) })
     const formerEndsAtMs = Date.parse(String(json.formerEndsAt))
@@ -114,7 +114,7 @@ describe('the life of a customer, by commands', () => {
     expect((await refuse('key rotate --key key_none')).stderr).toBe('there is no key of that id\n')
   })
 
-  test('key deactivate, activate, delete take effect at once', async () => {
+  test('key deactivate, activate and delete take effect at once', async () => {
     const steps = [
       ['deactivate', 'deactivated'],
       ['activate', 'active'],
@@ -127,14 +127,14 @@ describe('the life of a customer, by commands', () => {
     expect((await refuse(`key activate --key ${keyId}`)).stderr).toBe(`the key ${keyId} was deleted\n`)
   })
 
-  test('account suspend and activate', async () => {
+  test('account suspend and activate take effect at once', async () => {
     await succeed(`account suspend --account ${accountId}`)
     expect((await fixture.ledger.readBalance(accountId))?.status).toBe('suspended')
     await succeed(`account activate --account ${accountId}`)
     expect((await fixture.ledger.readBalance(accountId))?.status).toBe('active')
   })
 
-  test('ledger check and rebuild: damage is found, named, mended', async () => {
+  test('ledger check finds and names damage, and ledger rebuild repairs it', async () => {
     const sound = await succeed('ledger check')
     expect(sound.json).toEqual({ ok: true, violations: [], accounts: 2, openHolds: 0, unsyncedEvents: 0 })
     await addToStored(fixture.redis, 'account', accountName(accountId), { available: 77 })
@@ -222,7 +222,7 @@ describe('refused commands', () => {
     ['request show req_none', 'no request req_none'],
     ['usage --by colour', '--by must be one of day, model, account, key'],
     ['catalog check /no/such/file.json', 'cannot read /no/such/file.json'],
-  ])('%s', async (line, message) => {
+  ])('a command is refused: %s', async (line, message) => {
     // What is refused once the stores were asked is told from what was not even tried.
     const isRefusal = /^(no |there is no |cannot read )/.test(message)
     const { stdout, stderr } = await refuse(line, isRefusal ? 1 : 2)

@@ -21,10 +21,10 @@ afterAll(async () => {
   await redis.stop()
 })
 
-describe('a password on standard input', () => {
+describe('a password from standard input', () => {
   const create = (email: string) => ['user', 'create', '--email', email]
 
-  test('a password is the first line of standard input, with a valid length', async () => {
+  test('the password is the first line of standard input, and must have a valid length', async () => {
     const { json } = await run(create('lines@example.test'), stores, 'first line counts\r\nnot this one\n')
     const [row] = await fixture.database
       .sql`SELECT password_hash FROM credentials WHERE user_id = ${String(json.userId)}`
@@ -70,7 +70,7 @@ describe('a password on standard input', () => {
   })
 })
 
-describe('a changed address', () => {
+describe('the change of a person’s address', () => {
   test('user set-email changes the sign-in address and mails the former one; an address in use is refused', async () => {
     const [email, to] = ['before@example.test', 'after@example.test']
     const { json } = await run(['user', 'create', '--email', email], stores, 'a horse on a battery')
@@ -94,10 +94,10 @@ describe('a changed address', () => {
   })
 })
 
-describe('a disabled person', () => {
+describe('disabling a person', () => {
   const email = 'gone@example.test'
 
-  test('a disabled person loses sessions and the keys of an account of their own; enabling returns neither', async () => {
+  test('a disabled person loses sessions and the keys of their own account; enabling restores neither', async () => {
     const { json } = await run(['user', 'create', '--email', email], stores, 'a horse on a battery')
     const { sql } = fixture.database
     const userId = String(json.userId)
@@ -118,7 +118,7 @@ describe('a disabled person', () => {
     expect((await fixture.ledger.readKey({ accountId, keyId }))?.status).toBe('deactivated')
   })
 
-  test('a disabled person loses their own keys and sent invitations in a shared account', async () => {
+  test('a disabled person loses their keys and sent invitations in a shared account', async () => {
     const [colleague, leaving] = ['stays@example.test', 'leaves@example.test']
     const { sql } = fixture.database
     for (const address of [colleague, leaving])
@@ -155,7 +155,7 @@ describe('a disabled person', () => {
   })
 })
 
-test('every command on money, keys, people or limits leaves one audit entry with its run id', async () => {
+test('every command on money, keys, people or limits writes one audit entry with its run id', async () => {
   const { sql } = fixture.database
   const entries = async () =>
     await sql<{ action: string; actor_email: string; request_id: string | null; details: Record<string, unknown> }[]>`

@@ -37,7 +37,7 @@ function setPrice(inputPer1mTokens: number) {
   }
 }
 
-test('if one gateway still has the old file, none reloads, and the difference is reported', async () => {
+test('if one gateway still has the old file, no gateway reloads, and the difference is reported', async () => {
   const before = hashes()
   await rewrite(first, setPrice(3))
   const { code, json } = await command(['catalog', 'reload'])
@@ -52,7 +52,7 @@ test('if one gateway still has the old file, none reloads, and the difference is
   expect(hashes()).toEqual(before)
 })
 
-test('if one file has faults, none reloads, and the faults are reported with their gateway', async () => {
+test('if one file has errors, no gateway reloads, and the errors are reported with their gateway', async () => {
   const before = hashes()
   await rewrite(second, setPrice(-1))
   const { code, json } = await command(['catalog', 'reload'])
@@ -62,7 +62,7 @@ test('if one file has faults, none reloads, and the faults are reported with the
   expect(hashes()).toEqual(before)
 })
 
-test('if all files are the same, all reload, and the audit log has the operator’s action', async () => {
+test('if all files are equal, all gateways reload, and the audit log has the operator’s action', async () => {
   await rewrite(second, setPrice(3))
   const { code, json } = await command(['catalog', 'reload'])
   expect(code).toBe(0)
@@ -89,7 +89,7 @@ test('if all files are the same, all reload, and the audit log has the operator�
   ])
 })
 
-test('faults of the operator’s own file are reported before any gateway is asked', async () => {
+test('errors in the operator’s own file are reported before any gateway is asked', async () => {
   const taken = () => first.gateway.deps.reloads?.state().reloads
   const before = { ...taken() }
   const { code, json } = await command(['catalog', 'reload'], 'package.json')
@@ -98,7 +98,7 @@ test('faults of the operator’s own file are reported before any gateway is ask
   expect(taken() as object).toEqual(before)
 })
 
-test('a later gateway with the same file reloads with the others; without gateways the command fails', async () => {
+test('a gateway that starts later reloads with the others; without a running gateway the command fails', async () => {
   const third = await first.twin()
   await rewrite(third, setPrice(4))
   await rewrite(second, setPrice(4))

@@ -78,7 +78,7 @@ test('request list explains wrong options', async () => {
   }
 })
 
-test('key search finds a rotated key by the last four characters of its former text while it works', async () => {
+test('key search finds a rotated key by the last four characters of its former text while that text works', async () => {
   const { accountId } = await newUser(fixture)
   const { database, ledger, apiKeys } = fixture
   const made = await apiKeys.create({ accountId, name: 'ci' })

@@ -37,7 +37,7 @@ test('with the embedded stores of a running gateway, commands use them and leave
   }
 })
 
-test('with embedded stores and no gateway, commands start the servers and stop them again', async () => {
+test('without a running gateway, commands start the embedded stores and stop them again', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'admin-test-'))
   try {
     const environment = { DATA_DIR: dataDir }
@@ -66,7 +66,7 @@ async function runIn(folder: string, args: readonly string[], environment: Recor
   return { code: await child.exited, stdout, stderr }
 }
 
-test('unused stores are neither read as evidence nor created', async () => {
+test('commands neither read nor create embedded stores that they do not use', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'admin-nowhere-'))
   try {
     await mkdir(join(folder, 'config'))

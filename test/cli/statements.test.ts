@@ -42,7 +42,7 @@ const entryFor = ({ reference, amountCents }: Order) => ({
   payments: [{ text: reference, payer: 'Müller' }],
 })
 
-test('statement preview and import: read CAMT.053 in the encoding that it declares, whatever its name', async () => {
+test('statement preview and import read CAMT.053 in the encoding that the file declares, whatever its name', async () => {
   await newDay(office)
   const order = await pendingOrder(office, 20)
   const latin = camt('02', [entryFor(order)]).replace('encoding="UTF-8"', 'encoding="ISO-8859-1"')
@@ -60,7 +60,7 @@ test('statement preview and import: read CAMT.053 in the encoding that it declar
   expect(entry).toEqual({ actor_email: office.ada.email, request_id: expect.stringMatching(/^cmd_/) })
 })
 
-test('statement import: leaves what is above the limit to a second administrator', async () => {
+test('statement import leaves lines above the limit to a second administrator', async () => {
   await newDay(office)
   const order = await pendingOrder(office, 3_000)
   const file = await fileOf(camt('08', [entryFor(order)]))
@@ -70,7 +70,7 @@ test('statement import: leaves what is above the limit to a second administrator
   expect(await balanceOf(office, order.accountId)).toBe(0)
 })
 
-test('one statement imported by a page, another gateway and the command at once credits each entry once', async () => {
+test('a statement imported by a page, another gateway and the command at once credits each entry once', async () => {
   await newDay(office)
   const orders = await Promise.all([21, 22, 23, 24, 25].map((usd) => pendingOrder(office, usd)))
   const text = camt('08', orders.map(entryFor))
@@ -102,7 +102,7 @@ test('one statement imported by a page, another gateway and the command at once 
   expect([...payments]).toEqual([{ state: 'credited', payments: 5 }])
 })
 
-test('statement preview: refuses other people, missing files and faulty statements', async () => {
+test('statement preview refuses people who are no administrators, missing files and faulty statements', async () => {
   const file = await fileOf(camt('08', []))
   expect(await command('preview', file)).toMatchObject({ code: 1, stderr: 'The statement has no bookings.\n' })
   expect(await command('preview', join(folder, 'none'))).toMatchObject({ code: 2 })

@@ -112,7 +112,7 @@ describe.each(CASES)(
       return ((await Bun.file(file).json()) as { models: JsonObject[] }).models
     }
 
-    test(`${name}: reads the whole list of sixty models and counts what becomes of them`, () => {
+    test(`${name}: catalog suggest reads the whole list of sixty models, and counts offered and omitted ones`, () => {
       expect(suggested).toMatchObject({ code: 0, json: { file, provider: name, marginPercent: 10, listed: 60 } })
       expect(provider.calls.filter(({ path }) => path.includes('/models?') || path.endsWith('/models'))).toHaveLength(
         pages,
@@ -122,13 +122,13 @@ describe.each(CASES)(
       expect(Number(unknown)).toBeGreaterThanOrEqual(5)
     })
 
-    test(`${name}: offers the newest model and nothing that is retired, a preview or of another kind`, async () => {
+    test(`${name}: catalog suggest offers the newest model, and no retired, preview or other kind of model`, async () => {
       const targets = (await entries()).map(({ targets }) => (targets as { model: string }[])[0]?.model)
       expect(targets).toContain(newest)
       for (const other of others) expect(targets).not.toContain(other)
     })
 
-    test(`${name}: states day and source of each entry, ten percent above its cost`, async () => {
+    test(`${name}: catalog suggest states day and source of each entry, and prices ten percent above cost`, async () => {
       for (const { source, pricing } of await entries()) {
         expect(source).toMatch(/^prices of \d{4}-\d\d-\d\d by .+ of \d{4}-\d\d-\d\d; limits by .+ of \d{4}-\d\d-\d\d$/)
         const { inputPer1mTokens, costPer1mInputTokens } = pricing as { [field: string]: number }
@@ -136,11 +136,11 @@ describe.each(CASES)(
       }
     })
 
-    test(`${name}: names each model of which something is known nowhere, with the field`, () => {
+    test(`${name}: catalog suggest names each model with an unknown value, and its field`, () => {
       expect(suggested.stderr).toMatch(/^left out: unheard-of-0: nobody lists kind, capabilities, pricing/m)
     })
 
-    test(`${name}: the file is sound without an edit`, async () => {
+    test(`${name}: the suggested file loads without an edit`, async () => {
       const checked = await run(['catalog', 'check', file], variables)
       expect(checked).toMatchObject({
         code: 0,
@@ -148,7 +148,7 @@ describe.each(CASES)(
       })
     })
 
-    test(`${name}: each target of the file works`, async () => {
+    test(`${name}: each target of the suggested file works`, async () => {
       const { providers } = (await Bun.file(file).json()) as { providers: JsonObject }
       for (const one of Object.keys(providers)) {
         const tried = await run(['provider', 'test', one], { ...variables, CATALOG: file })
@@ -158,7 +158,7 @@ describe.each(CASES)(
   },
 )
 
-test('a gateway sells the newest model of the file under the vendor’s own name', async () => {
+test('a gateway sells the newest suggested model under the vendor’s own name', async () => {
   const provider = startListingProvider('anthropic', 'messages', ['claude-opus-5-5'])
   const file = join(folder, 'sold.json')
   const variables = { ANTHROPIC_API_KEY: KEY, PROVIDER2_BASE_URL: provider.url }
@@ -201,14 +201,14 @@ describe('options of catalog suggest', () => {
     return { ...(await Bun.file(file).json()), stderr }
   }
 
-  test('--margin 0 sells at cost', async () => {
+  test('--margin 0 sets each price to the cost', async () => {
     const { models } = await written('--margin', '0', '--models', 'gpt-6.1-sol')
     expect(models).toMatchObject([
       { id: 'svc/gpt-6.1-sol', aliases: ['gpt-6.1-sol'], created: 1_790_000_000, pricing: { inputPer1mTokens: 2 } },
     ])
   })
 
-  test('--all offers retired models and previews, which are named without it', async () => {
+  test('--all also offers retired models and previews, which are named without it', async () => {
     const ids = ({ models }: { models: JsonObject[] }) => models.map(({ id }) => id)
     const usual = await written()
     expect(ids(usual)).not.toContain('svc/gpt-4')
@@ -216,26 +216,26 @@ describe('options of catalog suggest', () => {
     expect(ids(await written('--all'))).toContain('svc/gpt-4')
   })
 
-  test('--models takes only these, and says which of them the provider does not list', async () => {
+  test('--models takes only the named models, and reports names that the provider does not list', async () => {
     const { models, stderr } = await written('--models', 'gpt-5.2, gpt-0')
     expect(models.map(({ id }) => id)).toEqual(['svc/gpt-5.2'])
     expect(stderr).toContain('left out: gpt-0: the provider does not list it')
   })
 
-  test('a model that is served by responses alone gets a second provider', async () => {
+  test('a model that only responses serves gets a second provider', async () => {
     const { models, providers } = await written('--models', 'gpt-5.5-pro')
     expect(models).toMatchObject([{ targets: [{ provider: 'openai-responses', model: 'gpt-5.5-pro' }] }])
     expect(providers['openai-responses']).toMatchObject({ format: 'responses' })
   })
 
-  test('a model that embeds has a price of input and nothing else', async () => {
+  test('a suggested embedding model has an input price and no other price', async () => {
     const { models } = await written('--models', 'text-embedding-3-small')
     expect(models).toMatchObject([{ kind: 'embedding', pricing: { inputPer1mTokens: 0.022 } }])
     expect(models[0]?.maxOutputTokens).toBeUndefined()
   })
 })
 
-describe('catalog suggest says what is wrong and writes nothing', () => {
+describe('errors of catalog suggest', () => {
   const ANSWERS: Record<string, () => Response> = {
     empty: () => Response.json({ object: 'list', data: [] }),
     unsold: () => Response.json({ data: [{ id: 'tts-1' }, { id: 'unheard-of' }] }),
@@ -265,7 +265,7 @@ describe('catalog suggest says what is wrong and writes nothing', () => {
     [['--provider', 'groq'], {}, 'groq has no key: set GROQ_API_KEY'],
     [['--provider', 'openai', '--base-url', 'file:///etc'], { OPENAI_API_KEY: KEY }, '--base-url must be'],
     [['--provider', 'vertex'], {}, 'GOOGLE_CLOUD_PROJECT'],
-  ])('catalog suggest refuses %j', async (args, environment, words) => {
+  ])('catalog suggest refuses %j and writes no file', async (args, environment, words) => {
     const file = join(folder, 'never.json')
     const { code, stderr, stdout } = await suggest([...args, '--file', file], environment)
     expect({ code: code > 0, stdout }).toEqual({ code: true, stdout: '' })
@@ -279,7 +279,7 @@ describe('catalog suggest says what is wrong and writes nothing', () => {
     ['html', 'openai: malformed: its answer is no list of models'],
     ['moved', 'openai: unreachable'],
     ['refused', 'openai: 401'],
-  ])('catalog suggest writes nothing if the provider’s answer is %s', async (answer, words) => {
+  ])('catalog suggest writes no file if the provider’s answer is %s', async (answer, words) => {
     provider.respond(ANSWERS[answer] ?? (() => new Response()))
     const file = join(folder, 'never.json')
     const environment = { OPENAI_API_KEY: KEY, PROVIDER1_BASE_URL: provider.url }
@@ -290,7 +290,7 @@ describe('catalog suggest says what is wrong and writes nothing', () => {
     expect(await exists(file)).toBe(false)
   })
 
-  test('catalog suggest stops at a list whose pages never end', async () => {
+  test('catalog suggest fails if the pages of a list never end', async () => {
     provider.respond(() =>
       Response.json({ data: [{ id: 'claude-opus-5-5' }], has_more: true, last_id: 'claude-opus-5-5' }),
     )
@@ -299,7 +299,7 @@ describe('catalog suggest says what is wrong and writes nothing', () => {
     expect(stderr).toContain('anthropic: its list of models does not end')
   })
 
-  test('catalog suggest leaves a file that exists as it is, and does not ask the provider', async () => {
+  test('catalog suggest does not overwrite a file, and then does not call the provider', async () => {
     const file = join(folder, 'mine.json')
     await Bun.write(file, 'mine')
     const before = provider.calls.length

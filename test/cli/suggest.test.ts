@@ -11,6 +11,6 @@ test.each([
   ['keys list', 'key list'],
   ['frobnicate', undefined],
   ['', undefined],
-])('%s', (typed, meant) => {
+])('the command suggests a name for a mistyped one: %s', (typed, meant) => {
   expect(nearest(typed, KNOWN)).toBe(meant as string)
 })

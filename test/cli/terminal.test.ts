@@ -36,7 +36,7 @@ async function atTerminal(args: readonly string[], columns: number, type?: strin
   return { code, shown: shown.replaceAll('\r\n', '\n') }
 }
 
-test('a terminal gets a table without control characters', async () => {
+test('a terminal shows a table without control characters', async () => {
   const { code, shown } = await atTerminal(['account', 'list'], 200)
   expect(code).toBe(0)
   expect(shown).toMatch(
@@ -45,7 +45,7 @@ test('a terminal gets a table without control characters', async () => {
   expect(shown).not.toContain('\u001b')
 })
 
-test('a narrow terminal gets blocks with one value per line', async () => {
+test('a narrow terminal shows blocks with one value per line', async () => {
   expect((await atTerminal(['account', 'list'], 40)).shown).toMatch(/\nemail +mallory@example\.test\nstatus +active\n/)
   const { shown } = await atTerminal(['account', 'show', 'mallory@example.test'], 120)
   expect(shown).toMatch(/\nbalance USD +0\n/)
@@ -53,7 +53,7 @@ test('a narrow terminal gets blocks with one value per line', async () => {
   expect(shown).toMatch(/\n\nkeys\n\(none\)\n/)
 })
 
-test('--json prints JSON at a terminal, the same as in a pipe', async () => {
+test('--json prints the same JSON on a terminal and in a pipe', async () => {
   const { shown } = await atTerminal(['account', 'list', '--json'], 80)
   const piped = await runProcess(['account', 'list'], stores)
   expect(JSON.parse(shown)).toEqual(piped.json)
@@ -67,7 +67,7 @@ test('a password is prompted for and not shown', async () => {
   expect(shown).toMatch(/^Password: \nuser id {2}user_\w+\n$/)
 })
 
-test('the container runs commands by their short name, from a read-only folder', async () => {
+test('the container runs commands by their short name, in a read-only folder', async () => {
   const bin = await mkdtemp(join(tmpdir(), 'svc-bin-'))
   await symlink(join(ROOT, 'deploy', 'svc'), join(bin, 'svc'))
   await chmod(bin, 0o555)

@@ -47,7 +47,7 @@ test('with the gateway’s role, usage archive fails and names the missing setti
   expect(stderr).toContain('set DATABASE_MIGRATOR_URL')
 })
 
-test('invalid words are refused at once', async () => {
+test('usage archive refuses invalid months at once', async () => {
   for (const [line, words] of [
     ['usage archive', 'usage archive needs --before'],
     ['usage archive --before 2025-13', '--before must be a month, e.g. 2026-01'],
@@ -68,7 +68,7 @@ test('invalid words are refused at once', async () => {
   expect((await admin('usage archive list --help')).stdout).toContain('Usage: bun run admin usage archive list')
 })
 
-test('usage archive, list, check, drop and restore', async () => {
+test('usage archive, list, check, drop and restore work one after another', async () => {
   const planned = await admin('usage archive --before 2025-10 --dry-run')
   expect(planned.json).toEqual({
     before: '2025-10',

@@ -31,13 +31,13 @@ function admin(line: string): Promise<Outcome> {
   return run(line.split(' '), stores)
 }
 
-test('without sales, sums are zero and the margin is unknown', async () => {
+test('without sales, usage sums are zero and the margin is unknown', async () => {
   const { json } = await admin('usage margins')
   expect(json).toMatchObject({ total: { requests: 0, charged: '0', cost: null, margin: null, uncosted: '0' } })
   expect((await admin('usage gaps')).json).toEqual({ records: [], nextCursor: null })
 })
 
-test('margins by model and day, and records with count gaps', async () => {
+test('usage margins and usage gaps show margins by model and day, and records with count gaps', async () => {
   const counts = {
     gaps: ['output_under' as const],
     providerInput: 9,
@@ -65,7 +65,7 @@ test('margins by model and day, and records with count gaps', async () => {
   expect((await admin('usage gaps --days 50')).json.records).toHaveLength(2)
 })
 
-test('cost of abandoned calls is listed separately, by model and day', async () => {
+test('usage margins lists the cost of abandoned calls separately, by model and day', async () => {
   const thrown = { model: 'svc/gamma', status: 499, firstTokenMs: null }
   const now = Date.now()
   const records = [
@@ -100,7 +100,7 @@ test('request show finds a failed request by its id', async () => {
     })
 })
 
-test('an invalid word or number is refused', async () => {
+test('usage refuses an invalid word or number', async () => {
   expect((await admin('usage gaps --gap odd')).stderr).toContain('--gap must be one of input_over, ')
   expect((await admin('usage margins --days 367')).stderr).toContain('--days must be an integer from 1 to 366')
   expect((await admin('usage gaps --cursor odd')).stderr).toContain('cursor')

@@ -51,7 +51,7 @@ const BODIES: Record<FormatName, { path: string; body: object }> = {
 
 const pairs = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => [client, provider] as const))
 
-describe('auth', () => {
+describe('credentials of each library', () => {
   function send(format: FormatName, headers: Record<string, string>, query = ''): Promise<Response> {
     gateway.upstream.respond(() => respondWith(TEXT, 'messages', false))
     const { path, body } = BODIES[format]
@@ -72,7 +72,7 @@ describe('auth', () => {
     ['the same key in header and query', (key) => ({ 'x-goog-api-key': key }), (key) => `?key=${key}`],
   ]
 
-  describe.each(FORMAT_NAMES.map((format) => [format] as const))('%s', (format) => {
+  describe.each(FORMAT_NAMES.map((format) => [format] as const))('the library %s', (format) => {
     test.each(forms)('a request with %s is answered', async (_name, headers, query = () => '') => {
       const response = await send(format, headers(customer.key), query(customer.key))
       expect(response.status).toBe(200)
@@ -91,7 +91,7 @@ describe('auth', () => {
   })
 })
 
-describe('base addresses with a slash at the end, as users write them', () => {
+describe('base addresses with an extra slash or path, as users write them', () => {
   const ask = { model: 'svc/messages', messages: [{ role: 'user' as const, content: 'Hi' }] }
   const asked: [name: string, ask: (url: string, key: string) => Promise<string | null | undefined>][] = [
     [
@@ -183,38 +183,41 @@ describe('base addresses with a slash at the end, as users write them', () => {
     ],
   ]
 
-  test.each(asked)('%s', async (_name, talk) => {
+  test.each(asked)('the library works with the base address of %s', async (_name, talk) => {
     gateway.upstream.respond(() => respondWith(TEXT, 'messages', false))
     expect(await talk(gateway.url, customer.key)).toBe('Hello from the model.')
   })
 })
 
-describe('streams with signs of life in them', () => {
+describe('streams with keep-alives', () => {
   const majors = [
     ['newest', CLIENTS],
     ['older', OLDER_CLIENTS],
   ] as const
   const cases = majors.flatMap(([age, clients]) => FORMAT_NAMES.map((format) => [format, age, clients] as const))
 
-  test.each(cases)('%s, %s major: keep-alives between all events change nothing', async (format, _age, clients) => {
-    gateway.upstream.respond(() => respondWith(TEXT, format, true))
-    const sending = { baseUrl: gateway.url, key: customer.key, model: modelAt(format), mode: 'stream' as const }
-    const body = { ...BODIES[format].body, model: undefined } as never
-    const plain = await clients[format].send({ ...sending, body })
-    const { keepAlive } = FORMATS.get(format)?.framing ?? { keepAlive: '' }
-    expect(keepAlive).not.toBe('')
-    const blocks = plain.text.split(/(?<=\r?\n\r?\n)/)
-    const idle = blocks.map((block) => block + keepAlive).join('')
-    const server = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      fetch: () => new Response(idle, { headers: { 'content-type': 'text/event-stream' } }),
-    })
-    const seen = await clients[format].send({ ...sending, baseUrl: `http://127.0.0.1:${server.port}`, body })
-    await server.stop(true)
-    expect(seen.view).toEqual(plain.view)
-    expect(seen.view).toMatchObject({ kind: 'answer', text: 'Hello from the model.' })
-  })
+  test.each(cases)(
+    '%s, %s major: keep-alives between all events do not change the answer',
+    async (format, _age, clients) => {
+      gateway.upstream.respond(() => respondWith(TEXT, format, true))
+      const sending = { baseUrl: gateway.url, key: customer.key, model: modelAt(format), mode: 'stream' as const }
+      const body = { ...BODIES[format].body, model: undefined } as never
+      const plain = await clients[format].send({ ...sending, body })
+      const { keepAlive } = FORMATS.get(format)?.framing ?? { keepAlive: '' }
+      expect(keepAlive).not.toBe('')
+      const blocks = plain.text.split(/(?<=\r?\n\r?\n)/)
+      const idle = blocks.map((block) => block + keepAlive).join('')
+      const server = Bun.serve({
+        port: 0,
+        hostname: '127.0.0.1',
+        fetch: () => new Response(idle, { headers: { 'content-type': 'text/event-stream' } }),
+      })
+      const seen = await clients[format].send({ ...sending, baseUrl: `http://127.0.0.1:${server.port}`, body })
+      await server.stop(true)
+      expect(seen.view).toEqual(plain.view)
+      expect(seen.view).toMatchObject({ kind: 'answer', text: 'Hello from the model.' })
+    },
+  )
 })
 
 describe('a provider whose connection breaks after the first words', () => {
@@ -222,7 +225,7 @@ describe('a provider whose connection breaks after the first words', () => {
     FORMAT_NAMES.map((provider) => [library.name, provider, library] as const),
   )
 
-  test.each(cases)('%s with a %s provider that breaks off throws its own error', async (_name, provider, library) => {
+  test.each(cases)('%s at a %s provider that breaks off throws its own error', async (_name, provider, library) => {
     const live = liveStream()
     const cut = respondWith({ ...TEXT, fixture: 'matrix/cut' }, provider, true)
     gateway.upstream.respond(() => live.response)
@@ -239,7 +242,7 @@ describe('a provider whose connection breaks after the first words', () => {
   })
 })
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   test.each(pairs)(
     '%s client, provider of %s: the call ends and what was delivered is charged',
     async (client, provider) => {

@@ -107,7 +107,7 @@ describe.each(['responses', 'messages', 'generate-content'] as const)('at a prov
     expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: CALLED } })
   })
 
-  test('the provider gets the tool and the earlier calls', async () => {
+  test('the provider gets the custom tool and the earlier calls', async () => {
     answer(false)
     await client.chat.completions.create({ ...request, tool_choice: { type: 'custom', custom: { name: 'patch' } } })
     if (format !== 'responses') {

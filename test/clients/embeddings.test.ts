@@ -36,7 +36,7 @@ const openaiClients = [
 const cases = <Client>(clients: readonly (readonly [string, Client])[]) =>
   clients.flatMap(([name, client]) => MODELS.map((model) => [name, model, client] as const))
 
-test.each(cases(openaiClients))('%s with %s, without and with an encoding', async (_, model, Client) => {
+test.each(cases(openaiClients))('%s gets vectors from %s, with and without an encoding', async (_, model, Client) => {
   const client = new Client({ apiKey: customer.key, baseURL: `${gateway.url}/v1` })
   const usual = await client.embeddings.create({ model, input: TEXTS })
   expect(usual.data.map(({ embedding }) => single(embedding))).toEqual(EXPECTED)
@@ -47,13 +47,13 @@ test.each(cases(openaiClients))('%s with %s, without and with an encoding', asyn
   expect(plain.data[0]?.embedding).toEqual(vectorOf('one'))
 })
 
-test.each(openaiClients)('%s with tokens', async (_, Client) => {
+test.each(openaiClients)('%s sends tokens and gets vectors', async (_, Client) => {
   const client = new Client({ apiKey: customer.key, baseURL: `${gateway.url}/v1` })
   const { data } = await client.embeddings.create({ model: 'svc/embed', input: [[3, 4], [5]] })
   expect(data.map(({ embedding }) => single(embedding))).toEqual([single(vectorOf([3])), single(vectorOf([5]))])
 })
 
-test.each(openaiClients)('%s gets an error that explains the fault', async (_, Client) => {
+test.each(openaiClients)('%s gets an error that explains its mistake', async (_, Client) => {
   const client = new Client({ apiKey: customer.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
   const wrong: unknown = await client.embeddings.create({ model: 'svc/alpha', input: 'one' }).catch((error) => error)
   expect(wrong).toMatchObject({ status: 400, param: 'model', code: 'wrong_endpoint' })
@@ -64,7 +64,7 @@ const googleClients = [
   ['@google/genai 2', GoogleGenAI2 as unknown as typeof GoogleGenAI],
 ] as const
 
-test.each(cases(googleClients))('%s with %s', async (_, model, Client) => {
+test.each(cases(googleClients))('%s gets vectors from %s', async (_, model, Client) => {
   const client = new Client({ apiKey: customer.key, httpOptions: { baseUrl: gateway.url } })
   const many = await client.models.embedContent({
     model,
@@ -81,7 +81,7 @@ const aiModels: [string, (model: string) => EmbeddingModel][] = [
   ['google', (id) => createGoogle({ apiKey: customer.key, baseURL: `${gateway.url}/v1beta` }).embedding(id)],
 ]
 
-test.each(cases(aiModels))('AI SDK, %s, with %s', async (_, id, modelOf) => {
+test.each(cases(aiModels))('the AI SDK, %s, gets vectors with %s', async (_, id, modelOf) => {
   const { embeddings } = await embedMany({ model: modelOf(id), values: TEXTS })
   expect(embeddings.map(single)).toEqual(EXPECTED)
   const { embedding } = await embed({ model: modelOf(id), value: 'one' })
@@ -101,7 +101,7 @@ test.each(cases(aiModels.slice(0, 1)))(
   },
 )
 
-test('AI SDK splits a list above the provider’s maximum', async () => {
+test('the AI SDK splits a list above the provider’s maximum', async () => {
   const values = Array.from({ length: 250 }, (_, length) => 'x'.repeat(length + 1))
   const { embeddings } = await embedMany({ model: aiModels[1]?.[1]('svc/embed-gemini') ?? '', values })
   expect(embeddings.map(([length]) => length)).toEqual(values.map(({ length }) => length))

@@ -96,7 +96,7 @@ const WAYS = Object.entries(LIBRARIES).flatMap(([name, ask]) =>
   [false, true].map((stream) => [name, stream, ask] as const),
 )
 
-test.each(WAYS)('%s, stream %p: two requests with the header are one', async (name, stream, ask) => {
+test.each(WAYS)('%s, stream %p: two requests with the same header are one request', async (name, stream, ask) => {
   const headers = { 'Idempotency-Key': `${name} ${stream}`.replaceAll(' ', '-') }
   const first = await ask({ headers, stream })
   expect(first).toStartWith('Answer ')

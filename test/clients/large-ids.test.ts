@@ -104,8 +104,8 @@ const ANSWERS: Record<FormatName, string> = {
     "arguments":"{\\"id\\":${NEXT_ID}}"}],"usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}}`,
 }
 
-describe.each(FORMAT_NAMES)('a client of %s', (client) => {
-  test.each(FORMAT_NAMES)('with a provider of %s', async (provider) => {
+describe.each(FORMAT_NAMES)('large numeric ids reach a client of %s', (client) => {
+  test.each(FORMAT_NAMES)('digit by digit from a provider of %s', async (provider) => {
     const { upstream } = gateway
     const before = upstream.calls.length
     upstream.respond(() => new Response(ANSWERS[provider], { headers: { 'content-type': 'application/json' } }))

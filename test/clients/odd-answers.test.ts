@@ -203,7 +203,7 @@ const ANSWERS: [string, unknown, Partial<Seen>][] = [
   ],
 ]
 
-describe.each(CLIENTS)('%s', (name, ask) => {
+describe.each(CLIENTS)('the library %s', (name, ask) => {
   test.each(STREAMS)('the library reads a stream with %s', async (_name, events, seen) => {
     gateway.upstream.respond(() => eventStream(...events))
     const expected = {
@@ -228,14 +228,17 @@ describe.each(CLIENTS)('%s', (name, ask) => {
     expect(await ask(false)).toEqual(expected)
   })
 
-  test.each([true, false])('without the provider’s usage, the charged usage is sent (stream: %p)', async (isStream) => {
-    const { usage: _, ...silent } = message({ content: 'Hello there' }, { finish_reason: 'stop' })
-    gateway.upstream.respond(() =>
-      isStream
-        ? eventStream(chunk({ role: 'assistant', content: 'Hello there' }), chunk({}, 'stop'), '[DONE]')
-        : Response.json(silent),
-    )
-    const { tokens } = await ask(isStream)
-    expect(tokens).toBeGreaterThan(1)
-  })
+  test.each([true, false])(
+    'if the provider states no usage, the library gets the charged usage (stream: %p)',
+    async (isStream) => {
+      const { usage: _, ...silent } = message({ content: 'Hello there' }, { finish_reason: 'stop' })
+      gateway.upstream.respond(() =>
+        isStream
+          ? eventStream(chunk({ role: 'assistant', content: 'Hello there' }), chunk({}, 'stop'), '[DONE]')
+          : Response.json(silent),
+      )
+      const { tokens } = await ask(isStream)
+      expect(tokens).toBeGreaterThan(1)
+    },
+  )
 })

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => matrix.stop())
 
-describe.each(GROUPS.map((group) => [group.name, group] as const))('%s', (_group, group) => {
+describe.each(GROUPS.map((group) => [group.name, group] as const))('the older major version %s', (_group, group) => {
   // No library asks for the array.
   const cells = group.cases.flatMap((declared) => cellsOf(group.name, declared)).filter(({ mode }) => mode !== 'array')
   test.each(cells.map((cell) => [cell.case.name, cell.client, cell.provider, cell.mode, cell] as const))(

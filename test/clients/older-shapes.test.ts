@@ -49,26 +49,29 @@ describe.each(['messages', 'generate-content'] as const)('deprecated functions a
     argumentsText: `{"city":"${city}"}`,
   })
 
-  test.each([false, true])('older shapes of tools get a function call as the answer (stream: %p)', async (isStream) => {
-    script(provider, [call('a', 'Oslo'), call('b', 'Rome')], 'tool-calls')
-    const client = new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
-    const request = {
-      model: modelAt(provider),
-      messages: [{ role: 'user' as const, content: 'Weather?' }],
-      functions: [{ name: 'weather', parameters: { type: 'object', properties: {} } }],
-    }
-    const completion = isStream
-      ? await client.chat.completions.stream(request).finalChatCompletion()
-      : await client.chat.completions.create(request)
-    const [choice] = completion.choices
-    expect(choice?.finish_reason).toBe('function_call')
-    expect(choice?.message.function_call).toMatchObject({ name: 'weather', arguments: '{"city":"Oslo"}' })
-    expect(choice?.message).not.toHaveProperty('tool_calls.0')
-  })
+  test.each([false, true])(
+    'a request with the older `functions` gets a function call as the answer (stream: %p)',
+    async (isStream) => {
+      script(provider, [call('a', 'Oslo'), call('b', 'Rome')], 'tool-calls')
+      const client = new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
+      const request = {
+        model: modelAt(provider),
+        messages: [{ role: 'user' as const, content: 'Weather?' }],
+        functions: [{ name: 'weather', parameters: { type: 'object', properties: {} } }],
+      }
+      const completion = isStream
+        ? await client.chat.completions.stream(request).finalChatCompletion()
+        : await client.chat.completions.create(request)
+      const [choice] = completion.choices
+      expect(choice?.finish_reason).toBe('function_call')
+      expect(choice?.message.function_call).toMatchObject({ name: 'weather', arguments: '{"city":"Oslo"}' })
+      expect(choice?.message).not.toHaveProperty('tool_calls.0')
+    },
+  )
 })
 
-describe.each(FORMAT_NAMES)('an enum answer at a provider of %s', (provider) => {
-  test.each([false, true])('an enum answer is exactly one word (stream: %p)', async (isStream) => {
+describe.each(FORMAT_NAMES)('a choice from an enum at a provider of %s', (provider) => {
+  test.each([false, true])('the answer is exactly one word of the enum (stream: %p)', async (isStream) => {
     const isNative = provider === 'generate-content'
     script(provider, [{ type: 'text', text: isNative ? 'red' : '{"choice": "red"}' }], 'stop')
     const { models } = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: gateway.url } })
@@ -87,7 +90,7 @@ describe.each(FORMAT_NAMES)('an enum answer at a provider of %s', (provider) => 
     expect(lastBody()).toContain('"enum":["red","green"]')
   })
 
-  test('an enum answer without the object is the provider’s text', async () => {
+  test('if the provider omits the enum’s object, its text is the answer', async () => {
     script(provider, [{ type: 'text', text: 'Red, I think' }], 'stop')
     const { models } = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: gateway.url } })
     const responseSchema = { type: Type.STRING, enum: ['red'] }

@@ -40,7 +40,7 @@ async function streamFrom(model: string): Promise<{ id: string; text: string }> 
   return { id, text }
 }
 
-test.each([...FORMAT_NAMES])('the SDK streams from a provider of %s, and asks what it cost', async (provider) => {
+test.each([...FORMAT_NAMES])('the SDK streams from a provider of %s, and reads the cost', async (provider) => {
   const { id, text } = await streamFrom(modelAt(provider))
   expect(text).toContain('Good day')
   const { data } = await sdk.generations.getGeneration({ id })
@@ -70,7 +70,7 @@ test('the SDK reads the credits', async () => {
   expect(after.data.totalUsage).toBeGreaterThan(before.data.totalUsage)
 })
 
-test.each([...FORMAT_NAMES])('the AI SDK answers by a provider of %s, and tells the cost', async (provider) => {
+test.each([...FORMAT_NAMES])('the AI SDK gets an answer and its cost from a provider of %s', async (provider) => {
   const openrouter = createOpenRouter({ apiKey: customer.key, baseURL: `${gateway.url}/v1` })
   const model = openrouter(modelAt(provider), { usage: { include: true } })
   const whole = await generateText({ model, prompt: 'Good day' })
@@ -127,7 +127,7 @@ describe.each([...FORMAT_NAMES])('recorded answers of %s', (provider) => {
       }
   })
 
-  test('other clients get the provider’s text', async () => {
+  test('other clients get the text of the recorded answer', async () => {
     told = answer('text')
     fingerprint = ''
     const send = async (more: object) => {

@@ -34,7 +34,7 @@ describe('chat-completions', () => {
     '/v1/v1/chat/completions',
     '/chat/completions',
     '/v1/chat/completions?api-version=2024-10-21&unheard=of',
-  ])('POST %s', async (path) => {
+  ])('POST %s is answered in the chat-completions format', async (path) => {
     const response = await post(path, CHAT)
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ object: 'chat.completion', model: 'svc/messages' })
@@ -50,7 +50,7 @@ describe('messages', () => {
     '//v1/messages',
     '/v1/v1/messages?beta=true',
     '/messages',
-  ])('POST %s', async (path) => {
+  ])('POST %s is answered in the messages format', async (path) => {
     const response = await post(path, MESSAGE)
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ type: 'message', model: 'svc/messages' })
@@ -62,7 +62,7 @@ describe('messages', () => {
     '/v1/messages/count_tokens?beta=true',
     '/v1/v1/messages/count_tokens',
     '/messages/count_tokens',
-  ])('POST %s', async (path) => {
+  ])('POST %s counts tokens of messages', async (path) => {
     const response = await post(path, { ...CHAT, tools: [] })
     expect(response.status).toBe(200)
     expect(await response.json()).toEqual({ input_tokens: expect.any(Number) })
@@ -116,7 +116,7 @@ describe('generate-content', () => {
   ]
   const spellings = prefixes.flatMap((prefix) => [`${prefix}:generateContent`, `${prefix}%3AgenerateContent/`])
 
-  test.each(spellings)('POST %s', async (path) => {
+  test.each(spellings)('POST %s is answered in the generate-content format', async (path) => {
     const response = await post(path, GEMINI)
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({
@@ -125,7 +125,7 @@ describe('generate-content', () => {
     })
   })
 
-  test.each(prefixes)('POST %s:streamGenerateContent, as events and as an array', async (prefix) => {
+  test.each(prefixes)('POST %s:streamGenerateContent streams events or an array', async (prefix) => {
     const events = await post(`${prefix}:streamGenerateContent?unheard=of&alt=sse`, GEMINI)
     expect(events.headers.get('content-type')).toStartWith('text/event-stream')
     expect(await events.text()).toMatch(/^data: \{[^\n]*\}\r\n\r\n/)
@@ -138,7 +138,7 @@ describe('generate-content', () => {
     }
   })
 
-  test.each(prefixes)('POST %s:countTokens', async (prefix) => {
+  test.each(prefixes)('POST %s:countTokens counts tokens', async (prefix) => {
     const wrapped = { generateContentRequest: { model: 'models/svc/messages', ...GEMINI } }
     for (const body of [GEMINI, wrapped]) {
       const response = await post(`${prefix}:countTokens`, body)
@@ -147,7 +147,7 @@ describe('generate-content', () => {
     }
   })
 
-  test('snake_case, plain texts and missing roles are accepted', async () => {
+  test('generate-content accepts snake_case, plain texts and missing roles', async () => {
     const body = {
       contents: 'Hi',
       system_instruction: 'Be brief.',
@@ -203,7 +203,7 @@ describe('models', () => {
     ['/v1beta/models/svc%2Fmessages', {}],
     ['/v1beta/v1/models/svc/messages', {}],
     ['/v1/models/svc/messages', { 'x-goog-api-client': 'google-genai-sdk/3.1.0' }],
-  ])('GET %s has the resource as name for generate-content clients', async (path, headers) => {
+  ])('GET %s has the resource name as name for generate-content clients', async (path, headers) => {
     const entry = await (await fetch(gateway.url + path, { headers })).json()
     expect(entry).toMatchObject({ id: 'svc/messages', name: 'models/svc/messages', displayName: 'messages' })
   })
@@ -213,7 +213,7 @@ describe('models', () => {
   })
 })
 
-describe('errors are in the words of the family', () => {
+describe('errors have the format of the path', () => {
   const chat = { error: { type: 'invalid_request_error', param: null } }
   const message = { type: 'error', error: { type: 'not_found_error' }, request_id: expect.stringMatching(/^req_/) }
   const gemini = { error: { code: 404, status: 'NOT_FOUND' } }

@@ -68,7 +68,7 @@ const modes = [
 ] as const
 
 describe.each([['chat-completions'], ['generate-content']])('the library of %s', (family) => {
-  test.each(modes)('the client gets limit, remainder and waiting time with %s', async (_, stream) => {
+  test.each(modes)('the client reads limit, remainder and waiting time with %s', async (_, stream) => {
     gateway.upstream.respond(() => respondWith(TEXT, 'messages', stream))
     const headers = (await ASK[family]?.(await keyWith(0), stream)) as Told
     expect(headers.get('x-ratelimit-limit-requests')).toBe(String(REQUESTS))
@@ -102,7 +102,7 @@ function expectSoon(moment: string | null, beganMs: number, inMs: number): void 
   expect(Date.parse(moment ?? '')).toBeWithin(beganMs + inMs - 1_000, Date.now() + inMs + 1_001)
 }
 
-describe('a refusal by the limit says it in the same words', () => {
+describe('a rate limit refusal has the headers of the path’s format', () => {
   const refusalOf = async (family: 'chat-completions' | 'messages') => {
     gateway.upstream.respond(() => respondWith(TEXT, 'messages', false))
     const key = await keyWith(REQUESTS)

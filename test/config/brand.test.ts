@@ -19,7 +19,7 @@ function faultsOf(environment: Record<string, string>): string[] {
   return result.kind === 'faulty' ? result.faults.map(({ place, message }) => `${place}: ${message}`) : []
 }
 
-test('the settings of the brand are read, and unset by default', () => {
+test('brand settings are read from the environment, and are unset by default', () => {
   expect(loadConfig(SETTINGS)).toMatchObject({
     config: { brand: { name: 'Müller & Söhne AI', color: '#0f766e', supportEmail: 'help@example.test' } },
   })
@@ -37,18 +37,18 @@ test.each([
   ['SUPPORT_EMAIL', 'a@b?subject=x'],
   ['TERMS_URL', 'javascript:alert(1)'],
   ['PRIVACY_URL', '/privacy'],
-])('%s=%s is a fault', (name, value) => {
+])('%s=%s stops the start', (name, value) => {
   expect(faultsOf({ [name]: value })).toEqual([expect.stringContaining(`${name}: expected`)])
 })
 
-test('a colour without the contrast of WCAG AA is a fault that names both ratios', () => {
+test('a brand colour without the contrast of WCAG AA is refused, with both ratios in the error', () => {
   expect(faultsOf({ BRAND_COLOR: '#ffcc00' })).toEqual([
     expect.stringMatching(/^BRAND_COLOR: .*4\.5:1; #ffcc00 has 1\.4\d:1 .* light scheme.* and 1\.5\d:1 .* dark scheme/),
   ])
   expect(faultsOf({ BRAND_COLOR: '#000000' })).toEqual([])
 })
 
-test('contrastOf: has the values of WCAG', () => {
+test('contrastOf gives the values of WCAG', () => {
   expect(contrastOf('#000000', '#ffffff')).toBeCloseTo(21, 5)
   expect(contrastOf('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
   expect(contrastOf('#4f46e5', '#4f46e5')).toBe(1)

@@ -130,7 +130,7 @@ describe('the settings', () => {
 })
 
 describe('faults', () => {
-  test('faults are reported together, each with its variable', () => {
+  test('faulty settings are reported together, each with its variable', () => {
     expect(faultsOf({ PORT: 'http', PROCESSES: '0', LOG_LEVEL: 'loud', REDIS_URL: 'localhost', HOST: 'a b' })).toEqual([
       'HOST: expected a host name or address to listen on; found "a b"',
       'PORT: expected a port: an integer from 0 to 65535; found "http"',
@@ -158,11 +158,11 @@ describe('faults', () => {
     ['HOLD_TTL_MS', '1'],
     ['MAX_CHAT_MESSAGES', '99'],
     ['MAX_CHAT_MESSAGES', '100001'],
-  ])('%s=%p is a fault', (name, value) => {
+  ])('%s=%p is refused', (name, value) => {
     expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: expected `))])
   })
 
-  test('an administrator without address or password is a fault', () => {
+  test('an administrator without address or password is refused', () => {
     expect(faultsOf({ ADMIN_EMAIL: 'admin@example.com' })).toEqual([
       expect.stringContaining('ADMIN_PASSWORD: is unset'),
     ])
@@ -172,7 +172,7 @@ describe('faults', () => {
     ])
   })
 
-  test('a sandbox in production is a fault', () => {
+  test('a sandbox in production is refused', () => {
     const sandbox = { SANDBOX_URL: 'http://127.0.0.1:9' }
     expect(faultsOf(sandbox)).toEqual([])
     expect(faultsOf({ ...sandbox, NODE_ENV: 'production', AUTH_SECRET: SECRET })).toEqual([
@@ -180,14 +180,14 @@ describe('faults', () => {
     ])
   })
 
-  test('faults never contain a secret', () => {
+  test('errors of settings never contain a secret', () => {
     const environment = { REDIS_URL: 'canary-1', DATABASE_URL: 'canary-2', ADMIN_EMAIL: 'a@b', ADMIN_PASSWORD: 'can-3' }
     const text = faultsOf(environment).join('\n')
     expect(text).not.toMatch(/can(ary)?-\d/)
     expect(faultsOf(environment)).toHaveLength(3)
   })
 
-  test('faults become one message with a line each', () => {
+  test('errors of settings become one message with a line each', () => {
     const faults = [
       { place: 'PORT', message: 'expected a port' },
       { place: 'HOST', message: 'expected a host' },

@@ -14,12 +14,12 @@ const names = settings.flatMap((text) =>
   [...text.matchAll(/([A-Z][A-Z_]+): optional\(\s*secret\(/g)].map(([, name]) => String(name)),
 )
 
-test('some settings hold secrets', () => {
+test('some settings contain secrets', () => {
   expect(names).toContain('AUTH_SECRET')
   expect(names.length).toBeGreaterThan(8)
 })
 
-test.each(names.filter((name) => !INTERNAL.test(name)))('the page has a row for %s', (name) => {
+test.each(names.filter((name) => !INTERNAL.test(name)))('the page on leaked secrets has a row for %s', (name) => {
   const rows = read('docs', 'operations', 'leaked-secrets.md')
     .split('\n')
     .filter((line) => line.startsWith('|'))

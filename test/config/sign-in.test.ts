@@ -37,7 +37,7 @@ describe('the settings of signing in', () => {
     expect(faultsOf(production)).toEqual([])
   })
 
-  test('production needs AUTH_SECRET: the one in the database is beside the data it protects', () => {
+  test('production refuses to use the AUTH_SECRET in the database, which lies beside the data that it protects', () => {
     for (const secret of [undefined, '', 'too short']) {
       expect(faultsOf({ NODE_ENV: 'production', AUTH_SECRET: secret })).toContainEqual(
         expect.stringContaining('AUTH_SECRET: is unset'),
@@ -96,7 +96,7 @@ describe('the settings of signing in', () => {
     expect(faultsOf({ ...MAIL, MAIL_FROM: from })).toEqual([expect.stringContaining('MAIL_FROM: expected')])
   })
 
-  test('faults of sign-in settings never contain a secret', () => {
+  test('errors of sign-in settings never contain a secret', () => {
     expect(faultsOf({ AUTH_SECRET: 'canary', SMTP_URL: 'http://canary', MAIL_FROM: 'a@b' }).join()).not.toContain(
       'canary',
     )

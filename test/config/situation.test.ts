@@ -42,7 +42,7 @@ describe('with a provider key', () => {
 })
 
 describe('without a provider key', () => {
-  test('without a provider key everything is on, for this machine only', () => {
+  test('without a provider key all free features are on, for this machine only', () => {
     expect(loadConfig({}, { isSimulated: true })).toMatchObject({
       config: {
         host: '127.0.0.1',
@@ -60,7 +60,7 @@ describe('without a provider key', () => {
     expect(load({}).host).toBe('0.0.0.0')
   })
 
-  test('without a provider key, each can be turned off', () => {
+  test('without a provider key, each free feature can be turned off', () => {
     const off = { DEMO_ACCOUNT: 'off', DEPOSIT_PROVIDER: 'none', SIGN_UP: 'closed' }
     expect(loadConfig(off, { isSimulated: true })).toMatchObject({
       config: { hasDemoAccount: false, topUps: { deposit: undefined }, signIn: { signUp: 'closed' } },

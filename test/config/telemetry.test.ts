@@ -16,7 +16,7 @@ function faultsOf(environment: Environment): string[] {
   return result.kind === 'faulty' ? result.faults.map(({ place }) => place) : []
 }
 
-describe('nothing is exported', () => {
+describe('no telemetry', () => {
   const cases: Environment[] = [
     {},
     { OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'what nobody knows', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
@@ -29,7 +29,7 @@ describe('nothing is exported', () => {
   })
 })
 
-test('an endpoint is enough to export', () => {
+test('setting an endpoint turns telemetry on', () => {
   const usual = { protocol: 'http/protobuf', headers: {}, timeoutMs: 10_000, isCompressed: false } as const
   expect(settingsOf(ENDPOINT)).toEqual({
     serviceName: undefined,
@@ -49,7 +49,7 @@ test('an endpoint is enough to export', () => {
   })
 })
 
-test('a variable for one signal wins over the common one', () => {
+test('a variable for traces or metrics overrides the common one', () => {
   const settings = settingsOf({
     OTEL_EXPORTER_OTLP_ENDPOINT: 'https://all.example/base/',
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/as/it/is',
@@ -71,12 +71,12 @@ test('a variable for one signal wins over the common one', () => {
   })
 })
 
-test('one signal can be exported alone', () => {
+test('traces or metrics can be exported alone', () => {
   const only = settingsOf({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://collector:4318/v1/metrics' })
   expect([only?.traces, only?.metrics?.url]).toEqual([undefined, 'http://collector:4318/v1/metrics'])
 })
 
-test('batches fit the queue, and an export fits its interval', () => {
+test('a telemetry batch fits the queue, and an export takes less than its interval', () => {
   const environment = { ...ENDPOINT, OTEL_BSP_MAX_QUEUE_SIZE: '10', OTEL_METRIC_EXPORT_INTERVAL: '1000' }
   const settings = settingsOf(environment)
   expect([settings?.traces?.batch.maxBatch, settings?.metrics?.exportTimeoutMs]).toEqual([10, 1_000])
@@ -103,7 +103,7 @@ test.each([
   expect(faultsOf({ [name]: value })).toEqual([name])
 })
 
-test('faults never contain a value, which may be a secret', () => {
+test('errors of telemetry settings never contain a value, which may be a secret', () => {
   const result = loadConfig({ ...ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS: 'canary', OTEL_TRACES_SAMPLER: 'canary' })
   expect(JSON.stringify(result)).not.toContain('canary')
 })

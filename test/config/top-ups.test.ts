@@ -28,7 +28,7 @@ describe('deposits', () => {
     expect(load(environment).deposit).toEqual({ provider: 'sandbox', webhookSecrets: [SECRET, OLDER] })
   })
 
-  test.each([undefined, ''])('a deposit provider with the secret %p does not start', (secret) => {
+  test.each([undefined, ''])('with the deposit secret %p the start is refused', (secret) => {
     const faults = faultsOf({ ...SANDBOX, DEPOSIT_WEBHOOK_SECRETS: secret })
     expect(faults).toEqual([expect.stringContaining('DEPOSIT_WEBHOOK_SECRETS: is unset')])
   })
@@ -42,7 +42,7 @@ describe('deposits', () => {
     'whsec_dG9vc2hvcnQ=',
     'a'.repeat(44),
     `${SECRET}x`,
-  ])('%p is refused as secrets, without printing it', (secret) => {
+  ])('%p is refused as webhook secrets, without printing it', (secret) => {
     const faults = faultsOf({ ...SANDBOX, DEPOSIT_WEBHOOK_SECRETS: secret })
     expect(faults[0]).toStartWith('DEPOSIT_WEBHOOK_SECRETS: expected one to five secrets')
     if (secret.length > 10) expect(faults.join('\n')).not.toContain(secret)
@@ -62,7 +62,7 @@ describe('deposits by Stripe', () => {
   const STRIPE = { DEPOSIT_PROVIDER: 'stripe', HOST: '127.0.0.1', STRIPE_WEBHOOK_SECRETS: SIGNING }
   const PRODUCTION = { NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) }
 
-  test('take a test key for trials and a live key in production', () => {
+  test('Stripe deposits accept a test key for trials and a live key in production', () => {
     const settings = { provider: 'stripe', hasInvoices: true, addsTax: false, asksTaxId: false, billingAddress: 'auto' }
     const own = { webhookSecrets: [SIGNING], apiBase: undefined }
     expect(load({ ...STRIPE, STRIPE_SECRET_KEY: TEST_KEY }).deposit).toMatchObject({
@@ -74,7 +74,7 @@ describe('deposits by Stripe', () => {
     expect(live).toMatchObject({ ...settings, ...own, isLive: true, secretKey: LIVE_KEY })
   })
 
-  test('a key of the other mode is a fault that names itself and not the key', () => {
+  test('a Stripe key of the other mode is refused without showing the key', () => {
     const test = faultsOf({ ...STRIPE, ...PRODUCTION, STRIPE_SECRET_KEY: TEST_KEY })
     expect(test).toEqual([expect.stringContaining('STRIPE_SECRET_KEY: is a test key')])
     const live = faultsOf({ ...STRIPE, STRIPE_SECRET_KEY: LIVE_KEY })
@@ -82,7 +82,7 @@ describe('deposits by Stripe', () => {
     expect([...test, ...live].join()).not.toContain('4eC39')
   })
 
-  test('without key or secrets, or with something else in their place, do not start', () => {
+  test('Stripe deposits without key or secrets, or with other values in their place, stop the start', () => {
     expect(faultsOf({ DEPOSIT_PROVIDER: 'stripe', HOST: '127.0.0.1' })).toEqual([
       expect.stringContaining('STRIPE_SECRET_KEY: is unset'),
       expect.stringContaining('STRIPE_WEBHOOK_SECRETS: is unset'),
@@ -91,12 +91,12 @@ describe('deposits by Stripe', () => {
     expect(wrong[0]).toStartWith('STRIPE_SECRET_KEY: expected a secret key of Stripe')
   })
 
-  test('a test key beside a provider key is refused where strangers reach it: test cards pay nothing', () => {
+  test('a test key beside a provider key is refused if the gateway is public: test cards pay nothing', () => {
     const { HOST: _, ...reachable } = { ...STRIPE, STRIPE_SECRET_KEY: TEST_KEY }
     expect(faultsOf(reachable)).toEqual([expect.stringContaining('DEPOSIT_PROVIDER: a test key of Stripe credits')])
   })
 
-  test('an address of the API is one of this machine, unless in tests', () => {
+  test('the address of Stripe’s API may only be changed to this machine, for tests', () => {
     const environment = { ...STRIPE, STRIPE_SECRET_KEY: TEST_KEY }
     expect(faultsOf({ ...environment, STRIPE_API_BASE: 'http://127.0.0.1:1234' })).toEqual([])
     const elsewhere = { ...environment, STRIPE_API_BASE: 'http://stripe.example' }
@@ -104,7 +104,7 @@ describe('deposits by Stripe', () => {
     expect(faultsOf({ ...elsewhere, NODE_ENV: 'test' })).toEqual([])
   })
 
-  test('read key and secrets from files', async () => {
+  test('Stripe deposits read key and secrets from files', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'stripe-'))
     try {
       const [key, secrets] = [join(folder, 'key'), join(folder, 'secrets')]
@@ -151,10 +151,13 @@ describe('bank transfers', () => {
     expect(faultsOf({ BANK_TRANSFER_BENEFICIARY: 'Gateway' })).toEqual([expect.stringContaining('BANK_TRANSFER_IBAN')])
   })
 
-  test.each(['GB82 WEST 1234 5698 7654 33', 'GB82', 'not an account at all'])('the account %p is refused', (iban) => {
-    const faults = faultsOf({ BANK_TRANSFER_BENEFICIARY: 'Gateway', BANK_TRANSFER_IBAN: iban })
-    expect(faults).toEqual([expect.stringContaining('BANK_TRANSFER_IBAN: expected an IBAN')])
-  })
+  test.each(['GB82 WEST 1234 5698 7654 33', 'GB82', 'not an account at all'])(
+    'the bank account %p is refused',
+    (iban) => {
+      const faults = faultsOf({ BANK_TRANSFER_BENEFICIARY: 'Gateway', BANK_TRANSFER_IBAN: iban })
+      expect(faults).toEqual([expect.stringContaining('BANK_TRANSFER_IBAN: expected an IBAN')])
+    },
+  )
 })
 
 function load(environment: Environment): Config['topUps'] {

@@ -45,7 +45,7 @@ test('the statement shows movements between two balances, on a desk and on a pho
   await expectGoodLooks(page, LOOKS)
 })
 
-test('another period of the statement is chosen, shared by its URL, and downloaded', async () => {
+test('a person chooses another period of the statement, shares its URL, and downloads it', async () => {
   const page = await open('/credit')
   await page.getByRole('link', { name: 'Account statement' }).click()
   await page.getByRole('combobox', { name: 'Period' }).click()

@@ -35,7 +35,7 @@ function open(path: string, { cookie }: Person = person) {
   return browser.open(`/dashboard${path}`, { url: gateway.url, cookie })
 }
 
-test('three tabs show three accounts, each its own only, also after a reload', async () => {
+test('three tabs show three accounts separately, also after a reload', async () => {
   const first = await open(`/a/${accounts[0]?.accountId}/keys`)
   const tabs = [first, await first.context().newPage(), await first.context().newPage()]
   for (const again of [false, true]) {
@@ -71,7 +71,7 @@ test('a foreign account has no page', async () => {
   await expectAccessible(page)
 })
 
-test('a developer starts with their keys and sees no money; a viewer is offered no change', async () => {
+test('a developer starts on the keys page and sees no money; a viewer sees no buttons for changes', async () => {
   const [developer, viewer] = [await signUpPerson(gateway), await signUpPerson(gateway)]
   const { accountId = '', keyName = '' } = accounts[0] ?? {}
   await join(accountId, developer, 'developer')

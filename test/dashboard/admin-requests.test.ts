@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('the list of requests shows charges, marks likely duplicates, and can be filtered', async () => {
+test('the administrators’ list of requests shows charges, marks likely duplicates, and can be filtered', async () => {
   const path = `/dashboard/admin/accounts/${customer.viewer.accountId}/requests`
   const page = await browser.open(path, { url: gateway.url, cookie: administrator.cookie })
   await page.getByText('Looks like req_first').waitFor()
@@ -49,7 +49,7 @@ test('the list of requests shows charges, marks likely duplicates, and can be fi
   await expectGoodLooks(page, LOOKS)
 })
 
-test('only administrators have the list of requests, and a wrong filter is named', async () => {
+test('only administrators have the list of requests, and a wrong filter is named in an error', async () => {
   const path = `/dashboard/api/admin/accounts/${customer.viewer.accountId}/requests`
   expect((await customer.json('GET', path)).status).toBe(404)
   expect((await administrator.json('GET', `${path}?cost=free`)).body).toMatchObject({ error: { param: 'cost' } })

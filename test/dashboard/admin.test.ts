@@ -114,7 +114,7 @@ describe('moving money', () => {
     await page.getByText('Payments to match').waitFor({ state: 'detached' })
   })
 
-  test('a CAMT.053 statement is read whatever its name, broken XML says where, and a long file is cut in its field', async () => {
+  test('a CAMT.053 statement is read whatever its name; an error in the XML shows its place; a long file is shortened in its field', async () => {
     const order = await pendingOrder(office, 31)
     const payments = [{ text: order.reference, payer: 'Müller' }]
     const xml = camt('08', [{ amount: '31.00', bankReference: 'P1', payments }]).replace('UTF-8', 'ISO-8859-1')
@@ -137,7 +137,7 @@ describe('moving money', () => {
     expect(await page.getByLabel('Statement', { exact: true }).inputValue()).toHaveLength(100_000)
   })
 
-  test('a payment without an order is credited to the one whose reference is typed', async () => {
+  test('a payment without an order is credited to the order whose reference is typed', async () => {
     const order = await pendingOrder(office, 35)
     await office.gateway.gateway.deps.dashboard.orders.confirmPayment({
       source: 'bank',
@@ -240,7 +240,7 @@ describe('every page', () => {
     await page.getByText(title).waitFor({ state: 'detached' })
   })
 
-  test('a failed load is explained and can be repeated', async () => {
+  test('a page that failed to load says why and can be loaded again', async () => {
     for (const [path, route] of [
       ['/admin/orders', '**/api/admin/orders*'],
       ['/admin/accounts', '**/api/admin/accounts*'],

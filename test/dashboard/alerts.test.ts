@@ -56,7 +56,7 @@ test('thresholds are set, a wrong one is refused in its field, and an alert is t
   await expectGoodLooks(page, VIEWS)
 })
 
-test('developers choose their own alerts only; viewers see the account’s and change nothing', async () => {
+test('developers can only choose their own alerts; viewers see the account’s alerts and change nothing', async () => {
   const owner = await signUpPerson(gateway)
   const { accountId } = owner.viewer
   for (const [role, isSeen] of [
@@ -77,7 +77,7 @@ test('developers choose their own alerts only; viewers see the account’s and c
   }
 })
 
-test('scheduled mails are off by default, turned on, and turned off by the mail’s link', async () => {
+test('scheduled mails are off by default, are turned on, and the mail’s link turns them off', async () => {
   const owner = await signUpPerson(gateway)
   const { accountId } = owner.viewer
   const page = await open(owner, accountId, { width: 320, colorScheme: 'dark' })
@@ -95,7 +95,7 @@ test('scheduled mails are off by default, turned on, and turned off by the mail�
   expect(await asked()).toHaveLength(0)
 })
 
-test('the page of a mail’s link asks first, and then says what it turned off', async () => {
+test('the page of a mail’s link asks first, and then names the alerts that it turned off', async () => {
   const owner = await signUpPerson(gateway)
   const { accountId } = owner.viewer
   const secret = await gateway.gateway.deps.dashboard.mailSecrets()

@@ -53,7 +53,7 @@ async function open(path: string, view: { width?: number; colorScheme?: 'light' 
   return page
 }
 
-test('a list that reaches archived months says where it begins, exports from there, and counts them', async () => {
+test('a list that includes archived months shows its first day, and exports only later requests', async () => {
   const page = await open('/dashboard/usage?range=days&from=2025-09-01&to=2025-10-31')
   const note = page.getByRole('alert').filter({ hasText: 'are archived' })
   await note.waitFor()
@@ -66,7 +66,7 @@ test('a list that reaches archived months says where it begins, exports from the
   await expectGoodLooks(page)
 })
 
-test('a fully archived list exports nothing, and leads to the statement', async () => {
+test('a list with archived requests only exports nothing, and links to the statement', async () => {
   const page = await open('/dashboard/usage?range=days&from=2025-09-01&to=2025-09-30', PHONE_IN_THE_DARK)
   await page.getByText('Earlier ones are archived').waitFor()
   expect(await page.getByRole('link', { name: 'Export CSV' }).isVisible()).toBe(false)

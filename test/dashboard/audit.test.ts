@@ -43,7 +43,7 @@ test('owners see changes, page by page and filtered; developers have no such pag
   expect((await developer.json('GET', `/dashboard/api/a/${accountId}/audit`)).status).toBe(403)
 })
 
-test('both days of a period are included, and an invalid day is refused', async () => {
+test('a filter includes both of its days, and an invalid day is refused', async () => {
   const owner = await signUpPerson(gateway)
   await owner.json('PATCH', '/dashboard/api/a/:accountId/alerts', { firstUsd: '100' })
   const read = async (query: string) => await owner.json('GET', `/dashboard/api/a/:accountId/audit?${query}`)

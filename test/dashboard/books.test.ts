@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => office.stop())
 
-test('the books page shows the equation, cash, days and models, and what is unknown', async () => {
+test('the books page shows the equation, cash, days and models, and marks unknown figures', async () => {
   const page = await browser.open('/dashboard/admin/books', { url: office.gateway.url, cookie: office.first.cookie })
   await page.getByText('Nothing was booked in this time').waitFor()
   await expectAccessible(page)

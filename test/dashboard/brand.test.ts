@@ -84,7 +84,7 @@ test('guide and API documentation have the brand', async () => {
   expect(document.info.title).toBe(NAME)
 })
 
-test('the logo is served as an image that runs and loads nothing', async () => {
+test('the logo is served as an image that cannot run scripts or load files', async () => {
   const page = await (await fetch(`${gateway.url}/dashboard`)).text()
   const path = /<link rel="icon" href="(\/dashboard\/assets\/logo-[a-z0-9]+\.svg)" type="image\/svg\+xml">/.exec(
     page,
@@ -98,7 +98,7 @@ test('the logo is served as an image that runs and loads nothing', async () => {
   }
 })
 
-test('receipts and authenticator apps have the name', async () => {
+test('receipts and authenticator apps show the brand name', async () => {
   expect(gateway.gateway.deps.dashboard.seller.name).toBe(NAME)
   const { password } = person
   const { body } = await person.json('POST', '/dashboard/api/session/totp/enable', { password })

@@ -59,7 +59,7 @@ describe('credit by card', () => {
     expect(found).not.toContain(CARD)
   })
 
-  test('credit by card works with the bank’s own page, in two tabs, and when returning twice', async () => {
+  test('credit by card works with the bank’s confirmation page, in two tabs, and when returning twice', async () => {
     const page = await ordered()
     const other = await open(new URL(page.url()).pathname)
     await other.getByText('Waiting for the payment.').waitFor()
@@ -73,7 +73,7 @@ describe('credit by card', () => {
     expect(await available()).toBe(50 * USD)
   })
 
-  test('that was left at the page of Stripe can be paid later, on the same page', async () => {
+  test('an order that was left at Stripe’s page can be paid later, on the same page', async () => {
     const page = await ordered()
     const address = page.url()
     const pay = page.getByRole('link', { name: 'Pay $50.00' })
@@ -92,7 +92,7 @@ describe('credit by card', () => {
     expect(await available()).toBe(50 * USD)
   })
 
-  test('after a payment the page waits for its event, offers no second payment, and updates by itself', async () => {
+  test('after a payment the order’s page waits for the event, offers no second payment, and updates by itself', async () => {
     stripe.webhookUrl = undefined
     const page = await ordered()
     await page.getByRole('link', { name: 'Pay $50.00' }).click()
@@ -104,7 +104,7 @@ describe('credit by card', () => {
     await page.getByText('The credit is on your account').waitFor()
   })
 
-  test('a debit shows that it takes days, and that it failed', async () => {
+  test('a bank debit shows that it takes days, and its failure', async () => {
     const page = await ordered()
     const session = [...stripe.sessions.values()].at(-1)
     stripe.begin(session?.id ?? '')
@@ -128,7 +128,7 @@ describe('credit by card', () => {
     expect(stripe.sessions.size).toBe(sessions)
   })
 
-  test('that Stripe cannot set up says what to do', async () => {
+  test('if Stripe cannot create a payment page, the order’s page says what to do', async () => {
     stripe.intercept = () => ({
       response: Response.json({ error: { type: 'card_error', message: 'x' } }, { status: 402 }),
     })
@@ -137,7 +137,7 @@ describe('credit by card', () => {
     await page.getByText('The payment provider does not answer. Try again, or pay another way.').waitFor()
   })
 
-  test('that is cancelled cannot be paid at Stripe any more', async () => {
+  test('a cancelled order can no longer be paid at Stripe', async () => {
     const page = await ordered()
     const link = (await page.getByRole('link', { name: 'Pay $50.00' }).getAttribute('href')) ?? ''
     await page.getByRole('button', { name: 'Cancel order' }).click()
@@ -149,7 +149,7 @@ describe('credit by card', () => {
 })
 
 describe('an automatic top-up', () => {
-  test('takes a card on the page of Stripe, charges it when the balance is low, and lists the charge', async () => {
+  test('an automatic top-up saves a card on Stripe’s page, charges it when the balance is low, and lists the charge', async () => {
     stripe.taxPercent = 19
     const page = await withCard()
     await page.getByText('Visa ending in 4242', { exact: true }).waitFor()
@@ -173,7 +173,7 @@ describe('an automatic top-up', () => {
     await expectAccessible(page)
   })
 
-  test('says what to do if the bank asks, and is armed again once that is paid', async () => {
+  test('an automatic top-up says what to do if the bank asks, and works again once that order is paid', async () => {
     const page = await withCard()
     for (const card of stripe.cards.values()) card.behaviour = 'authentication_required'
     await page.getByRole('button', { name: 'Turn on' }).click()
@@ -191,7 +191,7 @@ describe('an automatic top-up', () => {
     expect(await available()).toBe(50 * USD)
   })
 
-  test('ends with its card, and tells why it is off, on a phone too', async () => {
+  test('an automatic top-up ends with its card, and shows the reason, on a phone too', async () => {
     const page = await withCard({ width: 360, colorScheme: 'dark' })
     for (const card of stripe.cards.values()) card.behaviour = 'stolen_card'
     await page.getByRole('button', { name: 'Turn on' }).click()
@@ -207,7 +207,7 @@ describe('an automatic top-up', () => {
     expect(stripe.cards.values().toArray().at(-1)?.customer).toBeNull()
   })
 
-  test('refuses an amount below the threshold, at its field', async () => {
+  test('an automatic top-up refuses an amount below the threshold, at its field', async () => {
     const page = await withCard()
     await page.getByLabel('Buy this much').fill('9')
     await page.getByRole('button', { name: 'Turn on' }).click()

@@ -31,7 +31,7 @@ async function ownSecondAccount(owner: Person): Promise<Person> {
   return other
 }
 
-test('the transfer dialog shows loading and a failed load, and tries again', async () => {
+test('the transfer dialog shows that it loads, shows a failure, and can try again', async () => {
   const owner = await signUpPerson(gateway)
   await ownSecondAccount(owner)
   const page = await open('/dashboard/credit', { width: 390 }, owner)
@@ -53,7 +53,7 @@ test('the transfer dialog shows loading and a failed load, and tries again', asy
   await dialog.getByLabel('Amount in US dollars').waitFor()
 })
 
-test('credit is transferred to another account of the owner, and a refusal is explained', async () => {
+test('credit is transferred to another account of the owner, and a refusal gives its reason', async () => {
   const owner = await signUpPerson(gateway)
   const page = await open('/dashboard/credit', { width: 390, colorScheme: 'dark' }, owner)
   await page.getByText('No orders yet').waitFor()
@@ -161,7 +161,7 @@ describe('a bank transfer', () => {
     expect(list.items.map(({ state, claimNote }) => [state, claimNote])).toEqual([['cancelled', 'today <b>']])
   })
 
-  test('an amount out of range is refused at the field', async () => {
+  test('an order with an amount out of range is refused at the field', async () => {
     const page = await open('/dashboard/credit')
     await page.getByLabel('Or another amount in US dollars').fill('4.99')
     await page.getByRole('button', { name: 'Order credit' }).click()
@@ -171,7 +171,7 @@ describe('a bank transfer', () => {
     await page.getByText('Enter an amount such as 25 or 12.50.').waitFor()
   })
 
-  test('above the number of open orders the page says why', async () => {
+  test('above the number of open orders the page says why no order is possible', async () => {
     const busy = await signUpPerson(gateway)
     for (let index = 0; index < 5; index++) await create(busy, '10', 'bank_transfer')
     const page = await open('/dashboard/credit', {}, busy)
@@ -201,7 +201,7 @@ describe('every page', () => {
     }
   })
 
-  test('a failed load of a credit page is explained and can be repeated', async () => {
+  test('a credit page that failed to load says why and can be loaded again', async () => {
     const order = await create(person, '10', 'bank_transfer')
     const parts = { '/dashboard/credit': 2, [`/dashboard/credit/orders/${order.orderId}`]: 1 }
     for (const [path, failing] of Object.entries(parts)) {

@@ -76,7 +76,7 @@ test('the docs page shows the public reference, and switches to the internal rou
   expect(await page.locator('h3.opblock-tag[data-tag="Dashboard"]').count()).toBe(0)
 })
 
-test('with internal routes, inference is open and first, page routes are closed and last', async () => {
+test('with internal routes shown, inference comes first and is open, page routes come last and are closed', async () => {
   const page = await open()
   const tags = page.locator('h3.opblock-tag')
   expect(await tags.first().getAttribute('data-tag')).toBe('Inference')
@@ -87,7 +87,7 @@ test('with internal routes, inference is open and first, page routes are closed 
   expect(await page.getByText('/dashboard/api/a/{accountId}/keys').count()).toBe(0)
 })
 
-test('with every part open, the page has all operations and keeps its position', async () => {
+test('with every section open, the docs page has all operations and keeps its scroll position', async () => {
   const page = await open()
   const { paths } = (await (await fetch(`${gateway.url}/docs/json?internal=true`)).json()) as {
     paths: Record<string, object>

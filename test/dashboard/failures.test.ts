@@ -44,7 +44,7 @@ function open(path: string, { cookie }: Person = customer.person): Promise<Page>
   return browser.open(`/dashboard${path}`, { url: gateway.url, cookie })
 }
 
-test('failed requests are listed with their reason, counted if the list is a sample, and filtered', async () => {
+test('failed requests are listed with their reason, can be filtered, and have a count if the list is a sample', async () => {
   const page = await open('/failures')
   await page.getByText('44 in the last 30 days').waitFor()
   await page.getByText('Newest first. 12 more were not kept: 12 of 404 model_not_found.').waitFor()
@@ -85,7 +85,7 @@ test("an account's page leads an administrator to its failed requests", async ()
   await expectAccessible(page)
 })
 
-test('the list of failed requests is empty at first, and says if a filter matches nothing', async () => {
+test('the list of failed requests is empty at first, and says so if a filter matches nothing', async () => {
   const page = await open('/failures', administrator)
   await page.getByText('No request has failed in the last 30 days').waitFor()
   await page.goto(`${gateway.url}/dashboard/failures?code=x`)

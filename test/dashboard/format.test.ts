@@ -23,7 +23,7 @@ describe('formatMoney', () => {
     ['0.25', '$0.25'],
     ['0.000123456', '$0.000123'],
     ['0.000000001', '$0.000000001'],
-  ])('%s is %s', (usd, shown) => {
+  ])('formatMoney shows %s as %s', (usd, shown) => {
     expect(formatMoney(usd)).toBe(shown)
   })
 
@@ -45,7 +45,7 @@ describe('formatMoney', () => {
   })
 })
 
-test('amounts in a column align their digits', () => {
+test('amounts in a column have their digits aligned', () => {
   const column = ['0.00008', '12.5', '-0.0105']
   const decimals = decimalsOf(column)
   expect(column.map((usd) => formatMoney(usd, { decimals }))).toEqual(['$0.00008', '$12.50000', '−$0.01050'])
@@ -58,7 +58,7 @@ test('counts beside each other have the same notation, up to a length', () => {
   expect(formatCompact(1_234_567)).toBe('1.23M')
 })
 
-test('times within a minute differ where it matters', () => {
+test('times within a minute show seconds if they differ only by these', () => {
   const [one, other] = ['2026-11-21T12:00:01Z', '2026-11-21T12:00:59Z']
   expect(formatMoment(one, { hasSeconds: true })).not.toBe(formatMoment(other, { hasSeconds: true }))
   expect(formatMoment(one)).toBe(formatMoment(other))

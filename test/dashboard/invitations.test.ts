@@ -58,7 +58,7 @@ async function newPerson(name: string, email = newAddress()): Promise<Person> {
   return personWith(gateway, cookieOf(response), { email, password: PASSWORD })
 }
 
-test('a new person makes an organisation and invites another, who signs up, accepts, and sees the account', async () => {
+test('a new person makes an organisation and invites somebody, who signs up, accepts, and sees the account', async () => {
   const [founderEmail, colleagueEmail] = [newAddress(), newAddress()]
   const founder = await open('/dashboard/sign-up')
   await signUp(founder, 'Ada Lovelace', founderEmail)
@@ -95,7 +95,7 @@ test('a new person makes an organisation and invites another, who signs up, acce
   await founder.getByText('No invitation is waiting for an answer.').waitFor()
 })
 
-test('the operator is told that PUBLIC_URL for links is not set', () => {
+test('the operator sees a warning if PUBLIC_URL for links is not set', () => {
   expect(gateway.logLines.join()).toContain('mail_links_without_host')
 })
 
@@ -141,7 +141,7 @@ describe('an invited person', () => {
     await page.waitForURL(`**/a/${person.viewer.accountId}`)
   })
 
-  test('a dead link is explained, whatever its token', async () => {
+  test('a void link gets the same explanation, whatever its token', async () => {
     const page = await open('/docs', { cookie: person.cookie })
     for (const token of ['x', 'x'.repeat(9_000), '%00', '..%2F', '%C3%BC', '%zz']) {
       await page.goto('about:blank')
@@ -166,7 +166,7 @@ describe('an invited person', () => {
     await page.getByRole('heading', { name: 'Join Engines Ltd' }).waitFor()
   })
 
-  test('an invited person sees what failed, and tries again', async () => {
+  test('an invited person sees which step failed, and tries again', async () => {
     const page = await open('/dashboard/settings', { cookie: person.cookie })
     const broken = { error: { message: 'Out for lunch.', type: 'x', param: null, code: null } }
     await page.route('**/dashboard/api/invitations/*', (asked) => asked.fulfill({ status: 500, json: broken }))
@@ -181,7 +181,7 @@ describe('an invited person', () => {
     await expectAccessible(page)
   })
 
-  test('an invited person reads the page, and its sender the list, at every width', async () => {
+  test('the invitation page, and the sender’s list, fit every width', async () => {
     const looks = [
       { width: 360, colorScheme: 'dark' },
       { width: 768, colorScheme: 'light' },

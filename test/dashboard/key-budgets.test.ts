@@ -18,7 +18,7 @@ async function createKey(person: Person, body: object): Promise<{ id: string }> 
   return (answer.body as { item: { id: string } }).item
 }
 
-test('a key’s page shows the budgets that bind it, and what is left of each, and gets tags', async () => {
+test('a key’s page shows the budgets that limit it with their remainders, and the key gets tags', async () => {
   const person = await signUpPerson(gateway)
   const { id } = await createKey(person, { monthlyBudgetUsd: '20' })
   const { accountId, userId } = person.viewer

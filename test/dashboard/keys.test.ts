@@ -94,7 +94,7 @@ describe('the first key', () => {
     })
   })
 
-  test('the first key that the server refuses says why on its field', async () => {
+  test('if the server refuses the first key, its field shows the reason', async () => {
     const page = await open('/dashboard/keys')
     await page.getByRole('button', { name: 'Create your first key' }).click()
     const dialog = page.getByRole('dialog')
@@ -113,7 +113,7 @@ describe('the first key', () => {
 })
 
 describe('a key', () => {
-  test('a key is switched off and on, each at once, and deleted once its name is typed', async () => {
+  test('a key is switched off and on at once, and deleted after its name was typed', async () => {
     const { key } = await createKey()
     const page = await open('/dashboard/keys')
     await page.getByRole('button', { name: 'Actions for Robot' }).click()
@@ -137,7 +137,7 @@ describe('a key', () => {
     expect(await call(key)).toBe(401)
   })
 
-  test('a key is rotated: the new text is shown once, and the page warns as long as the former one is used', async () => {
+  test('a key is rotated: the new text is shown once, and the page warns while the former text is used', async () => {
     const { key, id } = await createKey()
     const page = await open(`/dashboard/keys/${id}`)
     await page.getByRole('button', { name: 'Rotate' }).click()
@@ -165,7 +165,7 @@ describe('a key', () => {
     expect([await call(key), await call(latest)]).toEqual([401, 401])
   })
 
-  test('a key is limited to addresses, which the account can be as well, and never so that one locks oneself out', async () => {
+  test('a key and the account are limited to addresses, and people cannot lock themselves out', async () => {
     const { id } = await createKey()
     const page = await open(`/dashboard/keys/${id}`)
     await page.getByRole('button', { name: 'Edit' }).click()
@@ -185,7 +185,7 @@ describe('a key', () => {
     await expectAccessible(page)
   })
 
-  test('a key has a page with its use and its limits, which can be changed there', async () => {
+  test('a key has a page that shows its usage and changes its limits', async () => {
     const { key, id } = await createKey({ monthlyBudgetUsd: '1' })
     expect(await call(key)).toBe(200)
     await until(async () => {
@@ -214,7 +214,7 @@ describe('a key', () => {
     await page.waitForURL(`**/usage?key=${id}`)
   })
 
-  test('a key without requests says so, the playground’s cannot be deleted, and one that is none leads nowhere', async () => {
+  test('a key without requests says so, the playground’s key cannot be deleted, and an unknown key has a not-found page', async () => {
     const { id } = await createKey()
     await person.json('POST', '/dashboard/api/a/:accountId/playground/chat', { model: 'svc/alpha', messages: [] })
     const page = await open(`/dashboard/keys/${id}`)
@@ -230,7 +230,7 @@ describe('a key', () => {
 })
 
 describe('models', () => {
-  test('models are searched, filtered and ordered, shown whole, and tried', async () => {
+  test('models are searched, filtered, ordered, shown with all details, and tried', async () => {
     const page = await open('/dashboard/models')
     await page.getByText('2 of 2').waitFor()
     await expectAccessible(page)

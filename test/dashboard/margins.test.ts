@@ -18,7 +18,7 @@ function open(path: string) {
   return browser.open(`/dashboard${path}`, { url: office.gateway.url, cookie: office.first.cookie })
 }
 
-test('margins and count gaps: empty, known, negative, and unknown', async () => {
+test('the margins page shows margins and count gaps: empty, known, negative, and unknown', async () => {
   const page = await open('/admin/margins')
   await page.getByText('Nothing was sold in these days').waitFor()
   await page.goto(`${office.gateway.url}/dashboard/admin/reconciliation`)

@@ -66,7 +66,7 @@ describe('an account', () => {
     await expectAccessible(page)
   })
 
-  test('the shown account is chosen among one’s own, and stays chosen', async () => {
+  test('a person chooses one of their accounts, and it stays chosen', async () => {
     const person = await newOrganisation('First Ltd')
     const other = await newOrganisation('Second Ltd')
     await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
@@ -171,7 +171,7 @@ describe('a member', () => {
       .waitFor({ state: 'detached' })
   })
 
-  test('a role without keys asks first and lists them; they can be kept', async () => {
+  test('before a role without keys is given, the dialog lists the keys, which can be kept', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'developer', 'Grace Hopper')
     await person.json('POST', `/dashboard/api/a/${owner.viewer.accountId}/keys`, { name: 'Nightly' })
@@ -192,7 +192,7 @@ describe('a member', () => {
     await theirs.getByText('“Nightly” is deactivated.').waitFor()
   })
 
-  test('removing a member asks first what stops, and the member loses the account', async () => {
+  test('before a member is removed, the dialog lists the keys that end; then the member loses the account', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'developer', 'Grace Hopper')
     await person.json('POST', `/dashboard/api/a/${owner.viewer.accountId}/keys`, { name: 'Nightly' })
@@ -226,7 +226,7 @@ describe('a member', () => {
     await page.waitForURL(`**/a/${person.viewer.accountId}`)
   })
 
-  test('a viewer sees the members, and nothing to change', async () => {
+  test('a viewer sees the members, but no buttons for changes', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'developer', 'Grace Hopper')
     const page = await open(person, membersOf(owner))

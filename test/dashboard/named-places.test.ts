@@ -32,7 +32,7 @@ test('each entry of the menu is a page', () => {
   expect(isPage('a/acct_1/nowhere')).toBe(false)
 })
 
-test.each(SAMPLES)('the links of a mail $kind lead to pages', ({ kind, facts }) => {
+test.each(SAMPLES)('the links of the mail $kind lead to existing pages', ({ kind, facts }) => {
   const linked = contentOf(kind, facts).blocks.flatMap((block) => ('page' in block ? [block.page] : []))
   expect(linked.filter((page) => !isPage(page))).toEqual([])
 })
@@ -45,7 +45,7 @@ const PLACES: Readonly<Record<string, string>> = {
   'the settings': '/settings',
 }
 
-test.each(Object.entries(PLACES))('"%s" in a text is the page %s', async (words, path) => {
+test.each(Object.entries(PLACES))('"%s" in a text is the name of the page %s', async (words, path) => {
   const folders = ['src/accounts/mails', 'src/dashboard', 'src/console/http']
   const texts = (await Promise.all(folders.map((folder) => textsOf(`${folder}/**/*.{ts,tsx}`)))).flat()
   expect(texts.some(({ text }) => text.includes(words))).toBe(true)
@@ -66,7 +66,7 @@ test('each name that a mail quotes is on a page', async () => {
 /** A name in italics: of at most three words, as pages, sections and buttons have. */
 const NAME = /(?<![*\w])\*([A-Z][A-Za-z-]*(?: [A-Za-z-]+){0,2})\*(?![*\w])/g
 
-test('each name that the guide has in italics is on a page, or a chapter', async () => {
+test('each name that the guide writes in italics is on a page, or is a chapter', async () => {
   const sources = [...(await textsOf('src/dashboard/**/*.{ts,tsx}')), ...(await textsOf('src/console/http/**/*.ts'))]
   const written = sources.map(({ text }) => text).join('\n')
   const guides = (await textsOf('docs/guide/*.md')).filter(({ path }) => !path.endsWith('deploy.md'))

@@ -106,7 +106,7 @@ describe('a conversation', () => {
     expect(gateway.upstream.calls.at(-1)?.body.messages).toMatchObject([{}, { content: 'Once upon a time' }, {}])
   })
 
-  test('a failed answer is explained, at the start and in the middle, and can be repeated', async () => {
+  test('a failed answer shows its reason, at the start and in the middle, and can be repeated', async () => {
     gateway.upstream.respond(() => Response.json({ error: { message: 'no' } }, { status: 500 }))
     const page = await open()
     await say(page, 'Hi')
@@ -123,7 +123,7 @@ describe('a conversation', () => {
     expect(gateway.upstream.calls.at(-1)?.body.messages).toMatchObject([{ role: 'user', content: 'Hi' }])
   })
 
-  test('without credit the conversation links to buying some', async () => {
+  test('without credit the conversation links to the credit page', async () => {
     person = await signUpPerson(gateway)
     const page = await open()
     await say(page, 'Hi')
@@ -139,7 +139,7 @@ describe('an answer', () => {
     '| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\n```ts\nconst one = 1\n```\n\n```\nsecond\n```\n',
   ]
 
-  test('an answer’s links lead to the web only, nothing is loaded or run, and code can be copied', async () => {
+  test('links in an answer open web pages only, no content is loaded or run, and code can be copied', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(ANSWER, usageOf(20, 30))))
     const page = await open()
     const asked: string[] = []
@@ -229,7 +229,7 @@ describe('the paying key', () => {
     expect(stored).not.toContain(key)
   })
 
-  test('while the built-in key is deactivated nobody pays, and the page links to it', async () => {
+  test('while the built-in key is deactivated no request is sent, and the page links to the key', async () => {
     const page = await open()
     await say(page, 'Hi')
     await page.getByText('$0.00008').waitFor()
@@ -242,7 +242,7 @@ describe('the paying key', () => {
   })
 })
 
-test('the call is shown as code in every language, with the chosen settings', async () => {
+test('the playground shows its call as code in every language, with the chosen settings', async () => {
   const page = await open('/dashboard/playground?model=svc/beta')
   await page.getByLabel('System prompt').fill('Be "brief".')
   await say(page, "What's up?")
@@ -268,7 +268,7 @@ test('the playground fits a phone, and is accessible in the dark scheme', async 
   await expectAccessible(page)
 })
 
-test('a failed load of the catalogue is explained and can be repeated', async () => {
+test('if the catalogue fails to load, the playground says why and can load it again', async () => {
   const page = await browser.open('/dashboard/settings', { url: gateway.url, cookie: person.cookie })
   const refusal = { error: { message: 'Out for lunch.', type: 'x', param: null, code: null } }
   await page.route('**/dashboard/api/models', (route) => route.fulfill({ status: 418, json: refusal }))

@@ -47,7 +47,7 @@ describe('the test of a provider', () => {
     expect(items).toMatchObject([{ actorEmail: office.first.email, subject: 'provider1' }])
   })
 
-  test('a provider test that could not run is explained and can be repeated', async () => {
+  test('a provider test that could not run shows the reason and can be repeated', async () => {
     const page = await open('/admin/providers')
     const route = '**/api/admin/providers/provider1/test'
     const refused = { error: { message: 'The history is away.', type: 'x', param: null, code: null } }

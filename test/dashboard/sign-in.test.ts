@@ -33,8 +33,8 @@ async function signIn(page: Page, email: string, password: string): Promise<void
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-describe('the way in', () => {
-  test('a new person signs up, lands on the wanted page, signs out, and in again', async () => {
+describe('signing up and in', () => {
+  test('a new person signs up, gets to the requested page, signs out, and in again', async () => {
     const page = await browser.open('/dashboard/settings', { url: gateway.url })
     await heading(page, 'Sign in')
     await page.getByRole('link', { name: 'Create an account' }).click()
@@ -93,7 +93,7 @@ describe('the way in', () => {
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
   })
 
-  test('a broken link page says what to do', async () => {
+  test('a page with a broken link says what to do', async () => {
     const page = await browser.open('/dashboard/reset-password#token=abcdefghijk', { url: gateway.url })
     await page.getByLabel('New password').fill('an engine of letters')
     await page.getByRole('button', { name: 'Change password' }).click()
@@ -103,7 +103,7 @@ describe('the way in', () => {
 })
 
 describe('settings', () => {
-  test('a second factor is set up, and then asked for', async () => {
+  test('a second factor is set up, and then required', async () => {
     const { email, password, cookie } = await signUpPerson(gateway)
     const page = await browser.open('/dashboard/settings', { url: gateway.url, cookie, width: 360 })
     await page.getByRole('button', { name: 'Set up an authenticator app' }).click()
@@ -151,7 +151,7 @@ describe('settings', () => {
     await heading(other, 'Sign in')
   })
 
-  test('a failed load of the settings is explained and can be repeated', async () => {
+  test('settings that failed to load show the reason and can be loaded again', async () => {
     const { cookie } = await signUpPerson(gateway)
     const page = await browser.open('/dashboard/settings', { url: gateway.url, cookie })
     await heading(page, 'Settings')

@@ -50,7 +50,7 @@ async function run(id: string, code: string): Promise<string> {
   return output
 }
 
-describe.each(['curl', 'openai', 'openai-responses', 'anthropic', 'genai'])('%s', (id) => {
+describe.each(['curl', 'openai', 'openai-responses', 'anthropic', 'genai'])('the snippet for %s', (id) => {
   const code = (more?: Partial<SnippetCall>) => snippetsOf(call(more)).find((snippet) => snippet.id === id)?.code ?? ''
 
   test('the snippet prints the answer as it streams', async () => {

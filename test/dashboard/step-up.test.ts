@@ -28,7 +28,7 @@ test('an administrator’s first visit sets up the app, shows the backup codes, 
   await page.getByRole('heading', { name: 'Accounts' }).waitFor()
 })
 
-test('an old proof is renewed in front of the dialog, which keeps its input, and the money moves', async () => {
+test('a new proof is entered in front of the dialog, which keeps its input, and the money moves', async () => {
   const { accountId } = await office.gateway.customer('10')
   const { sql } = office.gateway.gateway.database
   await sql`UPDATE sessions SET proved_at = now() - interval '6 minutes' WHERE user_id = ${office.first.viewer.userId}`
@@ -60,7 +60,7 @@ test('an old proof is renewed in front of the dialog, which keeps its input, and
   expect(await balanceOf(office, accountId)).toBe(15)
 })
 
-test('closing the proof dialog moves nothing, and the page says why', async () => {
+test('closing the proof dialog moves no money, and the page says why', async () => {
   const { accountId } = await office.gateway.customer('10')
   const { sql } = office.gateway.gateway.database
   await sql`UPDATE sessions SET proved_at = now() - interval '6 minutes' WHERE user_id = ${office.second.viewer.userId}`

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('sign up → order → confirm → key → first streamed request → usage row → deactivate key → 401', async () => {
+test('a whole story by the pages: sign up → order → confirm → key → first streamed request → usage row → deactivate key → 401', async () => {
   const page = await browser.open('/dashboard', { url: gateway.url })
   await signUp(page)
   const reference = await orderCredit(page)

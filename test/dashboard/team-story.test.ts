@@ -29,7 +29,7 @@ afterAll(async () => {
   await mailServer.stop()
 })
 
-test('organisation → invitation → budget → key → rotation under load → an alert by mail → the budget refuses', async () => {
+test('a whole story of a team: organisation → invitation → budget → key → rotation under load → an alert by mail → the budget refuses', async () => {
   const [founderEmail, colleagueEmail] = ['ada@engines.example', 'charles@engines.example']
   const founder = await browser.open('/dashboard/sign-up', { url: gateway.url })
   await signUp(founder, 'Ada Lovelace', founderEmail)

@@ -99,7 +99,7 @@ describe('the overview', () => {
     await expectAccessible(page)
   })
 
-  test('a failed load of the overview is explained and can be repeated', async () => {
+  test('if the overview fails to load, it says why and can be loaded again', async () => {
     const page = await open('/dashboard/settings-that-do-not-exist')
     const refusal = { error: { message: 'The usage history cannot be reached at the moment.', type: 'x', code: null } }
     let isBroken = true
@@ -176,7 +176,7 @@ describe('the usage page', () => {
     await expectAccessible(page)
   })
 
-  test('the chart is named by its own data while another answer loads', async () => {
+  test('while another answer loads, the chart keeps the title of its own data', async () => {
     const page = await open('/dashboard/usage')
     const arrived = Promise.withResolvers<void>()
     await page.route(/usage\/series\?.*group=status/, async (route) => {
@@ -214,7 +214,7 @@ describe('the usage page', () => {
     expect(await page.getByRole('combobox', { name: 'Member' }).count()).toBe(0)
   })
 
-  test('a usage record opens by a URL that can be shared, and closes', async () => {
+  test('a usage record opens at its own URL, and closes', async () => {
     const page = await open('/dashboard/usage')
     await page
       .getByRole('link', { name: /^Usage record: / })
@@ -239,7 +239,7 @@ describe('the usage page', () => {
     await page.getByRole('dialog', { name: 'Usage record' }).getByText('No usage record', { exact: true }).waitFor()
   })
 
-  test('the usage page finds a request by its id, and says what to paste if there is none', async () => {
+  test('the usage page finds a request by its id, and explains the field if nothing is found', async () => {
     const page = await open('/dashboard/usage')
     const field = page.getByRole('textbox', { name: 'Find by request id' })
     await field.fill('not an id')
@@ -251,7 +251,7 @@ describe('the usage page', () => {
     await page.getByRole('dialog', { name: 'Usage record' }).getByText('Charged', { exact: true }).waitFor()
   })
 
-  test('a disconnected client is not counted as an error, and costs align their digits', async () => {
+  test('a disconnected client is not counted as an error; costs have their digits aligned', async () => {
     const page = await open('/dashboard/usage?range=90d')
     await page.getByText('0 with an error').waitFor()
     const costs = await page.locator('main table tbody tr td:last-child').allInnerTexts()

@@ -25,7 +25,7 @@ describe('connectDatabase', () => {
     expect(after).toEqual({ one: 1 })
   })
 
-  test('a slow statement is cancelled, and its connection stays usable', async () => {
+  test('a slow statement is cancelled, and its connection can be used again', async () => {
     const impatient = connectDatabase(address, { maxConnections: 1, statementTimeoutMs: 200 })
     await expect(failure(impatient.sql`SELECT pg_sleep(30)`)).resolves.toContain('statement timeout')
     await impatient.sql`SET statement_timeout = 0`
@@ -90,7 +90,7 @@ describe('failures', () => {
     expect(databaseFailure(new TypeError('bug'))).toBe('unavailable')
   })
 
-  test('a failure has the constraint, and never the parameters', async () => {
+  test('a database failure has the constraint’s name, and never the parameters', async () => {
     const { sql, db } = database
     await sql`INSERT INTO users (id, email, name) VALUES ('user_1', 'a@example.test', 'One')`
     const again = db.query.users.findFirst({ where: (user, { eq }) => eq(user.id, 'secret\0parameter') })

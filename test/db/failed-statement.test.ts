@@ -38,14 +38,14 @@ test.each(['info', 'debug'] as const)('no value of a failed statement is logged 
   }
 })
 
-test('no value of a failed statement is shown by a status page', async () => {
+test('no value of a failed statement is on a status page', async () => {
   expect(describeFailure(await failure())).not.toContain('canary')
   expect(describeFailure(Object.assign(new Error('x\nparams: canary'), { query: 'select 1', params: [] }))).toBe(
     'Failed query: select 1',
   )
 })
 
-test('a statement that fails for one of several does not delay the others, unless the database is away', async () => {
+test('a statement that fails for one request does not delay others, unless the database is unreachable', async () => {
   const refused = await failure()
   const done: number[] = []
   const all = (failing: number, error: unknown) =>

@@ -28,7 +28,7 @@ describe('migrate', () => {
     expect([...rows]).toEqual(MIGRATIONS.map(({ id, name }) => ({ id, name })))
   })
 
-  test('a second run changes nothing', async () => {
+  test('a second run of the migrations changes nothing', async () => {
     const url = await emptyDatabase()
     await migrate(url)
     const applied: string[] = []
@@ -58,7 +58,7 @@ const ADDED = { id: 2, name: 'added', sql: 'ALTER TABLE one ADD COLUMN note text
 const CHANGED = { id: 3, name: 'changed', sql: 'ALTER TABLE one DROP COLUMN note' }
 const LATER = { id: 4, name: 'later', sql: 'CREATE TABLE two (id integer)', isExpansion: true }
 
-describe('an older version', () => {
+describe('a gateway older than the schema', () => {
   async function migratedTo(...migrations: (typeof FIRST | typeof ADDED)[]): Promise<string> {
     const url = await emptyDatabase()
     await migrate(url, { migrations })
@@ -81,7 +81,7 @@ describe('an older version', () => {
     await migrate(url, { migrations: [FIRST, ADDED, CHANGED] })
   })
 
-  test('an older version gives no rights on objects of a newer one', async () => {
+  test('an older version grants no rights on objects of a newer one', async () => {
     const url = await emptyDatabase()
     const { sql } = connect(url)
     await sql.unsafe(
@@ -96,8 +96,8 @@ describe('an older version', () => {
   })
 })
 
-describe('a database of before 1.0', () => {
-  test('a database of before 1.0 is refused in one line that says what to do, and stays as it is', async () => {
+describe('a database older than 1.0', () => {
+  test('a database older than 1.0 is refused with one line that says what to do, and is not changed', async () => {
     const url = await emptyDatabase()
     const before = { id: 1, name: 'history', sql: 'CREATE TABLE accounts (id text); CREATE TABLE kept (id integer)' }
     await migrate(url, { migrations: [before] })
@@ -116,8 +116,8 @@ describe('a database of before 1.0', () => {
   })
 })
 
-describe('the way from 1.0 to a next version', () => {
-  test('a gateway of 1.0 works on while a next version adds to the schema, and stops where it changes', async () => {
+describe('upgrading from 1.0', () => {
+  test('a gateway of 1.0 continues while a next version adds to the schema, and stops if the schema changes', async () => {
     const url = await emptyDatabase()
     await migrate(url)
     const nextId = MIGRATIONS.length + 1
@@ -135,7 +135,7 @@ describe('the way from 1.0 to a next version', () => {
   })
 })
 
-describe('a role that may create nothing', () => {
+describe('a role without create rights', () => {
   test('a role without create rights starts on a current schema; otherwise the error names the migration and the setting', async () => {
     const url = await emptyDatabase()
     const { sql } = connect(url)

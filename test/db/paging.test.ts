@@ -11,7 +11,7 @@ const isId = textLike(/^\w{1,20}$/)
 const moment = fc.integer({ min: 0, max: 5 })
 const id = fc.stringMatching(/^[a-z]{1,6}$/)
 
-describe('pages', () => {
+describe('pages of a list', () => {
   test('pages contain every row once and in order, for any size', () => {
     const lists = fc.uniqueArray(fc.record<Row>({ moment, id }), { selector: (row) => row.id, maxLength: 40 })
     fc.assert(
@@ -34,7 +34,7 @@ describe('pages', () => {
     )
   })
 
-  test('the last page says so', () => {
+  test('the last page has no next cursor', () => {
     const rows = [
       { moment: 1, id: 'a' },
       { moment: 2, id: 'b' },
@@ -44,14 +44,14 @@ describe('pages', () => {
     expect(cutPage(rows, 1, placeOf, (row) => row.id).nextCursor).toBe(formatCursor([1, 'a']))
   })
 
-  test('a page has 1 to 100 rows, by default 50', () => {
+  test('a page has 1 to 100 rows, 50 by default', () => {
     expect([pageSize({}), pageSize({ limit: 1 }), pageSize({ limit: 100 })]).toEqual([50, 1, 100])
     for (const limit of [0, 101, 1.5, Number.NaN]) expect(() => pageSize({ limit })).toThrow(AssertionError)
   })
 })
 
-describe('a cursor', () => {
-  test('a cursor can be in a URL unescaped', () => {
+describe('a page’s cursor', () => {
+  test('a cursor needs no escaping in a URL', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.integer())), (place) => {
         expect(formatCursor(place)).toMatch(/^[\w-]*$/)
@@ -59,7 +59,7 @@ describe('a cursor', () => {
     )
   })
 
-  test('a cursor is read back as its position', () => {
+  test('a cursor is decoded to its position', () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), fc.stringMatching(/^\w{1,20}$/), (number, text) => {
         expect(readCursor(formatCursor([number, text]), [isMoment, isId])).toEqual([number, text])
@@ -82,7 +82,7 @@ describe('a cursor', () => {
     expect(() => readCursor(cursor, [isMoment, isId])).toThrow('The cursor is not one of this list.')
   })
 
-  test('a cursor that is too long is refused before it is read', () => {
+  test('a too long cursor is refused before decoding', () => {
     const isText = textLike(/^/)
     expect(readCursor(formatCursor([1, 'a'.repeat(300)]), [isMoment, isText])).toBeDefined()
     expect(() => readCursor(formatCursor([1, 'a'.repeat(400)]), [isMoment, isText])).toThrow('not one of this list')

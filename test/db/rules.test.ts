@@ -97,7 +97,7 @@ describe('accounts and keys', () => {
     },
   )
 
-  test('a hash of the right form is accepted', async () => {
+  test('a hash of the right length and alphabet is accepted', async () => {
     await database.sql`INSERT INTO api_keys (id, account_id, name, key_hash, prefix, last_four)
       VALUES ('key_1', 'acct_1', 'key', ${digest}, 'svc-', 'wxyz')`
     await database.sql`INSERT INTO charged_idempotency_keys VALUES ('acct_1', ${digest}, 'r', 'k', now())`
@@ -105,7 +105,7 @@ describe('accounts and keys', () => {
 })
 
 describe('usage partitions', () => {
-  test('rows that came before their month’s partition move into it', async () => {
+  test('rows that were written before their month’s partition existed move into it', async () => {
     const { sql } = database
     await sql.unsafe(insertRecord('h_early', '2031-03-31T23:59:59.999Z'))
     await sql.unsafe(insertRecord('h_later', '2031-04-01T00:00:00Z'))
@@ -125,7 +125,7 @@ describe('usage partitions', () => {
     expect(await partitionOf('h_year')).toBe('usage_records_203301')
   })
 
-  test('a record is found by its account through an index in every partition', async () => {
+  test('every partition has an index to find an account’s record', async () => {
     const { sql } = database
     const plan = await sql.begin(async (transaction) => {
       await transaction`SET LOCAL enable_seqscan = off`

@@ -13,7 +13,7 @@ const complaints = (...paths: string[]) =>
   complaintsOf('check_jsonschema', '--builtin-schema', 'vendor.compose-spec', ...paths)
 
 describe.skipIf(!python)('the Compose Specification', () => {
-  test('every file follows the Compose Specification', async () => {
+  test('every compose file follows the Compose Specification', async () => {
     expect(FILES).toEqual(expect.arrayContaining(['compose.cluster.yaml', 'compose.yaml']))
     expect(await complaints(...FILES.map((name) => join(ROOT, name)))).toBe('')
   })

@@ -87,7 +87,7 @@ describe('a gateway of compose.yaml', () => {
     }
   })
 
-  test('a gateway of compose.yaml cannot change the schema: the owner’s password is in the migrate job', () => {
+  test('a gateway of compose.yaml cannot change the schema; the owner’s password is in the migrate job only', () => {
     for (const [, service] of gateways) {
       const given = environmentOf(service, { ...SET, DATABASE_MIGRATOR_URL: 'postgres://from-the-file' })
       expect(Object.entries(given).filter(([, value]) => value.includes(SET.MIGRATOR_PASSWORD as string))).toEqual([])
@@ -149,7 +149,7 @@ describe('images by digest', () => {
     return { code, lines: text.split('\n').filter(Boolean) }
   }
 
-  test('image digests are lines for .env, one per image of a file', async () => {
+  test('each image of a compose file has a line with its digest for .env', async () => {
     const digest = `sha256:${'a'.repeat(64)}`
     const { code, lines } = await pinned(digest, { REDIS_IMAGE: `mine/redis@sha256:${'b'.repeat(64)}` })
     expect(code).toBe(0)
@@ -161,7 +161,7 @@ describe('images by digest', () => {
     expect(lines).toContain(`REDIS_IMAGE=mine/redis@sha256:${'b'.repeat(64)}`)
   })
 
-  test('no digest of an image is invented if the registry returns none', async () => {
+  test('if the registry returns no digest, the script fails instead of inventing one', async () => {
     expect((await pinned('no such image')).code).not.toBe(0)
   })
 })

@@ -113,7 +113,7 @@ describe.skipIf(reason !== undefined)('the image', () => {
     expect(await image.run({ PORT: String(await freePort()) }, command).exited).not.toBe(0)
   })
 
-  test('the image has no browser, type or test package', async () => {
+  test('the image contains no browser, type or test package', async () => {
     const names = await packagesOf(image)
     const needless =
       /^(@types\/|@mantine|@tabler|@visx|react|swagger-ui|bun-types|typescript|@typescript|playwright|@anthropic-ai|openai)/

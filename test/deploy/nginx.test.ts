@@ -87,13 +87,13 @@ test.each(['/metrics', '/metrics/', '/readyz', '/%6detrics', '//readyz', '/x/../
   },
 )
 
-test('the forwarded address is the client’s, whatever the client sends', async () => {
+test('nginx forwards the client’s real address, whatever header the client sends', async () => {
   const headers = { 'x-forwarded-for': '203.0.113.7' }
   expect((await fetch(`http://127.0.0.1:${port}/`, { headers })).status).toBe(200)
   expect(seen.at(-1)).toBe('127.0.0.1')
 })
 
-test('requests above an address’s share are a 429 at once, and other addresses are served', async () => {
+test('nginx answers requests above an address’s limit with 429 at once, and serves other addresses', async () => {
   const statuses: number[] = []
   const calls = Array.from({ length: AT_ONCE + BEYOND }, async () => {
     const response = await fetch(`http://127.0.0.1:${port}/slow`)

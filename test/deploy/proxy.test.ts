@@ -91,7 +91,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('a piece of a stream arrives when it is written', async () => {
+test('the proxy passes on a chunk of a stream when it is written', async () => {
   const reader = (await post('/stream')).body?.getReader()
   const read = async () => new TextDecoder().decode((await reader?.read())?.value)
   expect(await read()).toBe('data: one\n\n')
@@ -105,13 +105,13 @@ test("metrics and readiness are nobody's business outside", async () => {
   expect([...first.asked, ...second.asked].length).toBe(before)
 })
 
-test('a caller’s own forwarded address does not reach a gateway', async () => {
+test('the proxy removes a caller’s own forwarded address', async () => {
   await post('/who', { 'x-forwarded-for': '203.0.113.9' })
   const call = [...first.asked, ...second.asked].find(({ path }) => path === '/who')
   expect(call?.forwardedFor).toBe('127.0.0.1')
 })
 
-test('a gateway that is not ready gets no requests, and gets its share again later', async () => {
+test('the proxy sends no requests to a gateway that is not ready, and sends it its share later', async () => {
   const names = async () => new Set(await Promise.all(Array.from({ length: 20 }, async () => (await post('/')).text())))
   first.isReady = false
   await until(async () => (await names()).size === 1, 'only one to be asked')
@@ -120,7 +120,7 @@ test('a gateway that is not ready gets no requests, and gets its share again lat
   await until(async () => (await names()).size === 2, 'both to be asked')
 })
 
-test('a dead gateway is detected within seconds', async () => {
+test('the proxy detects a dead gateway within seconds', async () => {
   await first.stop()
   const answers = async () => Promise.all(Array.from({ length: 20 }, async () => (await post('/')).text()))
   await until(async () => (await answers()).every((text) => text === 'second'), 'all to be answered')

@@ -83,7 +83,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('the nodes form a cluster once', async () => {
+test('the nodes form the cluster once', async () => {
   expect(await makeCluster()).toBe(0)
   expect(await makeCluster()).toBe(0)
   // Who is a replica is gossip, and comes after the cluster has said that it is whole.
@@ -93,7 +93,7 @@ test('the nodes form a cluster once', async () => {
     await until(async () => (await ask(port, 'INFO', 'replication')).includes('master_link_status:up'), 'a replica')
 })
 
-test('the nodes’ user sees no data, and the gateway’s user administers nothing', async () => {
+test('the cluster’s own user reads no data, and the gateway’s user cannot administer Redis', async () => {
   const redis = asCluster(nodes[0]?.port ?? 0)
   expect(await redis.get('{l0}:x').catch(({ message }: Error) => message)).toContain('NOPERM')
   redis.disconnect()

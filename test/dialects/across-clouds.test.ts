@@ -117,7 +117,7 @@ const HISTORY = {
 }
 const isSigned = ({ text }: UpstreamCall) => text.includes(SIGNED)
 
-test('E25: reasoning signed by Bedrock is sent there whole, and removed once where other clouds refuse it', async () => {
+test('E25: reasoning signed by Bedrock is sent unchanged to Bedrock, and removed once other clouds refuse it', async () => {
   const refuses = (call: UpstreamCall) =>
     isSigned(call)
       ? Response.json(
@@ -149,7 +149,7 @@ test('E25: reasoning signed by Bedrock is sent there whole, and removed once whe
   expect(await across.charged()).toBe(PRICE)
 })
 
-test('E25: a Vertex client that disconnects pays the usage, since the rest is read', async () => {
+test('E25: a disconnected client of Vertex pays the provider’s usage, because the answer is read to its end', async () => {
   answers.bedrock = missing
   const { response, write, close } = liveStream()
   const event = (data: { type: string; [field: string]: unknown }) =>
@@ -179,7 +179,7 @@ test('E25: a Vertex client that disconnects pays the usage, since the rest is re
   expect(calls.vertex[0]?.isAborted).toBe(false)
 })
 
-test('E1: no credential is in log, spans or metrics, even if clouds quote it', async () => {
+test('E1: no credential is in log, spans or metrics, even if a cloud quotes it', async () => {
   world.forget()
   const denied = (call: UpstreamCall) =>
     Response.json({ error: { message: call.headers.get('authorization') } }, { status: 403 })

@@ -57,17 +57,17 @@ const published = [...(/export type AnthropicBeta = ([^;]*);/.exec(typings)?.[1]
   ([, name]) => String(name),
 )
 
-test('the table has each beta that callers may use by default', () => {
+test('the table lists each beta that callers may use by default', () => {
   const described = [...published, ...CLAUDE_CODE].map((name) => describeBeta(name, {}))
   const usable = described.filter(({ isFree, tool }) => isFree || tool !== undefined)
   expect(usable.length).toBeGreaterThan(20)
   for (const { family } of usable) expect(Object.keys(BETAS)).toContain(family)
 })
 
-describe.each(Object.entries(PLACES))('%s', (_, { entry, cloud }) => {
+describe.each(Object.entries(PLACES))('betas at the cloud %s', (_, { entry, cloud }) => {
   const families = Object.keys(BETAS).filter((family) => describeBeta(`${family}-2026-01-01`, {}).isFree)
 
-  test.each(families)('%s is sent, renamed, or omitted and named', (family) => {
+  test.each(families)('the beta %s is sent, renamed, or omitted and named', (family) => {
     const name = `${family}-2026-01-01`
     const row = cloud ? BETAS[family]?.[cloud] : 'carried'
     const { asked, leftOut } = told(entry, [name])
@@ -75,13 +75,13 @@ describe.each(Object.entries(PLACES))('%s', (_, { entry, cloud }) => {
     else expect([asked, leftOut]).toEqual([[row === 'carried' ? name : row], []])
   })
 
-  test('operators may have any beta sent', () => {
+  test('operators may allow any beta', () => {
     const { asked, leftOut } = told({ ...entry, betas: ['*'] }, ['unheard-of-2030-01-01', 'claude-code-20250219'])
     expect([asked, leftOut]).toEqual([['unheard-of-2030-01-01', 'claude-code-20250219'], []])
   })
 })
 
-test('Claude Code’s betas at each cloud', () => {
+test('each cloud gets the betas of Claude Code that it supports', () => {
   const at = (place: string) => told(PLACES[place]?.entry ?? {}, CLAUDE_CODE).asked.join(' ')
   expect(at('anthropic')).toBe(CLAUDE_CODE.join(' '))
   expect(at('vertex')).toBe('interleaved-thinking-2025-05-14 context-management-2025-06-27 tool-search-tool-2025-10-19')
@@ -96,7 +96,7 @@ test.each([
   ['no such beta: tool-search-tool-2025-10-19', ['advanced-tool-use-2025-11-20']],
   ['invalid beta flag', ['interleaved-thinking-2025-05-14', 'effort-2025-11-24', 'advanced-tool-use-2025-11-20']],
   ['messages.0: the beta release of the book is not text', []],
-])('a refusal is about the betas it names, by either name: %s', (words, refused) => {
+])('a cloud’s refusal names the refused betas, by either name: %s', (words, refused) => {
   const names = ['interleaved-thinking-2025-05-14', 'effort-2025-11-24', 'advanced-tool-use-2025-11-20']
   expect(betasRefused(protocolOf(names), words, traitsOf(PLACES.invoke?.entry ?? {}))).toEqual(refused)
 })

@@ -89,13 +89,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('the catalogue is sound, and every provider has its credentials', async () => {
+test('the test’s catalogue is valid, and every provider has its credentials', async () => {
   const { json } = await runProcess(['catalog', 'check', environment.CATALOG ?? ''], environment)
   expect(json).toMatchObject({ ok: true, withoutKey: [], providers: NAMES.length, models: NAMES.length })
 })
 
-describe.each(NAMES)('%s', (name) => {
-  test('works, says the command that tries it', async () => {
+describe.each(NAMES)('a provider %s of a made-up dialect', (name) => {
+  test('provider test succeeds for a made-up dialect', async () => {
     const { code, json } = await runProcess(['provider', 'test', name], environment)
     expect(json).toMatchObject({
       ok: true,
@@ -105,7 +105,7 @@ describe.each(NAMES)('%s', (name) => {
     expect(code).toBe(0)
   })
 
-  test('a model of an unknown dialect is sold whole and streamed, at its price', async () => {
+  test('a model of a made-up dialect is sold whole and streamed, at its price', async () => {
     const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 })
     const left = async () => {
       const usage = await fetch(`${url}/v1/usage`, { headers: { 'x-api-key': key } })
@@ -161,7 +161,7 @@ const LIBRARIES: Readonly<Record<string, () => Promise<string | null | undefined
   },
 }
 
-test.each(Object.entries(LIBRARIES))('%s accepts the same mock', async (_, ask) => {
+test.each(Object.entries(LIBRARIES))('%s accepts the same mock server', async (_, ask) => {
   expect(await ask()).toBe('Hello')
 })
 

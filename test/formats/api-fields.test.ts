@@ -17,11 +17,11 @@ const TABLES: [format: string, tables: FieldTable[]][] = [
   ['responses', [RESPONSES]],
 ]
 
-test('the list of fields equals the installed libraries’ declarations', async () => {
+test('the list of fields equals the declarations of the installed libraries', async () => {
   expect(await Bun.file(LIST_FILE).json()).toEqual(await readFields())
 })
 
-describe.each(TABLES)('%s', (format, tables) => {
+describe.each(TABLES)('fields of %s', (format, tables) => {
   test('every field of the format has a rule', async () => {
     const fields: string[] = (await Bun.file(LIST_FILE).json())[format]
     expect(fields.length).toBeGreaterThan(20)

@@ -13,7 +13,7 @@ test.each([
   ['names', namesOf(10_001), 'more than 10000 different names'],
   ['levels', '['.repeat(1_001) + ']'.repeat(1_001), 'nested deeper than 1000 levels'],
   ['characters', 'x'.repeat(MOST_CHARS + 1), 'exceed 4194304 characters'],
-])('too many %s in arguments are refused', (_, text, words) => {
+])('arguments with too many %s are refused', (_, text, words) => {
   expect(() => check(text)).toThrow(words)
 })
 
@@ -28,14 +28,14 @@ test('arguments at the limit are accepted unchanged', () => {
     expect(check(text)).toBe(text)
 })
 
-test('the values of all calls of a request count together', () => {
+test('the values in all calls of a request count together', () => {
   const read = none()
   const some = `{"x":[${'0,'.repeat(30_000)}1]}`
   for (let call = 0; call < 3; call++) check(some, read)
   expect(() => check(some, read)).toThrow('all arguments together have more than 100000 values')
 })
 
-test('short arguments are not parsed for counting', () => {
+test('short arguments are accepted without parsing', () => {
   const read = none()
   for (let call = 0; call < 100; call++) check('{"city":"Oslo"}', read)
   expect(read.values).toBe(0)

@@ -29,16 +29,19 @@ function told(
   return sent.prompt_cache_key
 }
 
-test.each(CALLERS)('the cache key is the same within an account, and different between accounts: %s', (name, says) => {
-  const named = { ...says, prompt_cache_key: GIVEN }
-  const all = ['acc_1', 'acc_1', 'acc_2'].flatMap((id) => [told(name, named, id, true), told(name, named, id, false)])
-  const [first] = all
-  expect(all.slice(0, 4)).toEqual([first, first, first, first] as JsonValue[])
-  expect(all[4]).toBe(all[5] as string)
-  expect(all[4]).not.toBe(first as string)
-  expect(first).toMatch(/^[0-9a-f]{40}$/)
-  expect(told(name, { ...says, prompt_cache_key: 'another' }, 'acc_1', true)).not.toBe(first as string)
-})
+test.each(CALLERS)(
+  'the cache key sent to a provider is the same within an account, and differs between accounts: %s',
+  (name, says) => {
+    const named = { ...says, prompt_cache_key: GIVEN }
+    const all = ['acc_1', 'acc_1', 'acc_2'].flatMap((id) => [told(name, named, id, true), told(name, named, id, false)])
+    const [first] = all
+    expect(all.slice(0, 4)).toEqual([first, first, first, first] as JsonValue[])
+    expect(all[4]).toBe(all[5] as string)
+    expect(all[4]).not.toBe(first as string)
+    expect(first).toMatch(/^[0-9a-f]{40}$/)
+    expect(told(name, { ...says, prompt_cache_key: 'another' }, 'acc_1', true)).not.toBe(first as string)
+  },
+)
 
 test.each(CALLERS)("no cache key is sent without the caller's own: %s", (name, says) => {
   for (const none of [{}, { prompt_cache_key: null }]) {
@@ -63,7 +66,7 @@ test.each(CALLERS)(
   },
 )
 
-test('every format with a cache key field gets it from callers of all formats', () => {
+test('every format with a cache key field sends it for callers of all formats', () => {
   const sent = [...FORMATS.values()].map((format) =>
     format.encodeRequest(requestWith({ cacheKey: GIVEN }), traitsWith()),
   )

@@ -46,7 +46,7 @@ describe("a custom tool's text", () => {
     )
   })
 
-  test('a custom tool’s text is streamed as it is written', () => {
+  test('a custom tool’s text is streamed while the model writes it', () => {
     expect(told(['{"input":"*** Be', 'gin\\', 'nPatch', ' \\u00', 'e9"', '}'])).toEqual([
       '*** Be',
       'gin',
@@ -74,7 +74,7 @@ describe("a custom tool's text", () => {
     [`${' '.repeat(2_000)}{"input":"x"}`, 'x'],
     ['{"input":"a\nraw line"}', 'a\nraw line'],
     ['{"input":"a bad \\x escape"}', 'a bad \\x escape'],
-  ])('a custom call in a wrong shape loses nothing: %p', (written, whole) => {
+  ])('a custom call in a wrong shape loses no text: %p', (written, whole) => {
     expect(told([...written]).join('')).toBe(whole)
     expect(customInput(written)).toBe(whole)
   })

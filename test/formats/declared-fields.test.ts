@@ -83,28 +83,31 @@ function bodiesFor(client: FormatName, kinds: string[] | undefined): JsonObject[
 }
 
 describe.each(FORMAT_NAMES)('%s', (client) => {
-  test.each(DECLARED[client])('no declared field of $name vanishes unnamed', async ({ file, name, isMeant, kinds }) => {
-    const fields = await readInterfaces(file, [name])
-    expect(fields.length).toBeGreaterThan(0)
-    const vanished = new Set<string>()
-    let holders = 0
-    for (const base of bodiesFor(client, kinds)) {
-      for (const index of objectsIn(base).keys()) {
-        const holder = objectsIn(base)[index]
-        if (!holder || !isMeant(holder)) continue
-        holders++
-        for (const field of fields.filter((one) => !Object.hasOwn(holder, one) && !NO_LOSS.has(one))) {
-          const body = structuredClone(base)
-          Object.assign(objectsIn(body)[index] ?? {}, { [field]: WORD })
-          for (const provider of PROVIDERS) {
-            const { sent, leftOut = [] } = send(client, provider, body)
-            const isNamed = leftOut.some((path) => path.split('.').includes(field))
-            if (sent && !JSON.stringify(sent).includes(WORD) && !isNamed) vanished.add(`${field} at ${provider.name}`)
+  test.each(DECLARED[client])(
+    'no declared field of $name is omitted without being named',
+    async ({ file, name, isMeant, kinds }) => {
+      const fields = await readInterfaces(file, [name])
+      expect(fields.length).toBeGreaterThan(0)
+      const vanished = new Set<string>()
+      let holders = 0
+      for (const base of bodiesFor(client, kinds)) {
+        for (const index of objectsIn(base).keys()) {
+          const holder = objectsIn(base)[index]
+          if (!holder || !isMeant(holder)) continue
+          holders++
+          for (const field of fields.filter((one) => !Object.hasOwn(holder, one) && !NO_LOSS.has(one))) {
+            const body = structuredClone(base)
+            Object.assign(objectsIn(body)[index] ?? {}, { [field]: WORD })
+            for (const provider of PROVIDERS) {
+              const { sent, leftOut = [] } = send(client, provider, body)
+              const isNamed = leftOut.some((path) => path.split('.').includes(field))
+              if (sent && !JSON.stringify(sent).includes(WORD) && !isNamed) vanished.add(`${field} at ${provider.name}`)
+            }
           }
         }
       }
-    }
-    expect(holders).toBeGreaterThan(0)
-    expect([...vanished]).toEqual([])
-  })
+      expect(holders).toBeGreaterThan(0)
+      expect([...vanished]).toEqual([])
+    },
+  )
 })

@@ -54,7 +54,7 @@ describe.each(CASES)('$field: $client to $provider', ({ client, provider, field,
   const isUnlisted = /^x_?[uU]nheard/.test(field)
   const fate = isUnlisted ? 'named' : fateOf(field, formatNamed(client), formatNamed(provider))
 
-  test(`the field's fate is ${fate}`, async () => {
+  test(`the field is treated as ${fate}`, async () => {
     const { body, without } = bodiesOf(field, sample)
     const plain = await ask(client, provider, without)
     const asked = await ask(client, provider, body)
@@ -75,7 +75,7 @@ describe.each(CASES)('$field: $client to $provider', ({ client, provider, field,
   if (fate !== 'refused') return
   const isYielding = yieldsToLoss(field, formatNamed(client))
 
-  test(`is ${isYielding ? 'omitted and named' : 'still refused'} if the caller accepts the loss`, async () => {
+  test(`the field is ${isYielding ? 'omitted and named' : 'still refused'} if the caller accepts the loss`, async () => {
     const { body, without } = bodiesOf(field, sample)
     const plain = await ask(client, provider, without, { 'x-svc-lossy': 'true' })
     const asked = await ask(client, provider, { ...body, svc: { lossy: true } })

@@ -8,6 +8,6 @@ test.each([
   ['/source', 'system[1]', 'system[1].source'],
   ['/labels/a~1b~0c', '', 'labels.a/b~c'],
   ['', '', ''],
-])('the path of %j after %j is %j', (pointer, prefix, path) => {
+])('the place of %j after %j is %j', (pointer, prefix, path) => {
   expect(fieldAt(pointer, prefix)).toBe(path)
 })

@@ -38,7 +38,7 @@ const DECLARED: [place: Place, file: string, declaration: RegExp, least: number]
 /** Reasons that Google declares in newer releases than the one that is installed. */
 const NEWER = ['MODEL_ARMOR', 'ESCALATION', 'PUP_LIMITED_DISABLED', 'MISSING_THOUGHT_SIGNATURE']
 
-test.each(DECLARED)('%s: every reason that %s declares is listed', async (place, file, declaration, least) => {
+test.each(DECLARED)('%s: every finish reason that %s declares is listed', async (place, file, declaration, least) => {
   const text = await Bun.file(join(import.meta.dir, '../../node_modules', file)).text()
   const words = [...text.matchAll(declaration)].flatMap(([, words = '']) =>
     [...words.matchAll(/['"](\w+)['"]/g)].map(([, word = '']) => word),
@@ -47,12 +47,12 @@ test.each(DECLARED)('%s: every reason that %s declares is listed', async (place,
   expect(words.filter((word) => DECODERS[place](word).isUnlisted)).toEqual([])
 })
 
-test('generate-content: every reason of newer releases is listed, and a filtered answer is incomplete', () => {
+test('generate-content: every finish reason of newer releases is listed, and a filtered answer is incomplete', () => {
   expect(NEWER.filter((word) => DECODERS['generate-content'](word).isUnlisted)).toEqual([])
   for (const word of NEWER.slice(0, 3)) expect(DECODERS['generate-content'](word, CALLED).kind).toBe('content-filter')
 })
 
-describe.each(PLACES)('%s: a reason that is not listed', (place) => {
+describe.each(PLACES)('%s: an unlisted finish reason', (place) => {
   const decode = DECODERS[place]
   test.each([
     ['NEW_SAFETY_RULE', 'content-filter'],
@@ -67,7 +67,7 @@ describe.each(PLACES)('%s: a reason that is not listed', (place) => {
     expect(decode(word)).toEqual({ kind, raw: word, isUnlisted: true })
   })
 
-  test('an unlisted reason of an answer with a call is a tool call, unless its name says cut or filtered', () => {
+  test('an unlisted finish reason of an answer with a call counts as a tool call, unless its name means cut or filtered', () => {
     const calls = place === 'responses, reasons' ? 'unknown' : 'tool-calls'
     expect(decode('SOMETHING_NEW', CALLED).kind).toBe(calls)
     expect(decode('new_tool_thing', CALLED).kind).toBe(calls)

@@ -110,14 +110,14 @@ const SAMPLES: [string, FormatName, JsonObject, number][] = [
 ]
 
 describe.each(SAMPLES)('%s in the history of %s', (_, format, part, tokens) => {
-  test('native media is reserved once, by what it can be read as', () => {
+  test('media that only this provider reads is reserved once, by its kind', () => {
     const bound = boundOf(format, part)
     expect(bound).toBeGreaterThanOrEqual(tokens)
     expect(bound).toBeLessThan(Math.min(2 * tokens, tokens + COUNTED_TOKENS_MAX / 2))
   })
 })
 
-test('a URL that is only named is text', () => {
+test('a URL that is only mentioned counts as text', () => {
   const search = { type: 'web_search_result', url: LINK, title: 'T', encrypted_content: 'x' }
   const found = { type: 'web_search_tool_result', tool_use_id: 'x', content: [search] }
   expect(boundOf('messages', found)).toBeLessThan(1_000)
@@ -125,7 +125,7 @@ test('a URL that is only named is text', () => {
   expect(boundOf('responses', call)).toBeLessThan(1_000)
 })
 
-test('a file stored at the provider has no known size', () => {
+test('a file stored at the provider has an unknown size', () => {
   const output = { type: 'computer_screenshot', file_id: 'file_1' }
   expect(() => boundOf('responses', { type: 'computer_call_output', call_id: 'x', output })).toThrow('by id')
   expect(() => boundOf('messages', fetched({ type: 'file', file_id: 'file_1' }))).toThrow('by id')

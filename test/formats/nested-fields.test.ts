@@ -372,7 +372,7 @@ describe.each(CASES)('%s: %s', (name, _, given, left, paths) => {
   })
 })
 
-test('numbers keep their digits beside omitted fields', () => {
+test('numbers in a request keep their digits if fields are omitted', () => {
   const part = '{"type":"text","text":"Hi","thread":2.0,"prompt_cache_breakpoint":{"ttl":1.0}}'
   const text = `{"model":"svc/alpha","messages":[{"role":"user","content":[${part}]}]}`
   const body = parseJson(text) as JsonObject

@@ -178,19 +178,19 @@ describe('the folders of the formats', () => {
     expect(shared.map(([path]) => path).sort()).toEqual(Object.keys(COMMON))
   })
 
-  test('formats differ by these files, each for a reason', () => {
+  test('formats differ only by these files, each for a reason', () => {
     const others = [...HOLDERS].filter(([, formats]) => formats.length < FORMAT_NAMES.length)
     const explained = Object.entries(SOME).map(([path, { formats }]) => [path, formats])
     expect(others.sort()).toEqual(explained as [string, FormatName[]][])
   })
 
-  test('files shared by a format’s two sides are beside those of the other formats', () => {
+  test('each format keeps the files shared by its two sides in the same place', () => {
     const shared = [...HOLDERS.keys()].filter((path) => !path.includes('/'))
     const sided = new Set([...HOLDERS.keys()].filter((path) => path.includes('/')).map((path) => basename(path)))
     expect(shared.filter((path) => sided.has(path))).toEqual([])
   })
 
-  test.each(Object.entries(COMMON))('the formats export the same names from %s', async (path, names) => {
+  test.each(Object.entries(COMMON))('every format exports the same names from %s', async (path, names) => {
     for (const format of FORMAT_NAMES) {
       const exported = Object.keys(await import(join(FOLDER, format, path)))
       expect({ format, missing: names.filter((name) => !exported.includes(name)) }).toEqual({ format, missing: [] })

@@ -29,14 +29,17 @@ describe.each(PAIRS)('from $client to $to', ({ client, provider }) => {
     expect(plain.leftOut).toEqual([])
   })
 
-  test.each(CELLS[client].map((cell) => ({ cell, what: cellName(cell) })))('%# $what', ({ cell }) => {
-    const { sent, leftOut, refused } = send(client, provider, bodyOf(client, [cell]))
-    if (isTakenByAll(client, cell)) expect(refused).toBeUndefined()
-    if (refused !== undefined) expect(refused).not.toContain(cell.canary)
-    else if (leftOut.length === 0) expect(holds(sent, cell)).toBe(true)
-  })
+  test.each(CELLS[client].map((cell) => ({ cell, what: cellName(cell) })))(
+    '%#: content is kept or named: $what',
+    ({ cell }) => {
+      const { sent, leftOut, refused } = send(client, provider, bodyOf(client, [cell]))
+      if (isTakenByAll(client, cell)) expect(refused).toBeUndefined()
+      if (refused !== undefined) expect(refused).not.toContain(cell.canary)
+      else if (leftOut.length === 0) expect(holds(sent, cell)).toBe(true)
+    },
+  )
 
-  test('no conversation of them has an unnamed loss', () => {
+  test('no conversation of the test loses content without a name', () => {
     const carried = CELLS[client].filter((cell) => {
       const { sent, leftOut } = send(client, provider, bodyOf(client, [cell]))
       return sent !== undefined && leftOut.length === 0

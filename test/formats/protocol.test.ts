@@ -13,7 +13,7 @@ function askedFor(traits: Partial<Parameters<typeof protocolHeaders>[1]>): strin
   return protocolHeaders(protocol, { ...TRAITS, ...traits }, {})['x-beta'] ?? ''
 }
 
-describe('a target is asked for', () => {
+describe('the protocol headers of a target', () => {
   test.each([
     ['what is free, as a rule', {}, [free]],
     ['what its prices cover', { toolPrices: new Map([['searching', {}]]) }, [free, tool]],
@@ -23,12 +23,12 @@ describe('a target is asked for', () => {
     ['what its list names by family', { betas: new Set(['dear']) }, [dear]],
     ['what its list names as a whole', { betas: new Set(['dear-2026-01-01', 'free-2025-01-01']) }, [dear]],
     ['what its list adds to the rule', { betas: new Set(['default', 'tool']) }, [free, tool]],
-  ])('%s', (_, traits, expected) => {
+  ])('the target gets %s', (_, traits, expected) => {
     expect(askedFor(traits)).toBe(expected.map(({ name }) => name).join(','))
   })
 })
 
-test('a field is omitted with its beta, unless another beta has it or the catalogue passes it on', () => {
+test('a field is omitted together with its beta, unless another allowed beta or the catalogue permits it', () => {
   const leftOut = (traits: object) => leftOutOfOwn({ unlisted: ['x'], protocol }, { ...TRAITS, ...traits })
   expect(leftOut({})).toEqual(['x', 'own', 'x-beta.dear-2026-01-01', 'x-beta.tool-2026-01-01'])
   const none = { betas: new Set<string>() }
@@ -38,13 +38,13 @@ test('a field is omitted with its beta, unless another beta has it or the catalo
   expect(leftOut({ quirks: new Set(['unpriced-extras']) })).toEqual([])
 })
 
-test('towards another format all betas are omitted and named together', () => {
+test('for a provider of another format all betas are omitted, and named together', () => {
   expect(untoldElsewhere({ hostedHistory: ['input.mcp_call'], protocol })).toEqual(['input.mcp_call', 'x-beta'])
   expect(untoldElsewhere({ protocol: { ...protocol, betas: [] } })).toEqual([])
   expect(untoldElsewhere({})).toEqual([])
 })
 
-test('the catalogue’s version is fixed, and its betas are added to the caller’s', () => {
+test('the catalogue’s version replaces the caller’s, and its betas are added', () => {
   const asking: Protocol = { ...protocol, version: { header: 'x-version', value: '2' } }
   expect(protocolHeaders(asking, TRAITS, {})).toEqual({ 'x-version': '2', 'x-beta': 'free-2026-01-01' })
   const fixed = { 'x-version': '1', 'x-beta': 'other, free-2026-01-01' }

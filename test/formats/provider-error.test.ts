@@ -78,7 +78,7 @@ describe('a chat-completions provider', () => {
     ['overloaded', 503, google(503, 'UNAVAILABLE', 'The model is overloaded.')],
     ['server', 502, 'upstream connect error or disconnect/reset before headers'],
   ]
-  test.each(cases)('%s: %d %j', (reason, status, body) => {
+  test.each(cases)('a chat-completions error of %s: %d %j', (reason, status, body) => {
     expect(reasonIn('chat-completions', status, body)).toBe(reason)
   })
 })
@@ -110,7 +110,7 @@ describe('a messages provider', () => {
     ['server', 500, anthropic('api_error', 'Internal server error')],
     ['overloaded', 529, anthropic('overloaded_error', 'Overloaded')],
   ]
-  test.each(cases)('%s: %d %j', (reason, status, body) => {
+  test.each(cases)('a messages error of %s: %d %j', (reason, status, body) => {
     expect(reasonIn('messages', status, body)).toBe(reason)
   })
 })
@@ -143,12 +143,12 @@ describe('a generate-content provider', () => {
     ['server', 500, google(500, 'INTERNAL', 'An internal error has occurred.')],
     ['overloaded', 503, google(503, 'UNAVAILABLE', 'The model is overloaded. Please try again later.')],
   ]
-  test.each(cases)('%s: %d %j', (reason, status, body) => {
+  test.each(cases)('a generate-content error of %s: %d %j', (reason, status, body) => {
     expect(reasonIn('generate-content', status, body)).toBe(reason)
   })
 })
 
-describe('inside a stream that had begun well', () => {
+describe('errors inside a stream', () => {
   type StreamCase = [format: FormatName, reason: ProviderErrorReason, status: number, data: JsonValue]
   const cases: StreamCase[] = [
     ['chat-completions', 'server', 502, openAi('boom', null, 'server_error')],
@@ -169,7 +169,7 @@ describe('inside a stream that had begun well', () => {
     ['generate-content', 'credentials', 401, google(400, 'INVALID_ARGUMENT', 'x', [googleReason('API_KEY_INVALID')])],
     ['generate-content', 'server', 502, { error: { message: 'boom' } }],
   ]
-  test.each(cases)('%s: %s', (name, reason, status, data) => {
+  test.each(cases)('an error inside a stream of %s: %s', (name, reason, status, data) => {
     const event = { event: undefined, data: JSON.stringify(data), raw: '' }
     const [failed] = formatNamed(name).createStreamDecoder().push(event, data)
     expect(failed).toMatchObject({ type: 'error', error: { reason, status } })
@@ -185,7 +185,7 @@ describe('inside a stream that had begun well', () => {
   })
 })
 
-describe('words only count in errors that can mean them', () => {
+describe('error texts', () => {
   const TOO_LONG = 'prompt is too long: 2 tokens > 1 maximum'
 
   test.each([
@@ -199,20 +199,20 @@ describe('words only count in errors that can mean them', () => {
     expect(providerError({ status, kind: '', message: TOO_LONG }).reason).toBe(reason)
   })
 
-  test('a refusal of our key stays one, whatever else it contains', () => {
+  test('a refusal of our key is classified as such, whatever else its text contains', () => {
     expect(providerError({ status: 401, kind: 'context_length_exceeded', message: TOO_LONG }).reason).toBe(
       'credentials',
     )
     expect(providerError({ status: 400, kind: '', message: `API key expired; ${TOO_LONG}` }).reason).toBe('credentials')
   })
 
-  test('a server fault is not read as a refusal of our key', () => {
+  test('a server error is not classified as a refusal of our key', () => {
     expect(providerError({ status: 500, kind: 'insufficient_quota', message: 'API key not valid' }).reason).toBe(
       'server',
     )
   })
 
-  test('a model’s limits are only read from refusals of the request', () => {
+  test('an error is only classified as a model’s limit if it refuses the request', () => {
     expect(providerError({ status: 500, kind: '', message: 'not supported' }).reason).toBe('server')
     expect(providerError({ status: 418, kind: '', message: 'not supported' }).reason).toBe('unexpected')
   })
@@ -235,7 +235,7 @@ test.each([
   expect(providerError({ status: 503, kind: '', message }).reason).toBe('overloaded')
 })
 
-test('the reason changes nothing else', () => {
+test('the classification changes nothing else of the error', () => {
   const facts = { status: 429, kind: 'slow', message: 'words', retryAfterSeconds: 2 }
   expect(providerError(facts)).toEqual({ reason: 'rate-limited', ...facts })
 })

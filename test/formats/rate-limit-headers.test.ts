@@ -20,13 +20,13 @@ describe('the common headers', () => {
     })
   })
 
-  test('an unknown limit has no headers', () => {
+  test('a limit that is unknown has no headers', () => {
     expect(commonRateLimitHeaders({})).toEqual({})
     expect(Object.keys(commonRateLimitHeaders({ tokens: { limit: 1, remaining: 0, resetMs: 1 } }))).toHaveLength(3)
   })
 })
 
-test('headers of messages have the first whole second at which the limit is full again', () => {
+test('messages headers have the first whole second at which the limit is full again', () => {
   const nowMs = Date.UTC(2026, 2, 10, 12)
   const headersAt = (resetMs: number) =>
     FORMATS.get('messages')?.rateLimitHeaders({ tokens: { limit: 9, remaining: 4, resetMs } }, nowMs)

@@ -137,7 +137,7 @@ function citing(value: unknown, field: string): JsonObject[] {
 const PAIRS = FORMAT_NAMES.flatMap((provider) => FORMAT_NAMES.map((client) => ({ provider, client })))
 
 describe.each(PAIRS)('from $provider to $client', ({ provider, client }) => {
-  test('a whole answer has its sources and where they are used', () => {
+  test('a whole answer has its sources and the text that uses them', () => {
     const answer = whole(provider, client)
     const [source] = citing(answer, client === 'generate-content' ? 'uri' : 'url')
     expect(source).toMatchObject({ title: 'Weather' })
@@ -167,7 +167,7 @@ describe.each(PAIRS)('from $provider to $client', ({ provider, client }) => {
     }
   })
 
-  test('a folded stream has its sources at their text', () => {
+  test('a folded stream has its sources with their text', () => {
     const folder = createFolder()
     for (const event of eventsOf(provider)) folder.push(event)
     const answer = formatNamed(client).encodeResponse(folder.response(), context)

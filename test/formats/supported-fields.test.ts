@@ -48,14 +48,14 @@ describe.each(QUIRKY)('%s with the quirk %s', (_, quirk, feature, format) => {
     expect([isLost([]), isLost([quirk])]).toEqual([format.requestFields.lacking.includes(feature), true])
   })
 
-  test(`the quirk leaves no field that asks for ${feature}`, () => {
+  test(`a field that needs ${feature} is not listed`, () => {
     const fields = client.requestFields.spelling[feature] ?? []
     const supported = supportedFields(client, [serving(format, { quirks: new Set([quirk]) })])
     for (const field of fields) expect(supported).not.toContain(field)
   })
 })
 
-test('a field that one provider refuses is listed, one that is silently dropped is not', () => {
+test('a field that one provider refuses is listed; a field that one provider silently drops is not', () => {
   const [chat, messages] = [serving(client), serving(FORMATS.get('messages') as Format)]
   expect(supportedFields(client, [chat])).toEqual(expect.arrayContaining(['guided_json', 'seed', 'stop']))
   expect(supportedFields(client, [messages])).not.toContain('guided_json')
@@ -74,13 +74,13 @@ test('tools and thinking are listed for models that have them', () => {
     ])
 })
 
-test('a search is listed if it has a price', () => {
+test('the search field is listed if the search has a price', () => {
   const search = (sellsTools: boolean) =>
     supportedFields(client, [serving(client, { sellsTools })]).includes('web_search_options')
   expect([search(false), search(true)]).toEqual([false, true])
 })
 
-test('fields that are refused everywhere, and the conversation itself, are not listed', () => {
+test('fields that are refused everywhere, and the conversation’s own fields, are not listed', () => {
   for (const format of formats) {
     const supported = supportedFields(client, [serving(format, { sellsTools: true })])
     for (const field of ['model', 'messages', 'plugins', 'api_key', 'previous_response_id'])

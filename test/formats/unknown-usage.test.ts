@@ -42,18 +42,18 @@ describe.each([...FORMATS.values()])('$name', (format) => {
     return events.flatMap((event) => (event.type === 'usage' ? [event.unknown] : []))
   }
 
-  test('the format’s own usage classes are known', () => {
+  test('the format’s own usage classes are not reported as unknown', () => {
     const known = KNOWN[format.name] ?? {}
     expect([whole(known), streamed(known)]).toEqual([undefined, [undefined]])
   })
 
-  test.each(NEW[format.name] ?? [])('unknown usage is reported: %s', (field, more) => {
+  test.each(NEW[format.name] ?? [])('an unknown usage class is reported: %s', (field, more) => {
     const usage = { ...KNOWN[format.name], ...more }
     expect([whole(usage), streamed(usage)]).toEqual([[field], [[field]]])
   })
 })
 
-test('zeros, non-numbers and other units are ignored; a few short names are reported', () => {
+test('zeros, non-numbers and other units are ignored; at most a few short names are reported', () => {
   const search = createUnknownUsageSearch(['a_tokens'])
   expect(search({ a_tokens: 1, b_tokens: 0, c_tokens: '5', seconds: 5, d_tokens: null })).toBeUndefined()
   expect(search('text')).toBeUndefined()

@@ -7,8 +7,8 @@ import { findUnreadList } from '@/lib/json-source/long-list'
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
-describe('the list of an answer', () => {
-  test('the list of an answer is found among other fields, in any order and with any white space', () => {
+describe('the vector list of an answer', () => {
+  test('the vector list of an answer is found among other fields, in any order and with any white space', () => {
     const entries = fc.array(fc.record({ index: fc.nat(), embedding: fc.array(fc.float({ noNaN: true })) }), {
       minLength: 1,
     })
@@ -42,14 +42,14 @@ describe('the list of an answer', () => {
     ['a list cut off', '{"data":[1,2'],
     ['an answer cut off', '{"data":[1,2]'],
     ['brackets in a text', '{"model":"a[b]","data":[1]}'],
-  ])('no list is found in %s', (_, text) => {
+  ])('no vector list is found in %s', (_, text) => {
     expect(findUnreadList(bytesOf(text), 'data')).toBeUndefined()
   })
 
   const holds = (inside: string, count: number, encoding: 'float' | 'base64') =>
     holdsVectors(bytesOf(inside), { key: '"v":', count, encoding })
 
-  test('the list is left unread if it has the expected vectors', () => {
+  test('the vector list is passed on unparsed if it has the expected number of vectors', () => {
     expect(holds('{"v": [0.1,1e-3]}, {"v":[2]}', 2, 'float')).toBe(true)
     expect(holds('{"v": "nullNaN="}', 1, 'base64')).toBe(true)
   })
@@ -71,7 +71,7 @@ describe('the list of an answer', () => {
   })
 })
 
-describe('the numbers of a list', () => {
+describe('the index numbers of a vector list', () => {
   const inOrder = (inside: string, count: number) => isNumberedInOrder(bytesOf(inside), '"i":', count)
 
   test.each([
@@ -83,11 +83,11 @@ describe('the numbers of a list', () => {
     ['one missing', '{"i":0,"v":[1]},{"v":[2]}', 2, false],
     ['one that is none', '{"i":0,"v":[1]},{"i":"1","v":[2]}', 2, false],
     ['one that is not whole', '{"i":0.5,"v":[1]}', 1, false],
-  ])('are in order or not: %s', (_, inside, count, expected) => {
+  ])('index numbers are in order or not: %s', (_, inside, count, expected) => {
     expect(inOrder(inside, count)).toBe(expected)
   })
 
-  test('the numbers of a long list are recognized too', () => {
+  test('the index numbers of a long vector list are read too', () => {
     const entries = Array.from({ length: 12 }, (_, i) => JSON.stringify({ i, v: [i] }))
     expect(inOrder(entries.join(), 12)).toBe(true)
     expect(inOrder([...entries.slice(0, 10), ...entries.slice(10).reverse()].join(), 12)).toBe(false)

@@ -16,7 +16,7 @@ function littleEndian(text: string): number[] {
 const packVector = (numbers: readonly number[]): string => JSON.parse(vectorText(numbers, 'base64'))
 const unpackVector = (text: string): number[] => JSON.parse(vectorText(text, 'float'))
 
-describe('a vector', () => {
+describe('an embedding vector', () => {
   test('a vector is the same after packing and unpacking', () => {
     fc.assert(
       fc.property(vector, (numbers) => {
@@ -28,7 +28,7 @@ describe('a vector', () => {
     )
   })
 
-  test('a vector of any numbers is rounded to 32 bits', () => {
+  test('a vector’s numbers are rounded to 32 bits', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: -1e30, max: 1e30, noNaN: true }), { minLength: 1 }), (numbers) => {
         expect(littleEndian(packVector(numbers))).toEqual(numbers.map(Math.fround))
@@ -36,7 +36,7 @@ describe('a vector', () => {
     )
   })
 
-  test('padding of a vector is removed', () => {
+  test('base64 padding of a vector is removed', () => {
     const bare = packVector([1]).replaceAll('=', '')
     expect(readVector(bare)).toBe(bare)
   })

@@ -8,12 +8,12 @@ import { watchLoop } from './loop-watch'
 import { createRandom } from './random'
 import { runFuzz } from './run'
 
-test('a short run finds nothing', async () => {
+test('a short fuzz run finds no fault', async () => {
   const bombs = { depth: 60_000, bytes: 1024 * 1024 }
   expect(await runFuzz({ seed: 12, probes: 80, bombs, everyBomb: 30, note: () => undefined })).toEqual([])
 })
 
-test('a standstill is detected, waiting is not one', async () => {
+test('the fuzzer detects a standstill, and does not mistake waiting for one', async () => {
   const longest = watchLoop()
   await spend(300)
   longest()
@@ -24,7 +24,7 @@ test('a standstill is detected, waiting is not one', async () => {
   expect(longest()).toBeGreaterThan(250)
 })
 
-test('a seed gives the same attacks again', () => {
+test('the same seed gives the same attacks', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer', minimum: 1 } } }
   const values = (seed: number) => {
     const random = createRandom(seed)
@@ -45,7 +45,7 @@ test.each([
   ['another family’s words', 400, '{"type":"error","error":{"type":"x","message":"x"}}', '/v1/chat/completions'],
   ['no JSON', 404, 'Not Found', '/dashboard/api/a/:accountId/keys'],
   ['a secret', 200, '{"key":"sk-secret"}', '/v1/usage'],
-])('the fuzzer finds %s', (_, status, text, path) => {
+])('the fuzzer finds the planted fault %s', (_, status, text, path) => {
   const observed = { status, headers: new Headers(), text: JSON.parse(JSON.stringify(text)) }
   expect(faultsOf(observed, { path, forbidden: ['sk-secret'], mayBeTaken: true })).not.toEqual([])
 })

@@ -54,7 +54,7 @@ async function low(organisation: Organisation): Promise<void> {
 }
 
 describe('alerts', () => {
-  test('one alert per crossing, re-armed above; none lost at a restart, none sent twice by several gateways (line 26)', async () => {
+  test('the credit alerts once per crossing and again after a rise; a restart loses no alert, several gateways send none twice', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     await low(organisation)
@@ -96,7 +96,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
   })
 
-  test('alerts use the account’s thresholds and its further addresses', async () => {
+  test('alerts use the account’s thresholds and are also sent to its further addresses', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const change = { accountId, by: OPERATOR }
@@ -118,7 +118,7 @@ describe('alerts', () => {
     expect(entry?.details).toMatchObject({ firstUsd: '15', secondUsd: null, 'before.firstUsd': '10' })
   })
 
-  test('a removed member gets no alert, not even at an own address that was confirmed, and none that is waiting', async () => {
+  test('a removed member gets no new or waiting alert, not even at a confirmed further address', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const change = { accountId, by: OPERATOR }
@@ -166,7 +166,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
   })
 
-  test('alerts are not sent to refused addresses; security mails are (line 26: nobody turns those off)', async () => {
+  test('alerts are not sent to refused addresses, but security mails are, which nobody can turn off', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     await fixture.database.sql`INSERT INTO refused_mail_addresses (email, reason) VALUES (${people.owner.email}, '550')`
@@ -180,7 +180,7 @@ describe('alerts', () => {
     expect(rows.map(({ kind }) => kind)).toEqual(['member_removed'])
   })
 
-  test('budget alerts also go to the member, or to the owner of the key, with that budget', async () => {
+  test('budget alerts also go to the member of the budget, or to the owner of the key', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const budgets = createBudgets(fixture.database, fixture.ledger)
     const { developer } = people

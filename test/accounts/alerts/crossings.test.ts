@@ -37,8 +37,8 @@ function watched(more: Partial<Figures> = {}) {
 const kinds = (mails: { kind: string; facts: object }[]) =>
   mails.map(({ kind, facts }) => ('threshold' in facts ? `${kind} ${facts.threshold}` : kind))
 
-describe('the balance', () => {
-  test('the balance alerts once per crossing of each threshold, and when it is used up', () => {
+describe('the balance alert', () => {
+  test('the balance alerts once when it falls below each threshold, and once when it is used up', () => {
     const account = watched()
     account.credit(20)
     expect(kinds(account.spend(5))).toEqual([])
@@ -56,14 +56,14 @@ describe('the balance', () => {
     expect(kinds(account.spend(0.5))).toEqual([])
   })
 
-  test('a balance that never was above a threshold does not cross it', () => {
+  test('a balance that was never above a threshold gives no alert for it', () => {
     const account = watched()
     account.credit(5)
     expect(kinds(account.spend(1))).toEqual([])
     expect(kinds(account.spend(3))).toEqual(['balance_low 2.00 USD'])
   })
 
-  test('a threshold is armed again by a balance 10 % above it, not below that', () => {
+  test('a threshold can alert again once the balance was 10 % above it', () => {
     const account = watched()
     const later = NOON + PAUSE_MS
     account.credit(12)
@@ -77,7 +77,7 @@ describe('the balance', () => {
     expect(kinds(account.spend(2, later))).toEqual(['balance_low 10.00 USD'])
   })
 
-  test('a balance that rose and fell between two checks alerts again, also after credit was taken back', () => {
+  test('a balance that rose and fell between two checks alerts again, also if an operator removed credit', () => {
     const account = watched()
     account.credit(20)
     expect(kinds(account.spend(11))).toEqual(['balance_low 10.00 USD'])
@@ -90,7 +90,7 @@ describe('the balance', () => {
     expect(kinds(other.spend(0.1))).toEqual(['balance_low 10.00 USD'])
   })
 
-  test('the balance alerts at most once in six hours; a delayed alert is sent if it still applies', () => {
+  test('the balance alerts at most once in six hours; a delayed alert is only sent if the balance is still low', () => {
     for (const isStillLow of [true, false]) {
       const account = watched()
       account.credit(20)
@@ -103,7 +103,7 @@ describe('the balance', () => {
     }
   })
 
-  test('the remaining time is computed from the usage of the last seven days', () => {
+  test('an alert’s remaining time is computed from the usage of the last seven days', () => {
     const account = watched({ days: [9, 1, 1, 1, 1, 1, 1, 1, 50].map((usd) => usd * NANO_PER_USD) })
     account.credit(20)
     const [mail] = account.spend(11.5)
@@ -111,7 +111,7 @@ describe('the balance', () => {
   })
 })
 
-describe('a budget', () => {
+describe('the budget alert', () => {
   const budget = (spent: number, limit = 100, window: 'day' | 'total' = 'day') => ({
     budgets: [{ scope: 'key' as const, scopeId: 'key_1', scopeName: 'ci', memberId: 'user_1', window, spent, limit }],
   })
@@ -135,18 +135,18 @@ describe('a budget', () => {
     expect(at(160, 200)).toEqual([80])
   })
 
-  test('a budget of 0 blocks from the start and does not alert', () => {
+  test('a budget of 0 refuses requests from the start and does not alert', () => {
     expect(watched().spend(0, NOON, budget(0, 0))).toEqual([])
   })
 })
 
-describe('a day', () => {
+describe('the alert of unusual spend', () => {
   const days = (today: number, ...before: number[]) => ({
     days: [today, ...before, ...Array<number>(14 - before.length).fill(0)].map((usd) => usd * NANO_PER_USD),
   })
   const usual = [2, 2, 2, 2, 2, 2, 2, 2]
 
-  test('a day of more than three times the median spending alerts once', () => {
+  test('a day with more than three times the median spending alerts once', () => {
     const account = watched()
     expect(kinds(account.spend(0, NOON, days(6, ...usual)))).toEqual([])
     expect(kinds(account.spend(0, NOON, days(6.01, ...usual)))).toEqual(['spend_unusual'])
@@ -154,7 +154,7 @@ describe('a day', () => {
     expect(kinds(account.spend(0, NOON + DAY_MS, days(9, ...usual)))).toEqual(['spend_unusual'])
   })
 
-  test('a day of a rarely used account, or of cents, does not alert', () => {
+  test('a day with small spending, or of a rarely used account, does not alert', () => {
     expect(watched().spend(0, NOON, days(50, 2, 2, 2))).toEqual([])
     expect(watched().spend(0, NOON, days(0.9, ...usual.map((usd) => usd / 100)))).toEqual([])
   })

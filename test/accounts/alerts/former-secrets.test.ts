@@ -29,7 +29,7 @@ async function lookTwice(nowMs: number): Promise<string[]> {
 }
 const to = (kind: string, ...people: { email: string }[]) => people.map(({ email }) => `${kind} ${email}`).sort()
 
-test('if the former key text is still used, one warning comes a quarter of the overlap, at most a day, before its end', async () => {
+test('if the former key text is still used, its owner gets one warning before it ends: after three quarters of the overlap, at most a day before', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { database, ledger, apiKeys } = fixture
   const { owner, billing, developer } = people

@@ -73,7 +73,7 @@ test('checking many accounts without alerts takes as many statements as checking
     expect(await lookOf(accountId as string)).toEqual({ balance: 99 * NANO_PER_USD, spent: 2 * NANO_PER_USD })
 })
 
-test('one gateway at a time checks for alerts; the next takes over when it ends or dies', async () => {
+test('one gateway at a time checks for alerts; another takes over when it stops or dies', async () => {
   const [accountId = ''] = await spenders(1, 'acct_turn_')
   const { database, count } = counted(fixture.database)
   expect(await takeTurn(database, 'one', 60_000)).toBe(true)
@@ -118,7 +118,7 @@ test('an account whose alert fails delays no other, and is checked again', async
   expect((await told()).sort()).toEqual(accounts)
 })
 
-test('what another gateway recorded meanwhile is kept', async () => {
+test('a check for alerts keeps the alerts that another gateway recorded during the check', async () => {
   const [accountId = ''] = await spenders(1, 'acct_twice_')
   await lookAtMany(fixture.database, [accountId], Date.now())
   await fixture.database.sql`UPDATE accounts SET spent_nano = spent_nano + 1 WHERE id = ${accountId}`

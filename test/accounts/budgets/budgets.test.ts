@@ -65,7 +65,7 @@ async function book(accountId: string): Promise<void> {
 
 const by = OPERATOR
 
-test('account, members and keys have the same sums in ledger and history, and after a rebuild', async () => {
+test('the sums of account, members and keys are equal in ledger and history, and after a rebuild', async () => {
   const { accountId, people, owner, developer, service } = await team()
   await spend(developer, 5)
   await book(accountId)
@@ -105,7 +105,7 @@ test('account, members and keys have the same sums in ledger and history, and af
   expect([...days]).toEqual([{ requests: 3, cost: 18 }])
 })
 
-test('a smaller window with a larger budget than a longer one is refused, whichever is set last', async () => {
+test('a budget above the budget of a longer window is refused, whichever is set last', async () => {
   const { accountId, service } = await team()
   const { database, ledger, apiKeys } = fixture
   const set = (limits: object) =>
@@ -136,7 +136,7 @@ test('an account cannot set budgets of other accounts’ members and keys', asyn
   }
 })
 
-test('each grant raises the current window, and is in the audit log', async () => {
+test('each grant raises the current window’s budget, and is in the audit log', async () => {
   const { accountId, developer, people } = await team()
   const { database, ledger } = fixture
   const of = { accountId, scope: 'member', scopeId: people[1], by } as const
@@ -153,7 +153,7 @@ test('each grant raises the current window, and is in the audit log', async () =
   expect(entries[2]?.details).toMatchObject({ scope: 'member', window: 'day', grantedUsd: '0.0000001' })
 })
 
-test('a new member gets the default budget, and no key that spends more, also when rejoining', async () => {
+test('a new or returning member gets the default budget, and no key that may spend more', async () => {
   const { accountId, owner } = await team()
   expect((await fixture.ledger.reserve(request(owner, 1))).kind).toBe('reserved')
   const { database, ledger, apiKeys } = fixture
@@ -181,7 +181,7 @@ test('a new member gets the default budget, and no key that spends more, also wh
   expect(await ledger.reserve(request(payer, 1))).toMatchObject(refused)
 })
 
-test('the default budget is given to members without one, if asked for', async () => {
+test('on request, members without a budget get the default budget', async () => {
   const { accountId, people, owner, developer } = await team()
   const { database, ledger } = fixture
   const budgets = createBudgets(database, ledger)

@@ -83,7 +83,7 @@ describe('the outbox', () => {
     expect(await rows()).toHaveLength(2)
   })
 
-  test('a token is encrypted while its mail waits; after sending nothing of the mail remains', async () => {
+  test('a mail’s token is encrypted while the mail waits; token and text are deleted after sending', async () => {
     const token = 'theTokenThatOpensSomething'
     const desk = createMailDesk(SECRET, () => undefined)
     const link = { token, origin: 'http://ignored.test' }
@@ -100,7 +100,7 @@ describe('the outbox', () => {
     expect(logLines.join('')).not.toContain(token)
   })
 
-  test('a token encrypted with a former secret can be read', async () => {
+  test('a token that a former secret encrypted can be read', async () => {
     const desk = createMailDesk(SECRET, () => undefined)
     await desk.post(database.db, 'ada@example.test', { kind: 'verify_email', facts: {} }, { token: 'abc', origin: '' })
     await withServer(undefined, async (server) => {
@@ -112,7 +112,7 @@ describe('the outbox', () => {
     })
   })
 
-  test('a mail whose token another secret encrypted is given up', async () => {
+  test('a mail is given up if an unknown secret encrypted its token', async () => {
     const desk = createMailDesk(SECRET, () => undefined)
     await desk.post(database.db, 'ada@example.test', { kind: 'verify_email', facts: {} }, { token: 'abc', origin: '' })
     await withServer(undefined, async (server) => {
@@ -135,7 +135,7 @@ describe('the outbox', () => {
     })
   })
 
-  test('while the SMTP server is away mails wait without using up tries, also over restarts', async () => {
+  test('while the SMTP server is unreachable, mails wait without using up attempts, also over restarts', async () => {
     const first = await startMailServer()
     await first.stop()
     const outcomes: MailOutcome[] = []
@@ -153,7 +153,7 @@ describe('the outbox', () => {
     await again.stop()
   })
 
-  test('a mail taken by a gateway that died is sent again', async () => {
+  test('a mail that a dead gateway had taken is sent again', async () => {
     await writeMails(database.db, MAIL, ['ada@example.test'])
     await database.sql`UPDATE mails SET next_try_at = now() + interval '1 minute'`
     await withServer(undefined, async (server) => {
@@ -186,7 +186,7 @@ describe('the outbox', () => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('unsendable mails stay, and each kind’s number and age is reported', async () => {
+  test('mails that fail stay in the outbox; the number and age of waiting mails is reported by kind', async () => {
     await writeMails(database.db, MAIL, ['ada@example.test'])
     await database.sql`UPDATE mails SET due_at = now() - interval '90 seconds'`
     const own = worker(undefined)
@@ -195,7 +195,7 @@ describe('the outbox', () => {
   })
 })
 
-describe('a refusal', () => {
+describe('a refusal by the mail server', () => {
   test('a mail with a temporary refusal is tried three times, then given up', async () => {
     await withServer(
       (command) => (command === 'RCPT' ? '451 4.7.1 greylisted, try later' : undefined),

@@ -37,7 +37,7 @@ async function parse(raw: string): Promise<Parsed> {
   return JSON.parse(await new Response(child.stdout).text())
 }
 
-test.each(SAMPLES)('$kind', async ({ kind, facts }) => {
+test.each(SAMPLES)('the mail $kind has valid headers, text and HTML', async ({ kind, facts }) => {
   const transport = createMailTransport(
     { smtpUrl: server.url, from: 'Das Gätewäy <mail@gateway.example.test>' },
     true,

@@ -56,7 +56,7 @@ const budget = (accountId: string, scopeName: string) => ({
   },
 })
 
-test('a reset mail goes first, however many mails an account sends to unconfirmed addresses', async () => {
+test('a reset mail is sent before an account’s many mails to unconfirmed addresses', async () => {
   const attacker = await newUser(fixture)
   const victim = await newUser(fixture)
   const strangers = Array.from({ length: 5 }, (_, index) => `stranger${index}@example.test`)
@@ -94,7 +94,7 @@ test.each(MAIL_KINDS)('a mail %s only goes to the recipients in the table of mai
   expect(rows.map(({ recipient }) => recipient).sort()).toEqual([...expected].sort())
 })
 
-test('only confirmation requests and invitations go to addresses that somebody typed', () => {
+test('unconfirmed addresses only get confirmation requests and invitations', () => {
   const of = (to: string) => MAIL_KINDS.filter((kind) => MAIL_RULES[kind].to === to).sort()
   expect(of('typed')).toEqual([
     ...(['address_in_use', 'already_registered', 'confirm_address', 'confirm_alerts'] as const),
@@ -103,7 +103,7 @@ test('only confirmation requests and invitations go to addresses that somebody t
   expect(of('former')).toEqual(['address_changed', 'address_put_back'])
 })
 
-test('an account above its hourly share delays only its own mails of that kind', async () => {
+test('an account above its hourly limit delays only its own mails of that kind', async () => {
   const { sql, db } = fixture.database
   const { accountId, email } = await newUser(fixture)
   const other = await newUser(fixture)

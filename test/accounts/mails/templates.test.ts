@@ -80,7 +80,7 @@ test('every kind of mail has a sample', () => {
 })
 
 describe('a link', () => {
-  test('a link has its token after #, where no server or log sees it', () => {
+  test('a mail’s link has its token after #, where no server or log sees it', () => {
     const { link } = render({ kind: 'reset_password', facts: {} }, { token: 'a&b=c#d/?e' })
     const url = new URL(link ?? '')
     expect(url.search).toBe('')
@@ -88,7 +88,7 @@ describe('a link', () => {
     expect(new URLSearchParams(url.hash.slice(1)).get('token')).toBe('a&b=c#d/?e')
   })
 
-  test('a link is on its own line in the text, and is the button’s target', () => {
+  test('a mail’s link is on its own line in the text, and the button of the HTML leads to it', () => {
     const { text, html } = render({ kind: 'verify_email', facts: {} }, { token: 'abc' })
     expect(text.split('\n')).toContain(LINK)
     expect(html).toContain(`<a class="button" href="${LINK}">`)
@@ -177,7 +177,7 @@ describe('a mail', () => {
     expect(html).toContain('<h1>You are invited to Müller &#38; Söhne GmbH</h1>')
   })
 
-  test('a mail that a stranger may have requested has no personal data but its address', () => {
+  test('a mail that a stranger may have requested contains no personal data except its address', () => {
     for (const kind of [
       'verify_email',
       'reset_password',
@@ -199,14 +199,14 @@ describe('a mail', () => {
     expect(final.text).toContain('contact the operator')
   })
 
-  test('a mail that can be turned off has the link for that', () => {
+  test('a mail that can be turned off has a link that turns it off', () => {
     const url = 'https://pay.example.test/unsubscribe?t=1&u=2'
     const { text, html } = render({ kind: 'verify_email', facts: {} }, { optional: { unsubscribeUrl: url } })
     expect(text.trimEnd().split('\n').at(-1)).toBe(`No more mails of this kind: ${url}`)
     expect(html).toContain('href="https://pay.example.test/unsubscribe?t=1&#38;u=2"')
   })
 
-  test('if the host is unknown, a mail names the page that turns it off', () => {
+  test('without a public URL, an alert mail names the page that turns it off', () => {
     const surroundings = { baseUrl: undefined, optional: { unsubscribeUrl: undefined } }
     const { text, html } = render({ kind: 'verify_email', facts: {} }, surroundings)
     const words =

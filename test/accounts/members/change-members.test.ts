@@ -85,7 +85,7 @@ describe('a role', () => {
     expect(changes).toHaveLength(20 + 12)
   })
 
-  test('members may only lower their own role', async () => {
+  test('members can lower their own role but not raise it', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const change = ({ userId, ...user }: User, role: AccountRole) =>
       changeRole(fixture.database, { accountId, userId, by: by({ userId, ...user }) }, role)
@@ -111,7 +111,7 @@ describe('a role', () => {
     expect(await changeRole(fixture.database, change, 'owner')).toEqual({ kind: 'too_many_owned', limit: 10 })
   })
 
-  test('if two owners demote each other at once, one stays owner, 100 times of 100', async () => {
+  test('if two owners demote each other at the same time, one of them stays owner, in 100 of 100 runs', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const pair = [people.owner, await join(fixture, accountId, 'owner')] as const
     for (let round = 0; round < 100; round++) {
@@ -134,8 +134,8 @@ describe('a role', () => {
   })
 })
 
-describe('a membership', () => {
-  test('a membership is ended by admins or the member, but never the last owner’s', async () => {
+describe('the end of a membership', () => {
+  test('an admin or the member can end a membership, except the last owner’s', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const remove = (user: User, remover: User) =>
       removeMember(fixture.database, { accountId, userId: user.userId, by: by(remover) })
@@ -163,7 +163,7 @@ describe('a membership', () => {
     expect(await fixture.apiKeys.find(accountId, key.keyId)).toMatchObject({ createdBy: userId })
   })
 
-  test('a removed member has no active key, even one created at the same time', async () => {
+  test('a removed member has no active key, even if a key was created at the same time', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     for (let round = 0; round < 20; round++) {
       const { userId } = await join(fixture, accountId, 'developer')
@@ -176,7 +176,7 @@ describe('a membership', () => {
     }
   })
 
-  test('a founder who leaves gets a new account, and the organisation keeps its own with another address', async () => {
+  test('a founder who leaves gets a new account, and the organisation stays with another address', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const heir = await join(fixture, accountId, 'owner')
     const { owner } = people

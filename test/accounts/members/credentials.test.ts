@@ -76,8 +76,8 @@ const cases = CREDENTIAL_KINDS.flatMap((kind) =>
   ),
 )
 
-describe('a member’s', () => {
-  test.each(cases)('$kind, made as $before, by a change to $after', async ({ kind, before, after }) => {
+describe('the credentials of a member', () => {
+  test.each(cases)('$kind, made as $before, after a change to $after', async ({ kind, before, after }) => {
     const { accountId } = organisation
     const user = await join(fixture, accountId, before)
     const held = await make(kind, user)
@@ -95,7 +95,7 @@ describe('a member’s', () => {
   })
 })
 
-describe('with keep', () => {
+describe('credentials that the admin chose to keep', () => {
   test.each([
     ['api_key', 'viewer', true],
     ['api_key', 'nobody', false],
@@ -131,7 +131,7 @@ describe('a member cannot get credentials beyond their role', () => {
   )
 })
 
-test('a key created while a role changes is ended with it or refused', async () => {
+test('a key that is created during a role change ends with the change or is refused', async () => {
   const { accountId } = organisation
   for (let round = 0; round < 10; round++) {
     const user = await join(fixture, accountId, 'developer')

@@ -67,7 +67,7 @@ describe('an invitation', () => {
     expect(JSON.stringify(row)).not.toContain(token)
   })
 
-  test('an invitation accepted several times at once adds one member, and at most one if it is revoked at the same time', async () => {
+  test('an invitation accepted several times at once adds one member; a simultaneous revocation leaves at most one', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     for (let round = 0; round < 20; round++) {
@@ -84,7 +84,7 @@ describe('an invitation', () => {
     }
   })
 
-  test('stolen, expired, revoked, declined, replaced and unknown invitations fail alike', async () => {
+  test('stolen, expired, revoked, declined, replaced and unknown invitations are refused with the same answer', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const { sql } = fixture.database
@@ -116,7 +116,7 @@ describe('an invitation', () => {
     expect(await roleOf(accountId, person)).toBeUndefined()
   })
 
-  test('an invitation can be accepted after its person has confirmed the address', async () => {
+  test('an invited person can accept once their address is confirmed', async () => {
     const organisation = await newOrganisation(fixture)
     const person = await newUser(fixture)
     const { token } = await send(organisation, person.email, 'viewer')
@@ -148,7 +148,7 @@ describe('the inviter’s rights', () => {
     }
   })
 
-  test('an invitation of a demoted or removed inviter grants nothing', async () => {
+  test('an invitation has no effect after its inviter was demoted or removed', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const second = await join(fixture, accountId, 'owner')
@@ -181,8 +181,8 @@ describe('the inviter’s rights', () => {
   })
 })
 
-describe('limits', () => {
-  test('open invitations and those of a day are limited; a replacement counts as one', async () => {
+describe('limits of invitations and members', () => {
+  test('open invitations and invitations in a day are limited; a replacement counts as one', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const inviting = { accountId, by: by(people.owner) }

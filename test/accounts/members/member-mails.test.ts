@@ -26,7 +26,7 @@ async function mailsTo(email: string): Promise<[string, Record<string, unknown>]
   return rows.map(({ kind, facts }) => [kind, facts])
 }
 
-test('a new role is mailed to its member, a new owner to the former owners', async () => {
+test('a new role is mailed to its member, and a new owner to the former owners', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { owner, viewer } = people
   const change = { accountId, userId: viewer.userId, by: by(owner) }
@@ -49,7 +49,7 @@ test('refused and unchanged roles send no mail', async () => {
   for (const { email } of Object.values(people)) expect(await mailsTo(email)).toEqual([])
 })
 
-test('the end of a membership, and one given by an operator, are mailed', async () => {
+test('a membership’s end is mailed, and so is a membership that an operator gives', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { owner, viewer } = people
   await removeMember(fixture.database, { accountId, userId: viewer.userId, by: by(owner) })
@@ -60,7 +60,7 @@ test('the end of a membership, and one given by an operator, are mailed', async 
   expect((await mailsTo(owner.email)).map(([kind]) => kind)).toEqual(['owner_added'])
 })
 
-test('an invitation and its mail are written in one step; a new owner by invitation is mailed to owners', async () => {
+test('an invitation and its mail are written in one transaction; owners get a mail when an invited person becomes owner', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const person = await newUser(fixture)
   const facts = { accountName: COMPANY.name, invitedBy: 'Ada', role: 'owner', days: 7 }
@@ -95,7 +95,7 @@ test('a changed address list of the account is mailed to owners and admins', asy
   for (const role of ['developer', 'billing', 'viewer'] as const) expect(await mailsTo(people[role].email)).toEqual([])
 })
 
-test('a changed address list of a key is also mailed to its member; an unchanged one to nobody', async () => {
+test('a changed address list of a key is also mailed to the key’s member; without a change nobody gets a mail', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { owner, admin, developer } = people
   const apiKeys = createApiKeys(fixture.database, fixture.ledger, 'svc')
@@ -112,7 +112,7 @@ test('a changed address list of a key is also mailed to its member; an unchanged
   for (const { email } of Object.values(people)) expect(await mailsTo(email)).toEqual([])
 })
 
-test('a new management key is mailed to owners and admins; a refused one to nobody', async () => {
+test('a new management key is mailed to owners and admins; a refused request sends no mail', async () => {
   const { accountId, people } = await newOrganisation(fixture)
   const { admin, owner } = people
   const keys = createManagementKeys(fixture.database, 'svc')

@@ -33,7 +33,7 @@ function setRole({ accountId, userId }: Owner, role: string): Promise<unknown> {
 }
 
 describe('a person', () => {
-  test('a person owns the account they are given, also a shared one', async () => {
+  test('a person owns an account that they are given, also one with other owners', async () => {
     const first = await newOwner()
     const second = await newOwner(first.accountId)
     expect(second.accountId).toBe(first.accountId)
@@ -43,7 +43,7 @@ describe('a person', () => {
     }
   })
 
-  test('a person has no role in other accounts, or in unknown ones', async () => {
+  test('a person has no role in accounts where they are no member', async () => {
     const [{ userId }, other] = [await newOwner(), await newOwner()]
     for (const accountId of [other.accountId, 'acct_none', '', 'a b', "'", '\u0000', 'x'.repeat(1000)]) {
       expect(await roleIn(database.db, accountId, userId)).toBeUndefined()
@@ -52,7 +52,7 @@ describe('a person', () => {
 })
 
 describe('the last owner', () => {
-  test('the last owner can be neither demoted nor removed by anybody', async () => {
+  test('nobody can demote or remove the last owner', async () => {
     const owner = await newOwner()
     const { accountId, userId } = owner
     const refused = 'would be left without an owner'
@@ -65,7 +65,7 @@ describe('the last owner', () => {
     expect(await roleIn(database.db, accountId, userId)).toBe('owner')
   })
 
-  test('if two owners demote each other at once, one stays, 100 times of 100', async () => {
+  test('if two owners demote each other at the same time, one stays, in 100 of 100 runs', async () => {
     const first = await newOwner()
     const pair = [first, await newOwner(first.accountId)]
     for (let round = 0; round < 100; round++) {

@@ -13,7 +13,7 @@ const own = (ids: string[] | null = null, expiresAtMs: number | null = null) => 
   expiresAtMs,
 })
 
-describe('the models of account, member and key, and providers likewise', () => {
+describe('a member’s key may use the models and providers that account, member and key all allow', () => {
   const LISTS = [null, [], ['a'], ['b', 'a'], ['b', 'c'], ['a', 'b', 'c']]
   const isIn = (id: string, list: string[] | null) => list === null || list.includes(id)
 
@@ -37,14 +37,14 @@ describe('the models of account, member and key, and providers likewise', () => 
     },
   )
 
-  test('the models of account, member and key, and providers likewise of a key that is no member’s are those that account and key allow', () => {
+  test('a service key may use the models and providers that account and key both allow', () => {
     expect(effectiveLimits(own(['a', 'b']), { ...own(['b', 'c']), maxKeyAgeDays: null }, null, young)).toEqual(
       own(['b']),
     )
   })
 })
 
-test('a key ends at its own end, or at the maximum age since its text was made, whichever is earlier', () => {
+test('a key ends at its own end date or at the maximum age of its text, whichever is earlier', () => {
   const policy = { ...OPEN, maxKeyAgeDays: 10 }
   const end = (limits: ReturnType<typeof own>, age = young) => effectiveLimits(limits, policy, null, age).expiresAtMs
   expect(end(own())).toBe(10 * DAY_MS)

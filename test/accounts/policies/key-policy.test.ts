@@ -119,7 +119,7 @@ describe('rules of a member', () => {
     expect(await known(accountId, keyId)).toEqual(both(EVERYTHING))
   })
 
-  test('repeating the call reaches the remaining keys after the ledger was unreachable', async () => {
+  test('if the ledger was unreachable during a rule change, repeating the call reaches the remaining keys', async () => {
     const of = await newMember()
     const keys = [await newKey(of.accountId, of.userId), await newKey(of.accountId, of.userId)]
     takesYet = 1

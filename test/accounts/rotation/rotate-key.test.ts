@@ -51,7 +51,7 @@ async function reserve(key: string): Promise<string> {
 }
 
 describe('a rotated key', () => {
-  test('a rotated key works by both texts, keeps id and limits; the next rotation ends the oldest text', async () => {
+  test('a rotated key keeps id and limits and accepts both texts; the next rotation ends the oldest text', async () => {
     expect(await reserve(first)).toBe('reserved')
     const second = await rotate(HOUR_MS)
     expect([await reserve(first), await reserve(second)]).toEqual(['reserved', 'reserved'])
@@ -77,7 +77,7 @@ describe('a rotated key', () => {
     expect((await fixture.apiKeys.find(accountId, keyId))?.formerSecret).toBeNull()
   })
 
-  test('a rotated key is the same after the store was emptied', async () => {
+  test('a rotated key accepts the same texts after Redis was emptied', async () => {
     const second = await rotate(0)
     const third = await rotate(HOUR_MS)
     await fixture.redis.flushall()
@@ -86,7 +86,7 @@ describe('a rotated key', () => {
     ])
   })
 
-  test('a rotated key has the time of the last use of its former text', async () => {
+  test('a rotated key shows when its former text was last used', async () => {
     await rotate(HOUR_MS)
     const former = async () => (await fixture.apiKeys.find(accountId, keyId))?.formerSecret
     expect(await former()).toMatchObject({ lastUsedAt: null })
@@ -132,7 +132,7 @@ describe('a rotation', () => {
     expect((await fixture.apiKeys.find(accountId, keyId))?.lastFour).toBe(first.slice(-4))
   })
 
-  test('the first request with the new text sends the rotation to the ledger', async () => {
+  test('if the ledger missed a rotation, the first request with the new text sends it to the ledger', async () => {
     await reserve(first)
     const deaf = { ...fixture.ledger, setKeyState: () => Promise.reject(new Error('ledger down')) }
     const outcome = await createApiKeys(fixture.database, deaf, SERVICE).rotate(keyId, 0)
@@ -142,7 +142,7 @@ describe('a rotation', () => {
     expect(await fixture.ledger.readKey({ accountId, keyId })).toMatchObject({ open: 2 })
   })
 
-  test('concurrent rotations leave two valid texts and one state everywhere', async () => {
+  test('concurrent rotations leave two valid texts, the same on every gateway', async () => {
     const keys = [first, ...(await Promise.all(Array.from({ length: 8 }, () => rotate(HOUR_MS))))]
     const answers = await Promise.all(keys.map(reserve))
     expect(answers.filter((answer) => answer === 'reserved').length).toBe(2)
@@ -150,7 +150,7 @@ describe('a rotation', () => {
   })
 })
 
-test('an overlap must have the exact format', () => {
+test('a rotation’s overlap is refused unless it has the documented format', () => {
   expect(['0', '0s', '90s', '30m', '24h', '30d'].map(parseOverlap)).toEqual([
     ...[0, 0, 90_000, 1_800_000, 24 * HOUR_MS, MAX_OVERLAP_MS],
   ])

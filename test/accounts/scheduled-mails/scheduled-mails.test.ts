@@ -89,7 +89,7 @@ async function organisationInUse(): Promise<Organisation & { keys: string[] }> {
   return { ...organisation, keys }
 }
 
-describe('digests', () => {
+describe('scheduled digests', () => {
   test('each subscriber gets one digest per period, however many gateways run and restart', async () => {
     const organisation = await organisationInUse()
     const { owner, billing } = organisation.people
@@ -110,7 +110,7 @@ describe('digests', () => {
     expect(sent(await mailsOf(organisation))).toEqual(expected)
   })
 
-  test('a digest is recorded in the same step as its mails; a failure is repeated in the next round', async () => {
+  test('a digest is recorded in the transaction of its mails; after a failure the next round repeats it', async () => {
     const organisation = await organisationInUse()
     const { sql } = fixture.database
     await choose(organisation, organisation.people.owner, 'digest_weekly')
@@ -121,7 +121,7 @@ describe('digests', () => {
     expect(sent(await mailsOf(organisation))).toEqual([`digest_weekly ${organisation.people.owner.email}`])
   })
 
-  test('a digest that fails delays no other', async () => {
+  test('a failing digest does not delay others', async () => {
     const organisation = await organisationInUse()
     const { owner, billing, admin } = organisation.people
     const { sql } = fixture.database
@@ -173,7 +173,7 @@ describe('digests', () => {
     expect(mail?.facts.members).toHaveLength(2)
   })
 
-  test('a digest lists five of each kind, and the sum of the rest', async () => {
+  test('a digest lists the top five models, keys and members, and the sum of the rest', async () => {
     const organisation = await newOrganisation(fixture)
     for (let index = 1; index <= 7; index++)
       await use(organisation.accountId, { day: '2026-03-03', cost: index, model: `svc/model-${index}`, keyId: 'gone' })
@@ -215,7 +215,7 @@ describe('digests', () => {
     expect(await mailsOf(organisation)).toEqual([])
   })
 
-  test('digests end if turned off, when the membership ends, and for refused addresses', async () => {
+  test('a person gets no digest after turning it off, leaving the account, or if their address refuses mails', async () => {
     const organisation = await organisationInUse()
     const { accountId, people } = organisation
     const { owner, admin, viewer, billing } = people
@@ -231,7 +231,7 @@ describe('digests', () => {
   })
 })
 
-test('scheduled exports come for each day, week and month with usage, with those days', async () => {
+test('an export mail is sent after each day, week and month with usage, and links to these days', async () => {
   const organisation = await organisationInUse()
   const { owner } = organisation.people
   for (const kind of ['export_daily', 'export_weekly', 'export_monthly'] as const)

@@ -58,7 +58,7 @@ const entries = () => fixture.database.sql`SELECT account_id, kind, amount_nano:
   FROM ledger_entries WHERE account_id IN (${from}, ${to}) AND kind = 'transfer' ORDER BY amount_nano`
 const sound = async () => (await reconcileHistory(fixture.database, 'records')).violations
 
-describe('a transfer', () => {
+describe('a transfer of credit', () => {
   test('a transfer is a debit and a credit with one reference, in both stores and both audit logs', async () => {
     const outcome = await move()
     expect(outcome).toMatchObject({ kind: 'moved', isApplied: true })
@@ -89,7 +89,7 @@ describe('a transfer', () => {
     expect(await balances()).toEqual({ ledger: [2, 8], history: [2, 8] })
   })
 
-  test('a transfer never takes more than is available, nor held credit', async () => {
+  test('a transfer takes at most the available credit, never held credit', async () => {
     const { accountId, keyId } = { accountId: from, keyId: await keyOf(from) }
     expect((await fixture.ledger.reserve(request({ accountId, keyId }, 7 * USD))).kind).toBe('reserved')
     expect(await move()).toEqual({ kind: 'insufficient', available: nano(3 * USD) })
@@ -118,7 +118,7 @@ describe('a transfer', () => {
 })
 
 describe('refusals', () => {
-  test('only an owner of both accounts may transfer, by the roles at that moment', async () => {
+  test('only an owner of both accounts may transfer, judged by the current roles', async () => {
     const nobody = await newOwner(fixture, [])
     expect(await move({ by: nobody.by })).toEqual({ kind: 'unknown_account', accountId: from })
     const ofOne = await newOwner(fixture, [from])
@@ -134,7 +134,7 @@ describe('refusals', () => {
     expect(await balances()).toEqual({ ledger: [10, 0], history: [10, 0] })
   })
 
-  test('a transfer within one account, from a suspended account, or above the limit of the target is refused', async () => {
+  test('a transfer within one account, from a suspended account, or above the target’s limit is refused', async () => {
     expect(await move({ toAccountId: from })).toEqual({ kind: 'same_account' })
     await fixture.credits.addCredit({ accountId: to, amount: nano(MAX_NANO), reference: 'all' })
     expect(await move()).toEqual({ kind: 'out_of_range' })

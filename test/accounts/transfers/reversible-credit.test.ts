@@ -82,15 +82,15 @@ async function chargeBack({ orderId, provider }: Order): Promise<void> {
 
 const balance = async (accountId: string) => (await world.money(accountId)).ledger / 100
 
-describe('a deposit', () => {
-  test('credit of a deposit stays in its account, so a chargeback leaves none elsewhere', async () => {
+describe('credit of a deposit', () => {
+  test('deposited credit cannot be transferred, so a chargeback takes it back completely', async () => {
     const order = await pay('deposit')
     expect(await move(19.9)).toMatchObject({ kind: 'reversible', movable: nano(0) })
     await chargeBack(order)
     expect([await balance(from), await balance(to)]).toEqual([0, 0])
   })
 
-  test('a deposit can be transferred once it cannot be charged back', async () => {
+  test('deposited credit can be transferred once its payment cannot be charged back', async () => {
     await pay('deposit')
     await age(29)
     expect(await move(20)).toMatchObject({ kind: 'reversible' })
@@ -98,12 +98,12 @@ describe('a deposit', () => {
     expect(await move(20)).toMatchObject({ kind: 'moved' })
   })
 
-  test('a deposit that an administrator confirmed stays too', async () => {
+  test('deposited credit that an administrator confirmed cannot be transferred either', async () => {
     await pay('deposit', { isManual: true })
     expect(await move(1)).toMatchObject({ kind: 'reversible' })
   })
 
-  test('a mismatched deposit credited to a bank transfer order stays too', async () => {
+  test('credit of a deposit that paid a bank transfer order cannot be transferred either', async () => {
     const order = await world.order(from, { method: 'bank_transfer', amountCents: 2_000 })
     const notice = noticeOf(order, { source: 'deposit:sandbox' })
     const kept = await world.orders.confirmPayment(notice)
@@ -131,7 +131,7 @@ test('bank transfers and granted credit can be transferred at once', async () =>
   expect(await move(45)).toMatchObject({ kind: 'moved' })
 })
 
-test('requests spend other credit first, and held credit is not transferred', async () => {
+test('requests spend other credit before reversible credit, and held credit is not transferred', async () => {
   await pay('deposit')
   await pay('bank_transfer')
   const made = await world.fixture.apiKeys.create({ accountId: from, name: 'key' })
@@ -145,7 +145,7 @@ test('requests spend other credit first, and held credit is not transferred', as
   expect(await move(0.01)).toMatchObject({ kind: 'reversible', movable: nano(0) })
 })
 
-test('concurrent transfers leave the reversible credit', async () => {
+test('concurrent transfers do not take the reversible credit', async () => {
   await pay('deposit')
   await pay('bank_transfer')
   const outcomes = await Promise.all(Array.from({ length: 12 }, () => move(6)))
@@ -153,8 +153,8 @@ test('concurrent transfers leave the reversible credit', async () => {
   expect([await balance(from), await balance(to)]).toEqual([22, 18])
 })
 
-describe('an operator who takes credit', () => {
-  test('an operator leaves reversible credit, by command and page, unless a balance below zero is allowed', async () => {
+describe('an operator who removes credit', () => {
+  test('an operator cannot remove reversible credit by command or page, unless a balance below zero is allowed', async () => {
     await pay('deposit')
     await pay('bank_transfer')
     expect(await takeBack(21, true)).toMatchObject({ kind: 'reversible', movable: nano(20 * USD) })
@@ -168,7 +168,7 @@ describe('an operator who takes credit', () => {
   })
 })
 
-test('for random payments, credit movable now and later adds up to the available credit, in order of time', () => {
+test('for random payments, the credit that can be moved now and later adds up to the available credit, in order of time', () => {
   const day = fc.integer({ min: 1, max: 40 })
   const payment = fc.record({ usd: fc.integer({ min: 1, max: 100 }), day })
   fc.assert(

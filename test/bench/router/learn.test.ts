@@ -36,32 +36,32 @@ function bytesOf(): Uint8Array {
 }
 
 describe('training', () => {
-  test('writes the same bytes twice', () => {
+  test('training twice writes the same bytes', () => {
     expect(Buffer.compare(Buffer.from(bytesOf()), Buffer.from(bytesOf()))).toBe(0)
   })
 
-  test('learns what is hard, and scores a subject that it never met', () => {
+  test('the trained model recognizes hard prompts, and scores an unknown subject', () => {
     const fitted = fit(trainingSet([], EXAMPLES))
     const score = (text: string) => logistic(sumOf(fitted, encodeText(text)))
     expect(score('Prove rigorously the theorem about glaciers and derive its bound')).toBeGreaterThan(0.7)
     expect(score('hello, list some glaciers please')).toBeLessThan(0.3)
   })
 
-  test('leaves out words that few collections hold', () => {
+  test('training omits words that occur in few collections', () => {
     const odd: Example = { text: 'xylograph xylograph', label: 1, source: 'odd', language: 'en', kind: 'chat' }
     const prompts = trainingSet([], [...EXAMPLES, odd])
     expect(prompts.at(-1)?.buckets).toHaveLength(0)
   })
 })
 
-test('the repository’s file is what its own weights are written as', async () => {
+test('the committed model file equals what its own weights are written as', async () => {
   const bytes = await Bun.file(WEIGHTS_FILE).bytes()
   expect(Buffer.compare(Buffer.from(formatWeights(loadWeights())), Buffer.from(bytes))).toBe(0)
   expect(bytes.length).toBeLessThan(300_000)
 })
 
 describe('swapped material', () => {
-  test('swapped material is the hard prompt of another behind an instruction that takes material, and easy', () => {
+  test('a hard prompt’s material behind an easy instruction counts as easy', () => {
     const task: Example = {
       text: 'Translate it.\n\nHello',
       instruction: 'Translate it.',
@@ -78,7 +78,7 @@ describe('swapped material', () => {
   })
 })
 
-test('the area under the curve is the share of pairs in the right order', () => {
+test('the area under the curve is the share of correctly ordered pairs', () => {
   const judged = [0.1, 0.4, 0.4, 0.9].map((score, index) => ({ score, isHard: index === 1 || index === 3 }))
   expect(areaUnderCurve(judged)).toBe(0.875)
   expect(areaUnderCurve(judged.map(({ score, isHard }) => ({ score: -score, isHard })))).toBe(0.125)

@@ -21,7 +21,7 @@ async function read(content: string | Uint8Array) {
 const svg = (inside: string, attributes = '') =>
   `<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${attributes}>${inside}</svg>`
 
-test('a drawing with gradients, styles and parts of its own is accepted', async () => {
+test('a logo with gradients, styles and internal references is accepted', async () => {
   const drawing = svg(
     '<style>.a{fill:url(#g)}</style><defs><linearGradient id="g"/></defs><path class="a" d="M0 0"/><use xlink:href="#p"/>',
     'viewBox="0 0 32 32"',
@@ -32,7 +32,7 @@ test('a drawing with gradients, styles and parts of its own is accepted', async 
   })
 })
 
-test('a PNG is known by its first bytes', async () => {
+test('a PNG logo is recognized by its first bytes', async () => {
   const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0)
   expect(await read(png)).toMatchObject({ kind: 'read', logo: { contentType: 'image/png' } })
 })
@@ -70,7 +70,7 @@ describe('a refused logo', () => {
   })
 })
 
-test('a start names a faulty logo and a faulty colour at once', async () => {
+test('the start reports a faulty logo and a faulty colour together', async () => {
   const path = join(folder, 'none')
   const faults = loadSettings({ BRAND_LOGO: path, BRAND_COLOR: '#ffcc00' }).catch(String)
   expect(await faults).toMatch(/BRAND_COLOR.*4\.5:1[\s\S]*BRAND_LOGO.*cannot read/)

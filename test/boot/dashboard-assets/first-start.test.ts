@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(clone, { recursive: true, force: true }))
 
-test('two processes build the pages once, and the first visit gets the page with all files', async () => {
+test('two processes that start together build the pages once, and the first visit gets all files', async () => {
   const environment = {
     ...{ REDIS_URL: asGateway(await redisUrl()), DATABASE_URL: asGateway(await freshDatabase()) },
     ...{ PROCESSES: '2', PORT: String(await freePort()) },

@@ -16,18 +16,18 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('a stored build is found; without one the result is empty', async () => {
+test('a stored build of the pages is found; without a build the result is empty', async () => {
   const found = await readBuild(join(folder, 'build-1'))
   expect([found?.page, found?.files.get('icon.svg')?.contentType]).toEqual(['<p>', 'image/svg+xml'])
   expect(await readBuild(join(folder, 'build-2'))).toBeUndefined()
 })
 
-test('a build that lacks a file is not used', async () => {
+test('a stored build that lacks a file is not used', async () => {
   await rm(join(folder, 'build-1', 'icon.svg.br'))
   expect(await readBuild(join(folder, 'build-1'))).toBeUndefined()
 })
 
-test('without file descriptors a build is not taken to be missing: building would end the process', async () => {
+test('without free file descriptors, a stored build does not count as missing', async () => {
   const command = [
     'sh',
     '-c',

@@ -29,7 +29,7 @@ test('ending `bun run` also ends the process it started', async () => {
   await untilGone([child])
 })
 
-test('ending npx stops the gateway, although `bun run` stays alive', async () => {
+test('ending npx stops the gateway, even if `bun run` stays alive', async () => {
   const environment = { npm_lifecycle_event: 'start', RUN: `"$BUN" "$SCRIPT"${STAY}` }
   const npx = `exec -a 'npm exec bun@1.4.5 run start' bash -c 'bash -c "$RUN"${STAY}'`
   const { pid, nextLine } = launch(npx, environment)

@@ -19,7 +19,7 @@ async function makeProgram(path: string): Promise<void> {
   await chmod(path, 0o755)
 }
 
-test('redis-server on PATH is preferred to valkey-server, and that to a cached one', async () => {
+test('redis-server on PATH is preferred to valkey-server, and valkey-server to a cached program', async () => {
   const [first, second] = [join(folder, 'first'), join(folder, 'second')]
   const cacheDir = join(folder, 'cache')
   const cached = join(cacheDir, 'redis', 'usr', 'bin', 'redis-server')
@@ -32,7 +32,7 @@ test('redis-server on PATH is preferred to valkey-server, and that to a cached o
   expect(await find(folder)).toEqual({ path: cached, libraryPath: libraries })
 })
 
-test('links that an install without scripts omitted are created; existing ones stay', async () => {
+test('links that an install without scripts omitted are created; existing links stay', async () => {
   const library = join(folder, 'native', 'lib')
   await mkdir(library, { recursive: true })
   const links = [

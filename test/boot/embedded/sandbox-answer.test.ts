@@ -27,14 +27,14 @@ test('the sandbox answers any request within its token limit', () => {
   )
 })
 
-test('the sandbox calls a tool named by an ordinary word only if asked to use a tool', () => {
+test('the sandbox calls a tool with an ordinary word as its name only if the prompt asks for a tool', () => {
   const tools = [tool('search'), tool('Read')]
   expect(simulateAnswer({ messages: user('Read this and search for errors'), tools }).kind).toBe('text')
   expect(simulateAnswer({ messages: user('use the Read tool'), tools })).toMatchObject({ name: 'Read' })
   expect(simulateAnswer({ messages: user('call any function'), tools })).toMatchObject({ name: 'search' })
 })
 
-test('the request’s tool choice wins over its words', () => {
+test('the sandbox follows the request’s tool choice rather than the prompt’s words', () => {
   const tools = [tool('get_time'), tool('get_weather')]
   const asking = { messages: user('use get_time'), tools }
   expect(simulateAnswer({ ...asking, tool_choice: 'none' }).kind).toBe('text')
@@ -48,7 +48,7 @@ test('the request’s tool choice wins over its words', () => {
   })
 })
 
-test('generated arguments fit the schema', () => {
+test('the sandbox generates arguments that fit the schema', () => {
   const parameters = {
     type: 'OBJECT',
     properties: {
@@ -65,7 +65,7 @@ test('generated arguments fit the schema', () => {
   expect(Object.keys(answer.kind === 'tool-call' ? answer.arguments : {})).not.toContain('ignored')
 })
 
-test('an endlessly nested schema is followed to a limit', () => {
+test('the sandbox follows an endlessly nested schema to a limit', () => {
   let parameters: object = { type: 'string' }
   for (let level = 0; level < 1000; level++) parameters = { type: 'object', properties: { next: parameters } }
   const answer = simulateAnswer({ messages: user('use get_weather'), tools: [tool('get_weather', parameters)] })

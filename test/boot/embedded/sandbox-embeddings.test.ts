@@ -27,7 +27,7 @@ function closeness(one: readonly number[] = [], other: readonly number[] = []): 
   return one.reduce((sum, value, place) => sum + value * (other[place] ?? 0), 0)
 }
 
-test('a vector has length 1, is deterministic, and is closer for texts with common words', async () => {
+test('a sandbox vector has length 1, is deterministic, and is closer for texts with common words', async () => {
   const [fox, near, far] = await vectorsOf('the quick brown fox', 'a brown fox', 'monthly statement of account')
   expect(fox).toHaveLength(256)
   expect(closeness(fox, fox)).toBeCloseTo(1, 5)
@@ -35,7 +35,7 @@ test('a vector has length 1, is deterministic, and is closer for texts with comm
   expect(closeness(fox, near)).toBeGreaterThan(closeness(fox, far))
 })
 
-test('vectors are served in both embedding formats', async () => {
+test('sandbox vectors are served as numbers and as base64', async () => {
   const input = ['one', 'two words']
   const plain = await ask<List<number[]>>('/v1/embeddings', { model: 'm', input, dimensions: 8 })
   expect(plain).toMatchObject({ object: 'list', model: 'm', usage: { prompt_tokens: 4, total_tokens: 4 } })

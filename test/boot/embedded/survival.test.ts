@@ -10,8 +10,8 @@ const dataDirs: string[] = []
 
 afterAll(() => Promise.all(dataDirs.map((path) => rm(dirname(path), { recursive: true, force: true }))))
 
-describe.each(ACCOUNTS.map((account) => ({ account })))('as $account', ({ account }) => {
-  test('data survives an interrupt, which writes the last data, and a kill of the gateway', async () => {
+describe.each(ACCOUNTS.map((account) => ({ account })))('stores run as $account', ({ account }) => {
+  test('data survives an interrupt, and a kill of the gateway', async () => {
     const dataDir = await newDataDir(account)
     dataDirs.push(dataDir)
 

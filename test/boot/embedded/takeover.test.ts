@@ -55,7 +55,7 @@ test('a store left by a dead gateway is replaced without losing acknowledged dat
   await server.stop()
 })
 
-test('a foreign process in the data directory is not taken for a store', async () => {
+test('a foreign process in the data directory is not mistaken for a store', async () => {
   const directory = await newDataDir()
   const stranger = spawn('sleep', ['60'], { cwd: directory, stdio: 'ignore' })
   await until(async () => (await findServerProcesses(directory, ['sleep'])).includes(stranger.pid ?? 0))
@@ -115,7 +115,7 @@ test('a failed start prints the reason in one line and does not block the next s
   await (await startEmbeddedPostgres({ dataDir, progress })).stop()
 })
 
-test('a first start prints its steps, hides secrets and cleans up', async () => {
+test('a first start prints its steps, hides secrets and removes temporary files', async () => {
   const dataDir = await newDataDir()
   const lines: string[] = []
   const redis = await startEmbeddedRedis({ dataDir, cacheDir, progress: (line) => lines.push(line) })
@@ -136,21 +136,24 @@ test('a first start prints its steps, hides secrets and cleans up', async () => 
   expect((await readdir(join(dataDir, 'postgres'))).sort()).toEqual(['data', 'owner.lock', 'password', 'server.log'])
 })
 
-test.each(ACCOUNTS.filter((account) => account === 'root'))('as %s, data files keep their owner', async () => {
-  const dataDir = await newDataDir()
-  const data = join(dataDir, 'postgres', 'data')
-  const first = await startEmbeddedPostgres({ dataDir, progress })
-  await run(first.url, 'CREATE TABLE kept (id int)')
-  await first.stop()
-  for (const entry of await readdir(data, { recursive: true })) await chown(join(data, entry), NOBODY, NOBODY)
-  await chown(data, NOBODY, NOBODY)
+test.each(ACCOUNTS.filter((account) => account === 'root'))(
+  'stores started as %s keep the owner of the data files',
+  async () => {
+    const dataDir = await newDataDir()
+    const data = join(dataDir, 'postgres', 'data')
+    const first = await startEmbeddedPostgres({ dataDir, progress })
+    await run(first.url, 'CREATE TABLE kept (id int)')
+    await first.stop()
+    for (const entry of await readdir(data, { recursive: true })) await chown(join(data, entry), NOBODY, NOBODY)
+    await chown(data, NOBODY, NOBODY)
 
-  const second = await startEmbeddedPostgres({ dataDir, progress })
-  await run(second.url, 'INSERT INTO kept VALUES (1)')
-  expect((await stat(`/proc/${second.pid}`)).uid).toBe(NOBODY)
-  await second.stop()
-  expect((await stat(data)).uid).toBe(NOBODY)
-})
+    const second = await startEmbeddedPostgres({ dataDir, progress })
+    await run(second.url, 'INSERT INTO kept VALUES (1)')
+    expect((await stat(`/proc/${second.pid}`)).uid).toBe(NOBODY)
+    await second.stop()
+    expect((await stat(data)).uid).toBe(NOBODY)
+  },
+)
 
 async function run(url: string, statement: string): Promise<void> {
   const sql = postgres(url, { max: 1 })

@@ -100,7 +100,7 @@ test('the executable runs operator commands', async () => {
   expect(await child.exited).toBe(0)
 })
 
-test('the executable contains the package of Stripe, which is loaded at first need', async () => {
+test('the executable contains Stripe’s package, and loads it at the first need', async () => {
   const stripe = startStripeStub()
   const database = new Bun.SQL(stores.DATABASE_URL ?? '', { max: 1 })
   try {

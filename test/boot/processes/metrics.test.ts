@@ -96,7 +96,7 @@ test('concurrent requests are counted once, whichever process answers', async ()
     expect(scrapes.map((series) => series.get(name))).toEqual(scrapes.map(() => 60))
 })
 
-test('values of one process carry its label; shared values are not added up', async () => {
+test('values of one process have its label; shared values are not added up', async () => {
   const series = await scrapeOf(PROCESSES)
   for (const name of NAMES) expect(series.get(`process_resident_memory_bytes{process="${name}"}`)).toBeGreaterThan(1e6)
   for (const name of ['svc_flusher_healthy', 'svc_store_takes_requests'])
@@ -117,7 +117,7 @@ test('metrics need the token, whichever process answers', async () => {
   }
 })
 
-test('after a process is killed no counter falls, and the process is listed as down until it is back', async () => {
+test('after a process was killed no counter falls, and the process is shown as down until its replacement runs', async () => {
   const seen: Series[] = []
   let isOver = false
   let isGrowing: (series: string) => boolean = () => false
@@ -145,7 +145,7 @@ test('after a process is killed no counter falls, and the process is listed as d
   expect((await scrape()).get('svc_process_restarts_total')).toBe(1)
 })
 
-test('a hanging process does not delay a scrape, and counts with its last values', async () => {
+test('a hanging process does not delay a scrape; its last values are used', async () => {
   const before = await scrape()
   const [hanging = 0] = children()
   process.kill(hanging, 'SIGSTOP')
@@ -160,7 +160,7 @@ test('a hanging process does not delay a scrape, and counts with its last values
   expect((await scrape()).get('svc_process_restarts_total')).toBe(before.get('svc_process_restarts_total'))
 })
 
-test('a process that stops in order reports its last counts', async () => {
+test('a process that stops normally reports its last counts', async () => {
   await Promise.all(Array.from({ length: 30 }, ask))
   process.kill(children()[0] ?? 0, 'SIGTERM')
   await until(async () => (await scrape()).get('svc_process_restarts_total') === 2, 'another process')

@@ -35,7 +35,7 @@ async function statistics(): Promise<Map<string, number>> {
   return new Map([...rows].map(([, name = '', count]) => [name, Number(count)]))
 }
 
-test('an idle gateway sends few commands to Redis, and hardly a script as text', async () => {
+test('an idle gateway sends few commands to Redis, and almost no script source', async () => {
   const sweeps = async () => (await statistics()).get('xreadgroup') ?? 0
   // The first looks bring the scripts, and try the user's rights.
   await until(async () => (await sweeps()) >= 2, 'the first looks')

@@ -128,7 +128,7 @@ test.each(['@read', '@write', '@scripting', '@hash', '@stream'])(
   },
 )
 
-test('a right that no request missed yet is found by a check at the start of each connection', async () => {
+test('each new connection checks all Redis rights, also those that no request has needed yet', async () => {
   const logger = createLogger({ level: 'error', write: () => undefined, service: 'svc' })
   const rights = neededRights({ hasIdempotencyKeys: true })
   const look = async () => {
@@ -154,7 +154,7 @@ test('a right that no request missed yet is found by a check at the start of eac
   }
 })
 
-test('the checked rights are those that the code uses and deploy/ grants', async () => {
+test('the checked Redis rights are those that the code uses and the files of deploy/ grant', async () => {
   await payAnew(await emptied())
   await until(async () => (await gateway.gateway.deps.ledger.unsyncedRecordCount()) === 0, 'the records to be booked')
   const used = [...(await admin.info('commandstats')).matchAll(/^cmdstat_(\S+?):/gm)].map(([, name = '']) => name)
@@ -177,7 +177,7 @@ test('the checked rights are those that the code uses and deploy/ grants', async
   ).toEqual(FAMILIES.sort())
 })
 
-test('checking rights writes nothing', async () => {
+test('checking Redis rights writes nothing', async () => {
   // One that no gateway asks, whose other workers come when they like.
   const quiet = await startRedis()
   const logger = createLogger({ level: 'error', write: () => undefined, service: 'svc' })

@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-test('a provider key in a mounted file is replaced while calls continue', async () => {
+test('a provider key in a mounted file is replaced while calls run', async () => {
   const { gateway, keyPath } = world
   const { key } = await gateway.customer('100')
   const streaming = await ask(gateway, key, { stream: true, messages: [{ role: 'user', content: 'slowly' }] })
@@ -74,7 +74,7 @@ test('a provider key in a mounted file is replaced while calls continue', async 
   expect(seen.some(({ key: used }) => used === NEW_KEY)).toBe(true)
 })
 
-test('an unreadable key file is a fault, and the key in use stays', async () => {
+test('an unreadable key file is an error, and the current key stays in use', async () => {
   const { gateway, keyPath } = world
   await Bun.file(keyPath).delete()
   await reload(gateway)

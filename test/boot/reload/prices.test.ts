@@ -36,7 +36,7 @@ function raise(file: { models: Record<string, unknown>[] }): void {
   for (const name of Object.keys(pricing)) pricing[name] = (pricing[name] ?? 0) * 10
 }
 
-test('an open stream keeps the prices of its start; a new request gets the new prices at once', async () => {
+test('an open stream keeps the prices of its start; a new request has the new prices at once', async () => {
   const { gateway } = world
   const [early, late] = [await gateway.customer('1'), await gateway.customer('1')]
   const streaming = await ask(gateway, early.key, SLOWLY)
@@ -58,7 +58,7 @@ test('an open stream keeps the prices of its start; a new request gets the new p
   expect(eventsOf(gateway, 'price_below_cost')).toEqual([])
 })
 
-test('a fallback after a reload uses the catalogue that planned the request', async () => {
+test('a fallback after a reload uses the catalogue of the request’s plan', async () => {
   const { gateway } = world
   await rewrite(gateway, (file) => {
     const [first] = file.models
@@ -96,7 +96,7 @@ test('a fallback after a reload uses the catalogue that planned the request', as
   expect((await ask(gateway, customer.key, { model: 'svc/beta' })).status).toBe(404)
 })
 
-test('lists, examples, limits and provider series follow a reload', async () => {
+test('model lists, examples, limits and provider metrics follow a reload', async () => {
   const { gateway } = world
   await rewrite(gateway, (file) => {
     Object.assign(file.models[0] ?? {}, { id: 'svc/gamma', name: 'Gamma' })

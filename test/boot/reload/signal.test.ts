@@ -76,8 +76,8 @@ function ask({ address, gateway }: Started, model: string): Promise<Response> {
   })
 }
 
-describe.each(['1', '2'])('a gateway of PROCESSES=%s', (processes) => {
-  test('SIGHUP loads a valid file in all processes, and a faulty one in none', async () => {
+describe.each(['1', '2'])('a gateway with PROCESSES=%s', (processes) => {
+  test('SIGHUP loads a valid file in all processes, and a faulty file in none', async () => {
     const started = await start(processes)
     const { gateway, path, environment } = started
     const count = Number(processes)
@@ -152,7 +152,7 @@ test.each(['1', '2'])(
   },
 )
 
-test('without a running gateway the reload command fails with an explanation', async () => {
+test('the reload command fails with an explanation if no gateway runs', async () => {
   const environment = { REDIS_URL: redis.url, DATABASE_URL: await freshDatabase() }
   const { code, stderr } = await run(['catalog', 'reload'], environment)
   expect([code, stderr]).toEqual([1, 'no gateway runs on these stores\n'])

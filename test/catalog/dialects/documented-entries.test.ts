@@ -16,30 +16,33 @@ function keyFile(): string {
 const ALL = await documentedBlocks()
 const BLOCKS = ALL.filter(({ info }) => info === 'json providers')
 
-test('more than one page for operators shows providers', () => {
+test('several pages for operators show provider entries', () => {
   expect(new Set(BLOCKS.map(({ document }) => document)).size).toBeGreaterThan(1)
 })
 
-test.each(BLOCKS.map(({ document, line, text }) => [document, line, text] as const))('%s:%d', (_, __, text) => {
-  const providers = JSON.parse(`{${text}}`) as JsonObject
-  const [first = ''] = Object.keys(providers)
-  const [model] = SAMPLE.models
-  const models = [{ ...model, fallback: [], targets: [{ provider: first, model: 'a-deployment' }] }]
-  const file = JSON.stringify({ service: 'svc', providers, models })
-  const names = [...file.matchAll(/\$\{(\w+)(?:\|\w+)?\}/g)].map(([, name = '']) => name)
-  const environment = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]))
-  if (names.includes('GOOGLE_SERVICE_ACCOUNT')) environment.GOOGLE_SERVICE_ACCOUNT = keyFile()
-  expect(loadCatalog(file, environment)).toMatchObject({ kind: 'loaded', withoutKey: [], notOffered: [] })
+test.each(BLOCKS.map(({ document, line, text }) => [document, line, text] as const))(
+  'the provider entries at %s:%d load',
+  (_, __, text) => {
+    const providers = JSON.parse(`{${text}}`) as JsonObject
+    const [first = ''] = Object.keys(providers)
+    const [model] = SAMPLE.models
+    const models = [{ ...model, fallback: [], targets: [{ provider: first, model: 'a-deployment' }] }]
+    const file = JSON.stringify({ service: 'svc', providers, models })
+    const names = [...file.matchAll(/\$\{(\w+)(?:\|\w+)?\}/g)].map(([, name = '']) => name)
+    const environment = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]))
+    if (names.includes('GOOGLE_SERVICE_ACCOUNT')) environment.GOOGLE_SERVICE_ACCOUNT = keyFile()
+    expect(loadCatalog(file, environment)).toMatchObject({ kind: 'loaded', withoutKey: [], notOffered: [] })
 
-  const [missed] = names
-  if (missed === undefined) return
-  const without = loadCatalog(file, { ...environment, [missed]: undefined }, { sandboxBaseUrl: 'http://127.0.0.1:1' })
-  const unset = Object.entries(providers).filter(([, entry]) => JSON.stringify(entry).includes(`{${missed}}`))
-  const isLone = unset.length === Object.keys(providers).length
-  expect(without).toMatchObject({ kind: 'loaded', withoutKey: isLone ? [] : unset.map(([name]) => name) })
-})
+    const [missed] = names
+    if (missed === undefined) return
+    const without = loadCatalog(file, { ...environment, [missed]: undefined }, { sandboxBaseUrl: 'http://127.0.0.1:1' })
+    const unset = Object.entries(providers).filter(([, entry]) => JSON.stringify(entry).includes(`{${missed}}`))
+    const isLone = unset.length === Object.keys(providers).length
+    expect(without).toMatchObject({ kind: 'loaded', withoutKey: isLone ? [] : unset.map(([name]) => name) })
+  },
+)
 
-test('E24: targets that a page shows load with the providers of that page, each at its own cost', () => {
+test('E24: targets that a page shows load with the page’s providers, each at its own cost', () => {
   const shown = ALL.filter(({ info }) => info === 'json targets')
   expect(shown.length).toBeGreaterThan(0)
   for (const { document, text } of shown) {
@@ -60,7 +63,7 @@ test('E24: targets that a page shows load with the providers of that page, each 
   }
 })
 
-test('the Bedrock policy of the pages allows calling models, and nothing else', async () => {
+test('the Bedrock policy in the docs allows calling models, and nothing else', async () => {
   const policies = (await documentedBlocks()).filter(({ info }) => info === 'json policy')
   const [statement] = policies.flatMap(({ text }) => JSON.parse(text).Statement)
   expect(statement).toMatchObject({

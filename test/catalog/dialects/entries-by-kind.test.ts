@@ -124,12 +124,15 @@ const ENVIRONMENT = {
   GOOGLE_SA_JSON: JSON.stringify({ type: 'service_account', client_email: 'a@p.example', private_key }),
 }
 
-test.each(Object.entries(ENTRIES))('E1: the entry %s is loaded, and called at its address', (_, [entry, address]) => {
-  const target = targetOfEntry({ ...entry }, 'the-model', ENVIRONMENT)
-  expect(endpointUrl(target, false)).toBe(address)
-})
+test.each(Object.entries(ENTRIES))(
+  'E1: the provider entry %s is loaded, and called at its address',
+  (_, [entry, address]) => {
+    const target = targetOfEntry({ ...entry }, 'the-model', ENVIRONMENT)
+    expect(endpointUrl(target, false)).toBe(address)
+  },
+)
 
-test('E16: Converse is asked in the messages format, whichever format its entry names', () => {
+test('E16: Converse gets the messages format, whichever format its entry names', () => {
   const [entry] = ENTRIES['br-conv'] ?? []
   expect(targetOfEntry({ ...entry }).provider.format).toBe('messages')
 })

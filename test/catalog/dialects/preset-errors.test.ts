@@ -154,18 +154,21 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-test.each(NAMED)('E22: %s sends %s: no charge, asked for %s', async (_, __, ___, { index, stream, told, goesOn }) => {
-  const { key, accountId } = await world.customer('1')
-  const ask = (model: string) =>
-    fetch(`${world.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'Hi' }] }),
-    })
-  const alone = await ask(`svc/${index}-${stream}-alone`)
-  expect([alone.status, (await world.balance(accountId)).available]).toEqual([told, 1_000_000_000])
-  expect(await alone.text()).not.toContain('the-key')
-  const both = await ask(`svc/${index}-${stream}-both`)
-  expect(both.status).toBe(goesOn ? 200 : told)
-  await both.text()
-})
+test.each(NAMED)(
+  'E22: if the preset %s sends %s, nothing is charged; calls: %s',
+  async (_, __, ___, { index, stream, told, goesOn }) => {
+    const { key, accountId } = await world.customer('1')
+    const ask = (model: string) =>
+      fetch(`${world.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'Hi' }] }),
+      })
+    const alone = await ask(`svc/${index}-${stream}-alone`)
+    expect([alone.status, (await world.balance(accountId)).available]).toEqual([told, 1_000_000_000])
+    expect(await alone.text()).not.toContain('the-key')
+    const both = await ask(`svc/${index}-${stream}-both`)
+    expect(both.status).toBe(goesOn ? 200 : told)
+    await both.text()
+  },
+)

@@ -156,7 +156,7 @@ async function ask(path: string, body: JsonObject) {
   return { events, charged: 1_000_000_000 - available, cost }
 }
 
-describe.each(NAMES)('E23: a stream of %s', (preset) => {
+describe.each(NAMES)('E23: a recorded stream of %s', (preset) => {
   const model = `svc/${preset.replace('.', '-')}`
   const sent = read(chunksOf(preset))
   const price = sent.prompt * 1_000 + sent.output * 2_000
@@ -166,14 +166,14 @@ describe.each(NAMES)('E23: a stream of %s', (preset) => {
     expect(sent.output).toBeGreaterThan(0)
   })
 
-  test('the stream reaches callers of its format, and its usage is charged once', async () => {
+  test('the recorded stream reaches callers of its own format, and its usage is charged once', async () => {
     const { events, charged } = await ask('/v1/chat/completions', { model, stream_options: { include_usage: true } })
     const got = read(events)
     expect(got).toEqual(sent)
     expect(charged).toBe(price)
   })
 
-  test('the stream reaches callers of another format, at the same charge', async () => {
+  test('the recorded stream reaches callers of another format, at the same charge', async () => {
     const { events, charged } = await ask('/v1/messages', { model })
     const deltas = events.map(({ delta }) => (isJsonObject(delta) ? delta : {}))
     const textOf = (field: string) => deltas.map((delta) => delta[field] ?? '').join('')
@@ -188,7 +188,7 @@ test.each([
   ['openrouter', 100_000],
   ['xai', 133_050],
   ['groq', undefined],
-])('E24: the cost that %s states is recorded as our cost, and changes no price', async (preset, expected) => {
+])('E24: the cost that %s states is recorded as our cost, and does not change the price', async (preset, expected) => {
   const sent = read(chunksOf(preset))
   const { charged, cost } = await ask('/v1/chat/completions', { model: `svc/${preset}` })
   expect(await cost()).toBe(expected)

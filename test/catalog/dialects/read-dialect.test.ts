@@ -73,7 +73,7 @@ test.each(CASES)('a catalogue in which %s has the settings %j is refused at the 
   expect(faultsOf(JSON.stringify(text))).toEqual([`providers.${name}.${fault}`])
 })
 
-test('one name in two dialects is two upstreams with separate health', () => {
+test('one host in two dialects is two upstreams with separate health', () => {
   const entry = { format: 'chat-completions', baseUrl: 'https://one.example/v1', keys: ['key-one'] }
   const plain = load(spoil('providers.provider1', entry))
   const dated = load(spoil('providers.provider1', { ...entry, dialect: 'azure-openai', apiVersion: '2024-10-21' }))

@@ -15,7 +15,7 @@ function blockOf({ kind, mediaType, bytes }: DenseFile): ContentBlock {
   return { type: kind === 'image' ? 'image' : 'file', source: { type: 'base64', mediaType, data } }
 }
 
-describe('a file of few bytes is reserved for as many tokens as a reader makes of it, or as a whole context', () => {
+describe('a small file with much text counts as all its tokens, or as a whole context', () => {
   test.each(DENSE_FILES.map((file) => [`${file.mediaType.split(';')[0]}: ${file.way}`, file] as const))(
     '%s',
     (_, file) => {
@@ -26,7 +26,7 @@ describe('a file of few bytes is reserved for as many tokens as a reader makes o
   )
 })
 
-describe('a usual PDF stays affordable', () => {
+describe('a usual PDF does not count as a whole context', () => {
   test.each(USUAL_PDFS.map(({ tool, bytes }) => [tool, bytes] as const))(
     'a usual PDF stays affordable of %s',
     (_, bytes) => {

@@ -18,13 +18,13 @@ const onePage = (page: string, ...more: (string | Buffer)[]) =>
   pdfOf([CATALOG, '<< /Type /Pages /Kids [3 0 R] /Count 1 >>', page, ...more])
 
 describe('an honest PDF', () => {
-  test.each([1, 3, 100])('a PDF of %p pages counts as that many full pages, and a little more', (count) => {
+  test.each([1, 3, 100])('a PDF of %p pages counts as that many full pages, plus a little', (count) => {
     const bound = boundOf(pages(count))
     expect(bound).toBeGreaterThanOrEqual(count * PAGE_TOKENS)
     expect(bound).toBeLessThan(count * (PAGE_TOKENS + 600) + 1_000)
   })
 
-  test('the page count includes nodes of the page tree and objects that claim to be pages', () => {
+  test('the page count includes nodes of the page tree and objects that look like pages', () => {
     const kids = ['<< /Type /Pages /Kids [4 0 R 5 0 R] >>', PAGE, PAGE]
     const tree = pdfOf([CATALOG, '<< /Type /Pages /Kids [3 0 R] /Count 2 >>', ...kids])
     expect(Math.floor(boundOf(tree) / PAGE_TOKENS)).toBe(3)
@@ -52,7 +52,7 @@ describe('an honest PDF', () => {
   })
 })
 
-describe('a count of pages in the tree', () => {
+describe('the page count in the page tree', () => {
   test.each(['0', '1', '-5', '99999999999999999999999', '(x)'])(
     'a page count of %p in the tree changes nothing',
     (count) => {
@@ -63,7 +63,7 @@ describe('a count of pages in the tree', () => {
 })
 
 describe('PDFs that count as a whole context', () => {
-  test('600 empty pages in a few bytes count as a whole context', () => {
+  test('600 empty pages in a small PDF count as a whole context', () => {
     const file = repeatedPages(600)
     expect(file.length).toBeLessThan(6_500)
     expect(boundOf(file)).toBe(UNKNOWN)
@@ -98,7 +98,7 @@ describe('PDFs that count as a whole context', () => {
     ],
     ['a stream with no end', Buffer.concat([pages(1), Buffer.from('stream\n')])],
     ['a stream in a stream', onePage(PAGE, streamOf(STORED, '/Filter /FlateDecode'))],
-  ])('counts as a whole context: %s', (_, bytes) => {
+  ])('this PDF counts as a whole context: %s', (_, bytes) => {
     expect(boundOf(bytes)).toBe(UNKNOWN)
   })
 })

@@ -35,7 +35,7 @@ describe('a plain WAV', () => {
     },
   )
 
-  test('a WAV with a lower stated rate counts as longer', () => {
+  test('a WAV whose header states a lower rate counts as longer', () => {
     expect(soundTokens(wav(60, { stated: 320 }))).toBeGreaterThanOrEqual(6_000 * TOKENS_PER_SECOND)
   })
 
@@ -45,13 +45,13 @@ describe('a plain WAV', () => {
     ['no channel', wav(1, { channels: 0 })],
     ['two formats', wav(1, { more: 'fmt ' })],
     ['a header that is cut', wav(1).subarray(0, 30)],
-  ])('a WAV with %s may have any length', (_, bytes) => {
+  ])('a WAV with %s has an unknown length', (_, bytes) => {
     expect(soundTokens(bytes)).toBe(UNKNOWN)
   })
 })
 
 describe('an MP3', () => {
-  test('an MP3 at the lowest bit rate stays within its bound, also with a leading tag', () => {
+  test('an MP3 at the lowest bit rate stays within its bound, also with a tag before it', () => {
     const seconds = 0.036 * 10_000
     expect(soundTokens(mp3(10_000))).toBeGreaterThanOrEqual(seconds * TOKENS_PER_SECOND)
     expect(soundTokens(mp3(10_000))).toBeLessThan(seconds * TOKENS_PER_SECOND * 1.1)
@@ -66,7 +66,7 @@ describe('an MP3', () => {
     ['that is only a tag', Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0x7f, 0x7f, 0x7f, 0x7f])],
     ['of no bytes', Buffer.alloc(0)],
     ['that is an Ogg', Buffer.from('OggS and hours of silence')],
-  ])('%s may have any length', (_, bytes) => {
+  ])('audio of the kind %s has an unknown length', (_, bytes) => {
     expect(soundTokens(bytes)).toBe(UNKNOWN)
   })
 })

@@ -9,10 +9,13 @@ const DEFAULT = await Bun.file('config/catalog.json').json()
 const VENDORS: Readonly<Record<string, string>> = { provider1: 'openai', provider2: 'anthropic', provider3: 'google' }
 const DAY = '2026-11-28'
 
-test.each(Object.entries(VENDORS))('the default catalogue reaches %s as suggested for %s', (number, vendor) => {
-  const { apiVersion: _, ...entry } = DEFAULT.providers[number]
-  expect(entry).toEqual(suggestedProvider(vendor)?.entry)
-})
+test.each(Object.entries(VENDORS))(
+  'the default catalogue calls %s as catalog suggest does for %s',
+  (number, vendor) => {
+    const { apiVersion: _, ...entry } = DEFAULT.providers[number]
+    expect(entry).toEqual(suggestedProvider(vendor)?.entry)
+  },
+)
 
 test.each((DEFAULT.models as JsonObject[]).map((model) => [String(model.id), model] as const))(
   'the default entry of %s says what is suggested for it',

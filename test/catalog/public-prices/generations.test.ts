@@ -18,15 +18,15 @@ test.each([
   ['gemini-2.5-pro-preview-05-06', 'gemini pro', 2.5],
   ['o4-mini-2025-04-16', 'mini o', 4],
   ['moonshotai/kimi-k2.6', 'k kimi', 2.6],
-])('the name %s is of the line %s, version %d', (name, line, version) => {
+])('the name %s belongs to the model line %s, version %d', (name, line, version) => {
   expect(generationOf(name)).toEqual({ line, version })
 })
 
-test.each(['gpt-4o', 'mistral-large-2512', 'openai/gpt-oss-120b', ''])('the name "%s" says no version', (name) => {
+test.each(['gpt-4o', 'mistral-large-2512', 'openai/gpt-oss-120b', ''])('the name "%s" has no version', (name) => {
   expect(generationOf(name)).toBeUndefined()
 })
 
-test('a model’s name with a date is the same generation as the name without', () => {
+test('a model name with a date is the same generation as the name without', () => {
   expect(isSameGeneration('claude-haiku-4-5', 'claude-haiku-4-5-20251001')).toBe(true)
   expect(isSameGeneration('claude-sonnet-5', 'claude-sonnet-5-5')).toBe(false)
   expect(isSameGeneration('gpt-5.6-sol', 'gpt-5.6')).toBe(false)
@@ -47,7 +47,7 @@ test.each([
   ['global.anthropic.claude-opus-4-6-v1:0', 'claude-opus-5-5'],
   ['gemini-2.5-flash', 'gemini-3.8-flash'],
   ['grok-4.20', 'grok-4.7'],
-])('%s: the check finds the newer generation %s', (model, newer) => {
+])('catalog check finds a newer generation of %s: %s', (model, newer) => {
   expect(newerGenerations(selling(model), DAY)).toEqual([
     { place: 'svc/alpha', message: `${model} has a newer generation: ${newer}` },
   ])

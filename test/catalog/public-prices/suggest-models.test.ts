@@ -25,11 +25,11 @@ function entryOf(name: string, model: ListedModel, more: Partial<typeof WISH> = 
   return entry
 }
 
-test('the day of the first source is the one of the version in use', () => {
+test('the first price source has the day of the installed version', () => {
   expect(dependencies['@pydantic/genai-prices']).toBe(RELEASED.version)
 })
 
-test('vendors and services whose prices are listed are known by name', () => {
+test('vendors and services with listed prices are found by name', () => {
   expect(suggestedProviders()).toEqual(
     expect.arrayContaining(['anthropic', 'azure', 'bedrock', 'deepseek', 'google', 'groq', 'openai', 'vertex']),
   )
@@ -43,19 +43,22 @@ test('each preset has listed prices or is a local server', () => {
   expect(unlisted).toEqual(['llama.cpp', 'lmstudio', 'ollama', 'sglang', 'vllm'])
 })
 
-describe.each(suggestedProviders())('all public models of %s', (name) => {
-  test.each([false, true])(`${name}: make a sound catalogue that sells nothing at a loss (all: %p)`, (all) => {
-    for (const marginPercent of [0, 20]) {
-      const { file, models } = suggested(name, undefined, { marginPercent, all })
-      if (!file) continue
-      const text = JSON.stringify(file).replaceAll(/\$\{[^}:]+\}/g, 'a-key')
-      const loaded = loadCatalog(text, {})
-      expect(loaded).toMatchObject({ kind: 'loaded', withoutKey: [], notOffered: [] })
-      if (loaded.kind !== 'loaded') continue
-      expect(loaded.catalog.models.size).toBe(models.length)
-      expect(modelsAtALoss(loaded.catalog)).toEqual([])
-    }
-  })
+describe.each(suggestedProviders())('suggested entries for all public models of %s', (name) => {
+  test.each([false, true])(
+    `${name}: the suggested entries are valid and none sells at a loss (all models: %p)`,
+    (all) => {
+      for (const marginPercent of [0, 20]) {
+        const { file, models } = suggested(name, undefined, { marginPercent, all })
+        if (!file) continue
+        const text = JSON.stringify(file).replaceAll(/\$\{[^}:]+\}/g, 'a-key')
+        const loaded = loadCatalog(text, {})
+        expect(loaded).toMatchObject({ kind: 'loaded', withoutKey: [], notOffered: [] })
+        if (loaded.kind !== 'loaded') continue
+        expect(loaded.catalog.models.size).toBe(models.length)
+        expect(modelsAtALoss(loaded.catalog)).toEqual([])
+      }
+    },
+  )
 })
 
 test.each([
@@ -70,11 +73,11 @@ test.each([
   'azure',
   'foundry',
   'bedrock-anthropic',
-])('%s: some of its public models can be offered', (name) => {
+])('%s: some of its public models get a suggested entry', (name) => {
   expect(suggested(name, undefined).models.length).toBeGreaterThan(0)
 })
 
-test('a price is its cost with the margin and never below it, with steps and prices of tools', () => {
+test('a suggested price is the cost plus the margin, never below cost, with steps and tool prices', () => {
   expect(entryOf('anthropic', { id: 'claude-sonnet-4-5' }, { marginPercent: 12.5 })).toMatchObject({
     ...{ id: 'svc/claude-sonnet-4-5', aliases: ['claude-sonnet-4-5'], ownedBy: 'anthropic' },
     expirationDate: '2026-11-30',
@@ -88,7 +91,7 @@ test('a price is its cost with the margin and never below it, with steps and pri
   })
 })
 
-test('the second source has prices and limits that the first lacks', () => {
+test('the second price source adds prices and limits that the first lacks', () => {
   expect(entryOf('anthropic', { id: 'claude-haiku-5-5' }, { marginPercent: 0 })).toMatchObject({
     source: expect.stringMatching(/^prices of 2026-11-24 by litellm .+; limits by litellm /),
     ...{ contextLength: 1_000_000, maxOutputTokens: 128_000 },
@@ -97,7 +100,7 @@ test('the second source has prices and limits that the first lacks', () => {
   })
 })
 
-test('the provider’s own limits hold where they are smaller, and its names and days always', () => {
+test('the provider’s own limits apply if they are smaller, and its names and days always', () => {
   const listed = { id: 'claude-opus-5-5', name: 'Opus', created: 5, contextLength: 500_000, maxOutputTokens: 64_000 }
   expect(entryOf('anthropic', listed)).toMatchObject({
     ...{ name: 'Opus', created: 5, contextLength: 500_000, maxOutputTokens: 64_000 },
@@ -105,12 +108,12 @@ test('the provider’s own limits hold where they are smaller, and its names and
   })
 })
 
-test('a medium with a price of its own is no capability', () => {
+test('a medium with its own price is not among the capabilities', () => {
   expect(entryOf('google', { id: 'gemini-2.5-flash' }).capabilities).not.toContain('audio')
   expect(entryOf('google', { id: 'gemini-3.8-flash' }).capabilities).toContain('audio')
 })
 
-test('a model of another generation does not get the price of the one whose name it begins with', () => {
+test('a model does not get the price of an older generation whose name it begins with', () => {
   expect(entryOf('anthropic', { id: 'claude-sonnet-5-5' }, { marginPercent: 0 })).toMatchObject({
     pricing: { cacheReadPer1mTokens: 0.1 },
   })
@@ -119,11 +122,11 @@ test('a model of another generation does not get the price of the one whose name
   ])
 })
 
-test('a version with its day is the model without it', () => {
+test('a model name with a date gets the price of the name without', () => {
   expect(entryOf('openai', { id: 'gpt-6-sol-2026-10-01' })).toMatchObject({ contextLength: 1_050_000 })
 })
 
-test('only chat and embedding models of the vendor are offered', () => {
+test('only chat and embedding models of the vendor get an entry', () => {
   const ids = ['gemini-4-argon', 'claude-opus-5-5', 'gemini-embedding-001', 'gemini-3.8-flash-tts']
   const { models, unknown } = suggested(
     'google',
@@ -133,7 +136,7 @@ test('only chat and embedding models of the vendor are offered', () => {
   expect(unknown).toEqual([])
 })
 
-test('two names that make one id: the second is left out', () => {
+test('if two names give the same id, the second is omitted', () => {
   const { unknown } = suggested('openai', [{ id: 'gpt-5.2' }, { id: 'GPT-5.2' }, { id: 'gpt-5.2' }])
   expect(unknown.map(({ model }) => model)).toEqual(['GPT-5.2', 'gpt-5.2'])
 })

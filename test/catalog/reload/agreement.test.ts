@@ -72,7 +72,7 @@ test('a reload of one gateway does not change the others', async () => {
   expect([one.sells(), other.sells()]).toEqual([['svc/new'], ['svc/old']])
 })
 
-test('a process that returns later uses the agreed catalogue, if its file is the same', async () => {
+test('a process that was away uses the agreed catalogue if its file is the same', async () => {
   const [one, away, astray] = [join('a', NEW), join('b', NEW, false), join('c', OLD, false)]
   await present(1)
   expect(await reloadGateways({ exchange, gateway: null })).toMatchObject({ kind: 'agreed' })
@@ -86,14 +86,14 @@ test('a process that returns later uses the agreed catalogue, if its file is the
   expect(astray.sells()).toEqual(['svc/old'])
 })
 
-test('of two concurrent reloads one waits for the other, and both are done', async () => {
+test('two concurrent reloads run one after the other, and both succeed', async () => {
   const [one, other] = [join('a', NEW), join('b', NEW)]
   await present(2)
   await Promise.all([one.participant.reload(), other.participant.reload()])
   expect([one.sells(), other.sells()]).toEqual([['svc/new'], ['svc/new']])
 })
 
-test('a process that has not yet registered reloads when asked', async () => {
+test('a process that has just started takes part in a reload', async () => {
   const one = join('a', NEW, false)
   const reloading = one.participant.reload()
   await until(async () => (await redis.hlen('routing:catalog')) === 2, 'its proposal, and its word that it lives')
@@ -103,7 +103,7 @@ test('a process that has not yet registered reloads when asked', async () => {
   expect(one.sells()).toEqual(['svc/new'])
 })
 
-test('a killed proposer’s proposal expires, and later ones need no repetition', async () => {
+test('the proposal of a killed process expires, and later reloads work', async () => {
   const one = join('a', NEW)
   await present(1)
   expect(await exchange.propose({ id: 'orphan', gateway: null })).toBe(true)
@@ -112,7 +112,7 @@ test('a killed proposer’s proposal expires, and later ones need no repetition'
   expect(one.sells()).toEqual(['svc/new'])
 })
 
-test('a proposal stays open while its proposer waits for answers', async () => {
+test('a proposal stays open while its process waits for answers', async () => {
   const proposal = { id: 'slow', gateway: null }
   const [first, again] = [await exchange.propose(proposal), await exchange.propose(proposal)]
   expect([first, again, await exchange.propose({ ...proposal, id: 'other' })]).toEqual([true, true, false])
@@ -123,7 +123,7 @@ test('a proposal stays open while its proposer waits for answers', async () => {
   }, 'a longer time')
 })
 
-test('a process that dies after it was asked delays the reload by its lease at most', async () => {
+test('a process that dies during a reload delays it by its lease at most', async () => {
   const one = join('a', NEW)
   await exchange.beat({ id: 'dead', gateway: 'b', pid: 1, hash: 'x' })
   await present(2)
@@ -132,7 +132,7 @@ test('a process that dies after it was asked delays the reload by its lease at m
   expect(one.sells()).toEqual(['svc/new'])
 })
 
-test('a proposal whose proposer died changes nothing', async () => {
+test('a reload whose process died changes nothing', async () => {
   const one = join('a', NEW)
   await present(1)
   const proposal = { id: 'orphan', gateway: null }
@@ -144,7 +144,7 @@ test('a proposal whose proposer died changes nothing', async () => {
   expect(await exchange.decide(proposal, hashCatalog(NEW, false))).toBe(false)
 })
 
-test('a fault at one process stops the reload at all processes', async () => {
+test('a faulty file at one process stops the reload everywhere', async () => {
   const [one, other] = [join('a', NEW), join('b', undefined)]
   await present(2)
   const outcome = await reloadGateways({ exchange, gateway: null })
@@ -175,7 +175,7 @@ test('a reload works on a cluster too', async () => {
   await cluster.stop()
 })
 
-test('the decision is written last: if that fails, nothing has changed', async () => {
+test('a reload’s decision is written last: if the write fails, nothing has changed', async () => {
   const one = join('a', NEW)
   await present(1)
   const agree = async () => {

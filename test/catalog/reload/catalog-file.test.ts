@@ -19,7 +19,7 @@ async function placesOf(text: string, options: Parameters<typeof createCatalogFi
   return reading.kind === 'refused' ? reading.faults.map(({ place }) => place) : []
 }
 
-test('a valid file is loaded, and its hash is the catalogue’s', async () => {
+test('a valid file is loaded, and has the catalogue’s hash', async () => {
   await Bun.write(path, JSON.stringify(SAMPLE))
   const file = createCatalogFile(REAL)
   const reading = await file.read()
@@ -27,7 +27,7 @@ test('a valid file is loaded, and its hash is the catalogue’s', async () => {
   if (reading.kind === 'loaded') expect(file.hashOf(reading.catalog)).toBe(reading.hash)
 })
 
-test('a reload reports the faults of a start; a missing file is a fault', async () => {
+test('a reload reports the same errors as a start; a missing file is an error', async () => {
   expect(await placesOf('{', REAL)).toEqual(['line 1, column 2'])
   expect(await placesOf(spoil('models.0.contextLength', -1), REAL)).toEqual(['models[0].contextLength'])
   const gone = await createCatalogFile({ ...REAL, path: '/nowhere/catalog.json' }).read()
@@ -37,7 +37,7 @@ test('a reload reports the faults of a start; a missing file is a fault', async 
   })
 })
 
-test('a changed service name, a lost last key, and a first key of a sandbox need a restart', async () => {
+test('a changed service name, the loss of the last key, and the first key of a sandbox need a restart', async () => {
   expect(await placesOf(JSON.stringify(SAMPLE), { ...REAL, service: 'other' })).toEqual(['service'])
   expect(await placesOf(KEYLESS, { ...REAL, environment: {} })).toEqual(['providers'])
   expect(await placesOf(KEYLESS, SIMULATED)).toEqual([])

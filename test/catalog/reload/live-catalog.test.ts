@@ -9,7 +9,7 @@ const beta = {
   limits: { requestsPerMinute: 1, tokensPerMinute: 2, concurrency: 3 },
 }
 
-test('a new catalogue applies at once, listeners get both, and a snapshot does not change', () => {
+test('a new catalogue applies at once, listeners get old and new, and a snapshot does not change', () => {
   const live = createLiveCatalog(alpha)
   const snapshot = live.current
   const heard: unknown[] = []

@@ -5,7 +5,7 @@ import { freshDatabase } from '@test/support/stores'
 import { connectDatabase } from '@/db/client'
 import { MIGRATIONS } from '@/db/migrate'
 
-test('schema migrate brings an empty database to this version, and does nothing the next time', async () => {
+test('schema migrate brings an empty database to this version, and does nothing in a second run', async () => {
   const address = await freshDatabase()
   const database = connectDatabase(address, { maxConnections: 1 })
   await database.sql.unsafe('DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION svc_migrator')

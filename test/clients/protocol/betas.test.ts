@@ -82,7 +82,7 @@ async function ask(body: Anthropic.Beta.Messages.MessageCreateParamsNonStreaming
   return { content: data.content, leftOut, betas: call?.headers.get('anthropic-beta') ?? null, sent: call?.body ?? {} }
 }
 
-test('a requested beta reaches the provider with its fields', async () => {
+test('a requested beta reaches the provider, and so do its fields', async () => {
   const answer = await ask({
     ...question('messages'),
     betas: [...HABITUAL, 'task-budgets-2026-03-13'],
@@ -102,7 +102,7 @@ test('interleaved thinking is on only if requested', async () => {
   expect(await kindsOf(['interleaved-thinking-2025-05-14'])).toEqual(['thinking', 'thinking', 'text'])
 })
 
-test('each major’s version reaches the provider, and no beta is added', async () => {
+test('each major version of the library reaches the provider, and no beta is added', async () => {
   const client = { apiKey: key, baseURL: gateway.url, maxRetries: 0 }
   const sent = () => {
     const headers = gateway.upstream.calls.at(-1)?.headers
@@ -114,7 +114,7 @@ test('each major’s version reaches the provider, and no beta is added', async 
   expect(sent()).toEqual(['2023-06-01', 'effort-2025-11-24'])
 })
 
-test('betas that cost more, reach other state or are unknown are omitted and named with their fields', async () => {
+test('betas that cost more, reach other state or are unknown are omitted and named, with their fields', async () => {
   const answer = await ask({
     ...question('messages'),
     betas: ['effort-2025-11-24', ...COSTLY],
@@ -132,7 +132,7 @@ test('fields that cost more are refused, with or without a beta', async () => {
   expect(String(error)).toContain('speed')
 })
 
-test('a provider without betas gets none, and no fields that need them', async () => {
+test('a provider without betas gets no beta, and no fields that need one', async () => {
   const answer = await ask({
     ...question('plain'),
     betas: ['context-management-2025-06-27', 'task-budgets-2026-03-13'],

@@ -32,7 +32,7 @@ const UNKNOWN = 'svc/unknown'
 describe.each([
   ['@anthropic-ai/sdk 1', Anthropic],
   ['@anthropic-ai/sdk 0', Anthropic0 as unknown as typeof Anthropic],
-])('%s', (_, Client) => {
+])('the request id in the library of %s', (_, Client) => {
   const client = () => new Client({ apiKey: key, baseURL: gateway.url, maxRetries: 0 })
   const body = { model: MODEL, max_tokens: 100, messages: HI }
 
@@ -64,7 +64,7 @@ describe.each([
 describe.each([
   ['openai 7', OpenAI],
   ['openai 6', OpenAI6 as unknown as typeof OpenAI],
-])('%s', (_, Client) => {
+])('the request id in the %s library', (_, Client) => {
   const client = () => new Client({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
 
   test('the client finds the request id in answers', async () => {

@@ -33,7 +33,7 @@ describe('searching', () => {
     expect(await find(id.slice(0, -1))).toEqual([])
   })
 
-  test('a search takes %, _ and backslashes literally', async () => {
+  test('a search for accounts takes %, _ and backslashes literally', async () => {
     await Promise.all([
       create('100% Fruit'),
       create('100 Fruit'),
@@ -48,7 +48,7 @@ describe('searching', () => {
     expect(await find('%')).toEqual(['100% Fruit'])
   })
 
-  test('a search takes quotes and other syntax as text', async () => {
+  test('a search for accounts takes quotes and other syntax as text', async () => {
     await create("O'Neil; DROP TABLE accounts")
     expect(await find("o'neil; drop")).toEqual(["O'Neil; DROP TABLE accounts"])
     expect(await find("' OR 1=1 --")).toEqual([])
@@ -75,7 +75,7 @@ describe('searching', () => {
     'bnVsbA',
     Buffer.from('["2026",1]').toString('base64url'),
     Buffer.from('["1; DROP", "a"]').toString('base64url'),
-  ])('the cursor %j is refused', async (cursor) => {
+  ])('the cursor %j of a list of accounts is refused', async (cursor) => {
     await expect(office.administration.searchAccounts({ cursor })).rejects.toThrow('cursor is not one of this list')
   })
 })

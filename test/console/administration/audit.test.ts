@@ -59,7 +59,7 @@ describe('recordAudit', () => {
   })
 })
 
-describe('the table', () => {
+describe('the table of audit entries', () => {
   test.each(['UPDATE audit_entries SET details = details', 'DELETE FROM audit_entries', 'TRUNCATE audit_entries'])(
     'refuses %s',
     async (statement) => {
@@ -82,7 +82,7 @@ describe('the table', () => {
     await own.close()
   })
 
-  test('an entry whose own hash was adapted breaks the link to the next', async () => {
+  test('if an entry and its hash were changed, the next entry’s link is wrong', async () => {
     const own = connectDatabase(await freshDatabase())
     for (let index = 0; index < 3; index++) await write(entry, own)
     const other = connectDatabase(await freshDatabase())

@@ -63,13 +63,13 @@ describe('a transaction that moves money', () => {
     expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([0, 0])
   })
 
-  test('a refusal may keep its transaction', async () => {
+  test('a refusal can still commit its transaction', async () => {
     const { accountId } = await office.gateway.customer('0')
     await credit(accountId, () => ({ kind: 'refused', isKept: true }))
     expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([1, 1])
   })
 
-  test('a transaction that lost a race runs again, and credits once', async () => {
+  test('a transaction that Postgres rolled back for a race runs again, and credits once', async () => {
     const { accountId } = await office.gateway.customer('0')
     const outcome = await credit(accountId, (attempt) => {
       if (attempt < 3) throw lostRace()
@@ -79,7 +79,7 @@ describe('a transaction that moves money', () => {
     expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([1, 1])
   })
 
-  test('a transaction that lost three races fails, and changes nothing', async () => {
+  test('a transaction that Postgres rolled back three times fails, and changes nothing', async () => {
     const { accountId } = await office.gateway.customer('0')
     const lost = credit(accountId, () => {
       throw lostRace()

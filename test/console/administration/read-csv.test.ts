@@ -63,11 +63,11 @@ describe('statements', () => {
       'the currency beside the amount, references in two columns',
       'Date;Amount;Reference;Description;Payer\n2026-11-20;1234,56 USD;SVC-7K3M-9QXP;thanks;Example Ltd\n',
     ],
-  ])('%s', (_, text) => {
+  ])('CSV statements: %s', (_, text) => {
     expect(linesOf(text)[0]).toEqual(EXPECTED)
   })
 
-  test('outgoing money is negative in every notation', () => {
+  test('outgoing payments are negative in every notation', () => {
     const header = 'Date,Amount,Currency,Reference\n'
     const rows = ['-5.00', '5.00-', '(5.00)', '−5.00', '- 5.00'].map((amount) => `2026-11-20,${amount},USD,x`)
     expect(linesOf(header + rows.join('\n')).map((line) => line.amountCents)).toEqual([-500, -500, -500, -500, -500])
@@ -77,13 +77,13 @@ describe('statements', () => {
     expect(linesOf(twoColumns).map((line) => line.amountCents)).toEqual([-500, -500])
   })
 
-  test('without a currency in the file the chosen one applies', () => {
+  test('if the file has no currency, the chosen currency applies', () => {
     const text = 'Date,Amount,Reference\n2026-11-20,5.00,x\n'
     expect(faultsOf(text)).toContain('no currency')
     expect(linesOf(text, { currency: 'USD' })[0]?.currency).toBe('USD')
   })
 
-  test('equal bookings of a day are different lines, and the same in the next statement', () => {
+  test('equal bookings of a day are different lines, and have the same ids in the next statement', () => {
     const header = 'Date,Amount,Currency,Reference\n'
     const row = '2026-11-20,5.00,USD,x\n'
     const keys = (text: string) => {
@@ -135,13 +135,13 @@ describe('refused statements', () => {
     expect(linesOf(text, { dateOrder: 'month-first' })[0]?.bookedOn).toBe('2026-03-04')
   })
 
-  test('a statement above the maximum of lines is refused', () => {
+  test('a statement with too many lines is refused', () => {
     const rows = Array.from({ length: MAX_STATEMENT_LINES + 1 }, (_, index) => `2026-11-20,5.00,USD,${index}`)
     expect(faultsOf(`Date,Amount,Currency,Reference\n${rows.join('\n')}`)).toContain(`${MAX_STATEMENT_LINES}`)
     expect(faultsOf('x'.repeat(MAX_CSV_CHARS + 1))).toContain('longer than')
   })
 
-  test('no text makes the reader throw', () => {
+  test('no text makes the CSV reader throw', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
         readCsv(`Date,Amount,Currency,Reference\n${text}`, OPTIONS)
@@ -172,7 +172,7 @@ describe('amounts', () => {
     )
   })
 
-  test('whole amounts with separators need another amount that shows the separator', () => {
+  test('whole amounts with ambiguous separators need another amount that shows the separator', () => {
     expect(readAmounts(['1.500', '2,50'])).toEqual({ kind: 'read', cents: [150_000, 250] })
     expect(readAmounts(['1,500', '2.50'])).toEqual({ kind: 'read', cents: [150_000, 250] })
     expect(readAmounts(['1,500'])).toEqual({ kind: 'read', cents: [undefined] })
@@ -208,7 +208,7 @@ describe('dates', () => {
     )
   })
 
-  test('a column of dates with slashes is read right or refused as ambiguous', () => {
+  test('a column of dates with slashes is read correctly or refused as ambiguous', () => {
     fc.assert(
       fc.property(fc.array(day, { minLength: 1, maxLength: 6 }), fc.boolean(), (days, isMonthFirst) => {
         const isos = days.map((date) => date.toISOString().slice(0, 10))

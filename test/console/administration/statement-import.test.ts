@@ -46,7 +46,7 @@ async function stateOf(order: Order): Promise<string | undefined> {
 }
 
 describe('a preview', () => {
-  test('a preview shows what each line will do, and changes nothing', async () => {
+  test('a preview shows the effect of each line, and changes nothing', async () => {
     const [fits, differs, expired] = [
       await pendingOrder(office, 50),
       await pendingOrder(office, 60),
@@ -85,7 +85,7 @@ describe('a preview', () => {
     expect(row).toEqual({ payments: 0 })
   })
 
-  test('a preview with faults stores nothing', async () => {
+  test('a preview of a faulty statement stores nothing', async () => {
     const { sql } = office.gateway.gateway.database
     const [before] = await sql`SELECT count(*)::int AS imports FROM statement_imports`
     const options = { dateOrder: 'detect', currency: undefined } as const
@@ -96,7 +96,7 @@ describe('a preview', () => {
 })
 
 describe('a commit', () => {
-  test('a commit credits matching lines and keeps those that do not fit their order', async () => {
+  test('a commit credits matching lines and stores payments that do not match their order', async () => {
     const [fits, differs] = [await pendingOrder(office, 50), await pendingOrder(office, 60)]
     const previewed = await preview(
       statement([
@@ -123,7 +123,7 @@ describe('a commit', () => {
     expect(await balanceOf(office, order.accountId)).toBe(80)
   })
 
-  test('a statement uploaded again is all imported already', async () => {
+  test('a statement that is uploaded again has only imported lines', async () => {
     const order = await pendingOrder(office, 90)
     const text = statement([{ usd: '90.00', text: order.reference }])
     await commit(await preview(text))
@@ -151,7 +151,7 @@ describe('a commit', () => {
     expect(await commit(later)).toEqual(['credited'])
   })
 
-  test('if the order was paid another way meanwhile, the payment is kept without credit', async () => {
+  test('if the order was paid in another way meanwhile, the payment is stored without credit', async () => {
     const order = await pendingOrder(office, 55)
     const previewed = await preview(statement([{ usd: '55.00', text: order.reference }]))
     const operation = { kind: 'order.confirm', orderId: order.orderId, amountCents: 5_500 } as const
@@ -160,7 +160,7 @@ describe('a commit', () => {
     expect(await balanceOf(office, order.accountId)).toBe(55)
   })
 
-  test('a commit by another person, or with another hash, is refused', async () => {
+  test('a commit by another person, or with another file hash, is refused', async () => {
     const order = await pendingOrder(office, 56)
     const previewed = await preview(statement([{ usd: '56.00', text: order.reference }]))
     const { importId, digest } = previewed
@@ -216,7 +216,7 @@ describe('CAMT.053', () => {
     expect(await stateOf(differs)).toBe('pending')
   })
 
-  test('an entry that the file has twice, or that was imported before, is credited once', async () => {
+  test('an entry that is in the file twice, or was imported before, is credited once', async () => {
     const order = await pendingOrder(office, 30)
     const entries = [{ amount: '30.00', bankReference: 'B1', payments: [{ text: order.reference }] }]
     const previewed = await preview(camt('02', entries, entries))
@@ -237,7 +237,7 @@ describe('CAMT.053', () => {
     expect(await balanceOf(office, ordered.accountId)).toBe(44)
   })
 
-  test('a second payment for the order, which only the other format has, is kept for a person', async () => {
+  test('a second payment for the order, which only the other format contains, waits for a person', async () => {
     const order = await pendingOrder(office, 45)
     await commit(await preview(statement([{ usd: '45.00', text: order.reference }])))
     const entry = { amount: '45.00', payments: [{ text: order.reference }] }
@@ -265,8 +265,8 @@ describe('CAMT.053', () => {
   })
 })
 
-describe('the two-person rule', () => {
-  test('the two-person rule applies to each line, which is credited after the second approval', async () => {
+describe('two people for large amounts', () => {
+  test('the two-person rule applies to each line; a line above the limit is credited after the second approval', async () => {
     const [small, large] = [await pendingOrder(office, 100), await pendingOrder(office, 3_000)]
     const text = statement([
       { usd: '100.00', text: small.reference },

@@ -36,7 +36,7 @@ describe('within the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(200)
   })
 
-  test('taking more than the balance must be allowed, also concurrently', async () => {
+  test('a debit beyond the balance must be allowed, also among concurrent ones', async () => {
     const accountId = await newAccount('100')
     const back = () => {
       const operation = { kind: 'credit.adjust', accountId, amountNano: -30e9, allowNegative: false } as const
@@ -48,7 +48,7 @@ describe('within the limit', () => {
     expect((await office.administration.request(office.ada, adjustment(accountId, -30))).kind).toBe('done')
   })
 
-  test('the same request key acts once, also ten times at once', async () => {
+  test('the same request key changes credit once, also ten times at once', async () => {
     const accountId = await newAccount()
     const request = adjustment(accountId, 900)
     const outcomes = await Promise.all(
@@ -58,7 +58,7 @@ describe('within the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(900)
   })
 
-  test('a request key with another content is refused', async () => {
+  test('a request key with another amount is refused', async () => {
     const [one, other] = [await newAccount(), await newAccount()]
     const key = crypto.randomUUID()
     await office.administration.request(office.ada, adjustment(one, 100, key))
@@ -67,7 +67,7 @@ describe('within the limit', () => {
     expect(await balanceOf(office, other)).toBe(0)
   })
 
-  test('the same request key of another administrator is another request', async () => {
+  test('the same request key of another administrator is a different request', async () => {
     const accountId = await newAccount()
     const key = crypto.randomUUID()
     await office.administration.request(office.ada, adjustment(accountId, 100, key))
@@ -89,7 +89,7 @@ describe('above the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(1_500)
   })
 
-  test('nobody approves their own request, not even with a changed row', async () => {
+  test('administrators cannot approve their own request, not even with a manipulated row', async () => {
     const accountId = await newAccount()
     const approvalId = await askAbove(accountId)
     expect(await decide(office.ada, approvalId)).toEqual({ kind: 'own_request' })
@@ -110,7 +110,7 @@ describe('above the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(1_500)
   })
 
-  test('concurrent approval, rejection and withdrawal decide once', async () => {
+  test('concurrent approval, rejection and withdrawal decide the request once', async () => {
     const accountId = await newAccount()
     const approvalId = await askAbove(accountId)
     const outcomes = await Promise.all([
@@ -124,14 +124,14 @@ describe('above the limit', () => {
     expect(await balanceOf(office, accountId)).toBe(isExecuted ? 1_500 : 0)
   })
 
-  test('two requests with one key ask once', async () => {
+  test('two concurrent requests with one key make one request', async () => {
     const accountId = await newAccount()
     const request = adjustment(accountId, 2_000)
     const outcomes = await Promise.all([1, 2, 3].map(() => office.administration.request(office.ada, request)))
     expect(new Set(outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1)
   })
 
-  test('only the requester may withdraw, and each end is final', async () => {
+  test('only the requester may withdraw a request, and each decision is final', async () => {
     const approvalId = await askAbove(await newAccount())
     expect(await decide(office.bob, approvalId, 'withdraw')).toEqual({ kind: 'not_own_request' })
     expect(await decide(office.ada, approvalId, 'withdraw')).toEqual({ kind: 'decided', status: 'withdrawn' })
@@ -157,8 +157,8 @@ describe('above the limit', () => {
   })
 })
 
-describe('splitting', () => {
-  test('the sum of a day counts, however it is split', async () => {
+describe('splitting an amount', () => {
+  test('the sum of a day counts, however the amount is split', async () => {
     const accountId = await newAccount()
     const outcomes = []
     for (const usd of [400, 400, 400]) {
@@ -168,7 +168,7 @@ describe('splitting', () => {
     expect(await balanceOf(office, accountId)).toBe(800)
   })
 
-  test('concurrent parts do not exceed the limit', async () => {
+  test('concurrent smaller amounts do not exceed the limit together', async () => {
     const accountId = await newAccount()
     const requests = Array.from({ length: 12 }, () =>
       office.administration.request(office.ada, adjustment(accountId, 300)),
@@ -178,7 +178,7 @@ describe('splitting', () => {
     expect(await balanceOf(office, accountId)).toBe(900)
   })
 
-  test('a debit makes no room for a credit', async () => {
+  test('a debit does not raise the limit for credits', async () => {
     const accountId = await newAccount()
     await office.administration.request(office.ada, adjustment(accountId, 600))
     const back = await office.administration.request(office.ada, adjustment(accountId, -600))
@@ -199,7 +199,7 @@ describe('splitting', () => {
     expect(adjusted.kind).toBe('awaiting_approval')
   })
 
-  test('parts to several accounts count together, also concurrently', async () => {
+  test('amounts for several accounts count together, also concurrently', async () => {
     const accountIds = await Promise.all(Array.from({ length: 5 }, () => newAccount()))
     const requests = accountIds.map((accountId) =>
       office.administration.request(office.ada, adjustment(accountId, 400)),

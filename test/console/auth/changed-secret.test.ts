@@ -71,7 +71,7 @@ test.each([
   expect((await secondStep(auth, ada, { kind: 'backup', code: backup })).body).toEqual({ status: 'signed_in' })
 })
 
-test('data encrypted with the new secret does not need the former one', async () => {
+test('data encrypted with the new secret can be read without the former one', async () => {
   const ada = await withTotp([NEW, FORMER])
   const code = totpCode(ada.secret, 1)
   expect((await secondStep(authBy([NEW]), ada, { kind: 'totp', code })).body).toEqual({ status: 'signed_in' })
@@ -91,7 +91,7 @@ test.each([[[FORMER] as const], [undefined]])(
   },
 )
 
-test('a session of the former secret ends, and signing in works', async () => {
+test('a session signed with a removed secret ends, and signing in works', async () => {
   const former = authBy([FORMER])
   const ada = await signUpSomebody({ ...former, redis, logLines: [], close: async () => undefined })
   const auth = authBy([NEW, FORMER])

@@ -37,8 +37,8 @@ const MEANINGS = [
   ['UNAUTHORIZED', 'invalid_credentials', 'not_signed_in', undefined],
 ] as const
 
-describe('the refusal', () => {
-  test.each(MEANINGS)('the library’s error %s becomes %s, %s', (code, kind, ours, param) => {
+describe('an error of the sign-in library', () => {
+  test.each(MEANINGS)('the library’s error %s becomes our %s, %s', (code, kind, ours, param) => {
     const told = meaningOfFailure(new APIError('BAD_REQUEST', { code, message: `the library's own words` }))
     expect(told).toMatchObject({ name: 'GatewayError', kind })
     const { message, options } = told as { message: string; options: { code?: string; param?: string } }
@@ -46,19 +46,19 @@ describe('the refusal', () => {
     expect(message).not.toContain('library')
   })
 
-  test('an unlisted code of the library stays an error of ours', () => {
+  test('an unlisted error code of the library becomes our internal error', () => {
     const error = new APIError('BAD_REQUEST', { code: 'SOMETHING_NEW', message: 'no' })
     expect(meaningOfFailure(error)).toBe(error)
     expect(meaningOfFailure(new APIError('BAD_REQUEST'))).toBeInstanceOf(APIError)
   })
 
-  test('an error of other code is passed through', () => {
+  test('an error of our own code is passed through', () => {
     const error = Object.assign(new Error('no'), { body: { code: 'INVALID_TOKEN' } })
     expect(meaningOfFailure(error)).toBe(error)
     expect(meaningOfFailure(undefined)).toBeUndefined()
   })
 
-  test('every mapped code still exists in the library', async () => {
+  test('every translated code still exists in the library', async () => {
     const library = await desk.parts.library()
     const known = new Set(Object.keys(library.$ERROR_CODES))
     const unknown: string[] = MEANINGS.map(([code]) => code).filter((code) => !known.has(code))

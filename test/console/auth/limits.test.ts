@@ -32,7 +32,7 @@ function networkOf(address: string): string {
   return signInsFrom(address)[0]?.subject as string
 }
 
-test('an IPv6 network also counts for its /48, with four times the limit; IPv4 does not', () => {
+test('an attempt from an IPv6 network also counts for its /48, with four times the limit; IPv4 has no such sum', () => {
   const limitsOf = (address: string) => signInsFrom(address).map(({ name, subject, max }) => [name, subject, max])
   expect(limitsOf('2001:db8:7:1::5')).toEqual([
     ['address', '2001:db8:7:1', 100],
@@ -42,7 +42,7 @@ test('an IPv6 network also counts for its /48, with four times the limit; IPv4 d
   expect(limitsOf('::ffff:203.0.113.7')).toEqual([['address', '203.0.113.7', 100]])
 })
 
-describe('an address', () => {
+describe('counting by address', () => {
   test('an IPv6 address counts as its /64, however it is written', () => {
     fc.assert(
       fc.property(writings, fc.array(group, { minLength: 4, maxLength: 4 }), ({ groups, one }, rest) => {
@@ -62,7 +62,7 @@ describe('an address', () => {
     expect(networkOf('2001:0DB8:00a0::1')).toBe('2001:db8:a0:0')
   })
 
-  test('an IPv4 address equals its IPv4-in-IPv6 form', () => {
+  test('an IPv4 address counts like its IPv4-in-IPv6 form', () => {
     expect(networkOf('203.0.113.7')).toBe('203.0.113.7')
     expect(networkOf('::ffff:203.0.113.7')).toBe('203.0.113.7')
     expect(networkOf('::FFFF:203.0.113.7')).toBe('203.0.113.7')
@@ -79,7 +79,7 @@ describe('an address', () => {
   })
 })
 
-describe('a person', () => {
+describe('counting by person', () => {
   test('a person is counted in any letter case of their address', () => {
     expect(strangersAt('Ada@Example.test')).toEqual(strangersAt('ada@example.test'))
     expect(strangersMailsTo('Ada@Example.test')).toEqual(strangersMailsTo('ada@example.test'))

@@ -36,7 +36,7 @@ function linksFor(email: string): number {
 }
 
 describe('changing the password', () => {
-  test('a password change names the faulty field: wrong old, weak new, new first', async () => {
+  test('a password change names the faulty field: a weak new one before a wrong old one', async () => {
     const { visitor, viewer } = await signUpSomebody(desk, 'Ada Lovelace')
     const change = (currentPassword: string, newPassword: string) =>
       refusalOf(changePassword(desk.parts, visitor, viewer, { currentPassword, newPassword }))
@@ -79,7 +79,7 @@ describe('a forgotten password', () => {
     expect(linksFor('nobody@example.test')).toBe(0)
   })
 
-  test('reset mails to one person are limited, from however many addresses', async () => {
+  test('reset mails to one person are limited, over all requesting addresses', async () => {
     const { email } = await signUpSomebody(desk)
     const ask = () => refusalOf(forgotPassword(desk.parts, visitorWith(), email))
     const outcomes = await Promise.all(Array.from({ length: 12 }, ask))
@@ -95,7 +95,7 @@ describe('a forgotten password', () => {
     expect(await refusalOf(forgotPassword(desk.parts, visitor, email))).toBe('nothing was refused')
   })
 
-  test('one requesting address gets five reset mails for a person, and others have their own', async () => {
+  test('one requesting address gets five reset mails for a person; other addresses have their own limit', async () => {
     const { email } = await signUpSomebody(desk)
     const stranger = newAddress()
     const ask = (address: string) => refusalOf(forgotPassword(desk.parts, visitorWith([], address), email))
@@ -104,7 +104,7 @@ describe('a forgotten password', () => {
     expect(await ask(newAddress())).toBe('nothing was refused')
   })
 
-  test('without mail a reset is refused before a count or look-up', async () => {
+  test('without mail a reset is refused, without counting or a look-up', async () => {
     const { email } = await signUpSomebody(desk)
     const address = newAddress()
     const noMail = { ...desk.parts, mails: undefined }
@@ -169,7 +169,7 @@ describe('a reset', () => {
   })
 })
 
-describe('a new password voids every other link', () => {
+describe('a new password and other links', () => {
   test('a password set by one reset link voids the other', async () => {
     const { viewer, email } = await signUpSomebody(desk)
     const links = await Promise.all([1, 2, 3].map(() => createToken(desk.parts, 'reset-password', viewer.userId)))

@@ -5,7 +5,7 @@ import { until } from '@test/support/until'
 import { readOrCreateSecret } from '@/console/auth/secret'
 import { connectDatabase, type Database } from '@/db/client'
 
-test('gateways that start together use one secret, and keep it', async () => {
+test('gateways that start together use one generated secret, and keep it', async () => {
   const address = await freshDatabase()
   const gateways = Array.from({ length: 4 }, () => connectDatabase(address, { maxConnections: 2 }))
   const observer = connectDatabase(address)
@@ -26,7 +26,7 @@ test('gateways that start together use one secret, and keep it', async () => {
   await Promise.all([...gateways, observer].map((database) => database.close(0)))
 })
 
-test('another installation has another secret', async () => {
+test('another installation has another generated secret', async () => {
   const databases = [connectDatabase(await freshDatabase()), connectDatabase(await freshDatabase())]
   const [first, second] = await Promise.all(databases.map((database) => readOrCreateSecret(database)))
   expect(first).not.toBe(second)

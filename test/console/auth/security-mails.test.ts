@@ -20,7 +20,7 @@ async function mailsTo(email: string): Promise<string[]> {
   return rows.map(({ kind }) => kind)
 }
 
-test('a sign-in from a new browser is mailed, one from a known browser is not', async () => {
+test('a sign-in from a new browser is mailed, a sign-in from a known browser is not', async () => {
   const { email, visitor } = await signUpSomebody(desk)
   expect(await mailsTo(email)).toEqual([])
   const again = await signIn(desk.parts, visitor, { email, password: PASSWORD })
@@ -34,7 +34,7 @@ test('a sign-in from a new browser is mailed, one from a known browser is not', 
   expect(await mailsTo(email)).toEqual(['new_sign_in'])
 })
 
-test('a new password is mailed, whoever set it', async () => {
+test('a new password is mailed, no matter who set it', async () => {
   const { email, visitor, viewer } = await signUpSomebody(desk)
   const change = (currentPassword: string) =>
     changePassword(desk.parts, visitor, viewer, { currentPassword, newPassword: NEW_PASSWORD })

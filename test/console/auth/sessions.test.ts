@@ -45,7 +45,7 @@ describe('the list', () => {
     expect(listed).toEqual([viewer.sessionId, nearlyOld, nearlyIdle])
   })
 
-  test('the list has a hundred sessions at most', async () => {
+  test('the list shows at most a hundred sessions', async () => {
     const { viewer } = await signUpSomebody(desk)
     await Promise.all(Array.from({ length: 104 }, (_, index) => addSession(viewer, 10 + index)))
     const listed = await listSessions(desk.parts, viewer)

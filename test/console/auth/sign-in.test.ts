@@ -46,7 +46,7 @@ describe('a refusal', () => {
 })
 
 describe('a disabled person', () => {
-  test('a disabled person loses live sessions and cannot sign in; only the right password shows why', async () => {
+  test('a disabled person loses open sessions and cannot sign in; only after the right password the answer says why', async () => {
     const { visitor, viewer, email } = await signUpSomebody(desk)
     const { sql } = desk.parts.database
     await sql`UPDATE users SET disabled_at = now() WHERE id = ${viewer.userId}`
@@ -90,7 +90,7 @@ describe('a success', () => {
     expect(await spray()).toEqual(TOO_MANY)
   })
 
-  test('a successful sign-in does not reset strangers’ guesses, and is not delayed by them again', async () => {
+  test('after a person’s sign-in, strangers’ guesses still count, and do not delay this person', async () => {
     const { email } = await signUpSomebody(desk)
     const { throttle } = desk.parts
     for (let guess = 0; guess < STRANGERS - 1; guess++) await throttle.attempt(strangersAt(email))
@@ -117,7 +117,7 @@ describe('a success', () => {
     expect(await sessionCount(eve.viewer.userId)).toBe(1)
   })
 
-  test('a sign-in ends the browser’s former session, whoever it belonged to', async () => {
+  test('a sign-in ends the browser’s former session, also of another person', async () => {
     const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
     await signIn(desk.parts, ada.visitor, { email: eve.email, password: PASSWORD })
     expect(await sessionCount(ada.viewer.userId)).toBe(0)
@@ -170,7 +170,7 @@ describe('a full hashing queue', () => {
     })
   })
 
-  test('a browser is known for its own people, and gives no more guesses', async () => {
+  test('a browser is known for its own people only, and gets no further guesses', async () => {
     const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
     const guess = (email: string) =>
       refusalOf(signIn(desk.parts, visitorWith(deviceOf(eve.visitor)), { email, password: 'wrong' }))
@@ -186,7 +186,7 @@ function deviceOf({ request }: { request: Request }): string[] {
 }
 
 describe('the second step', () => {
-  test('a second factor is asked for after the password, which alone opens no session and makes no address known', async () => {
+  test('a second factor is requested after the password; the password alone opens no session and reveals no address', async () => {
     const ada = await withTotp()
     const address = newAddress()
     const first = await signIn(desk.parts, visitorWith([], address), { email: ada.email, password: PASSWORD })
@@ -220,7 +220,7 @@ describe('the second step', () => {
   })
 })
 
-test('signing out ends this session only, and works without one', async () => {
+test('signing out ends only this session, and also works without a session', async () => {
   const ada = await signUpSomebody(desk)
   await signIn(desk.parts, visitorWith(), { email: ada.email, password: PASSWORD })
   await signOut(desk.parts, ada.visitor)

@@ -42,7 +42,7 @@ async function waitingPerson(password = PASSWORD): Promise<{ email: string; toke
 }
 
 describe('signing up', () => {
-  test('sign-up stores the address in lower case, and no unknown fields', async () => {
+  test('sign-up stores the address in lower case, and ignores unknown fields', async () => {
     const name = `Ada ${crypto.randomUUID()}`
     const email = `${crypto.randomUUID()}@example.test`
     const more = { role: 'admin', accountId: 'acct_1', emailVerified: true, image: 'https://evil.example/a.png' }
@@ -51,7 +51,7 @@ describe('signing up', () => {
     expect((await userOf(open, email))?.account_id).not.toBe('acct_1')
   })
 
-  test('a weak password is refused before an attempt is counted', async () => {
+  test('a weak password is refused without counting an attempt', async () => {
     const address = newAddress()
     const weak = { name: 'Ada', email: 'ada@example.test', password: 'password123' }
     const refused = await Promise.all(
@@ -80,7 +80,7 @@ describe('signing up', () => {
     expect(await refusalOf(resendVerification(desk.parts, visitorWith(), email))).toEqual(TOO_MANY)
   })
 
-  test('one requesting address sends a limited number of mails, to anybody', async () => {
+  test('one requesting address sends a limited number of mails, to all recipients together', async () => {
     const address = newAddress()
     const signUpOne = () => {
       const email = `${crypto.randomUUID()}@example.test`
@@ -109,7 +109,7 @@ describe('proving an address', () => {
     expect(await refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: PASSWORD }))).toEqual(INVALID_LINK)
   })
 
-  test('guessing a password by confirmation links is limited, from any number of addresses', async () => {
+  test('guessing a password by confirmation links is limited, over all requesting addresses', async () => {
     const { token } = await waitingPerson()
     const guess = () => refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: 'wrong' }))
     expect(await Promise.all(Array.from({ length: 10 }, guess))).toEqual(Array(10).fill(WRONG_PASSWORD))
@@ -128,7 +128,7 @@ describe('proving an address', () => {
     }
   })
 
-  test('a confirmed address gets the account that an operator made for it, with its credit', async () => {
+  test('a confirmed address gets the account that an operator created for it, with its credit', async () => {
     const { email, token } = await waitingPerson()
     const { sql } = desk.parts.database
     const reserved = `acct_${crypto.randomUUID()}`
@@ -151,8 +151,8 @@ describe('proving an address', () => {
   })
 })
 
-describe('asking for the mail again', () => {
-  test('the confirmation mail is only sent again to people who wait for it, in the same time', async () => {
+describe('requesting the confirmation mail again', () => {
+  test('the confirmation mail is only resent to people who wait for it; the answer takes the same time for all', async () => {
     const waiting = await waitingPerson()
     const done = await waitingPerson()
     await verifyEmail(desk.parts, visitorWith(), { token: done.token, password: PASSWORD })
@@ -166,7 +166,7 @@ describe('asking for the mail again', () => {
   })
 })
 
-test('without confirmation an operator’s account is not given to a sign-up', async () => {
+test('without confirmation of the address, a sign-up does not get an operator’s account', async () => {
   const { sql } = open.parts.database
   const email = `${crypto.randomUUID()}@example.test`
   await sql`INSERT INTO accounts (id, name, email) VALUES (${`acct_${crypto.randomUUID()}`}, 'Reserved', ${email})`

@@ -54,7 +54,7 @@ describe('a limit', () => {
     expect(await redis.ttl(key)).toBeWithin(30, 41)
   })
 
-  test('a limit starts anew after its time', async () => {
+  test('a limit starts again after its time', async () => {
     const one = limit(1)
     const key = await keyOf(one)
     expect(await refusalOf(throttle.attempt(one))).toEqual(TOO_MANY)
@@ -104,7 +104,7 @@ describe('a limit', () => {
 })
 
 describe('the store', () => {
-  test('the store has no address and no name of a person', async () => {
+  test('the store contains no address and no person’s name', async () => {
     const key = await keyOf(limit(1, { subject: '203.0.113.7 ada@example.test' }))
     expect(key).toMatch(/^sign-in:test:[\w-]{43}$/)
   })
@@ -129,7 +129,7 @@ describe('remembered values', () => {
     expect(await redis.ttl(key)).toBeWithin(45, 51)
   })
 
-  test('a remembered value is taken once by concurrent readers, and again after its time', async () => {
+  test('a remembered value is read once by concurrent readers, and can be written again later', async () => {
     const subject = crypto.randomUUID()
     const takers = await Promise.all(Array.from({ length: 10 }, () => throttle.takeOnce('code', subject, 1)))
     expect(takers.filter((taken) => taken)).toHaveLength(1)
@@ -137,8 +137,8 @@ describe('remembered values', () => {
   })
 })
 
-describe('a store that is away', () => {
-  test('without the store no guess and no code is accepted, at once', async () => {
+describe('an unreachable store', () => {
+  test('without the store every guess and code is refused at once', async () => {
     const server = await startRedis()
     const client = connectRedis(server.url, { logger, commandTimeoutMs: 500 })
     await waitForRedis(client, PATIENCE_MS)

@@ -22,7 +22,7 @@ async function newestRow(): Promise<Row> {
   return row
 }
 
-test('a token stands for its person until it is used', async () => {
+test('a token identifies its person until it is used', async () => {
   const token = await createToken(desk.parts, 'reset-password', 'user_1')
   expect(token).toMatch(/^[0-9A-Za-z]{32}$/)
   expect(await readToken(desk.parts, 'reset-password', token)).toBe('user_1')
@@ -38,7 +38,7 @@ test('S20: a token is used once by concurrent attempts', async () => {
   expect(spent.filter((isSpent) => isSpent)).toHaveLength(1)
 })
 
-test('a token of one purpose does not work for another', async () => {
+test('a token for one purpose is refused for another', async () => {
   const token = await createToken(desk.parts, 'reset-password', 'user_3')
   expect(await readToken(desk.parts, 'verify-email', token)).toBeUndefined()
   expect(await spendToken(desk.parts, 'verify-email', token)).toBe(false)

@@ -71,7 +71,7 @@ describe('a session', () => {
     expect(await lastUse(viewer.sessionId)).toBeLessThan(30)
   })
 
-  test('an idle session has expired for good', async () => {
+  test('an expired idle session stays expired', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     await setLastUse(viewer.sessionId, SESSION_IDLE_SECONDS - 30)
     expect(await desk.identifyViewer(visitor.request)).toEqual(viewer)
@@ -82,7 +82,7 @@ describe('a session', () => {
 })
 
 describe('a viewer', () => {
-  test('a person without an account is no viewer, although the session lasts', async () => {
+  test('a person without an account cannot view pages, although the session lasts', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     const { sql } = desk.parts.database
     await sql`UPDATE users SET account_id = NULL WHERE id = ${viewer.userId}`

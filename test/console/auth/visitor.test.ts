@@ -6,8 +6,8 @@ function visitor(headers: Record<string, string>) {
   return { request: new Request('http://gateway.test/', { headers }), address: '203.0.113.7' }
 }
 
-describe('the headers that the library sees', () => {
-  test('the library sees these three headers only', () => {
+describe('headers passed to the sign-in library', () => {
+  test('the library gets only these three headers', () => {
     const seen = headersOf(
       visitor({
         cookie: 'a=1',
@@ -25,11 +25,11 @@ describe('the headers that the library sees', () => {
     ])
   })
 
-  test('the library gets the client address we determined, not the header’s', () => {
+  test('the library gets the client address that the gateway determined, not the header’s', () => {
     expect(headersOf(visitor({ [ADDRESS_HEADER]: '198.51.100.1' })).get(ADDRESS_HEADER)).toBe('203.0.113.7')
   })
 
-  test('the browser name is cut to its maximum', () => {
+  test('a long browser name is cut to the maximum', () => {
     expect(headersOf(visitor({ 'user-agent': 'x'.repeat(5_000) })).get('user-agent')).toHaveLength(300)
     expect(headersOf(visitor({})).get('user-agent')).toBe('')
   })

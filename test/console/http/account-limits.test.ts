@@ -66,7 +66,7 @@ describe('a member', () => {
     })
   })
 
-  test('S29: more keys give no higher limit, and the refusal says it is the account’s', async () => {
+  test('S29: more keys do not raise the limit, and the refusal says that the account’s limit applies', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => createKey()))
     const answers = await Promise.all(keys.map(({ key }) => call(key)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)

@@ -85,7 +85,7 @@ test('the statement has every movement, and its last balance is the ledger’s',
   expect(items.filter(({ orderReference }) => orderReference !== null).length).toBe(6)
 })
 
-test('a page starts at the end of the one before', async () => {
+test('each page of the statement starts at the end of the one before', async () => {
   const whole = await statement()
   const items: Movement[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -97,13 +97,13 @@ test('a page starts at the end of the one before', async () => {
   expect(items).toEqual(whole.items)
 })
 
-test('a period without movements is empty, and invalid ones are refused', async () => {
+test('a period without movements is empty, and an invalid period is refused', async () => {
   expect(await statement('?from=2024-01-01&to=2024-12-31')).toMatchObject({ opening: '0', closing: '0', items: [] })
   for (const query of ['?from=2026-02-30', '?from=2026-02-02&to=2026-02-01', '?cursor=bogus', '?from=yesterday'])
     expect((await customer.person.json('GET', `/dashboard/api/a/:accountId/statement${query}`)).status).toBe(400)
 })
 
-test('the file has the same movements between the two balances', async () => {
+test('the downloaded statement has the same movements between the two balances', async () => {
   const { closing, items } = await statement()
   const response = await customer.person.fetch(`/dashboard/api/a/:accountId/statement/csv?${PERIOD}`)
   expect(response.headers.get('content-disposition')).toMatch(
@@ -120,7 +120,7 @@ test('the file has the same movements between the two balances', async () => {
   expect([rows[1]?.[4], rows.at(-1)?.[4]]).toEqual(['0', closing])
 })
 
-test('an administrator also sees the references', async () => {
+test('administrators also see the references of the movements', async () => {
   const path = `/dashboard/api/admin/accounts/${customer.accountId}/statement`
   const seen = (await office.first.json('GET', `${path}?${PERIOD}`)).body as Statement
   const own = await statement()

@@ -123,7 +123,7 @@ describe('accounts', () => {
     expect((await office.first.json('GET', `${ADMIN}/accounts/acct_none`)).status).toBe(404)
   })
 
-  test('adjustments within the limit act at once, above it after a second approval', async () => {
+  test('adjustments within the limit take effect at once, larger ones after a second approval', async () => {
     const { accountId } = await office.gateway.customer('0')
     const path = `/accounts/${accountId}/adjustments`
     const body = { amount: '250.5', allowNegative: false, ...REASON }
@@ -222,7 +222,7 @@ describe('orders', () => {
     expect((await post(office.first, `/payments/${payment?.paymentId}/dismiss`, REASON)).status).toBe(409)
   })
 
-  test('the filter for claimed orders works', async () => {
+  test('the filter for orders marked as paid works', async () => {
     expect((await office.first.json('GET', `${ADMIN}/orders?isClaimed=true`)).body).toMatchObject({ items: [] })
     const open = await office.first.json('GET', `${ADMIN}/orders?isClaimed=false&state=pending&limit=1`)
     expect((open.body as { items: unknown[] }).items.length).toBeLessThanOrEqual(1)

@@ -59,7 +59,7 @@ async function colleague(role: string): Promise<Person> {
 }
 
 describe('an auto top-up', () => {
-  test('is empty at first, gets a card by a page of Stripe, is turned on and off, and is audited', async () => {
+  test('an auto top-up is empty at first, gets a card on a page of Stripe, is turned on and off, and is audited', async () => {
     expect(await show()).toEqual({
       ...{ isOn: false, stopped: null, card: null, amounts: null, orders: [] },
       limits: {
@@ -94,7 +94,7 @@ describe('an auto top-up', () => {
     ])
   })
 
-  test('is changed by owners and billing members, and read by those who read orders', async () => {
+  test('owners and billing members change an auto top-up, and everybody who sees orders can read it', async () => {
     await saveCard()
     const calls = [
       ['GET', PATH, undefined],
@@ -119,7 +119,7 @@ describe('an auto top-up', () => {
     expect((await stranger.json('GET', path(PATH))).status).toBe(404)
   })
 
-  test('a member who lost the role changes nothing any more, and the auto top-up stays as it is', async () => {
+  test('a member who lost the role cannot change an auto top-up, which stays on', async () => {
     await saveCard()
     const billing = await colleague('billing')
     const path = PATH.replace(':accountId', person.viewer.accountId)
@@ -130,7 +130,7 @@ describe('an auto top-up', () => {
     expect(await show()).toMatchObject({ isOn: true })
   })
 
-  test('turning it on needs a recent proof', async () => {
+  test('turning on an auto top-up needs a recent proof', async () => {
     await saveCard()
     const { userId } = person.viewer
     await gateway.gateway.database
@@ -140,7 +140,7 @@ describe('an auto top-up', () => {
     expect((await person.json('POST', `${PATH}/off`, {})).status).toBe(200)
   })
 
-  test('wrong amounts are refused by field, and Stripe’s absence is said', async () => {
+  test('wrong amounts of an auto top-up are refused with their field, and an unreachable Stripe is reported', async () => {
     await saveCard()
     for (const [change, field] of [
       [{ belowUsd: '0.5' }, 'belowUsd'],
@@ -158,7 +158,7 @@ describe('an auto top-up', () => {
     expect((await person.json('DELETE', `${PATH}/card`)).status).toBe(502)
   })
 
-  test('is read by a management key with billing:read, and by no other', async () => {
+  test('a management key needs billing:read to read an auto top-up', async () => {
     await saveCard()
     const { key } = await makeManagementKey(person, ['billing:read'])
     const { status, body } = await send(gateway, key, 'GET', '/v1/auto-top-up')
@@ -167,7 +167,7 @@ describe('an auto top-up', () => {
     expect((await send(gateway, other.key, 'GET', '/v1/auto-top-up')).status).toBe(403)
   })
 
-  test('requests on two gateways that cross the threshold are one charge in 500 parallel looks, visible wherever orders are', async () => {
+  test('when requests on two gateways cross the threshold, 500 parallel checks make one charge, which all lists of orders show', async () => {
     stripe.taxPercent = 19
     const { accountId } = person.viewer
     await addCredit(gateway, accountId, '10')
@@ -216,7 +216,7 @@ describe('an auto top-up', () => {
   })
 })
 
-test('without a provider that saves cards nothing can be set up', async () => {
+test('if the provider saves no cards, an auto top-up cannot be set up', async () => {
   const other = await startGateway({ respond: () => new Response(null, { status: 500 }) })
   try {
     const who = await signUpPerson(other)

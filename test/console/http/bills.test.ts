@@ -83,7 +83,7 @@ test('margins are listed by model and day, unknown costs separately', async () =
   }
 })
 
-describe('after some requests', () => {
+describe('margins after some requests', () => {
   beforeAll(async () => {
     ;[requestId, flaggedId] = await askForAll(gateway, ada)
   })
@@ -122,7 +122,7 @@ describe('after some requests', () => {
     expect(seen).toEqual([second, flaggedId])
   })
 
-  test('customers see no provider cost, of models or requests', async () => {
+  test('customers see no provider cost, neither of models nor of requests', async () => {
     const own = { authorization: `Bearer ${ada.key}` }
     const open = ['/v1/models', '/v1/models/svc/alpha', '/v1beta/models', '/v1/usage']
     const texts = await Promise.all(

@@ -31,7 +31,7 @@ function admin(...args: string[]) {
 
 const command = (...args: string[]) => admin('books', ...args)
 
-test('without any account the books are zero, and their days are those of this month', async () => {
+test('without accounts the books are zero, for the days of this month', async () => {
   const today = new Date().toISOString().slice(0, 10)
   const books = await read()
   expect(books).toMatchObject({ by: 'day', from: `${today.slice(0, 7)}-01`, to: today, models: [] })
@@ -93,7 +93,7 @@ test('page, file and command agree with each other and with the balances in Redi
   expect((await command('--by', 'month')).json).toEqual(byMonth)
 })
 
-test('a period of the past ends before what came later', async () => {
+test('a past period ends before later movements', async () => {
   const books = await read('?from=2024-01-31&to=2024-02-02')
   expect(books.periods.map(({ period }) => period)).toEqual(['2024-01-31', '2024-02-01', '2024-02-02'])
   expect(books.total).toMatchObject({ opening: '0', closing: '0' })
@@ -103,7 +103,7 @@ test('a period of the past ends before what came later', async () => {
   expect(months.periods.map(({ period }) => period)).toEqual(['2024-01', '2024-02'])
 })
 
-test('invalid periods are refused with the name of what is wrong', async () => {
+test('an invalid period is refused with the faulty field', async () => {
   const refused: [string, string][] = [
     ['from=2026-02-30', 'from: must be a day such as 2026-03-01'],
     ['to=soon', 'to: must be a day such as 2026-03-01'],
@@ -122,7 +122,7 @@ test('invalid periods are refused with the name of what is wrong', async () => {
   expect((await command('--from', '2026-02-30')).stderr).toContain('--from must be a day such as 2026-03-01')
 })
 
-test('the commands of the page for owners do what it says', async () => {
+test('the commands on the page for owners have the described effect', async () => {
   const page = await Bun.file('docs/operations/selling-credit.md').text()
   const lines = [...page.matchAll(/^bun run admin (.+)$/gm)].map(([, line = '']) => line)
   expect(lines).toHaveLength(3)

@@ -68,7 +68,7 @@ describe('live events', () => {
     await until(() => watched() === 0, 'the watcher to end')
   })
 
-  test('a late subscriber gets the charges that a loading list may lack', async () => {
+  test('a late subscriber gets charges that a list loaded before may lack', async () => {
     const customer = await signUpCustomer(gateway, '1')
     await ask(gateway, customer.key)
     await flushed(gateway, customer.accountId)
@@ -116,7 +116,7 @@ describe('live events', () => {
 })
 
 describe('the route', () => {
-  test('the stream and its watcher end with the session, also with another session', async () => {
+  test('the event stream and its watcher end with the session, even if another session exists', async () => {
     const customer = await signUpCustomer(gateway, '1')
     const { dashboard } = gateway.gateway.deps
     const { accountId, ...person } = customer.person.viewer
@@ -164,7 +164,7 @@ describe('an event stream', () => {
     expect(isStopped).toBe(true)
   })
 
-  test('an event stream stays while the session cannot be looked up, and ends with its request or age', async () => {
+  test('an event stream continues while the session cannot be looked up, and ends with its request or maximum age', async () => {
     const stopped: string[] = []
     const open = (name: string, changes: { maxAgeMs?: number; signal: AbortSignal }) =>
       eventStream({

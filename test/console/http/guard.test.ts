@@ -35,7 +35,7 @@ async function statusOfAnnounced(route: Route, headers: Record<string, string>):
 const host = () => new URL(gateway.url).host
 
 describe('large bodies', () => {
-  test('a body of 17 MB from another site is not read, at any route', async () => {
+  test('a body of 17 MB from another site is not read by any route', async () => {
     expect(routes.length).toBeGreaterThan(30)
     for (const route of routes) {
       const status = await statusOfAnnounced(route, {
@@ -63,7 +63,7 @@ describe('large bodies', () => {
   })
 })
 
-test('large bodies of a route are read up to its own limit: a statement, a key with many models', async () => {
+test('a route reads large bodies up to its own limit: a statement, a key with many models', async () => {
   const statement = { text: 'x'.repeat(1_999_999), dateOrder: 'detect' }
   const preview = await admin.json('POST', '/dashboard/api/admin/statements/preview', statement)
   expect(preview.status).toBe(400)
@@ -79,14 +79,14 @@ test('large bodies of a route are read up to its own limit: a statement, a key w
   expect(form.status).toBe(413)
 })
 
-test('an error has the pages’ shape, whatever the request accepts', async () => {
+test('an error has the form that the pages expect, whatever the request accepts', async () => {
   const headers = { 'anthropic-version': '2023-06-01', 'x-goog-api-key': 'key' }
   const response = await fetch(`${gateway.url}/dashboard/api/a/:accountId/keys`, { headers })
   expect(response.status).toBe(401)
   expect(await response.json()).toEqual({ error: expect.objectContaining({ code: 'not_signed_in', param: null }) })
 })
 
-test('field names that break objects are refused by name', async () => {
+test('names such as __proto__ are refused, with the name in the error', async () => {
   const body = JSON.stringify({ email: { toString: {} } })
   const response = await fetch(`${gateway.url}/dashboard/api/session/password/forgot`, {
     method: 'POST',

@@ -101,14 +101,14 @@ async function callSubject(person: Person, route: Route): Promise<number> {
 }
 
 describe('the table of routes', () => {
-  test('S21: every route is classified, and no other', () => {
+  test('S21: each route is classified, and the table has no other route', () => {
     const routes = dashboardRoutesOf(gateway)
     expect(routes.filter((route) => classificationOf(route) === undefined).map(nameOf)).toEqual([])
     const known = new Set(routes.map(nameOf))
     expect(Object.keys(CLASSIFICATIONS).filter((name) => !known.has(name))).toEqual([])
   })
 
-  test('every path with a parameter has a subject', () => {
+  test('every path with a parameter has a test value', () => {
     const withParameter = dashboardRoutesOf(gateway).filter(({ path }) =>
       path.replace('/a/:accountId', '').includes(':'),
     )
@@ -195,7 +195,7 @@ describe("as another account's person", () => {
     for (const id of [...Object.values(ids), customer.person.email]) expect(text).toContain(id)
   })
 
-  test('the first account’s people can still use all of it', async () => {
+  test('after all attempts, the first account’s people can still use it', async () => {
     for (const route of routesOf('subject')) {
       if (NOTHING_TO_SHOW.has(nameOf(route))) continue
       const status = await callSubject(victim.customer.person, route)

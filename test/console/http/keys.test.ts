@@ -77,7 +77,7 @@ describe('creating', () => {
     expect(gateway.logLines.join()).not.toContain(key.slice(8, -4))
   })
 
-  test('a new key takes every limit, and returns it', async () => {
+  test('a new key accepts every limit, and the answer has them', async () => {
     const limits = {
       ...{ requestsPerMinute: 5, tokensPerMinute: 10_000, concurrency: 2, monthlyBudgetUsd: '0.001' },
       ...{ expiresAt: '2999-01-01T00:00:00.000Z', allowedModels: ['svc/alpha'] },
@@ -122,7 +122,7 @@ describe('creating', () => {
     expect((await list()).length).toBe(before)
   })
 
-  test(`stops at ${MAX_KEYS_PER_ACCOUNT} keys`, async () => {
+  test(`creating keys stops at ${MAX_KEYS_PER_ACCOUNT}`, async () => {
     const collector = await signUpPerson(gateway)
     const { accountId } = collector.viewer
     const { sql } = gateway.gateway.database
@@ -137,7 +137,7 @@ describe('creating', () => {
 })
 
 describe('changing', () => {
-  test('a change keeps fields that it does not name, and applies from the next request everywhere', async () => {
+  test('a change keeps omitted fields, and applies on every gateway from the next request', async () => {
     const { key, item } = await create({ requestsPerMinute: 50 })
     for (const at of [gateway, twin]) expect(await call(key, at)).toBe(200)
     const changed = await person.json('PATCH', `${PATH}/${item.id}`, { name: 'Renamed', monthlyBudgetUsd: '0' })
@@ -150,7 +150,7 @@ describe('changing', () => {
     for (const at of [twin, gateway]) expect(await call(key, at)).toBe(200)
   })
 
-  test('a change of the allowed models applies in the same way', async () => {
+  test('a change of the allowed models applies on every gateway from the next request', async () => {
     const { key, item } = await create()
     const change = (allowedModels: string[] | null) => person.json('PATCH', `${PATH}/${item.id}`, { allowedModels })
     for (const at of [gateway, twin]) expect(await call(key, at, 'auto-smart')).toBe(200)
@@ -171,7 +171,7 @@ describe('changing', () => {
 })
 
 describe('switching off and on, and deleting', () => {
-  test('deactivation, activation and deletion apply from the next request everywhere', async () => {
+  test('deactivation, activation and deletion apply on every gateway from the next request', async () => {
     const { key, item } = await create()
     for (const at of [gateway, twin]) expect(await call(key, at)).toBe(200)
     expect(await person.json('POST', `${PATH}/${item.id}/deactivate`, {})).toMatchObject({
@@ -201,7 +201,7 @@ describe('switching off and on, and deleting', () => {
     ])
   })
 
-  test('a key past its date is listed as expired', async () => {
+  test('a key after its end date is listed as expired', async () => {
     const { item } = await create()
     await gateway.apiKeys.change(item.id, { expiresAtMs: Date.now() - 1_000 })
     expect((await list()).find(({ id }) => id === item.id)?.status).toBe('expired')
@@ -209,7 +209,7 @@ describe('switching off and on, and deleting', () => {
 })
 
 describe('a key’s page', () => {
-  test('a key’s page has current figures of the ledger, and the days in the history', async () => {
+  test('a key’s page has the ledger’s current figures, and usage by day from Postgres', async () => {
     const beganMs = Date.now()
     const { key, item } = await create({ monthlyBudgetUsd: '1.2' })
     for (let round = 0; round < 3; round++) expect(await call(key)).toBe(200)

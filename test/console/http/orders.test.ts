@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 describe('the options', () => {
-  test('name limits and methods, and mark what nobody has configured', async () => {
+  test('order options name limits and methods, and mark the example bank account if none is configured', async () => {
     const { status, body } = await person.json('GET', '/dashboard/api/a/:accountId/orders/options')
     expect(status).toBe(200)
     expect(body).toMatchObject({
@@ -28,7 +28,7 @@ describe('the options', () => {
     })
   })
 
-  test('the options are the configured account, and nothing in production without one', async () => {
+  test('order options show the configured bank account, and offer no transfer in production without one', async () => {
     const environment = {
       NODE_ENV: 'production',
       AUTH_SECRET: 'x'.repeat(32),
@@ -62,7 +62,7 @@ describe('the options', () => {
 })
 
 describe('an order', () => {
-  test('an order is created, read, claimed, paid and ends with a receipt', async () => {
+  test('an order is created, read, marked as paid, credited, and gets a receipt', async () => {
     const order = await create({ amountUsd: '12.5', method: 'bank_transfer' })
     expect(order).toMatchObject({ amountUsd: '12.5', state: 'pending', paidUsd: '0', method: 'bank_transfer' })
     const pending = await detail(order.orderId)
@@ -112,7 +112,7 @@ describe('an order', () => {
     expect(cancelled).toMatchObject({ status: 409, body: { error: { code: 'order_not_pending' } } })
   })
 
-  test('an order by deposit has a page', async () => {
+  test('an order by deposit has a payment page', async () => {
     const order = await create({ amountUsd: '20', method: 'deposit' })
     expect(order.paymentUrl).toStartWith('/sandbox/deposits/')
     const page = await (await person.fetch(order.paymentUrl ?? '')).text()
@@ -135,7 +135,7 @@ describe('an order', () => {
     expect(answer).toMatchObject({ status: 400, body: { error: { param } } })
   })
 
-  test('beyond five open ones is refused', async () => {
+  test('a sixth open order is refused', async () => {
     const busy = await signUpPerson(gateway)
     const answers = []
     for (let index = 0; index < 6; index++) {
@@ -148,7 +148,7 @@ describe('an order', () => {
   })
 })
 
-describe('tenants', () => {
+describe('orders of other accounts', () => {
   test("see and change only their own orders; another's does not exist", async () => {
     const { orderId } = await create({ amountUsd: '10', method: 'bank_transfer' })
     const path = `/dashboard/api/a/:accountId/orders/${orderId}`
@@ -164,7 +164,7 @@ describe('tenants', () => {
     expect((await detail(orderId)).state).toBe('pending')
   })
 
-  test('tenants have to be signed in, and to come from the dashboard', async () => {
+  test('orders need a session and the dashboard’s origin', async () => {
     for (const path of ['', '/options', '/order_x']) {
       expect((await fetch(`${gateway.url}/dashboard/api/a/:accountId/orders${path}`)).status).toBe(401)
     }

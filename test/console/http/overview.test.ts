@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 describe('the overview', () => {
-  test('the overview of a new account has the first steps', async () => {
+  test('a new account’s overview lists the first steps', async () => {
     const person = await signUpPerson(gateway)
     const { accountId } = person.viewer
     const overview = async () => (await person.json('GET', '/dashboard/api/a/:accountId/overview')).body
@@ -36,7 +36,7 @@ describe('the overview', () => {
     expect(await overview()).toMatchObject({ started: { hasKey: true, hasCredit: true, hasRequest: true } })
   })
 
-  test('the overview adds up to the ledger’s spending', async () => {
+  test('the sums of the overview equal the ledger’s spending', async () => {
     const person = await signUpPerson(gateway)
     const { accountId } = person.viewer
     await addCredit(gateway, accountId, '0.006')
@@ -65,7 +65,7 @@ describe('the overview', () => {
   })
 })
 
-describe('hintOf', () => {
+describe('hintOf, the text on the remaining credit', () => {
   const nowMs = Date.UTC(2026, 10, 21, 12)
   const weekAgo = Date.UTC(2026, 10, 15)
   const usd = (text: string) => nano(parseUsd(text) ?? 0)

@@ -19,7 +19,7 @@ function walk(rowsAt: (page: number) => readonly Place[], limit: number): string
   return seen
 }
 
-test('pages of any size show a list once in one order, for any order of rows', () => {
+test('pages of any size together show each row once, in one order', () => {
   fc.assert(
     fc.property(places, fc.integer({ min: 1, max: 10 }), fc.func(fc.integer()), (rows, limit, shuffled) => {
       const whole = walk(() => rows, 100)
@@ -29,7 +29,7 @@ test('pages of any size show a list once in one order, for any order of rows', (
   )
 })
 
-test('rows that stay are shown once while others come and go', () => {
+test('rows that exist all the time are shown once while others come and go', () => {
   fc.assert(
     fc.property(places, places, fc.integer({ min: 1, max: 5 }), (rows, others, limit) => {
       const passing = others.filter(([, , id]) => !rows.some((row) => row[2] === id))

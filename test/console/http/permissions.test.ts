@@ -105,7 +105,7 @@ describe('every route of an account', () => {
     expect(others.filter(({ may }) => may !== undefined).map(nameOf)).toEqual([])
   })
 
-  test.each(ACCOUNT_ROLES)('%s may do what the table says, and gets a 403 otherwise', async (role) => {
+  test.each(ACCOUNT_ROLES)('%s may do what the table allows, and otherwise gets a 403', async (role) => {
     expect(await wrongAnswersTo(role)).toEqual([])
   })
 
@@ -116,7 +116,7 @@ describe('every route of an account', () => {
     expect(wrong).toEqual([])
   })
 
-  test('no route of an account exists for people outside it', async () => {
+  test('for people outside an account, each of its routes is a 404', async () => {
     const wrong: unknown[] = []
     for (const route of routes) {
       const { status, isForeign } = await call(stranger, route)
@@ -137,7 +137,7 @@ describe('every route of an account', () => {
   })
 })
 
-test.each(['%00', 'a%2Fb', '..%2f', 'acct_1%27', 'x'.repeat(300)])('no account is called %s', async (name) => {
+test.each(['%00', 'a%2Fb', '..%2f', 'acct_1%27', 'x'.repeat(300)])('no account can have the id %s', async (name) => {
   const { status } = await people.owner.json('GET', `/dashboard/api/a/${name}/keys`)
   expect([400, 404]).toContain(status)
 })
@@ -195,7 +195,7 @@ describe('a developer', () => {
     expect(entry?.actor_id).toBe(people.admin.viewer.userId)
   })
 
-  test('a developer’s key may do no more than one without rules', async () => {
+  test('a developer’s key may not do more than a key without rules', async () => {
     const { body } = await people.developer.json('GET', at('keys'))
     const requestsPerMinute = (body as { defaults: { requestsPerMinute: number } }).defaults.requestsPerMinute + 1
     await gateway.gateway.database
@@ -260,7 +260,7 @@ describe('a developer', () => {
     expect([await seen(), await pages()]).toEqual([Array(6).fill(false), [404, 404]])
   })
 
-  test('a developer cannot change that setting, and each change is audited', async () => {
+  test('a developer cannot change who sees usage, and each change is audited', async () => {
     const changes = async () =>
       await gateway.gateway.database.sql`SELECT actor_id, details FROM audit_entries
       WHERE action = 'account.member_policy' AND account_id = ${accountId} ORDER BY seq`
@@ -277,7 +277,7 @@ describe('a developer', () => {
   })
 })
 
-test('the billing role changes budgets of keys, and nothing else of them', async () => {
+test('the billing role changes budgets of keys, but no other field', async () => {
   const { body } = await people.admin.json('POST', `/dashboard/api/a/${accountId}/keys`, { name: 'robot' })
   const path = `/dashboard/api/a/${accountId}/keys/${(body as { item: { id: string } }).item.id}`
   expect((await people.billing.json('PATCH', path, { monthlyBudgetUsd: '100' })).status).toBe(200)

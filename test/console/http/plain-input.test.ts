@@ -67,7 +67,7 @@ async function expectPlainAnswer(response: Response): Promise<void> {
   expect(gateway.logLines.filter((line) => line.includes('unexpected_error'))).toEqual([])
 }
 
-describe('an odd e-mail address', () => {
+describe('an unusual e-mail address', () => {
   test.each(ODD_ADDRESSES)('the address %j signs up, or is refused as invalid', async (email) => {
     await expectPlainAnswer(await post(gateway, '/sign-up', { email, password: 'a horse on a battery', name: 'Odd' }))
     await expectPlainAnswer(await post(gateway, '/sign-in', { email, password: 'a horse on a battery' }))
@@ -76,7 +76,7 @@ describe('an odd e-mail address', () => {
   })
 })
 
-describe('an odd text', () => {
+describe('an unusual text', () => {
   test.each(ODD_TEXTS)('%j as a name of a person or a key is stored or refused', async (name) => {
     const email = `${crypto.randomUUID()}@example.test`
     await expectPlainAnswer(await post(gateway, '/sign-up', { email, password: 'a horse on a battery', name }))
@@ -103,14 +103,14 @@ describe('an odd text', () => {
     expect(gateway.logLines.filter((line) => line.includes('unexpected_error'))).toEqual([])
   })
 
-  test('NUL anywhere in a body is refused with its field', async () => {
+  test('a NUL anywhere in a body is refused with its field', async () => {
     const { status, body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: `a${NUL}b` })
     expect(status).toBe(400)
     expect(JSON.stringify(body)).toContain('NUL')
   })
 })
 
-test('a backup code used twice at once opens one session', async () => {
+test('a backup code used twice at the same time opens one session', async () => {
   const somebody = await signUpPerson(gateway)
   const { password, email } = somebody
   const setup = (await somebody.json('POST', `${SESSION}/totp/enable`, { password })).body as {

@@ -55,7 +55,7 @@ async function signUp(): Promise<void> {
 const test = testPreparedBy(signUp)
 
 describe('an answer', () => {
-  test('a playground answer is repeated for its idempotency key, with its record, and charged once', async () => {
+  test('a playground answer is repeated for the same idempotency key, with its record, and charged once', async () => {
     const headers = { 'content-type': 'application/json', 'Idempotency-Key': 'play-1' }
     const first = await (await ask({}, { headers })).text()
     const again = await ask({}, { headers })
@@ -130,8 +130,8 @@ describe('an answer', () => {
   })
 })
 
-describe('the account pays', () => {
-  test('the account pays through a built-in key that shows its use', async () => {
+describe('paying for the playground', () => {
+  test('the account pays through a built-in key, whose page shows the usage', async () => {
     await (await ask()).text()
     await (await twinAsk()).text()
     const key = await until(async () => {
@@ -187,7 +187,7 @@ describe('permissions', () => {
     expect(await refusal(await ask({}, { headers }))).toMatchObject({ status: 403, code: 'cross_origin' })
   })
 
-  test('an invalid playground request gets its fault', async () => {
+  test('an invalid playground request gets an error', async () => {
     expect(await refusal(await ask({ messages: [] }))).toMatchObject({ status: 400, param: 'messages' })
     expect(await refusal(await ask({ model: 'svc/none' }))).toMatchObject({ status: 404, code: 'model_not_found' })
     const headers = { 'content-type': 'text/plain' }

@@ -41,7 +41,7 @@ describe.each(MADE)('%s', (_, path, body, list) => {
     await owner.json('POST', `${OWN}/organisation`, { name: 'Engines Ltd', country: 'GB' })
   })
 
-  test('a change sent again after a lost answer is made once, and answered again', async () => {
+  test('a change that is sent again after a lost answer is made once, and gets the same answer', async () => {
     const before = await countOf(owner, list)
     const first = await press(owner, path, body, 'press-1')
     expect(first).toMatchObject({ status: 200, replayed: null })
@@ -50,7 +50,7 @@ describe.each(MADE)('%s', (_, path, body, list) => {
     expect(await countOf(owner, list)).toBe(before + 1)
   })
 
-  test('a change sent a hundred times at once is made once', async () => {
+  test('a change that is sent a hundred times at once is made once', async () => {
     const before = await countOf(owner, list)
     const answers = await Promise.all(Array.from({ length: 100 }, () => press(owner, path, body, 'press-2')))
     const texts = new Set(answers.filter(({ status }) => status === 200).map(({ text }) => text))
@@ -59,7 +59,7 @@ describe.each(MADE)('%s', (_, path, body, list) => {
   })
 })
 
-test('a refused change may be repeated with its request key, another change may not use it', async () => {
+test('a refused change may be repeated with its request key; a different change with that key is refused', async () => {
   const refused = await press(owner, `${OWN}/keys`, { name: '' }, 'press-3')
   expect(refused.status).toBe(400)
   expect(await press(owner, `${OWN}/keys`, { name: 'mended' }, 'press-3')).toMatchObject({ status: 200 })
@@ -67,7 +67,7 @@ test('a refused change may be repeated with its request key, another change may 
   expect([other.status, JSON.parse(other.text).error.code]).toEqual([409, 'idempotency_key_reused'])
 })
 
-test('a request key belongs to its person', async () => {
+test('a request key only works for the person who used it first', async () => {
   const first = await press(owner, `${OWN}/keys`, { name: 'mine' }, 'press-4')
   const other = await signUpPerson(gateway)
   const theirs = await press(other, `${OWN}/keys`, { name: 'mine' }, 'press-4')

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('an account that reads without end waits for its own turns, by pages and keys, and others do not', async () => {
+test('an account that reads without pause waits for its own turn, by pages and keys; other accounts don’t wait', async () => {
   const { sql } = gateway.gateway.database
   const ada = await signUpPerson(gateway)
   const bob = await signUpPerson(gateway)
@@ -38,7 +38,7 @@ test('an account that reads without end waits for its own turns, by pages and ke
   )
 })
 
-test('a turn ends whatever the result of the read', async () => {
+test('a turn to read ends after success and after failure', async () => {
   const ada = await signUpPerson(gateway)
   for (const _ of Array.from({ length: 2 * SHARED.reads.perAccount })) {
     expect((await ada.fetch('/dashboard/api/a/:accountId/usage?limit=nonsense')).status).toBe(400)
@@ -47,7 +47,7 @@ test('a turn ends whatever the result of the read', async () => {
   expect((await ada.fetch('/dashboard/api/a/:accountId/keys')).status).toBe(200)
 })
 
-test('event streams take no turn', async () => {
+test('event streams need no turn to read', async () => {
   const ada = await signUpPerson(gateway)
   const streams = await Promise.all(
     Array.from({ length: SHARED.reads.perAccount + 1 }, () => ada.fetch('/dashboard/api/a/:accountId/events')),

@@ -33,7 +33,7 @@ describe('signing up', () => {
     expect(cookie).toMatch(/^gateway\.session_token=[^;]{40,}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/)
   })
 
-  test('sign-up refuses an address in use, in any letter case', async () => {
+  test('sign-up refuses an address in use, also in another letter case', async () => {
     const { email } = await signUpPerson(gateway)
     const again = await post(gateway, '/sign-up', {
       email: email.toUpperCase(),
@@ -156,7 +156,7 @@ describe('a session', () => {
     }
   })
 
-  test('a session is listed with its browser, and ended by its owner only', async () => {
+  test('a session is listed with its browser, and only its owner can end it', async () => {
     const person = await signUpPerson(gateway)
     const elsewhere = await signInAgain(gateway, person)
     const stranger = await signUpPerson(gateway)
@@ -186,7 +186,7 @@ describe('a session', () => {
 })
 
 describe('passwords', () => {
-  test('a password change needs the old one, and ends every session but a new one', async () => {
+  test('a password change needs the old one, and ends all sessions except one new session', async () => {
     const person = await signUpPerson(gateway)
     const elsewhere = await signInAgain(gateway, person)
     const newPassword = 'another horse on a battery'
@@ -236,7 +236,7 @@ describe('passwords', () => {
 })
 
 describe('the own profile', () => {
-  test('the profile changes its name, and no other field of the body', async () => {
+  test('a person changes the name of their profile, and no other field', async () => {
     const person = await signUpPerson(gateway)
     const body = {
       name: 'Renamed',

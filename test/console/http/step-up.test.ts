@@ -48,7 +48,7 @@ async function adjust(person: Person, usd = '1'): Promise<{ status: number; code
 }
 
 describe('an administrator without an authenticator app', () => {
-  test('without an app an administrator reaches no administration, and is told what to do', async () => {
+  test('an administrator without an app gets no administration page, and a hint how to set it up', async () => {
     const person = await signUpPerson(gateway, { role: 'admin', totp: 'unset' })
     for (const path of ['/orders', '/accounts', '/approvals', '/payments', '/health', '/audit', '/audit/chain']) {
       const { status, body } = await person.json('GET', `${ADMIN}${path}`)
@@ -67,7 +67,7 @@ describe('an administrator without an authenticator app', () => {
     expect(await adjust(person)).toMatchObject({ status: 200 })
   })
 
-  test('removing the app ends the role', async () => {
+  test('removing the app ends the administrator’s role', async () => {
     const { person, secret } = await administrator()
     const removed = await person.fetch(`${SESSION}/totp/disable`, {
       method: 'POST',
@@ -108,7 +108,7 @@ describe('moving money', () => {
     expect((await person.json('GET', `${ADMIN}/orders`)).status).toBe(200)
   })
 
-  test('a proof lasts five minutes: a code, which works once, or the password', async () => {
+  test('a proof lasts five minutes; it is a code, which works once, or the password', async () => {
     const { person, secret } = await administrator()
     expect(await adjust(person)).toMatchObject({ status: 200 })
     await letTimePass(person, 4)

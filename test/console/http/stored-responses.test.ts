@@ -39,7 +39,7 @@ async function isStored(at = gateway): Promise<boolean> {
 const standing = async (by = person) => (await by.json('GET', PATH)).body as { kept: number; bytes: number }
 const choose = (hours: unknown, by = person) => by.json('PUT', PATH, { hours })
 
-test('the page shows the account’s own storage only', async () => {
+test('the page shows only the account’s own stored answers', async () => {
   expect((await person.json('GET', PATH)).body).toEqual({ hours: MAX_HOURS, maxHours: MAX_HOURS, kept: 0, bytes: 0 })
   expect(await isStored()).toBe(true)
   await until(async () => (await standing()).kept === 1, 'it is written')
@@ -64,11 +64,11 @@ test('a shorter storage time is stored and audited; the maximum cannot be exceed
   ])
 })
 
-test.each([-1, 1.5, '24', null, 87_601])('%p is not a valid time', async (hours) => {
+test.each([-1, 1.5, '24', null, 87_601])('the storage time %p is refused', async (hours) => {
   expect((await choose(hours)).status).toBe(400)
 })
 
-test('storing nothing deletes what exists, and other gateways soon respect it', async () => {
+test('turning storage off deletes existing answers, and other gateways soon follow', async () => {
   const twin = await gateway.twin()
   const { kept } = await standing()
   expect(await isStored(twin)).toBe(true)

@@ -172,7 +172,7 @@ describe('a usage record', () => {
 })
 
 describe('another account', () => {
-  test('another account sees none of it, in lists, sums, charts, records or exports', async () => {
+  test('another account sees none of these requests, in lists, sums, charts, records or exports', async () => {
     expect(await get<List>(eve, '')).toEqual({ items: [], nextCursor: null, searchedTo: null, archivedBefore: null })
     expect(await get<List>(eve, `?key=${ada.keyId}`)).toMatchObject({ items: [] })
     expect(await get<object>(eve, '/totals')).toMatchObject({ requests: 0, cost: '0' })

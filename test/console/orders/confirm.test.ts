@@ -18,8 +18,8 @@ beforeEach(async () => {
 })
 afterAll(() => world.close())
 
-describe('a payment that fits', () => {
-  test('pays its order and is credited', async () => {
+describe('a payment that matches its order', () => {
+  test('a payment that matches its order pays it and is credited', async () => {
     const order = await world.order(accountId)
     const outcome = await world.orders.confirmPayment(noticeOf(order))
     expect(outcome).toMatchObject({
@@ -51,7 +51,7 @@ describe('a payment that fits', () => {
     },
   )
 
-  test('reported twenty times at once, by two gateways, is credited once', async () => {
+  test('a payment reported twenty times at once, by two gateways, is credited once', async () => {
     const order = await world.order(accountId)
     const twin = openTwin()
     const notice = noticeOf(order)
@@ -63,7 +63,7 @@ describe('a payment that fits', () => {
     expect(await world.money(accountId)).toEqual(everywhere(5_000))
   })
 
-  test('reported again with another amount or for another order changes nothing', async () => {
+  test('a payment reported again with another amount or for another order changes nothing', async () => {
     const [first, second] = [await world.order(accountId), await world.order(accountId)]
     const notice = noticeOf(first)
     await world.orders.confirmPayment(notice)
@@ -73,7 +73,7 @@ describe('a payment that fits', () => {
     expect(await stateOf(second)).toBe('pending')
   })
 
-  test('a payment that fits with the same id from another source is another payment', async () => {
+  test('a payment with the same id from another source is another payment', async () => {
     const [first, second] = [await world.order(accountId), await world.order(accountId)]
     await world.orders.confirmPayment(noticeOf(first, { externalId: 'one' }))
     const manual = noticeOf(second, { externalId: 'one', source: 'manual', actor: ADMINISTRATOR, reason: 'seen' })
@@ -97,7 +97,7 @@ describe('while the ledger is unreachable', () => {
   })
 })
 
-describe('a payment that does not fit', () => {
+describe('a payment that does not match', () => {
   const cases: [MismatchReason, (order: Order) => Partial<PaymentNotice>][] = [
     ['underpaid', (order) => ({ amountCents: order.amountCents - 1 })],
     ['overpaid', (order) => ({ amountCents: order.amountCents + 1 })],
@@ -109,7 +109,7 @@ describe('a payment that does not fit', () => {
     ['unknown_reference', () => ({ reference: undefined })],
     ['unknown_reference', () => ({ reference: undefined, orderId: 'order_none' })],
   ]
-  test.each(cases)('a payment that does not fit is kept as %s', async (reason, changes) => {
+  test.each(cases)('a payment that does not match its order is stored as %s', async (reason, changes) => {
     const order = await world.order(accountId)
     const notice = noticeOf(order, changes(order))
     const outcome = await world.orders.confirmPayment(notice)
@@ -123,13 +123,13 @@ describe('a payment that does not fit', () => {
     expect(await world.orders.confirmPayment(notice)).toMatchObject({ kind: 'duplicate', isSame: true })
   })
 
-  test('because two orders are named is kept', async () => {
+  test('a payment that names two orders is stored', async () => {
     const [first, second] = [await world.order(accountId), await world.order(accountId)]
     const both = noticeOf(first, { reference: `${first.reference} ${second.reference}` })
     expect(await world.orders.confirmPayment(both)).toMatchObject({ kind: 'unmatched', reason: 'unknown_reference' })
   })
 
-  test('because the webhook of one provider names an order of another way to pay is kept', async () => {
+  test('a payment from one provider for an order with another way to pay is stored', async () => {
     const deposit = await world.order(accountId, { method: 'deposit' })
     const stranger = noticeOf(deposit, { source: 'deposit:stranger' })
     expect(await world.orders.confirmPayment(stranger)).toMatchObject({ kind: 'unmatched', reason: 'wrong_source' })
@@ -138,7 +138,7 @@ describe('a payment that does not fit', () => {
     expect(await world.money(accountId)).toEqual(everywhere(0))
   })
 
-  test('because it is the second of an order is kept', async () => {
+  test('a second payment of an order is stored', async () => {
     const order = await world.order(accountId)
     await world.orders.confirmPayment(noticeOf(order))
     const second = await world.orders.confirmPayment(noticeOf(order))
@@ -146,7 +146,7 @@ describe('a payment that does not fit', () => {
     expect(await world.money(accountId)).toEqual(everywhere(5_000))
   })
 
-  test('because its order is cancelled or expired is kept, also before the worker has come by', async () => {
+  test('a payment of a cancelled or expired order is stored, also before the worker ran', async () => {
     const [cancelled, expired] = [await world.order(accountId), await world.order(accountId)]
     await world.orders.cancel({ orderId: cancelled.orderId, actor: ADMINISTRATOR })
     const late = await world.orders.confirmPayment(noticeOf(cancelled))
@@ -158,7 +158,7 @@ describe('a payment that does not fit', () => {
     expect(await world.money(accountId)).toEqual(everywhere(0))
   })
 
-  test('because it would fill the account beyond its range is kept', async () => {
+  test('a payment that would raise the balance beyond its maximum is stored', async () => {
     const order = await world.order(accountId)
     const { credits } = world.fixture
     const full = 8_999_999_000_000_000
@@ -169,8 +169,8 @@ describe('a payment that does not fit', () => {
   })
 })
 
-describe('cancelling and paying at the same moment', () => {
-  test('cancelling and paying at once end in one of the two, with matching credit', async () => {
+describe('cancelling and paying at the same time', () => {
+  test('if an order is cancelled and paid at the same time, it ends in one of the two states, with the right credit', async () => {
     for (let round = 0; round < 10; round++) {
       const payer = await world.account()
       const order = await world.order(payer)
@@ -187,7 +187,7 @@ describe('cancelling and paying at the same moment', () => {
 })
 
 describe('a confirmation by a person', () => {
-  test('a confirmation by a person is audited with its reason; one by the system is not', async () => {
+  test('a confirmation by a person is audited with its reason; an automatic one is not', async () => {
     const [first, second] = [await world.order(accountId), await world.order(accountId)]
     const manual = noticeOf(first, { source: 'manual', actor: ADMINISTRATOR, reason: 'Seen on the statement' })
     await world.orders.confirmPayment(manual)

@@ -44,29 +44,32 @@ test.each([
   ['withheld', false],
   ['committed', true],
   ['applied', true],
-])(`killed when it is %s, ${ROUNDS} times`, async (step, isRefunded) => {
-  await Promise.all(
-    Array.from({ length: ROUNDS }, async () => {
-      const accountId = await createTestAccount(fixture)
-      const orderId = await paidOrder(accountId)
-      const command = ['bun', 'test/console/orders/killed-refund.ts', redis.url, databaseUrl, orderId, step]
-      const child = Bun.spawn(command, { stderr: 'pipe' })
-      await child.exited
-      expect(child.signalCode).toBe('SIGKILL')
-      const held = step === 'withheld' || step === 'committed' ? 19.9 * USD : 0
-      expect((await balanceOf(accountId)).held).toBe(held)
-      await lapse(accountId)
-      await until(async () => {
-        await fixture.ledger.expireDue(100)
-        return (await balanceOf(accountId)).held === 0
-      }, 'what was withheld to be decided')
-      expect((await balanceOf(accountId)).available).toBe(isRefunded ? USD / 10 : 20 * USD)
-      expect(await orders.get(orderId)).toMatchObject({ refundedCents: isRefunded ? 1_990 : 0 })
-    }),
-  )
-  const report = await checkLedger({ ...fixture, logger: silentLogger })
-  expect([...report.violations, ...(await reconcileHistory(fixture.database, 'records')).violations]).toEqual([])
-})
+])(
+  `a refund whose process is killed when it is %s is made once or not at all, ${ROUNDS} times`,
+  async (step, isRefunded) => {
+    await Promise.all(
+      Array.from({ length: ROUNDS }, async () => {
+        const accountId = await createTestAccount(fixture)
+        const orderId = await paidOrder(accountId)
+        const command = ['bun', 'test/console/orders/killed-refund.ts', redis.url, databaseUrl, orderId, step]
+        const child = Bun.spawn(command, { stderr: 'pipe' })
+        await child.exited
+        expect(child.signalCode).toBe('SIGKILL')
+        const held = step === 'withheld' || step === 'committed' ? 19.9 * USD : 0
+        expect((await balanceOf(accountId)).held).toBe(held)
+        await lapse(accountId)
+        await until(async () => {
+          await fixture.ledger.expireDue(100)
+          return (await balanceOf(accountId)).held === 0
+        }, 'what was withheld to be decided')
+        expect((await balanceOf(accountId)).available).toBe(isRefunded ? USD / 10 : 20 * USD)
+        expect(await orders.get(orderId)).toMatchObject({ refundedCents: isRefunded ? 1_990 : 0 })
+      }),
+    )
+    const report = await checkLedger({ ...fixture, logger: silentLogger })
+    expect([...report.violations, ...(await reconcileHistory(fixture.database, 'records')).violations]).toEqual([])
+  },
+)
 
 /** An order of 20 USD that a bank transfer has paid. */
 async function paidOrder(accountId: string): Promise<string> {

@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterAll(() => world.close())
 
 describe('a new order', () => {
-  test('a new order by bank transfer waits fourteen days, under a reference of its own', async () => {
+  test('a new order by bank transfer waits fourteen days, with its own reference', async () => {
     const order = await world.order(accountId)
     expect(order).toMatchObject({
       accountId,
@@ -40,7 +40,7 @@ describe('a new order', () => {
     expect(findReferences(order.reference)).toEqual([order.reference])
   })
 
-  test('a new order by deposit waits a day, with a page and an account of its own', async () => {
+  test('a new order by deposit waits a day, with its own page and account', async () => {
     const order = await world.order(accountId, { method: 'deposit', returnUrl: 'https://gw.example/orders/' })
     expect(order).toMatchObject({
       method: 'deposit',
@@ -64,7 +64,7 @@ describe('a new order', () => {
     5_000.5,
     Number.NaN,
     Number.POSITIVE_INFINITY,
-  ])('over %p cents is refused', async (amountCents) => {
+  ])('an order over %p cents is refused', async (amountCents) => {
     const outcome = await world.orders.create({ accountId, method: 'bank_transfer', amountCents, actor: CUSTOMER })
     expect(outcome).toEqual({ kind: 'amount_out_of_range', minimumCents: 500, maximumCents: 1_000_000 })
   })
@@ -78,7 +78,7 @@ describe('a new order', () => {
     }
   })
 
-  test('a new order is refused beyond the number that may be open, also when asked for at once; an expired one makes room', async () => {
+  test('an order beyond the maximum of open ones is refused, also among concurrent ones; an expired order does not count', async () => {
     const wanted = { accountId, method: 'bank_transfer', amountCents: 5_000, actor: CUSTOMER } as const
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => world.orders.create(wanted)))
     expect(outcomes.filter(({ kind }) => kind === 'created')).toHaveLength(MAX_OPEN_ORDERS)
@@ -87,7 +87,7 @@ describe('a new order', () => {
     expect((await world.orders.create(wanted)).kind).toBe('created')
   })
 
-  test('a new order is refused beyond what one account may order in a day, whatever became of the others', async () => {
+  test('an order beyond an account’s daily maximum is refused, whatever happened to earlier ones', async () => {
     for (let index = 0; index < MAX_ORDERS_PER_DAY; index++) {
       const { orderId } = await world.order(accountId)
       await world.orders.cancel({ orderId, actor: CUSTOMER })
@@ -119,7 +119,7 @@ describe('cancelling and claiming', () => {
     expect(again).toMatchObject({ kind: 'not_pending', order: { state: 'cancelled' } })
   })
 
-  test('"I have paid" is noted and credits nothing', async () => {
+  test('"I have paid" is stored and credits nothing', async () => {
     const { orderId } = await world.order(accountId)
     const outcome = await world.orders.claimPaid({
       orderId,
@@ -136,7 +136,7 @@ describe('cancelling and claiming', () => {
     expect(found.items.map((order) => order.orderId)).toEqual([orderId])
   })
 
-  test('"I have paid" can be said so often and no more', async () => {
+  test('"I have paid" can be pressed a limited number of times', async () => {
     const { orderId } = await world.order(accountId)
     const claim = { orderId, accountId, note: 'again', actor: CUSTOMER }
     for (let index = 0; index < MAX_CLAIMS; index++) expect((await world.orders.claimPaid(claim)).kind).toBe('claimed')
@@ -168,7 +168,7 @@ describe('cancelling and claiming', () => {
 })
 
 describe('expiry', () => {
-  test('expires what is overdue, once, with several workers at it', async () => {
+  test('several workers expire each overdue order once', async () => {
     const first = await world.order(accountId)
     const deposit = await world.order(accountId, { method: 'deposit' })
     await world.orders.expireDue(1_000)
@@ -186,7 +186,7 @@ describe('expiry', () => {
     expect(cancelled.kind).toBe('not_pending')
   })
 
-  test('runs in the background until it is stopped, also where the database fails for a while', async () => {
+  test('the expiry worker runs until it is stopped, also after database failures', async () => {
     const { orderId } = await world.order(accountId, { method: 'deposit' })
     world.clock.advance(DAY_MS)
     let isDown = true
@@ -211,7 +211,7 @@ describe('expiry', () => {
 })
 
 describe('lists', () => {
-  test('give every order once, newest first, page by page', async () => {
+  test('lists have every order once, newest first, page by page', async () => {
     const ids: string[] = []
     for (let index = 0; index < 7; index++) {
       const { orderId } = await world.order(accountId)
@@ -235,7 +235,7 @@ describe('lists', () => {
     await expect(world.orders.list(accountId, { cursor: "1'; DROP TABLE orders" })).rejects.toThrow(GatewayError)
   })
 
-  test('lists are searched by what an administrator knows', async () => {
+  test('administrators search orders by reference, account and amount', async () => {
     const order = await world.order(accountId, { amountCents: 12_345 })
     const { email } = (await world.orders.get(order.orderId))?.account ?? { email: '' }
     const expected = [order.orderId]
@@ -253,7 +253,7 @@ describe('lists', () => {
     expect((await world.orders.search({ accountId, state: 'paid' })).items).toEqual([])
   })
 
-  test('the list of payments has waiting ones, and those of one order', async () => {
+  test('the list of payments has waiting payments, or those of one order', async () => {
     const order = await world.order(accountId)
     await world.orders.confirmPayment(noticeOf(order, { amountCents: 1 }))
     const waiting = await world.orders.payments({ orderId: order.orderId })

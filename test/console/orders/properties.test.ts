@@ -49,7 +49,7 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-test('the sum of ledger entries is what was paid less what was refunded', async () => {
+test('the sum of ledger entries is the sum of payments less refunds', async () => {
   // Steps of one group happen at the same time.
   const story = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 })
   await fc.assert(

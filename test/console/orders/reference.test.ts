@@ -7,7 +7,7 @@ const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ'
 const references = fc.constant(null).map(newReference)
 
 describe('newReference', () => {
-  test('newReference is short, has no characters that look alike, and differs each time', () => {
+  test('a new order reference is short and unique, and has no characters that look alike', () => {
     const drawn = Array.from({ length: 2_000 }, newReference)
     for (const reference of drawn) expect(reference).toMatch(/^SVC-[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}$/)
     expect(new Set(drawn).size).toBe(drawn.length)
@@ -44,13 +44,13 @@ describe('findReferences', () => {
     expect(findReferences(`${first} and ${second} and ${first.toLowerCase()}`)).toEqual([first, second])
   })
 
-  test('reads full-width letters', () => {
+  test('order references in full-width letters are found', () => {
     const reference = newReference()
     const wide = reference.replace(/[!-~]/g, (character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0))
     expect(findReferences(wide)).toEqual([reference])
   })
 
-  test('findReferences does not find one with a wrong character, or with two that changed places', () => {
+  test('a reference with a wrong character, or with two swapped ones, is not found', () => {
     const place = fc.nat({ max: 7 })
     fc.assert(
       fc.property(references, place, place, fc.constantFrom(...ALPHABET), (reference, first, second, character) => {

@@ -34,8 +34,8 @@ beforeEach(async () => {
 })
 afterAll(() => world.close())
 
-describe('with a slow database', () => {
-  test(`${ROUNDS} refunds of nearly everything leave no account below zero`, async () => {
+describe('refunds with a slow database', () => {
+  test(`${ROUNDS} refunds of nearly the whole balance leave no account below zero`, async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const order = await paidOrder(2_000)
       const [outcome] = await whileSpending(() => refund(order, 1_990, `round ${round}`))
@@ -46,7 +46,7 @@ describe('with a slow database', () => {
     expect(await world.check()).toEqual([])
   })
 
-  test(`nor do ${ROUNDS} debits by an administrator or by command`, async () => {
+  test(`${ROUNDS} debits by an administrator or by command leave no account below zero`, async () => {
     const email = 'ada@example.test'
     const created = await createUser(world.fixture.database, { email, password: 'a long password', role: 'admin' })
     if (created.kind !== 'created') throw new Error(created.kind)
@@ -66,7 +66,7 @@ describe('with a slow database', () => {
     expect(await world.check()).toEqual([])
   })
 
-  test('many refunds of one account at once take what there is and no more', async () => {
+  test('many concurrent refunds of one account take at most its balance', async () => {
     const orders = [await paidOrder(1_000), await paidOrder(1_000), await paidOrder(1_000)]
     await reserve(15)
     const outcomes = await Promise.all(orders.map((order, index) => refund(order, 1_000, `at once ${index}`)))
@@ -79,8 +79,8 @@ describe('with a slow database', () => {
   })
 })
 
-describe('a process that dies', () => {
-  test('a process that dies after the commit has taken the credit for good', async () => {
+describe('a process that crashes', () => {
+  test('a process that crashes after the commit has removed the credit', async () => {
     const order = await paidOrder(2_000)
     const dead = { ...world.deps.ledger, credit: () => Promise.reject(new Error('killed')) }
     const outcome = await createOrders({ ...world.deps, ledger: dead }).refund(refundOf(order, 1_990, 'k'))
@@ -92,7 +92,7 @@ describe('a process that dies', () => {
     expect(await world.check()).toEqual([])
   })
 
-  test('a process that dies before the commit has taken nothing, and until the database has noticed it stays withheld', async () => {
+  test('if a process crashes before the commit, the credit stays, and is withheld until the database notices', async () => {
     const order = await paidOrder(2_000)
     const withheld = Promise.withResolvers<void>()
     const death = Promise.withResolvers<never>()
@@ -117,7 +117,7 @@ describe('a process that dies', () => {
     expect(await world.check()).toEqual([])
   })
 
-  test('a process that dies while the store is not sure that it has withheld ends the refund, and nothing is gone', async () => {
+  test('a process that crashes before Redis confirms the withheld amount ends the refund, and no credit is lost', async () => {
     const order = await paidOrder(2_000)
     const unsure: Ledger = {
       ...world.deps.ledger,
@@ -132,7 +132,7 @@ describe('a process that dies', () => {
   })
 })
 
-test('an administrator takes nothing that is not there, whatever else the transaction does', async () => {
+test('an administrator cannot remove credit that the account does not have', async () => {
   await paidOrder(2_000)
   const { addCredit } = createCredits(world.fixture.database, world.fixture.ledger)
   const debit = { accountId, amount: nano(-21 * USD), reference: 'too much', isCovered: true }

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterAll(() => world.close())
 
 describe('a refund', () => {
-  test('a refund takes credit back in parts, until the order is refunded', async () => {
+  test('refunds in parts remove credit, until the order is refunded', async () => {
     const order = await paidOrder()
     const first = await refund(order, 2_000, 'a')
     expect(first).toMatchObject({
@@ -38,7 +38,7 @@ describe('a refund', () => {
     })
   })
 
-  test('never exceeds what is left of the payment, also when asked for at once', async () => {
+  test('refunds never exceed the payment, also concurrent ones', async () => {
     const order = await paidOrder()
     expect(await refund(order, 5_001, 'x')).toEqual({ kind: 'too_much', refundableCents: 5_000 })
     const outcomes = await Promise.all([1, 2, 3, 4].map((index) => refund(order, 2_000, `key ${index}`)))
@@ -82,7 +82,7 @@ describe('a refund', () => {
     expect((await world.fixture.ledger.readBalance(accountId))?.available).toBe(nano(10_000_000_000))
   })
 
-  test('counts refunds that the ledger has not heard of yet', async () => {
+  test('refunds that the ledger has not yet received count', async () => {
     const [first, second] = [await paidOrder(), await paidOrder()]
     await hold(60)
     const ledger = { ...world.deps.ledger, credit: () => Promise.reject(new Error('down')) }
@@ -100,7 +100,7 @@ describe('a refund', () => {
 })
 
 describe('an unmatched payment', () => {
-  test('an unmatched payment can be credited to its order, whatever has become of it, once', async () => {
+  test('an unmatched payment can be credited once to its order, in any state of the order', async () => {
     const order = await world.order(accountId)
     const payment = await unmatched(order, { amountCents: 4_000 })
     await world.orders.cancel({ orderId: order.orderId, actor: ADMINISTRATOR })
@@ -126,7 +126,7 @@ describe('an unmatched payment', () => {
     })
   })
 
-  test('an unmatched payment of another currency needs an amount, and one of dollars cannot grow', async () => {
+  test('an unmatched payment in another currency needs an amount; one in dollars cannot become larger', async () => {
     const order = await world.order(accountId)
     const euros = await unmatched(order, { currency: 'EUR' })
     expect(await credit(euros, order)).toEqual({ kind: 'amount_required' })
@@ -137,7 +137,7 @@ describe('an unmatched payment', () => {
     expect(await credit(dollars, order)).toMatchObject({ kind: 'credited', order: { state: 'paid', paidCents: 6_132 } })
   })
 
-  test('an unmatched payment without an order is credited to the one that is named', async () => {
+  test('an unmatched payment without an order is credited to the order that an administrator names', async () => {
     const order = await world.order(accountId)
     const payment = await unmatched(order, { reference: 'rent' })
     expect(payment.orderId).toBeNull()
@@ -146,7 +146,7 @@ describe('an unmatched payment', () => {
     expect(outcome).toMatchObject({ kind: 'credited', payment: { orderId: order.orderId, accountId } })
   })
 
-  test('makes a refunded order partly refunded', async () => {
+  test('an unmatched payment makes a refunded order partly refunded', async () => {
     const order = await paidOrder()
     const second = await unmatched(order, {})
     await refund(order, 5_000, 'all')

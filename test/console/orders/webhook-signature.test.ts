@@ -11,7 +11,7 @@ import { SECRET, testClock } from './fixture'
 const OLDER = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
 
 describe('createWebhookVerifier', () => {
-  test('accepts a message for 300 seconds and never after', () => {
+  test('a signed message is accepted for 300 seconds', () => {
     const clock = testClock()
     const verifier = createWebhookVerifier([SECRET], clock)
     const body = '{"type":"deposit.received"}'
@@ -33,7 +33,7 @@ describe('createWebhookVerifier', () => {
     expect(verifier.verify(ahead(WEBHOOK_TOLERANCE_SECONDS + 1), '')).toBe('outside_tolerance')
   })
 
-  test('accepts every secret it was given, and no other', () => {
+  test('each configured webhook secret is accepted, and no other', () => {
     const clock = testClock()
     const message = { id: 'msg_1', at: new Date(clock.now()), body: '{}' }
     const both = createWebhookVerifier([SECRET, OLDER], clock)
@@ -69,7 +69,7 @@ describe('createWebhookVerifier', () => {
 })
 
 describe('signWebhook', () => {
-  test('signs what the reference implementation verifies, in any characters', () => {
+  test('signWebhook signs any characters as the reference implementation expects', () => {
     const body = '{"payer":"Zoë 漢 🎉"}'
     const { id, timestamp, signature } = signWebhook(SECRET, { id: 'msg_1', at: new Date(), body })
     const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature }

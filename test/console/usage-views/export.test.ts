@@ -36,7 +36,7 @@ function watchEnds() {
 }
 
 describe('exportRecords', () => {
-  test('exportRecords reads when it is read, completely', async () => {
+  test('exportRecords queries when its stream is read, and returns all records', async () => {
     const { log, onEnd } = watchEnds()
     const stream = exportRecords(pagesOf(ALL), csv, onEnd)
     expect(log).toEqual([])
@@ -52,7 +52,7 @@ describe('exportRecords', () => {
     expect(log).toEqual(['end'])
   })
 
-  test('an export ends once if the reader leaves', async () => {
+  test('an export ends once if the reader disconnects', async () => {
     const { log, onEnd } = watchEnds()
     const reader = exportRecords(pagesOf(ALL), csv, onEnd).getReader()
     await reader.read()
@@ -60,7 +60,7 @@ describe('exportRecords', () => {
     expect(log).toEqual(['end'])
   })
 
-  test('an export ends once if the reader takes nothing', async () => {
+  test('an export ends once if the reader reads nothing', async () => {
     const { log, onEnd } = watchEnds()
     const unread = exportRecords(pagesOf(ALL), csv, onEnd, 1)
     await until(() => log.length === 1, 'it to end')
@@ -72,7 +72,7 @@ describe('exportRecords', () => {
     expect(log).toEqual(['end', 'end'])
   })
 
-  test('an export breaks off with the reason if the history fails', async () => {
+  test('an export fails with the reason if Postgres fails', async () => {
     const { log, onEnd } = watchEnds()
     const failing = connectDatabase(address, { maxConnections: 1 })
     const reader = exportRecords(pagesOf(ALL, failing), csv, onEnd).getReader()
@@ -104,7 +104,7 @@ describe('readHistory', () => {
     }
   })
 
-  test('readHistory passes on bugs and refusals', async () => {
+  test('readHistory passes on other errors unchanged', async () => {
     expect(await failing(undefined)).not.toBeInstanceOf(GatewayError)
     const refusal = new GatewayError('not_found', 'gone')
     expect(await readHistory(Promise.reject(refusal)).catch((told) => told)).toBe(refusal)

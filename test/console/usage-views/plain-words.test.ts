@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
 import { BILLING_RULES } from '@/ledger/usage-record'
 
-test('a record with reported usage does not say that none was reported', () => {
+test('the text of a record with reported usage does not say that usage is missing', () => {
   const reported = BILLING_RULES.filter((rule) => rule.endsWith('usage'))
   expect(reported.length).toBe(4)
   for (const rule of reported) expect(RULE_WORDS[rule]).toMatch(/usage (that the provider|it) (had )?reported/)

@@ -64,7 +64,7 @@ describe('searchRecords', () => {
     })
   })
 
-  test('searchRecords continues after its time limit, and says how far it has searched', async () => {
+  test('searchRecords stops at its time limit, and says how far it has searched', async () => {
     const accountId = 'acct_slow'
     const records = Array.from({ length: 30 }, (_, index) =>
       usageRecord({ accountId, seq: index + 1, atMs: NOON_MS - (index % 10) * 86_400_000, keyId: `key_${index % 3}` }),
@@ -97,7 +97,7 @@ describe('searchRecords', () => {
 })
 
 describe('searchRecords by model over many keys and days', () => {
-  test('searchRecords reads the daily sums in several steps', async () => {
+  test('searchRecords reads the daily sums of many keys in several steps', async () => {
     const accountId = 'acct_many_cells'
     const [keys, days] = [60, 45]
     const records = Array.from({ length: keys * days }, (_, index) =>
@@ -123,7 +123,7 @@ describe('sumRecords', () => {
 })
 
 describe('readSeries', () => {
-  test('readSeries splits the sums of its hours or days exactly, by any group', async () => {
+  test('readSeries splits sums by hour or day exactly, for any group', async () => {
     await forAny(async (records, filter) => {
       for (const group of SERIES_GROUPS) {
         const series = await readSeries(database, filter, group)

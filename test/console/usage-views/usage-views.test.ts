@@ -21,7 +21,7 @@ function silentHistory() {
   return { database: { sql } as unknown as Database, asked }
 }
 
-test('an account has a limited number of look-ups at once; the next waits, other accounts do not', async () => {
+test('an account may run a limited number of look-ups at once; the next one waits, other accounts don’t', async () => {
   const { database, asked } = silentHistory()
   const askedBy = (accountId: string) => asked.filter((one) => one.accountId === accountId).length
   const views = createUsageViews({
@@ -39,7 +39,7 @@ test('an account has a limited number of look-ups at once; the next waits, other
   expect(await mine.at(-1)).toEqual({ keys: [], models: [], members: [], tags: [], apps: [] })
 })
 
-test('concurrent exports are limited per account and in total; a finished one makes room', async () => {
+test('concurrent exports are limited per account and in total; when one ends, the next can start', async () => {
   const { database, asked } = silentHistory()
   const views = createUsageViews({
     ...{ database, clock: systemClock, logger: { warn() {} } as never },

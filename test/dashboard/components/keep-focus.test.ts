@@ -51,7 +51,7 @@ test('the focus moves to the heading of the members, after the account became an
   await until(() => hasFocus(page.getByRole('heading', { name: 'Members' })), 'the focus to be at the heading')
 })
 
-test('the focus moves from session to session, and to their heading after the last', async () => {
+test('the focus moves from session to session, and to the heading after the last one', async () => {
   for (let count = 0; count < 2; count++) await signInAgain(gateway, owner)
   const page = await open('/settings')
   const ends = page.getByRole('button', { name: /^End the session of/ })
@@ -96,7 +96,7 @@ test('the focus moves to the heading of a saved section without further changes'
   await until(() => hasFocus(page.getByRole('heading', { name: 'Stored responses' })), 'the focus to be at the heading')
 })
 
-test('the focus moves to the heading of a saved form, and back to its button after a refusal', async () => {
+test('after saving the focus moves to the form’s heading, and after a refusal back to its button', async () => {
   const page = await open('/settings')
   const save = page.getByRole('button', { name: 'Save name' })
   for (const isRefused of [true, false]) {

@@ -125,38 +125,42 @@ function open(path: string): Promise<Page> {
   return browser.open(whole, { url: gateway.url, cookie: owner.cookie })
 }
 
-test.each(DIALOGS)('$path: $title', async ({ path, opener, entry, title, fields = {}, action, says, focus }) => {
-  const page = await open(path)
-  const button = page.getByRole('button', { name: opener, exact: true })
-  const dialog = page.getByRole('dialog', { name: title })
-  const openDialog = async () => {
-    await page.keyboard.press('Enter')
-    if (entry) {
-      const item = page.getByRole('menuitem', { name: entry })
-      await item.waitFor()
-      for (let stops = 0; stops < MAX_STOPS && !(await hasFocus(item)); stops++) await page.keyboard.press('ArrowDown')
+test.each(DIALOGS)(
+  'by keyboard at $path: $title',
+  async ({ path, opener, entry, title, fields = {}, action, says, focus }) => {
+    const page = await open(path)
+    const button = page.getByRole('button', { name: opener, exact: true })
+    const dialog = page.getByRole('dialog', { name: title })
+    const openDialog = async () => {
       await page.keyboard.press('Enter')
+      if (entry) {
+        const item = page.getByRole('menuitem', { name: entry })
+        await item.waitFor()
+        for (let stops = 0; stops < MAX_STOPS && !(await hasFocus(item)); stops++)
+          await page.keyboard.press('ArrowDown')
+        await page.keyboard.press('Enter')
+      }
+      await goRound(page, dialog)
     }
-    await goRound(page, dialog)
-  }
-  await tabTo(page, button)
-  await openDialog()
-  await page.keyboard.press('Escape')
-  await dialog.waitFor({ state: 'hidden' })
-  await until(() => hasFocus(button), 'the focus to be back')
-  await openDialog()
-  await fillIn(page, dialog, fields)
-  if (action) await tabTo(page, dialog.getByRole('button', { name: action }))
-  await page.keyboard.press('Enter')
-  if (typeof says === 'string') await page.getByText(says).waitFor()
-  else await keepKey(page, page.getByRole('dialog', { name: says.title }))
-  await dialog.waitFor({ state: 'hidden' })
-  const next = focus ? page.getByRole(focus.role, { name: focus.name, exact: true }) : button
-  await until(() => hasFocus(next), 'the focus to be back, or beside what has gone')
-})
+    await tabTo(page, button)
+    await openDialog()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await until(() => hasFocus(button), 'the focus to be back')
+    await openDialog()
+    await fillIn(page, dialog, fields)
+    if (action) await tabTo(page, dialog.getByRole('button', { name: action }))
+    await page.keyboard.press('Enter')
+    if (typeof says === 'string') await page.getByText(says).waitFor()
+    else await keepKey(page, page.getByRole('dialog', { name: says.title }))
+    await dialog.waitFor({ state: 'hidden' })
+    const next = focus ? page.getByRole(focus.role, { name: focus.name, exact: true }) : button
+    await until(() => hasFocus(next), 'the focus to be back, or beside what has gone')
+  },
+)
 
 describe('the focus stays', () => {
-  test('the focus stays on a choice that asks first and is cancelled', async () => {
+  test('the focus stays on a choice whose dialog is cancelled', async () => {
     const page = await open('/members')
     const role = page.getByRole('combobox', { name: 'Role of Grace Hopper' })
     await tabTo(page, role)
@@ -195,7 +199,7 @@ describe('the focus stays', () => {
   test.each([
     ['/keys', 'Revoke terraform', 'Revoke key'],
     ['/budgets', 'Grant more to This account', 'Grant'],
-  ])('in a dialog of %s whose request is refused, the focus stays on its button', async (path, opener, action) => {
+  ])('if a request of the dialog %s is refused, the focus stays on its button', async (path, opener, action) => {
     const page = await open(path)
     await tabTo(page, page.getByRole('button', { name: opener }))
     await page.keyboard.press('Enter')

@@ -62,7 +62,7 @@ test('switches pressed one after the other keep their state, whichever answer co
   await page.getByRole('switch', { name: 'Usage of the week', checked: true }).waitFor()
 })
 
-describe('a request that is booked', () => {
+describe('a request that is charged while the page loads', () => {
   test('a request charged between the list and the first live event is shown', async () => {
     await charge()
     const page = await openModels()
@@ -111,7 +111,7 @@ describe('a request that is booked', () => {
   })
 })
 
-test('figures of the former filter are marked as loading until the new ones arrive', async () => {
+test('while new figures load, the old ones are marked as loading', async () => {
   await charge()
   const page = await openModels()
   await menu(page, 'Usage')
@@ -126,7 +126,7 @@ test('figures of the former filter are marked as loading until the new ones arri
   await cost.and(page.locator('[aria-busy="false"]')).waitFor()
 })
 
-test('a balance without live events is replaced by the page’s own', async () => {
+test('without live events the balance is read from the page’s own request', async () => {
   const page = await openModels()
   await page.clock.install()
   await menu(page, 'Overview')

@@ -29,7 +29,7 @@ const endSession = () => customer.person.json('POST', '/dashboard/api/session/si
 const dialogs = (page: Page) => page.getByRole('dialog')
 const signInAgain = (page: Page) => dialogs(page).filter({ hasText: 'Sign in to go on' })
 
-test('if the session ends before a form is sent, signing in again sends the form', async () => {
+test('if the session ends before a form is sent, the form is sent after signing in again', async () => {
   const page = await openForm()
   await endSession()
   await dialogs(page).getByRole('button', { name: 'Create key' }).click()
@@ -83,7 +83,7 @@ test('leaving a changed form by the back button asks first', async () => {
   await page.getByRole('heading', { name: 'Models', exact: true }).waitFor()
 })
 
-test('a saved form is left without a question', async () => {
+test('leaving a saved form asks no question', async () => {
   const page = await changeName()
   await page.getByRole('button', { name: 'Save' }).first().click()
   await page.getByText(/saved/i).first().waitFor()
@@ -91,7 +91,7 @@ test('a saved form is left without a question', async () => {
   await page.getByRole('heading', { name: 'Budgets', exact: true }).waitFor()
 })
 
-test('a key whose answer was lost is made once: pressing again shows it', async () => {
+test('if the answer to a new key was lost, pressing again shows the key that was made', async () => {
   const page = await openForm()
   let isLost = false
   await page.route('**/dashboard/api/a/*/keys', async (route) => {

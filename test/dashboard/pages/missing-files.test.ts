@@ -55,7 +55,7 @@ test('a page whose file is missing says so, and its button tries again', async (
   await budgets(page)
 })
 
-test('a public page whose file is missing says so as well', async () => {
+test('a public page whose file is missing also says so', async () => {
   const page = await browser.open('/dashboard/sign-in', { url: gateway.url })
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   let isBroken = true

@@ -30,14 +30,14 @@ test('each code block is run by a test, or listed with a reason', () => {
   expect(blocks.filter((block) => !ruleOf(block)).map(place)).toEqual([])
 })
 
-test('each rule has a block, and each named test exists', () => {
+test('each rule matches a block, and each named test exists', () => {
   const used = new Set(blocks.map(ruleOf))
   expect(RULES.filter((rule) => !used.has(rule))).toEqual([])
   const named = RULES.flatMap((rule) => ('by' in rule ? [rule.by] : []))
   expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
 })
 
-test('an unlisted block is found', () => {
+test('a block that no rule covers is reported', () => {
   const [block] = blocksIn('README.md', 'Do\n\n```sh\nrm -rf something\n```\n')
   expect(block && { ...block, rule: ruleOf(block) }).toEqual({
     ...{ document: 'README.md', line: 3, info: 'sh', text: 'rm -rf something\n' },
@@ -61,7 +61,7 @@ async function run(command: string[], cwd: string): Promise<string> {
   return stdout
 }
 
-describe('with a gateway as a newcomer has it,', () => {
+describe('the documents’ commands at a new gateway', () => {
   let gateway: GatewayProcess
   let here: (text: string) => string
   let key: string
@@ -90,7 +90,7 @@ describe('with a gateway as a newcomer has it,', () => {
   })
 })
 
-test('the commands of docs/operations/running.md write an .env with all secrets', async () => {
+test('the commands of docs/operations/running.md write an .env file with all secrets', async () => {
   const [block, ...others] = ours('docs/operations/running.md')
   expect(others).toEqual([])
   await copyFile(join(ROOT, '.env.example'), join(folder, '.env.example'))
@@ -102,7 +102,7 @@ test('the commands of docs/operations/running.md write an .env with all secrets'
     expect(text).toMatch(new RegExp(`^${name}=[0-9a-f]{48}$`, 'm'))
 })
 
-test('the deployment page creates secrets and builds the manifests', async () => {
+test('the commands of the deployment page create secrets and build the manifests', async () => {
   const [environment, kubernetes, ...others] = ours('docs/guide/deploy.md').toSorted(
     (one, other) => one.line - other.line,
   )

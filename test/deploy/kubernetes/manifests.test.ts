@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('base lists each of its files, and the example has everything that pods read', () => {
+test('the base lists each of its files, and the example has every file that pods read', () => {
   expect(base?.resources.toSorted()).toEqual(manifestFiles().toSorted())
   expect(example?.resources).toEqual(['../base'])
   const made = [
@@ -89,7 +89,7 @@ describe('the settings', () => {
     expect(settings.CATALOG).toBe(`${mount?.mountPath}/${file}`)
   })
 
-  test('each provider key is a file, and reloadable files keep their names, so that no pod restarts', () => {
+  test('each provider key is a file; reloadable files keep their names, so that no pod restarts', () => {
     const mount = container.volumeMounts.find(({ name }) => name === 'provider-keys')
     const files = Object.entries(settings).filter(([name]) => name.endsWith('_FILE'))
     expect(files).toEqual(Object.keys(providerKeys).map((name) => [`${name}_FILE`, `${mount?.mountPath}/${name}`]))
@@ -170,7 +170,7 @@ describe('selectors', () => {
     expect(scaleTargetRef).toEqual({ apiVersion, kind, name: metadata.name })
   })
 
-  test('the disruption budget keeps more gateways than may be away', () => {
+  test('the disruption budget keeps enough gateways running', () => {
     const { minReplicas, maxReplicas } = theOne(manifests, 'HorizontalPodAutoscaler').spec
     expect(minReplicas).toBeGreaterThan(theOne(manifests, 'PodDisruptionBudget').spec.maxUnavailable + 1)
     expect(maxReplicas).toBeGreaterThan(minReplicas)

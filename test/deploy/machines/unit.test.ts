@@ -13,7 +13,7 @@ const readUnit = (name: (typeof UNITS)[number]) => Bun.file(join(ROOT, 'deploy',
 const text = await readUnit('svc-gateway.service')
 const migration = await readUnit('svc-gateway-migrate.service')
 
-test.skipIf(!judge)('systemd has nothing against them', async () => {
+test.skipIf(!judge)('systemd accepts the unit without a warning', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-unit-'))
   const paths = UNITS.map((name) => join(folder, name))
   for (const [index, name] of UNITS.entries()) {

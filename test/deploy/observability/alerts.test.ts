@@ -43,7 +43,7 @@ test('promtool accepts the alerts', async () => {
   ])
 })
 
-describe('by the values of their series', () => {
+describe('alerts by the values of their series', () => {
   test('all alerts are silent for a healthy gateway, and each fires alone for its own fault', async () => {
     const tests = CASES.map(({ alert, differs, also = [], minutes }) =>
       ruleTest(differs, [alert, ...also].sort(), minutes),
@@ -53,19 +53,19 @@ describe('by the values of their series', () => {
     expect(code).toBe(0)
   })
 
-  test('promtool detects an alert that does not fire, or a wrong one', async () => {
+  test('promtool detects an alert that does not fire, or fires wrongly', async () => {
     const { code, said } = await runRuleTests([ruleTest({}, ['GatewayDown']), ruleTest(CASES[3]?.differs ?? {}, [])])
     expect(code).toBe(1)
     expect(said.match(/GatewayDown/g)).toHaveLength(2)
   })
 
-  test('every alert has a case', async () => {
+  test('every alert has a test case', async () => {
     const names = (await alerts()).map(({ alert }) => alert)
     expect([...new Set(CASES.map(({ alert }) => alert))].sort()).toEqual([...new Set(names)].sort())
   })
 })
 
-test('every alert has a severity and a paragraph in the documentation, and each paragraph an alert', async () => {
+test('every alert has a severity and a paragraph in the documentation, and each paragraph has an alert', async () => {
   const text = await Bun.file(join(ROOT, 'docs', 'operations', 'alerts.md')).text()
   const paragraphs = new Map(
     text

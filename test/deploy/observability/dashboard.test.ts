@@ -37,7 +37,7 @@ export const dashboard: Written<Dashboard> = ${json}`
 }
 
 describe("Grafana's types", () => {
-  test('the schema accepts the dashboard', async () => {
+  test('the schema accepts the Grafana dashboard', async () => {
     expect(await complaints(text)).toBe('')
   })
 
@@ -50,7 +50,7 @@ describe("Grafana's types", () => {
   })
 })
 
-test('Prometheus parses every query', async () => {
+test('Prometheus parses every query of the dashboard', async () => {
   const folder = await mkdtemp('/tmp/svc-queries-')
   const rules = (await dashboardQueries()).map((expr, index) => ({ record: `query:${index}`, expr }))
   expect(rules.length).toBeGreaterThan(60)
@@ -60,7 +60,7 @@ test('Prometheus parses every query', async () => {
   expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('SUCCESS') })
 })
 
-test('panels have unique names and descriptions, and do not overlap', () => {
+test('panels of the dashboard have unique names and descriptions, and do not overlap', () => {
   const { panels } = dashboard
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
   const shown = panels.filter(({ type }) => type !== 'row')

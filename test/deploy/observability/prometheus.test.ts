@@ -107,7 +107,7 @@ const isUp = async () => {
   return activeTargets.length > 0 && activeTargets.every(({ health }) => health === 'up')
 }
 
-test('promtool accepts the settings', async () => {
+test('promtool accepts the settings of Prometheus', async () => {
   const { code, said } = await promtool(['check', 'config', join(folder, 'prometheus.yml')])
   expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('SUCCESS') })
 })

@@ -74,7 +74,7 @@ const bySts = (action: string) =>
 const TEMPORARY = { accessKeyId: 'ASIA0', secretAccessKey: SECRET, sessionToken: SESSION }
 
 describe('sources of credentials', () => {
-  test('credentials: keys of the entry, with and without a session', async () => {
+  test('credentials come from the entry’s keys, with and without a session', async () => {
     const upstream = serve(accepted)
     await callTarget(target(upstream, KEYS), { body: { text: 'Grüße' } })
     await callTarget(target(upstream, { ...KEYS, sessionToken: SESSION }))
@@ -84,7 +84,7 @@ describe('sources of credentials', () => {
     expect(upstream.calls[0]?.headers.has('x-api-key')).toBe(false)
   })
 
-  test('E17: credentials: variables of the environment, in the order of AWS’ tools', async () => {
+  test('E17: credentials come from environment variables, in the order of AWS’ tools', async () => {
     const upstream = serve(accepted)
     const keys = { AWS_ACCESS_KEY_ID: KEYS.accessKeyId, AWS_SECRET_ACCESS_KEY: SECRET, AWS_SESSION_TOKEN: SESSION }
     await callTarget(target(upstream, {}, keys))
@@ -96,7 +96,7 @@ describe('sources of credentials', () => {
     expect(await isSignedBy(upstream.calls[1], upstream, { accessKeyId: 'FILE', secretAccessKey: SECRET })).toBe(true)
   })
 
-  test('E17: credentials: IRSA sends the current web identity to STS', async () => {
+  test('E17: IRSA sends the current web identity to STS for credentials', async () => {
     const upstream = serve(accepted)
     const sts = serve(() => bySts('AssumeRoleWithWebIdentity'))
     const environment = {
@@ -112,7 +112,7 @@ describe('sources of credentials', () => {
     expect(sts.calls[0]?.headers.has('authorization')).toBe(false)
   })
 
-  test('E17: credentials: a container’s endpoint with its token', async () => {
+  test('E17: credentials come from a container’s endpoint, with its token', async () => {
     const upstream = serve(accepted)
     const endpoint = serve(() => given())
     const environment = {
@@ -126,7 +126,7 @@ describe('sources of credentials', () => {
     ])
   })
 
-  test('E17: credentials: IMDSv2 with session and role', async () => {
+  test('E17: credentials come from IMDSv2, with session and role', async () => {
     const upstream = serve(accepted)
     const imds = serve(({ path }) => {
       if (path === '/latest/api/token') return new Response('imds-session')
@@ -143,7 +143,7 @@ describe('sources of credentials', () => {
     ])
   })
 
-  test('credentials: an assumed role by a signed call to STS', async () => {
+  test('credentials of an assumed role come from a signed call to STS', async () => {
     const upstream = serve(accepted)
     const sts = serve(() => bySts('AssumeRole'))
     await callTarget(
@@ -155,7 +155,7 @@ describe('sources of credentials', () => {
   })
 })
 
-test('E17: fifty cold calls fetch credentials once', async () => {
+test('E17: fifty concurrent first calls fetch credentials once', async () => {
   const upstream = serve(accepted)
   const endpoint = serve(() => given())
   const one = target(upstream, { container: `${endpoint.url}/fifty` })
@@ -164,7 +164,7 @@ test('E17: fifty cold calls fetch credentials once', async () => {
   expect(endpoint.calls).toHaveLength(1)
 })
 
-test('E17: a dead endpoint, or one without credentials, stops the call, without a secret in the error', async () => {
+test('E17: an unreachable endpoint, or one without credentials, stops the call, and the error has no secret', async () => {
   const upstream = serve(accepted)
   const bodies = [
     new Response(`no ${SECRET}`, { status: 500 }),
@@ -180,7 +180,7 @@ test('E17: a dead endpoint, or one without credentials, stops the call, without 
   expect(upstream.calls).toEqual([])
 })
 
-describe('a refusal', () => {
+describe('a refusal by AWS', () => {
   const refusing = (kind: string, headers: Record<string, string> = {}) =>
     Response.json({ error: { type: kind, message: 'no' } }, { status: 403, headers })
 
@@ -192,7 +192,7 @@ describe('a refusal', () => {
     expect(await isSignedBy(upstream.calls[1], upstream, { ...TEMPORARY, accessKeyId: 'ASIA1' })).toBe(true)
   })
 
-  test('E18: a second refusal is final, as is one with fixed keys or a missing permission', async () => {
+  test('E18: a second refusal is final, and so is a refusal of fixed keys or a missing permission', async () => {
     const upstream = serve(() => refusing('ExpiredTokenException'))
     const endpoint = serve((_, index) => given(index))
     await callTarget(target(upstream, { container: `${endpoint.url}/twice` }))
@@ -204,7 +204,7 @@ describe('a refusal', () => {
     expect(upstream.calls).toHaveLength(4)
   })
 
-  test('a refusal for a wrong clock is repeated by AWS’ time, which is kept', async () => {
+  test('a call refused for a wrong clock is repeated with AWS’ time, which is remembered', async () => {
     const server = new Date('2031-05-06T07:08:09Z')
     const upstream = serve((_, index) =>
       index === 0 ? refusing('InvalidSignatureException', { date: server.toUTCString() }) : accepted(),
@@ -217,14 +217,14 @@ describe('a refusal', () => {
     expect(await isSignedBy(upstream.calls[1], upstream, KEYS)).toBe(true)
   })
 
-  test('a refusal with a correct clock is final', async () => {
+  test('a refusal despite a correct clock is final', async () => {
     const upstream = serve(() => refusing('InvalidSignatureException', { date: new Date().toUTCString() }))
     await callTarget(target(upstream, KEYS))
     expect(upstream.calls).toHaveLength(1)
   })
 })
 
-test('E18: a Bedrock key is made once per credentials', async () => {
+test('E18: one Bedrock key is made for each set of credentials', async () => {
   const upstream = serve((_, index) =>
     index === 2 ? Response.json({ error: { type: 'ExpiredTokenException' } }, { status: 403 }) : accepted(),
   )
@@ -244,7 +244,7 @@ test('E18: a Bedrock key is made once per credentials', async () => {
   expect(endpoint.calls).toHaveLength(2)
 })
 
-test('E10: the signed service is that of the address, or the entry’s', async () => {
+test('E10: the signed service follows from the address, unless the entry names it', async () => {
   const services = ['https://bedrock-mantle.eu-west-1.api.aws', 'https://bedrock-runtime.eu-west-1.amazonaws.com'].map(
     async (baseUrl) => {
       const auth = { type: 'aws', region: 'eu-west-1', ...KEYS }
@@ -260,7 +260,7 @@ test('E10: the signed service is that of the address, or the entry’s', async (
   expect(upstream.calls[0]?.headers.get('authorization')).toContain('/bedrock-mantle/')
 })
 
-test('E1: an entry without region, or with further keys, is a fault that names it', () => {
+test('E1: an entry without region, or with additional keys, is refused by name', () => {
   const entry = { format: 'messages', baseUrl: 'https://example.com' }
   expect(() => targetOfEntry({ ...entry, auth: { type: 'aws', ...KEYS } })).toThrow('providers.cloud.auth')
   expect(() => targetOfEntry({ ...entry, auth: { type: 'aws', region: 'r', ...KEYS }, keys: ['k'] })).toThrow(

@@ -74,7 +74,7 @@ test.each(Object.keys(MODELS))(
   },
 )
 
-test('Titan and Nova get one text per call and are charged by their counts; Cohere gets all at once', async () => {
+test('Titan and Nova get one text per call and are charged by their counts; Cohere gets all texts at once', async () => {
   const counts = await Promise.all(
     Object.keys(MODELS).map(async (name) => [name, (await embed(name, ['a', 'b'])).charged] as const),
   )
@@ -85,7 +85,7 @@ test('Titan and Nova get one text per call and are charged by their counts; Cohe
   expect(asked('nova')).toHaveLength(2)
 })
 
-test('each model family gets the size in its own field, at InvokeModel', async () => {
+test('InvokeModel gets the vector size in each model family’s own field', async () => {
   for (const name of Object.keys(MODELS)) await embed(name, ['a'], { dimensions: 256 })
   expect(calls.map(({ path }) => path)).toEqual(
     Object.values(MODELS).map((model) => `/model/${encodeURIComponent(model)}/invoke`),
@@ -97,7 +97,7 @@ test('each model family gets the size in its own field, at InvokeModel', async (
   ])
 })
 
-test('a chat model has no target there', () => {
+test('a chat model cannot be a target of embeddings', () => {
   const embed = { format: 'chat-completions', dialect: 'bedrock-embed', baseUrl: 'http://127.0.0.1:1', keys: ['k'] }
   const [model] = SAMPLE.models
   const models = [{ ...model, fallback: [], targets: [{ provider: 'embed', model: MODELS.titan }] }]

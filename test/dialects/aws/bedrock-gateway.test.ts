@@ -139,7 +139,7 @@ describe.each(NAMES)('a caller of %s', (format) => {
     expect([calls.invoke.length, calls.converse.length]).toEqual([2, 2])
   })
 
-  test('E14: an exception before content leads to the next target; after content it is an in-format error, charged so far', async () => {
+  test('E14: an exception before content leads to the next target; after content it is an in-format error, and the part is charged', async () => {
     const { key, claude, any, charged, settled } = await customer()
     invoke = () => framed(exceptionFrame('throttlingException', 'Too many'))
     expect((await ask(key, format, claude, true)).text).toContain('"lo"')
@@ -173,7 +173,7 @@ describe.each(NAMES)('a caller of %s', (format) => {
   })
 })
 
-test('E13: an announced message that never arrives ends at the idle limit, charged so far', async () => {
+test('E13: an announced message that never arrives ends at the idle limit, and the part is charged', async () => {
   const { key, charged, settled } = await customer()
   const begun = Buffer.concat(converseFrames('Hel').slice(0, 2))
   const prelude = Buffer.alloc(12)
@@ -191,7 +191,7 @@ test('E13: an announced message that never arrives ends at the idle limit, charg
 const metrics = (outputTokenCount: number) =>
   invokeFrame({ type: 'message_stop', 'amazon-bedrock-invocationMetrics': { inputTokenCount: 20, outputTokenCount } })
 
-test('E15: if Bedrock counts differently, the answer’s own usage is charged, and logged once', async () => {
+test('E15: if Bedrock’s metrics differ, the answer’s own usage is charged, and the difference is logged once', async () => {
   const { key, claude, charged, settled } = await customer()
   invoke = () => framed(...claudeFrames('Hel', 'lo').slice(0, -1), metrics(9))
   expect((await ask(key, 'messages', claude, true)).text).not.toContain('Metrics')
@@ -203,7 +203,7 @@ test('E15: if Bedrock counts differently, the answer’s own usage is charged, a
   ])
 })
 
-test('E15: without usage in the answer, Bedrock’s metrics are charged and reported', async () => {
+test('E15: if the answer has no usage, Bedrock’s metrics are charged and reported', async () => {
   const { key, claude, charged, settled } = await customer()
   const silent = invokeFrame({ type: 'message_delta', delta: { stop_reason: 'max_tokens', stop_sequence: null } })
   invoke = () => framed(...claudeFrames('Hel', 'lo').slice(0, -2), silent, metrics(7))
@@ -214,7 +214,7 @@ test('E15: without usage in the answer, Bedrock’s metrics are charged and repo
   expect(await charged()).toBe(PRICE)
 })
 
-test('the vendors’ clients read streams of both interfaces to their end', async () => {
+test('the vendors’ clients read streams of InvokeModel and Converse to their end', async () => {
   const { key, claude, any } = await customer()
   for (const model of [claude, any]) {
     const anthropic = new Anthropic({ apiKey: key, baseURL: world.url, maxRetries: 0 })
@@ -230,7 +230,7 @@ test('the vendors’ clients read streams of both interfaces to their end', asyn
   }
 })
 
-test('E25: a throttled region is followed by the next in the same request, charged once', async () => {
+test('E25: if a region is throttled, the same request goes to the next region and is charged once', async () => {
   const { key, claude, charged, settled } = await customer()
   invoke = () =>
     Response.json({ message: 'Too many' }, { status: 429, headers: { 'x-amzn-errortype': 'ThrottlingException' } })
@@ -270,7 +270,7 @@ test.each(['claude', 'any'] as const)(
   },
 )
 
-test('E22: refusals of our credentials cost the caller nothing, and reveal no secret', async () => {
+test('E22: if Bedrock refuses our credentials, the caller pays nothing and sees no secret', async () => {
   const { key, claude, charged, settled } = await customer()
   const refused = (kind: string, secrets: string) => () =>
     Response.json({ message: `no ${secrets}` }, { status: 403, headers: { 'x-amzn-errortype': `${kind}:http://x` } })
@@ -283,7 +283,7 @@ test('E22: refusals of our credentials cost the caller nothing, and reveal no se
   expect((text + world.logLines.join('\n')).includes('canary-0123456789')).toBe(false)
 })
 
-test('fields that Bedrock lacks are named in the answer', async () => {
+test('fields that Bedrock lacks are named in the answer’s header', async () => {
   const { key, any } = await customer()
   const response = await fetch(`${world.url}/v1/messages`, {
     method: 'POST',

@@ -53,7 +53,7 @@ test('E11: an ARN is one segment of the path', async () => {
 })
 
 describe('E11: the body', () => {
-  test('E11: the body has the entry’s version', () => {
+  test('E11: the body has the API version of the entry', () => {
     expect(sealed({}, {}, { apiVersion: 'bedrock-2026-01-01' }).body.anthropic_version).toBe('bedrock-2026-01-01')
   })
 
@@ -101,7 +101,7 @@ function read(...frames: Uint8Array[]): string {
   return frames.map((frame) => reading.push(frame)).join('') + reading.end()
 }
 
-describe('an answer', () => {
+describe('an answer of InvokeModel', () => {
   test('our recorded answer is readable by Anthropic’s client for Bedrock', async () => {
     const mock = startUpstream(() => framed(...claudeFrames('Hel', 'lo')))
     const stream = anthropicAt(mock.url).messages.stream({ model: MODEL, max_tokens: 100, messages: HI })
@@ -110,7 +110,7 @@ describe('an answer', () => {
     mock.stop()
   })
 
-  test('E15: an answer has the events as written, without Bedrock’s metrics', () => {
+  test('E15: an answer has the provider’s events, without Bedrock’s metrics', () => {
     const text = read(...claudeFrames('Grüße'))
     expect(text).toContain(
       'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Grüße"}}\n\n',
@@ -133,13 +133,13 @@ describe('an answer', () => {
     ['modelTimeoutException', 'timeout_error'],
     ['serviceUnavailableException', 'overloaded_error'],
     ['unheardOfException', 'api_error'],
-  ])('E14: %s in a stream is %s, and ends the reading', (exception, type) => {
+  ])('E14: %s in a stream is read as %s, and ends the stream', (exception, type) => {
     const text = read(exceptionFrame(exception, 'Too much'), ...claudeFrames('late'))
     expect(text).toBe(`event: error\ndata: {"type":"error","error":{"type":"${type}","message":"Too much"}}\n\n`)
     expect(read(errorFrame(exception, 'Too much'))).toBe(text)
   })
 
-  test('E13: a changed or cut message is an error, and ends the reading', () => {
+  test('E13: a changed or cut message is an error, and ends the stream', () => {
     const [first = new Uint8Array()] = claudeFrames()
     const changed = Uint8Array.from(first)
     changed[20] = (changed[20] ?? 0) ^ 1
@@ -152,7 +152,7 @@ describe('an answer', () => {
   })
 })
 
-describe('E22: an error', () => {
+describe('E22: an error of InvokeModel', () => {
   const said = (status: number, type: string, message = 'no') =>
     dialectOf().decodeError?.(status, new Headers({ 'x-amzn-errortype': type }), { message })
 
@@ -176,7 +176,7 @@ describe('E22: an error', () => {
     expect(said(status, type)).toMatchObject({ status, reason, kind: type.split(':')[0] ?? '' })
   })
 
-  test('E22: an error’s text shows a model fault, or a prompt that is too long', () => {
+  test('E22: an error’s text shows that a model failed, or that a prompt is too long', () => {
     const words = 'Invocation of model ID x with on-demand throughput isn’t supported.'
     expect(said(400, 'ValidationException', words)).toMatchObject({ reason: 'model-not-found' })
     expect(said(400, 'ValidationException', 'The provided model identifier is invalid.')).toMatchObject({
@@ -187,7 +187,7 @@ describe('E22: an error', () => {
     })
   })
 
-  test('E22: an error without its header has its kind from the body, and no signed data', () => {
+  test('E22: an error without its header is classified by its body, and signed data is removed', () => {
     const inBody = dialectOf().decodeError?.(429, new Headers(), {
       __type: 'com.amazon#ThrottlingException',
       Message: 'Slow',

@@ -45,8 +45,8 @@ const ended = (reason: string, usage: JsonObject = { input_tokens: 20, output_to
 ]
 const text = (said: string) => ({ type: 'text_delta', text: said })
 
-describe('E16: a stream', () => {
-  test('E16: a text stream is read the same in any pieces, as by AWS’ own client', async () => {
+describe('E16: a stream of Converse', () => {
+  test('E16: a text stream is read the same however it is split, and as by AWS’ own client', async () => {
     const frames = converseFrames('Hel', 'lo')
     const expected = [BEGUN, ...block(0, { type: 'text', text: '' }, text('Hel'), text('lo')), ...ended('end_turn')]
     for (const size of [1, 10, 1_000_000]) expect(await eventsOf(framed(...frames), size)).toEqual(expected)
@@ -60,7 +60,7 @@ describe('E16: a stream', () => {
     ])
   })
 
-  test('E16: a stream with citations, and with a picture in pieces, is read', async () => {
+  test('E16: a stream with citations, and with a picture in several chunks, is read', async () => {
     const delta = (contentBlockIndex: number, said: JsonObject) =>
       eventFrame('contentBlockDelta', { contentBlockIndex, delta: said })
     const bytes = Buffer.from('picture')
@@ -92,7 +92,7 @@ describe('E16: a stream', () => {
     ])
   })
 
-  test('E16: a stream of reasoning, text and two calls at once is read', async () => {
+  test('E16: a stream with interleaved reasoning, text and two calls is read', async () => {
     const call = (toolUseId: string) => ({ toolUse: { toolUseId, name: 'weather' } })
     const delta = (contentBlockIndex: number, said: JsonObject) =>
       eventFrame('contentBlockDelta', { contentBlockIndex, delta: said })
@@ -152,7 +152,7 @@ describe('E16: a stream', () => {
     ])
   })
 
-  test('E16: usage is read before the stop, after it, or not at all', async () => {
+  test('E16: usage may come before the stop reason, after it, or not at all', async () => {
     const stop = eventFrame('messageStop', { stopReason: 'max_tokens' })
     const metadata = eventFrame('metadata', { usage: USAGE })
     const begun = converseFrames('Hi').slice(0, 3)
@@ -193,11 +193,14 @@ describe('E16: a stream', () => {
     if (!expected) expect(whole).not.toHaveProperty('usage.cache_creation')
   })
 
-  test.each(['malformed_model_output', 'malformed_tool_use'])('E16: stop reason %s is a failure', async (reason) => {
-    const [event] = await eventsOf(framed(eventFrame('messageStop', { stopReason: reason })))
-    expect(event).toMatchObject({ type: 'error', error: { type: 'api_error' } })
-    expect(readWhole({ output: { message: { content: [] } }, stopReason: reason })).toBeUndefined()
-  })
+  test.each(['malformed_model_output', 'malformed_tool_use'])(
+    'E16: stop reason %s counts as a failure',
+    async (reason) => {
+      const [event] = await eventsOf(framed(eventFrame('messageStop', { stopReason: reason })))
+      expect(event).toMatchObject({ type: 'error', error: { type: 'api_error' } })
+      expect(readWhole({ output: { message: { content: [] } }, stopReason: reason })).toBeUndefined()
+    },
+  )
 })
 
 const QUOTE = { title: 'T', sourceContent: [{ text: 'quote' }] }
@@ -267,7 +270,7 @@ test.each<[JsonObject, string | undefined]>([
   [{ serviceTier: { type: 'default' }, performanceConfig: { latency: 'standard' } }, 'default'],
   [{ serviceTier: { type: 'default' }, performanceConfig: { latency: 'optimized' } }, 'optimized'],
   [{ performanceConfig: { latency: 'optimized' } }, 'optimized'],
-])('an answer with %j has the tier %s, whole and streamed', async (said, tier) => {
+])('an answer with %j has the service tier %s, whole and streamed', async (said, tier) => {
   const message = { role: 'assistant', content: [{ text: 'Hi' }] }
   const whole = readWhole({ output: { message }, stopReason: 'end_turn', usage: USAGE, ...said })
   expect(isJsonObject(whole?.usage) && whole.usage.service_tier).toBe(tier as string)

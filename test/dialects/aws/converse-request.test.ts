@@ -55,7 +55,7 @@ const FOUND_THERE = {
 const HI = [{ role: 'user', content: 'Hi' }]
 const SAID_HI = [{ role: 'user' as const, content: [{ text: 'Hi' }] }]
 
-describe('E16: a request is what AWS’ own client sends', () => {
+describe('E16: a request to Converse equals the one of AWS’ own client', () => {
   const cases: [string, JsonObject, Omit<ConverseCommandInput, 'modelId'>][] = [
     [
       'text, system, sampling and stop sequences',
@@ -223,7 +223,7 @@ describe('E16: a request is what AWS’ own client sends', () => {
   test.each([
     ['Nova', 'eu.amazon.nova-2-lite-v1:0', { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } }],
     ['OpenAI', 'openai.gpt-oss-120b-1:0', { reasoning_effort: 'medium' }],
-  ])('E16: thinking in the shape of %s', (_, model, fields) => {
+  ])('E16: thinking is sent in the shape of %s', (_, model, fields) => {
     const { body, leftOut } = sealed({
       model,
       messages: HI,
@@ -234,7 +234,7 @@ describe('E16: a request is what AWS’ own client sends', () => {
     expect(leftOut).toEqual(['top_k'])
   })
 
-  test('E16: URL, query and headers are equal too, with a signature or a Bedrock key', async () => {
+  test('E16: URL, query and headers equal those of AWS’ client, with a signature or a Bedrock key', async () => {
     for (const model of [CLAUDE, 'arn:aws:bedrock:eu-west-1:1:application-inference-profile/a1']) {
       for (const stream of [false, true]) {
         const ours = await arriving((url) =>
@@ -261,7 +261,7 @@ describe('E16: a request is what AWS’ own client sends', () => {
 })
 
 describe('fields that Converse lacks', () => {
-  test('a field without an equivalent is omitted and named; a tool choice of none only with tools in the history', () => {
+  test('a field without an equivalent is omitted and named; a tool choice of none is only omitted if the history has tools', () => {
     const { body, leftOut } = sealed({
       messages: HI,
       tools: [TOOL],
@@ -296,14 +296,14 @@ describe('fields that Converse lacks', () => {
     expect(refusal({ messages: [...HI, result] })?.options.param).toBe('messages[1].content[0].content[0]')
   })
 
-  test('the trace of a provider’s tool is omitted and named', () => {
+  test('blocks of a tool that ran at a provider are omitted and named', () => {
     const trace = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }
     const { body, leftOut } = sealed({ messages: [...HI, { role: 'assistant', content: [trace] }, ...HI] })
     expect(body.messages).toEqual([{ role: 'user', content: [{ text: 'Hi' }, { text: 'Hi' }] }])
     expect(leftOut).toEqual(['messages.server_tool_use'])
   })
 
-  test('no turn or result is empty, and no text is blank', () => {
+  test('no turn or result that is sent is empty, and no text is blank', () => {
     const text = fc.constantFrom('', ' ', '\n\t', 'words').map((words): JsonObject => ({ type: 'text', text: words }))
     const hint = { type: 'ephemeral' }
     const block = fc.oneof(
@@ -343,13 +343,13 @@ describe('fields that Converse lacks', () => {
     )
   })
 
-  test('a field is passed on by its catalogue name', () => {
+  test('a field in passFields is passed on', () => {
     const guard = { guardrailIdentifier: 'g', guardrailVersion: '1' }
     const { body } = sealed({ messages: HI, guardrailConfig: guard }, {}, { passFields: ['guardrailConfig'] })
     expect(body.guardrailConfig).toEqual(guard)
   })
 
-  test('a field that the request depends on is refused', () => {
+  test('a field on which the answer depends is refused', () => {
     const url = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
     const tiff = { type: 'image', source: { type: 'base64', media_type: 'image/tiff', data: B64 } }
     for (const block of [url, tiff]) {
@@ -357,7 +357,7 @@ describe('fields that Converse lacks', () => {
     }
   })
 
-  test('an unnamed profile counts as Claude if the catalogue says so', () => {
+  test('an inference profile counts as Claude if the catalogue’s family says so', () => {
     const model = 'arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/a1b2c3'
     const body = { ...{ model, max_tokens: 5000, messages: HI }, thinking: { type: 'enabled', budget_tokens: 2000 } }
     const dialect = dialectOf()
@@ -368,7 +368,7 @@ describe('fields that Converse lacks', () => {
     expect(known?.leftOut).toEqual([])
   })
 
-  test('betas go into the body of Claude only', () => {
+  test('betas are put into the body for Claude only', () => {
     const headers = { 'anthropic-beta': 'context-1m-2025-08-07, interleaved-thinking-2025-05-14' }
     const { body, leftOut } = sealed({ messages: HI }, headers)
     expect(body.additionalModelRequestFields).toEqual({
@@ -421,9 +421,9 @@ describe('nested fields of messages', () => {
     'body' in sample ? [[field, sample.body as JsonObject, sample.without as JsonObject] as const] : [],
   )
 
-  test('there are samples of nested fields', () => expect(bodies.length).toBeGreaterThan(10))
+  test('the test has samples of nested fields', () => expect(bodies.length).toBeGreaterThan(10))
 
-  test.each(bodies)('%s is sent, named as omitted, or refused', (field, body, without) => {
+  test.each(bodies)('the nested field %s is sent, named as omitted, or refused', (field, body, without) => {
     const refused = refusal({ messages: HI, ...body })
     if (refused) return expect(refused.options.param).toMatch(/^tools/)
     const [asked, plain] = [sealed({ messages: HI, ...body }), sealed({ messages: HI, ...without })]
@@ -436,7 +436,7 @@ describe('nested fields of messages', () => {
     expect(refusal({ messages: HI, tools })?.options.param).toBe('tools.allowed_callers')
   })
 
-  test('betas are named if the model has no field for them', () => {
+  test('betas are named as omitted if the model has no field for them', () => {
     const nova = dialectOf().envelope?.({ model: 'amazon.nova-pro-v1:0', messages: HI }, { 'anthropic-beta': 'a-2026' })
     expect(nova?.leftOut).toEqual(['anthropic-beta'])
   })

@@ -39,17 +39,20 @@ const WHOLE = [
 
 const PIECES: readonly (readonly number[])[] = [[1], [7], [1000], [ALL.length], [3, 12, 1, 65_536]]
 
-test.each(PIECES.map((sizes) => ({ sizes })))('E12: reading in pieces of $sizes bytes gives the same', ({ sizes }) => {
-  expect(told(parse(ALL, ...sizes))).toEqual(WHOLE)
-})
+test.each(PIECES.map((sizes) => ({ sizes })))(
+  'E12: reading an event stream in chunks of $sizes bytes gives the same messages',
+  ({ sizes }) => {
+    expect(told(parse(ALL, ...sizes))).toEqual(WHOLE)
+  },
+)
 
-test('E12: reading a stream cut anywhere in two gives the same', () => {
+test('E12: an event stream cut anywhere gives the same messages', () => {
   const bytes = Buffer.concat([FRAMES[0] ?? '', FRAMES[1] ?? '', FRAMES[3] ?? ''] as Uint8Array[])
   const whole = told(parse(bytes))
   for (let cut = 1; cut < bytes.length; cut++) expect(told(parse(bytes, cut, bytes.length))).toEqual(whole)
 })
 
-test('headers of every type are skipped, and text headers read', () => {
+test('event headers of every type are skipped, and text headers are read', () => {
   const typed: [number, number[]][] = [
     [0, []],
     [1, []],
@@ -78,7 +81,7 @@ function sealed(headers: Uint8Array, lengths: { total?: number; headers?: number
   return message
 }
 
-describe('E13: a fault', () => {
+describe('E13: damaged event streams', () => {
   test('E13: any flipped bit is detected, or leaves the message incomplete', () => {
     const original = eventFrame('chunk', { text: 'Hello' })
     for (let bit = 0; bit < original.length * 8; bit++) {
@@ -99,7 +102,7 @@ describe('E13: a fault', () => {
     ['of a header beyond the headers', sealed(Uint8Array.from([1, 97, 7, 255, 255]))],
     ['of a name beyond the headers', sealed(Uint8Array.from([200, 97, 7]))],
     ['of no known type', sealed(Uint8Array.from([1, 97, 10, 0]))],
-  ])('E13: a wrong length %s is detected before more is buffered', (_, bytes) => {
+  ])('E13: a wrong message length %s is detected before more bytes are buffered', (_, bytes) => {
     const parser = createEventStreamParser()
     expect(parser.push(bytes)).toEqual([])
     expect(parser.fault()).toMatch(/cannot be$/)
@@ -107,7 +110,7 @@ describe('E13: a fault', () => {
     expect(parser.push(FRAMES[0] ?? bytes)).toEqual([])
   })
 
-  test('E13: a stream that ends in the middle leaves a message open', () => {
+  test('E13: a stream that ends within a message is incomplete', () => {
     const parser = createEventStreamParser()
     expect(parser.push(ALL.subarray(0, (FRAMES[0]?.length ?? 0) + 5))).toHaveLength(1)
     expect(parser.isOpen()).toBe(true)

@@ -101,7 +101,7 @@ function ask(profile: string) {
   })
 }
 
-describe('E17: a profile', () => {
+describe('E17: an AWS profile', () => {
   test.each([
     ['keys', 'AKIDKEYS', false],
     ['role', 'ASIAone', true],
@@ -109,7 +109,7 @@ describe('E17: a profile', () => {
     ['program', 'AKIDPROGRAM', false],
     ['temporary', 'ASIAPROGRAM', true],
     ['person', 'ASIASSO', true],
-  ])('E17: a profile with %s gives %s, until its expiry', async (profile, accessKeyId, hasSession) => {
+  ])('E17: a profile with %s gives %s, until they expire', async (profile, accessKeyId, hasSession) => {
     const { value, expiresAtMs } = await ask(profile)
     const sessionToken = hasSession ? { sessionToken: 's' } : {}
     expect(credentialsOf(value)).toEqual({ accessKeyId, secretAccessKey: SECRET, ...sessionToken })
@@ -123,7 +123,7 @@ describe('E17: a profile', () => {
     expect(names.filter((name) => name && !/^(?:PWD|OLDPWD|SHLVL|_)$/.test(name))).toEqual(['HOME', 'LC_ALL', 'PATH'])
   })
 
-  test('E17: a role is assumed in the name of its source, with the external id', () => {
+  test('E17: a role is assumed with the credentials of its source profile, and the external id', () => {
     const [role] = endpoint.calls.filter(({ text }) => text.includes('role%2Fone'))
     expect(role?.text).toContain('ExternalId=the-id')
     expect(role?.headers.get('authorization')).toContain('Credential=AKIDKEYS/')
@@ -131,7 +131,7 @@ describe('E17: a profile', () => {
     expect(chained?.headers.get('authorization')).toContain('Credential=ASIAone/')
   })
 
-  test('E17: the portal is called with the signed-in person’s token', () => {
+  test('E17: the SSO portal is called with the signed-in person’s token', () => {
     const call = endpoint.calls.find(({ path }) => path.startsWith('/federation'))
     expect(call?.path).toBe('/federation/credentials?account_id=123&role_name=Reader')
     expect(call?.headers.get('x-amz-sso_bearer_token')).toBe('sso-token-canary')
@@ -142,14 +142,14 @@ describe('E17: a profile', () => {
     ['stranger', `nobody is signed in for ${START}: run aws sso login`],
     ['loop', 'profile loop is its own source'],
     ['nobody', 'the profile files have no credentials of profile nobody that can be had'],
-  ])('E17: %s fails without a secret in the error: %s', async (profile, message) => {
+  ])('E17: a profile with %s fails, and the error has no secret: %s', async (profile, message) => {
     expect(await ask(profile).catch((error: Error) => `${error.name}: ${error.message}`)).toBe(
       `CredentialError: ${message}`,
     )
   })
 })
 
-test('E17: keys win over a role in a source profile, and the credentials file over the config file', () => {
+test('E17: a profile’s keys are preferred to its role, and the credentials file to the config file', () => {
   const config = '[default]\nrole_arn = r\nsource_profile = default\naws_access_key_id = A\naws_secret_access_key = B\n'
   const keys = { accessKeyId: 'C', secretAccessKey: 'B' }
   expect(profileSource('[default]\naws_access_key_id=C\n', config, 'default')).toEqual({

@@ -147,12 +147,12 @@ function inWordsOfMessages(usage: JsonObject): JsonObject {
   )
 }
 
-test('the number of recorded answers equals the public suites’', () => {
+test('every recorded answer of the public suites is tested', () => {
   expect(RECORDED.length).toBeGreaterThanOrEqual(23)
 })
 
 describe('E16: Converse', () => {
-  test.each(named(conversed ?? []))('%s', async (_, recorded) => {
+  test.each(named(conversed ?? []))('a recorded answer of Converse is read: %s', async (_, recorded) => {
     const told = await readByClient(recorded)
     expect(await read(recorded)).toEqual(told)
     if (recorded.frames !== undefined) for (const size of [1, 7, 1000]) expect(await read(recorded, size)).toEqual(told)
@@ -160,7 +160,7 @@ describe('E16: Converse', () => {
 })
 
 describe('E15: InvokeModel', () => {
-  test.each(named(invoked ?? []))('%s', async (_, recorded) => {
+  test.each(named(invoked ?? []))('a recorded answer of InvokeModel is read: %s', async (_, recorded) => {
     const mock = startUpstream(() => responseOf(recorded))
     const request = { model: 'm', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] }
     const { messages } = anthropicAt(mock.url)
@@ -171,8 +171,11 @@ describe('E15: InvokeModel', () => {
   })
 })
 
-test.each(named(RECORDED.filter(({ status }) => status !== 200)))('E22: %s', (_, recorded) => {
-  const headers = new Headers({ 'x-amzn-errortype': recorded.errorType ?? '' })
-  const error = dialectOf(recorded).decodeError?.(recorded.status, headers, recorded.body as JsonObject)
-  expect(error).toMatchObject({ kind: 'ValidationException', reason: 'model-not-found' })
-})
+test.each(named(RECORDED.filter(({ status }) => status !== 200)))(
+  'E22: a recorded error of Bedrock is read: %s',
+  (_, recorded) => {
+    const headers = new Headers({ 'x-amzn-errortype': recorded.errorType ?? '' })
+    const error = dialectOf(recorded).decodeError?.(recorded.status, headers, recorded.body as JsonObject)
+    expect(error).toMatchObject({ kind: 'ValidationException', reason: 'model-not-found' })
+  },
+)

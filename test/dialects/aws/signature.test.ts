@@ -13,14 +13,14 @@ const BY_BOTOCORE = [
   [59, '3cd0720968304065ca7984cf2a152f3a19ec883b8951956e1eb414d7e11ffd1a'],
 ] as const
 
-test.each(BY_BOTOCORE)('E9: call %p has the signature that botocore makes', async (place, signature) => {
+test.each(BY_BOTOCORE)('E9: call %p gets the same signature as by botocore', async (place, signature) => {
   const call = CALLS[place]
   if (!call) throw new Error('no such call')
   const { authorization = '' } = await signatureOf(call)
   expect(authorization.split('Signature=')[1]).toBe(signature)
 })
 
-test('another day, region or service uses another signing key', async () => {
+test('another day, region or service gives another signing key', async () => {
   const [call] = CALLS
   if (!call) throw new Error('no call')
   const others = [{ atMs: call.atMs + 86_400_000 }, { region: 'eu-west-2' }, { service: 'sts' }, { body: '[]' }]

@@ -71,7 +71,7 @@ async function asking() {
   return { client, charged, accountId }
 }
 
-test('E6: the first token is fetched at the start', async () => {
+test('E6: the first Entra token is fetched at the start', async () => {
   await until(() => tokens.calls.length > 0)
   const metrics = async () => await (await fetch(`${world.url}/metrics`)).text()
   await until(async () =>
@@ -83,7 +83,7 @@ test('E6: the first token is fetched at the start', async () => {
   expect(tokens.calls).toHaveLength(1)
 })
 
-test('E4: filter results before and after the answer leave clean chunks, and usage is charged once', async () => {
+test('E4: Azure’s filter results before and after the answer are removed, and usage is charged once', async () => {
   const filters = { content_filter_results: { hate: { filtered: false, severity: 'safe' } } }
   const late = { index: 0, finish_reason: null, content_filter_offsets: { check_offset: 1 }, ...filters }
   const [piece] = chatChunk({ content: 'Hello' }).choices
@@ -119,7 +119,7 @@ test('E4: filter results before and after the answer leave clean chunks, and usa
 })
 
 describe('E5: an error of Azure', () => {
-  test('E5: a filter’s refusal is the caller’s in any region, and holds nothing', async () => {
+  test('E5: a refusal by Azure’s filter goes to the caller, and no credit stays held', async () => {
     first = () =>
       Response.json(
         {
@@ -141,18 +141,21 @@ describe('E5: an error of Azure', () => {
   test.each([
     ['svc/gpt-2', 429, { code: '429', message: 'Rate limit is exceeded. Try again in 7 seconds.' }],
     ['svc/gpt-3', 404, { code: 'DeploymentNotFound', message: 'The API deployment for this resource does not exist.' }],
-  ])('E5: an error that %s meets, by status %d, is answered by the other resource', async (model, status, error) => {
-    first = () => Response.json({ error }, { status })
-    const { client, charged } = await asking()
-    const answer = await client.chat.completions.create({ model, ...REQUEST })
-    expect(answer.choices[0]?.message.content).toBe('Hi')
-    expect(calls.second).toBe(1)
-    expect(await charged()).toBe(PRICE)
-  })
+  ])(
+    'E5: if one resource answers with an error that %s meets, status %d, the other resource answers',
+    async (model, status, error) => {
+      first = () => Response.json({ error }, { status })
+      const { client, charged } = await asking()
+      const answer = await client.chat.completions.create({ model, ...REQUEST })
+      expect(answer.choices[0]?.message.content).toBe('Hi')
+      expect(calls.second).toBe(1)
+      expect(await charged()).toBe(PRICE)
+    },
+  )
 })
 
 describe('E6: a token', () => {
-  test('E6: a token refused as too old is replaced once, and the call repeated', async () => {
+  test('E6: a token that Azure refuses as too old is replaced once, and the call is repeated', async () => {
     const shown: string[] = []
     first = (authorization) => {
       shown.push(authorization)
@@ -165,7 +168,7 @@ describe('E6: a token', () => {
     expect(await charged()).toBe(PRICE)
   })
 
-  test('E6: without a token the other resource answers, and nobody gets a 401', async () => {
+  test('E6: if no token can be fetched, the other resource answers, and no caller gets a 401', async () => {
     // The first call forgets the living token, for which no other is given.
     first = () => new Response(null, { status: 401 })
     tokens.respond(() => Response.json({ error: 'temporarily_unavailable' }, { status: 503 }))
@@ -181,7 +184,7 @@ describe('E6: a token', () => {
   })
 })
 
-test('E1: neither secret, token nor key is in log or metrics', async () => {
+test('E1: secret, token and key are in no log and no metric', async () => {
   const metrics = await (await fetch(`${world.url}/metrics`)).text()
   for (const canary of [SECRET, 'token-canary', KEY]) {
     expect(world.logLines.join('\n')).not.toContain(canary)

@@ -32,7 +32,7 @@ async function theirs(send: (client: AzureOpenAI) => Promise<unknown>) {
 
 const MESSAGES = [{ role: 'user' as const, content: 'Hi' }]
 
-describe('E3: a dated deployment is called as AzureOpenAI calls it', () => {
+describe('E3: a deployment with a dated API version', () => {
   test.each([false, true])(
     'a dated deployment is called as AzureOpenAI calls it for a chat (stream %p)',
     async (stream) => {
@@ -44,26 +44,26 @@ describe('E3: a dated deployment is called as AzureOpenAI calls it', () => {
     },
   )
 
-  test('E3: a dated deployment is called as AzureOpenAI calls it for embeddings', async () => {
+  test('E3: embeddings of a dated deployment are called as AzureOpenAI calls them', async () => {
     const library = await theirs((client) => client.embeddings.create({ model: DEPLOYMENT, input: 'Hi' }))
     expect(await ours({ ...DATED, format: 'chat-completions' }, { isEmbedding: true })).toEqual(library)
   })
 
-  test('E3: a dated deployment is called as AzureOpenAI calls it for a response, with the deployment in the body', async () => {
+  test('E3: responses of a dated deployment are called as AzureOpenAI calls them, with the deployment in the body', async () => {
     const library = await theirs((client) => client.responses.create({ model: DEPLOYMENT, input: 'Hi' }))
     expect(await ours({ ...DATED, format: 'responses' })).toEqual(library)
   })
 })
 
-describe('E3: the version without a date', () => {
+describe('E3: the API version without a date', () => {
   const V1 = { format: 'chat-completions', baseUrl: '/openai/v1', keys: ['the-key'] }
 
-  test('E3: the undated version takes its key in its own header', async () => {
+  test('E3: the undated version sends its key in its own header', async () => {
     const called = await ours({ ...V1, auth: { type: 'header', name: 'Api-Key' } })
     expect(called).toEqual({ path: '/openai/v1/chat/completions', key: 'the-key', authorization: null })
   })
 
-  test('E3: the undated version also takes the key as the vendor’s plain library sends it', async () => {
+  test('E3: the undated version also accepts the key as the vendor’s plain library sends it', async () => {
     const library = essence(
       await arriving((url) =>
         new OpenAI({ baseURL: `${url}/openai/v1`, apiKey: 'the-key', maxRetries: 0 }).chat.completions.create({
@@ -75,7 +75,7 @@ describe('E3: the version without a date', () => {
   })
 })
 
-test('E7: Claude on Foundry gets the key in one of two ways, never in both', async () => {
+test('E7: Claude on Foundry gets the key in one of two headers, never in both', async () => {
   const entry = { format: 'messages', baseUrl: '/anthropic', keys: ['the-key'] }
   const headersOf = async (more: JsonObject) => {
     const base = (url: string) => ({ ...entry, ...more, baseUrl: url + entry.baseUrl })
@@ -118,7 +118,7 @@ test.each(['key', 'token'])(
   },
 )
 
-test('a provider without authentication needs no key, and is sent none', async () => {
+test('a provider without authentication needs no key, and gets none', async () => {
   const entry = { format: 'chat-completions', auth: { type: 'none' } }
   expect(await ours({ ...entry, baseUrl: '/v1' })).toEqual({
     ...{ path: '/v1/chat/completions', key: null, authorization: null },

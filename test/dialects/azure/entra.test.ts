@@ -45,7 +45,7 @@ async function called(auth: JsonObject, count = 1) {
 const formOf = ({ text }: { text: string }) => Object.fromEntries(new URLSearchParams(text))
 
 describe('an application with a secret', () => {
-  test('E6: fifty cold calls of an application with a secret fetch one token, which each carries', async () => {
+  test('E6: fifty concurrent first calls of an application with a secret fetch one token, and all send it', async () => {
     const endpoint = tokenEndpoint()
     const auth = application(endpoint.url)
     const { calls } = await called(auth, 50)
@@ -60,7 +60,7 @@ describe('an application with a secret', () => {
     for (const { headers } of calls) expect(headers.get('authorization')).toBe(`Bearer ${TOKEN}1`)
   })
 
-  test('E3: calls have what AzureOpenAI sends with the same token, and no api-key', async () => {
+  test('E3: calls send the same as AzureOpenAI with the same token, and no api-key', async () => {
     const { calls } = await called(application(tokenEndpoint().url))
     const theirs = await arriving((url) =>
       new AzureOpenAI({
@@ -83,7 +83,7 @@ describe('an application with a secret', () => {
     expect([call?.headers.get('authorization'), call?.headers.get('api-key')]).toEqual([`Bearer ${TOKEN}1`, null])
   })
 
-  test('the scope is Foundry’s for a Foundry address, or the entry’s', async () => {
+  test('the scope is Foundry’s if the address is Foundry’s, unless the entry names one', async () => {
     const scopes: unknown[] = []
     for (const more of [{}, { scope: 'https://example.test/.default' }]) {
       const endpoint = tokenEndpoint()
@@ -96,7 +96,7 @@ describe('an application with a secret', () => {
     expect(scopes).toEqual(['https://ai.azure.com/.default', 'https://example.test/.default'])
   })
 
-  test('an application whose secret is refused makes no call, and the error has neither secret nor answer', async () => {
+  test('if an application’s secret is refused, no call is made, and the error has neither secret nor answer', async () => {
     const answer = { error: 'invalid_client', error_description: `AADSTS7000215: not ${SECRET}` }
     const { calls, results } = await called(
       application(tokenEndpoint(() => Response.json(answer, { status: 401 })).url),
@@ -152,7 +152,7 @@ test('E6: a workload sends the current content of its token file', async () => {
 describe('a managed identity', () => {
   const clientId = crypto.randomUUID()
 
-  test('a managed identity asks the machine’s endpoint', async () => {
+  test('a managed identity gets its token from the virtual machine’s endpoint', async () => {
     const endpoint = tokenEndpoint()
     const auth = { type: 'entra', managedIdentity: true, clientId, identityEndpoint: `${endpoint.url}/metadata/token` }
     const { calls } = await called(auth)
@@ -164,7 +164,7 @@ describe('a managed identity', () => {
     expect(calls[0]?.headers.get('authorization')).toBe(`Bearer ${TOKEN}1`)
   })
 
-  test('a managed identity asks as App Service requires, with its expiry', async () => {
+  test('a managed identity of App Service sends the required header, and reads the expiry', async () => {
     const endpoint = tokenEndpoint(() =>
       Response.json({ access_token: TOKEN, expires_on: String(Math.ceil(Date.now() / 1000) + 3600) }),
     )

@@ -47,7 +47,7 @@ test('E6: fifty concurrent calls wait for one token request', async () => {
 })
 
 describe('before the token expires', () => {
-  test('before its end a token is used while the next one is fetched once', async () => {
+  test('before a token expires it is used while the next one is fetched once', async () => {
     const world = await warm()
     world.clock.advance(HOUR_MS - 301_000)
     await world.get()
@@ -60,7 +60,7 @@ describe('before the token expires', () => {
     expect(world.requests).toHaveLength(2)
   })
 
-  test('of a short life at most a fifth is used for renewing', async () => {
+  test('renewing a short-lived token takes at most a fifth of its life', async () => {
     const world = scripted()
     const first = world.get()
     world.give('first', 100_000)
@@ -73,7 +73,7 @@ describe('before the token expires', () => {
     expect(world.requests).toHaveLength(2)
   })
 
-  test('a failed renewal fails no call while the token is valid, and dead endpoints are asked at growing intervals', async () => {
+  test('a failed renewal fails no call while the token is valid; a dead endpoint is called at growing intervals', async () => {
     const world = await warm()
     world.clock.advance(HOUR_MS - 300_000)
     const asked: number[] = []
@@ -110,7 +110,7 @@ describe('without a valid token', () => {
     expect(await next).toBe('second')
   })
 
-  test('a cancelled waiter is released, and the request continues for the others', async () => {
+  test('a waiter that gives up is released, and the token request continues for the others', async () => {
     const world = scripted()
     const leaving = new AbortController()
     const left = world.source.get(leaving.signal).catch((error: unknown) => error)
@@ -122,7 +122,7 @@ describe('without a valid token', () => {
   })
 })
 
-test('a refused token is not given out again, unless it was replaced already', async () => {
+test('a refused token is not used again, unless it was already replaced', async () => {
   const world = await warm()
   expect(world.source.drop('older')).toBe(true)
   expect(await world.get()).toBe('first')
@@ -150,7 +150,7 @@ test('a token is requested once before the first call, and reports its state', a
   expect(world.source.status()).toEqual({ expiresAtMs: world.clock.now() + HOUR_MS, obtained: 1, failed: 1 })
 })
 
-test('one identity has one token source', () => {
+test('entries with the same identity share one token source', () => {
   const create = () => createTokenSource({ fetchToken: () => Promise.reject(new CredentialError('no')) })
   const one = sharedSource(['test', 'a'], create)
   expect(sharedSource(['test', 'a'], create)).toBe(one)

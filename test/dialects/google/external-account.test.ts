@@ -68,34 +68,37 @@ async function subjectFile(text: string): Promise<string> {
   return file
 }
 
-describe('E21: an exchange is the one of the vendor’s library', () => {
-  test.each(['of a file', 'of an address, for a service account'])('%s', async (kind) => {
-    const sources = async (url: string) =>
-      kind === 'of a file' ? { credential_source: { file: await subjectFile(SUBJECT) } } : fromUrl(url)
-    const [ours, theirs] = [platform(), platform()]
-    const [call] = await arriving(async (url) =>
-      callTarget(targetOfEntry(entryOf(configuration(ours.url, await sources(ours.url)), url))),
-    )
-    const credentials = configuration(theirs.url, await sources(theirs.url))
-    const [judge] = await arriving((url) =>
-      new GoogleGenAI({
-        ...{ vertexai: true, ...PLACE, httpOptions: { baseUrl: url, apiVersion: 'v1' } },
-        googleAuthOptions: { credentials: credentials as never },
-      }).models.generateContent({ model: 'the-model', contents: 'Hi' }),
-    )
-    expect(call?.headers.get('authorization')).toBe(judge?.headers.get('authorization') ?? 'none')
-    expect(call?.path).toBe(judge?.path)
-    const expected = essence(theirs.calls)
-    const found = essence(ours.calls)
-    for (const [index, { body }] of found.entries()) {
-      // Each has a pool of its own, and the library says no audience but this.
-      if (body.audience) body.audience = expected[index]?.body.audience
-    }
-    expect(found).toEqual(expected)
-  })
+describe('E21: the token exchange equals the vendor library’s', () => {
+  test.each(['of a file', 'of an address, for a service account'])(
+    'the token exchange equals the vendor library’s: %s',
+    async (kind) => {
+      const sources = async (url: string) =>
+        kind === 'of a file' ? { credential_source: { file: await subjectFile(SUBJECT) } } : fromUrl(url)
+      const [ours, theirs] = [platform(), platform()]
+      const [call] = await arriving(async (url) =>
+        callTarget(targetOfEntry(entryOf(configuration(ours.url, await sources(ours.url)), url))),
+      )
+      const credentials = configuration(theirs.url, await sources(theirs.url))
+      const [judge] = await arriving((url) =>
+        new GoogleGenAI({
+          ...{ vertexai: true, ...PLACE, httpOptions: { baseUrl: url, apiVersion: 'v1' } },
+          googleAuthOptions: { credentials: credentials as never },
+        }).models.generateContent({ model: 'the-model', contents: 'Hi' }),
+      )
+      expect(call?.headers.get('authorization')).toBe(judge?.headers.get('authorization') ?? 'none')
+      expect(call?.path).toBe(judge?.path)
+      const expected = essence(theirs.calls)
+      const found = essence(ours.calls)
+      for (const [index, { body }] of found.entries()) {
+        // Each has a pool of its own, and the library says no audience but this.
+        if (body.audience) body.audience = expected[index]?.body.audience
+      }
+      expect(found).toEqual(expected)
+    },
+  )
 })
 
-test('E21: fifty cold calls make one exchange, and tokens are renewed during calls', async () => {
+test('E21: fifty concurrent first calls make one exchange, and tokens are renewed during calls', async () => {
   const endpoint = platform(1)
   const kinds: string[] = []
   let exchanges = 0
@@ -111,7 +114,7 @@ test('E21: fifty cold calls make one exchange, and tokens are renewed during cal
   expect(new Set(calls.map(({ headers }) => headers.get('authorization'))).size).toBeGreaterThan(1)
 })
 
-describe('E21: what goes wrong is said without a secret', () => {
+describe('E21: errors without a secret', () => {
   const failing = async (credentials: JsonObject) => {
     const result = await callTarget(targetOfEntry(entryOf(credentials, 'http://127.0.0.1:1')))
     expect(JSON.stringify(result)).not.toContain('canary')
@@ -153,7 +156,7 @@ describe('E21: what goes wrong is said without a secret', () => {
     ['a source that is a program', { credential_source: { executable: { command: 'canary' } } }],
     ['no source', {}],
     ['no address', { token_url: 'canary', credential_source: { file: 'x' } }],
-  ])('E21: at the start, a fault of %s is reported', (_, more) => {
+  ])('E21: at the start, an error in %s is reported', (_, more) => {
     expect(() => targetOfEntry(entryOf(configuration('http://a.example', more), 'http://127.0.0.1:1'))).toThrow(
       'providers.cloud.auth.credentials: is neither the key of a service account nor',
     )

@@ -148,7 +148,7 @@ test('E20: a stream of Claude reaches the vendor’s library whole, and its usag
   expect(call?.headers.get('authorization')).toBe(`Bearer ${TOKEN}`)
 })
 
-test('E20: a caller’s betas are sent in the header, and the protocol version in none', async () => {
+test('E20: a caller’s betas are sent in the header, and no version header is sent', async () => {
   const { client } = await asking()
   const headers = { 'anthropic-beta': 'interleaved-thinking-2025-05-14', 'anthropic-version': '2026-10-21' }
   await client.messages.create({ model: 'svc/claude-0', ...REQUEST }, { headers })
@@ -167,7 +167,7 @@ function strict(call: UpstreamCall): Response {
   return Response.json({ type: 'error', error: { type: 'invalid_request_error', message } }, { status: 400 })
 }
 
-test('all betas of Claude Code are sent, omitted and named, or renamed, in one call', async () => {
+test('the betas of Claude Code are sent, renamed, or omitted and named in one call', async () => {
   answers.global = strict
   const { client } = await asking()
   const betas = [
@@ -197,7 +197,7 @@ test('all betas of Claude Code are sent, omitted and named, or renamed, in one c
   )
 })
 
-test('a beta that a cloud refuses by name is omitted with its fields in a second, free call', async () => {
+test('a beta that a cloud refuses by name is omitted with its fields in a second call, which is free', async () => {
   answers.global = strict
   const { client, charged } = await asking()
   const betas = ['interleaved-thinking-2025-05-14', 'context-1m-2025-08-07']
@@ -209,7 +209,7 @@ test('a beta that a cloud refuses by name is omitted with its fields in a second
   expect(world.logLines.join('\n')).toContain('betas_refused')
 })
 
-test('E24, E25: a used-up quota of one location is answered by the next, at the same price and its own cost', async () => {
+test('E24, E25: if a location’s quota is used up, the next location answers at the same price, with its own cost', async () => {
   answers.global = exhausted
   const first = await asking()
   await first.client.messages.create({ model: 'svc/claude-1', ...REQUEST })
@@ -223,7 +223,7 @@ test('E24, E25: a used-up quota of one location is answered by the next, at the 
   expect(await second.cost()).toBe(PRICE * 0.5)
 })
 
-test('E25: if no location has the model, the vendor itself answers', async () => {
+test('E25: if no location has the model, the vendor’s own service answers', async () => {
   answers.global = missing
   answers.region = missing
   const { client, charged, cost } = await asking()
@@ -252,7 +252,7 @@ const HISTORY = {
 }
 const hasThought = (call: UpstreamCall | undefined) => call?.text.includes(SIGNED)
 
-test('E25: signed reasoning stays whole within a cloud, and is removed where another refuses it, free of charge', async () => {
+test('E25: signed reasoning is kept within a cloud, and removed free of charge if another cloud refuses it', async () => {
   answers.global = missing
   const within = await asking()
   await within.client.messages.create({ model: 'svc/claude-4', ...HISTORY })
@@ -301,7 +301,7 @@ test('E19, E24: Gemini streams with charged usage, from the next location if one
   expect(await charged()).toBe(PRICE)
 })
 
-test('E25: Gemini reasoning that another account refuses is removed, and its call unchecked', async () => {
+test('E25: if another account’s Gemini reasoning is refused, it is removed, and its call skips the signature check', async () => {
   answers.global = (call) =>
     call.text.includes('c2lnbmVk')
       ? Response.json(
@@ -335,7 +335,7 @@ test('E25: Gemini reasoning that another account refuses is removed, and its cal
   expect(await charged()).toBe(PRICE)
 })
 
-test('E21: no token is logged, and the metadata server was asked once', async () => {
+test('E21: no token is logged, and the metadata server is called once', async () => {
   expect(world.logLines.join('\n')).not.toContain(TOKEN)
   expect(tokens.calls).toHaveLength(1)
 })

@@ -25,7 +25,7 @@ const sent = ([call]: UpstreamCall[]) => {
   return { path, headers: names.map((name) => headers.get(name)), body: rest, version }
 }
 
-describe('E20: a call is the one of the vendor’s library', () => {
+describe('E20: a call to Claude at Vertex equals the vendor library’s', () => {
   test.each([
     ['claude-sonnet-4-5@20250929', false],
     ['claude-sonnet-4-5@20250929', true],
@@ -99,7 +99,7 @@ test.each<[string, number, JsonValue, object]>([
     { error: { code: 403, status: 'PERMISSION_DENIED', message: "Permission 'aiplatform.endpoints.predict' denied" } },
     { kind: 'PERMISSION_DENIED', reason: 'forbidden' },
   ],
-])('E22: an error of %s is read', (_, status, body, expected) => {
+])('E22: an error of %s is read correctly', (_, status, body, expected) => {
   const { dialect } = targetOfEntry({ ...ENTRY, auth: { type: 'google', metadataHost: '127.0.0.1:1' } }).provider
   expect(dialect.decodeError?.(status, new Headers(), body)).toMatchObject({ status, ...expected })
 })

@@ -67,7 +67,7 @@ describe('E19: the address of a model', () => {
     }
   })
 
-  test('E19: a tuned model’s URL is its endpoint, and a full name is unchanged', () => {
+  test('E19: a tuned model’s URL is its endpoint, and a full resource name is used unchanged', () => {
     const auth = metadata('http://127.0.0.1:1')
     const urlOf = (model: string) => {
       const { dialect, baseUrl } = targetOfEntry({ ...ENTRY, ...PLACE, auth }, model).provider
@@ -108,7 +108,7 @@ test.each([
   ['us', 'https://aiplatform.us.rep.googleapis.com'],
   ['eu', 'https://aiplatform.eu.rep.googleapis.com'],
   ['europe-west4', 'https://europe-west4-aiplatform.googleapis.com'],
-])('E19: the host of %s is %s, unless the entry has one', (location, host) => {
+])('E19: the host of location %s is %s, unless the entry has one', (location, host) => {
   const entry = { ...ENTRY, project: 'p', location, auth: metadata('http://127.0.0.1:1') }
   expect(targetOfEntry(entry).provider.baseUrl).toBe(host)
   expect(targetOfEntry({ ...entry, baseUrl: 'https://own.example' }).provider.baseUrl).toBe('https://own.example')
@@ -120,7 +120,7 @@ describe('E21: a service account', () => {
     auth: { type: 'google', credentials: typeof credentials === 'string' ? credentials : JSON.stringify(credentials) },
   })
 
-  test('E21: a service account signs once for twenty cold calls', async () => {
+  test('E21: a service account signs once for twenty concurrent first calls', async () => {
     const endpoint = tokenEndpoint()
     const credentials = account(`${endpoint.url}/token`)
     const calls = await arriving((url) => {
@@ -149,7 +149,7 @@ describe('E21: a service account', () => {
     expect(Number(exp) - Number(iat)).toBe(3600)
   })
 
-  test('E21: a service account on a machine with a wrong clock signs again by Google’s time, once', async () => {
+  test('E21: if the machine’s clock is wrong, a service account signs once more with Google’s time', async () => {
     for (const [aheadMs, expected] of [
       [-86_400_000, 2],
       [0, 1],
@@ -177,7 +177,7 @@ describe('E21: a service account', () => {
     ['a user’s credentials', { type: 'authorized_user', refresh_token: 'canary' }],
     ['a broken key', { ...account('https://a.example'), private_key: '-----BEGIN PRIVATE KEY-----\ncanary' }],
     ['no address', account('canary')],
-  ])('E21: a service account with %s is a fault at the start, without its content', (_, credentials) => {
+  ])('E21: a service account with %s stops the start, and the error does not show it', (_, credentials) => {
     let thrown = ''
     try {
       targetOfEntry(entryOf(credentials))
@@ -189,7 +189,7 @@ describe('E21: a service account', () => {
   })
 })
 
-test('E21: the metadata server is asked with its header, and only believed with it', async () => {
+test('E21: the metadata server is called with its header, and its answer needs one too', async () => {
   const endpoint = flavoured()
   const entry = { ...ENTRY, ...PLACE }
   const [call] = await arriving((url) =>

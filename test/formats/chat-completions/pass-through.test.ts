@@ -33,7 +33,7 @@ function usageObject(prompt: number, completion: number): JsonObject {
 const BASE = { model: 'alpha-2026-01', messages: MESSAGES }
 
 describe('a request', () => {
-  test('a passed-through request keeps every field in order, except the model and our own extension', () => {
+  test('a passed-through request keeps every field in order, except the model and the gateway’s own field', () => {
     const fields = { fallback: ['svc/beta'], web_search_options: {}, metadata: { a: 'b' }, temperature: 0.123456789 }
     const sent = send(fields)
     expect(sent).toEqual({ ...BASE, web_search_options: {}, metadata: { a: 'b' }, temperature: 0.123456789 })
@@ -66,14 +66,14 @@ describe('a request', () => {
     expect(send({ stream: true }, ['no-stream-options'])).toEqual({ ...BASE, stream: true })
   })
 
-  test('a passed-through request loses what the model refuses', () => {
+  test('a passed-through request loses fields that the model refuses', () => {
     const sampling = { temperature: 0.5, top_p: 0.5, frequency_penalty: 1, presence_penalty: 1 }
     expect(send({ ...sampling, seed: 1 })).toEqual({ ...BASE, ...sampling, seed: 1 })
     expect(send({ ...sampling, seed: 1 }, ['no-sampling'])).toEqual({ ...BASE, seed: 1 })
     expect(send({ reasoning_effort: 'low' }, ['no-reasoning-effort'])).toEqual(BASE)
   })
 
-  test('a passed-through request loses foreign signatures, and keeps the provider’s own', () => {
+  test('a passed-through request loses other providers’ signatures, and keeps the provider’s own', () => {
     const call = (extra: JsonObject = {}) => ({
       id: 'a',
       type: 'function',
@@ -103,12 +103,12 @@ describe('a request', () => {
     ['stays for an older service', { max_tokens: 50 }, ['max_tokens'], undefined, { max_tokens: 50 }],
   ]
   for (const [name, fields, quirks, limit, sent] of limits) {
-    test(`a request has an output limit that ${name}`, () => {
+    test(`a passed-through request has an output limit that ${name}`, () => {
       expect(send(fields, quirks, limit)).toEqual({ ...BASE, ...sent })
     })
   }
 
-  test('a passed-through request loses fields on no list, unless the operator passes them on', () => {
+  test('a passed-through request loses unlisted fields, unless the operator passes them on', () => {
     const body = { ...BASE, x_one: 1, x_two: [2], metadata: { a: 'b' } }
     const decoded = decodeRequest(body)
     const passed = (passFields?: ReadonlySet<string>, ...quirks: string[]) =>
@@ -120,7 +120,7 @@ describe('a request', () => {
     expect(passed(undefined, 'unpriced-extras')).toContain('x_one')
   })
 
-  test('names like object properties are harmless', () => {
+  test('a passed-through request may have names such as toString', () => {
     const body = parseJson(
       '{"model":"a","messages":[{"role":"user","content":"x"}],"__proto__":{"model":"dear"},"store":false}',
     )
@@ -172,23 +172,23 @@ describe('an event', () => {
     expect(event(`{${HEAD},"choices":[${choice}]}`)).toBe(`{"model":"svc/alpha",${HEAD},"choices":[${choice}]}`)
   })
 
-  test('an event without choice and usage is hidden', () => {
+  test('a passed-through event without choice and usage is hidden', () => {
     expect(event(`{${HEAD},"model":"","choices":[],"prompt_filter_results":[]}`)).toBeUndefined()
   })
 
-  test('an event with only usage is hidden unless the caller asked for it', () => {
+  test('a passed-through event with only usage is hidden unless the caller requested it', () => {
     expect(event(usage, quiet)).toBeUndefined()
     expect(event(usage)).toBe(usage.replace('"m"', '"svc/alpha"'))
   })
 
-  test('usage beside content is removed from the event', () => {
+  test('usage beside content is removed from a passed-through event', () => {
     const choice = '{"index":0,"delta":{"role":"assistant","content":"x"}}'
     const counts = '{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}'
     const data = `{${HEAD},"model":"svc/alpha","choices":[${choice}],"usage":${counts}}`
     expect(event(data, quiet)).toBe(data.replace(counts, 'null'))
   })
 
-  test('an event that is not a JSON object passes unchanged; an object that is not a chunk is hidden', () => {
+  test('a passed-through event that is no JSON object is unchanged; an object that is no chunk is hidden', () => {
     for (const data of ['[DONE]', 'not json', '5']) expect(event(data, quiet)).toBe(data)
     for (const data of ['{}', '{"error":{"message":"x"}}', '{"type":"ping"}']) expect(event(data)).toBeUndefined()
   })

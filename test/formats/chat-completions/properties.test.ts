@@ -52,7 +52,7 @@ const chunk = fc.record(
 )
 
 describe('decoders never throw', () => {
-  test('no provider stream makes a decoder throw, and its events keep their rules', () => {
+  test('no provider stream makes a decoder throw, and each decoded event is valid', () => {
     const data = fc.oneof(
       { weight: 8, arbitrary: chunk },
       { weight: 1, arbitrary: json },
@@ -90,7 +90,7 @@ describe('decoders never throw', () => {
   })
 })
 
-test('a request is decoded or refused with a GatewayError, and never changed', () => {
+test('any request is decoded or refused with a GatewayError, and never changed', () => {
   const message = fc.record(
     {
       role: fc.constantFrom('user', 'assistant', 'system', 'tool', 'function', 'x'),
@@ -130,7 +130,7 @@ test('a request is decoded or refused with a GatewayError, and never changed', (
   )
 })
 
-describe('splitting the bytes anywhere gives the same events', () => {
+describe('splitting a stream’s bytes anywhere gives the same events', () => {
   const directory = new URL('../../fixtures/chat-completions/', import.meta.url)
   for (const file of readdirSync(directory).filter((name) => name.endsWith('.sse'))) {
     test(file, async () => {
@@ -144,7 +144,7 @@ describe('splitting the bytes anywhere gives the same events', () => {
   }
 })
 
-test('a stream written and read again has the same events', () => {
+test('a stream that is encoded and decoded again has the same events', () => {
   const text = fc.string({ minLength: 1, unit: 'binary' })
   const block = fc.oneof(
     fc.record({

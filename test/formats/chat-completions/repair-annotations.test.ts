@@ -18,7 +18,7 @@ function deltas(...given: JsonObject[]) {
   return { told, repairs: hooks.repairs }
 }
 
-test('an annotation in pieces gets its index in the whole list', () => {
+test('an annotation in several chunks gets its index in the whole list', () => {
   const { told, repairs } = deltas(
     { reasoning_details: [{ text: 'a' }] },
     { reasoning_details: [{ text: 'b' }, { text: 'c' }], images: [{ url: 'x' }] },

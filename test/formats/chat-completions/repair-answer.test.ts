@@ -26,7 +26,7 @@ describe('an answer in one piece', () => {
     expect(pass(text)).toMatchObject({ text, repairs: [] })
   })
 
-  test('an answer without usage gets the charged counts', () => {
+  test('a whole answer without usage gets the charged counts', () => {
     for (const usage of [undefined, null, {}, { prompt_tokens: 3 }]) {
       const { json, repairs } = pass(JSON.stringify({ ...whole, usage }))
       expect(json.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 })
@@ -34,7 +34,7 @@ describe('an answer in one piece', () => {
     }
   })
 
-  test('annotations other than complete URL citations are removed', () => {
+  test('only complete URL citations are kept among annotations', () => {
     const annotations = [
       { type: 'file', file: {} },
       { type: 'url_citation', url_citation: { url: 'b', title: 't' } },

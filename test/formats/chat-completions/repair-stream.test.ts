@@ -76,7 +76,7 @@ describe('a stream', () => {
     ['a time as a text', { created: '1700000000' }, { ...HEAD, created: 1_700_000_000 }, ['created']],
     ['a fraction of a second', { created: 1_700_000_000.5 }, { ...HEAD, created: 1_700_000_000 }, ['created']],
   ]
-  test.each(heads)('a stream with %s gets one', (_name, broken, whole, fields) => {
+  test.each(heads)('a stream with %s gets the missing part', (_name, broken, whole, fields) => {
     const { told, repairs } = stream([{ ...chunk(ROLE), ...broken }, ...LAST])
     expect(told[0]).toMatchObject(whole)
     expect(repairs).toEqual(fields)
@@ -88,7 +88,7 @@ describe('a stream', () => {
     expect(repairs).toEqual(['choices'])
   })
 
-  test('usage without choices gets an empty list of them', () => {
+  test('a usage chunk without choices gets an empty list of them', () => {
     const { told } = stream([chunk(ROLE), chunk({}, 'stop'), { ...HEAD, usage: USAGE }])
     expect(told[2]).toEqual({ ...HEAD, usage: USAGE, choices: [] })
   })
@@ -98,7 +98,7 @@ describe('a stream', () => {
     expect(told).toEqual([chunk(ROLE)])
   })
 
-  test('a choice has its index and a delta, even an empty one', () => {
+  test('each choice gets an index and a delta, even an empty one', () => {
     const choices: JsonValue = [{ delta: ROLE }, null, { index: 1, delta: null, content_filter_results: {} }]
     const { told, repairs } = stream([{ ...HEAD, choices }])
     expect(told[0].choices).toEqual([
@@ -160,12 +160,12 @@ describe('a stream', () => {
     ['insufficient_system_resource', 'insufficient_system_resource'],
     ['function_call', 'function_call'],
   ]
-  test.each(reasons)('finish reason %p is %p', (given, told) => {
+  test.each(reasons)('finish reason %p is repaired to %p', (given, told) => {
     const { choices } = stream([chunk(ROLE, given)]).told[0]
     expect(choices[0].finish_reason).toBe(told)
   })
 
-  test('log probabilities are an object or null', () => {
+  test('log probabilities are repaired to an object or null', () => {
     const choices = [{ index: 0, delta: ROLE, logprobs: [], finish_reason: null }]
     expect(stream([{ ...HEAD, choices }]).told[0].choices[0].logprobs).toBeNull()
   })
@@ -193,7 +193,7 @@ describe('a stream', () => {
     expect([told[2].usage.total_tokens, ending]).toEqual([7, []])
   })
 
-  test('usage beside choices moves into a last chunk, only for clients that asked', () => {
+  test('usage beside choices moves into a last chunk, only for clients that requested it', () => {
     const stated = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3, cost: 0.5 }
     const chunks = [chunk(ROLE, null, { usage: { ...stated, total_tokens: 2 } }), chunk({}, 'stop', { usage: stated })]
     const asked = stream(chunks)
@@ -203,7 +203,7 @@ describe('a stream', () => {
     expect([quiet.told.map(({ usage }) => usage), quiet.ending]).toEqual([[null, null], []])
   })
 
-  test('usage in a provider’s extension moves to its place; an early figure is replaced', () => {
+  test('usage in a provider’s own field moves to the standard one; early usage is replaced', () => {
     const groq = stream([chunk(ROLE), chunk({}, 'stop', { x_groq: { usage: USAGE } })])
     expect(groq.ending.map((text) => JSON.parse(text).usage)).toMatchObject([{ completion_tokens: 1 }])
     const early = stream([chunk(ROLE, null, { usage: USAGE }), chunk({}, 'stop')], {}, { isUsageStated: false })
@@ -242,13 +242,13 @@ describe('tool calls of a stream', () => {
     ])
   })
 
-  test('tool calls without an id get one, once', () => {
+  test('a tool call without an id gets one', () => {
     const { calls: told } = calls([fragment(0, '', 'f', '{')], [{ ...more(0, '}'), id: 'late' }])
     expect(told[0][0].id).toStartWith('call_')
     expect(told[1]).toEqual([more(0, '}')])
   })
 
-  test('repeated ids, names and types are sent once', () => {
+  test('repeated ids, names and types of a call are sent once', () => {
     expect(calls([fragment(0, 'a', 'f', '{')], [fragment(0, 'a', 'f', '}')]).calls[1]).toEqual([
       { index: 0, type: 'function', function: { arguments: '}' } },
     ])
@@ -268,7 +268,7 @@ describe('tool calls of a stream', () => {
     ])
   })
 
-  test('calls without arguments end with {} that clients can parse', () => {
+  test('a call without arguments ends with {}, which clients can parse', () => {
     const { told } = stream([chunk({ ...ROLE, tool_calls: [fragment(0, 'a', 'f', '')] }), chunk({}, 'tool_calls')])
     expect(told[1].choices[0].delta).toEqual({ tool_calls: [more(0, '{}')] })
     const once = stream([chunk({ ...ROLE, tool_calls: [fragment(0, 'a', 'f', '')] }, 'tool_calls')])

@@ -16,15 +16,15 @@ function sent(choice: JsonObject | string): JsonObject[] {
   return [FORMAT.passThrough.request(body, request, TRAITS), FORMAT.encodeRequest(request, TRAITS).body]
 }
 
-test.each(['auto', 'none'])('%s is sent unchanged', (choice) => {
+test.each(['auto', 'none'])('the tool choice %s is sent unchanged', (choice) => {
   for (const body of sent(choice)) expect(body).toMatchObject({ tool_choice: choice, tools: TOOLS })
 })
 
-test('a required call becomes any', () => {
+test('a required call becomes "any" if the service needs that', () => {
   for (const body of sent('required')) expect(body).toMatchObject({ tool_choice: 'any', tools: TOOLS })
 })
 
-test('a named function becomes any of a list of one', () => {
+test('a named function becomes "any" with that function as the only tool', () => {
   for (const body of sent({ type: 'function', function: { name: 'two' } })) {
     expect(body.tool_choice).toBe('any')
     expect(body.tools).toEqual([expect.objectContaining({ function: expect.objectContaining({ name: 'two' }) })])

@@ -6,7 +6,7 @@ import { decodeUsage, encodeUsage } from '@/formats/chat-completions/usage'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { usageOf } from './support'
 
-describe('counts', () => {
+describe('token counts of providers', () => {
   const cases: [name: string, usage: JsonObject, expected: ReturnType<typeof usageOf>][] = [
     ['plain', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }, usageOf({ uncached: 10, output: 5 })],
     [
@@ -109,7 +109,7 @@ describe('counts', () => {
   for (const [name, usage, expected] of cases) test(name, () => expect(decodeUsage(usage)).toEqual(expected))
 })
 
-describe('unusable', () => {
+describe('unusable usage', () => {
   const broken: JsonValue[] = [-1, 1.5, '10', null, true, 2 ** 53, 1e308, [], {}]
   for (const value of broken) {
     test(`totals of ${JSON.stringify(value)}`, () => {
@@ -118,13 +118,13 @@ describe('unusable', () => {
     })
   }
 
-  test('shapes', () => {
+  test('usage in other shapes is ignored', () => {
     for (const value of [undefined, null, 5, 'x', [], {}, { prompt_tokens: 1 }])
       expect(decodeUsage(value)).toBeUndefined()
   })
 })
 
-test('written usage is read back, with cached tokens inside the prompt', () => {
+test('encoded usage is decoded the same, with cached tokens inside the prompt', () => {
   const counts = fc.nat({ max: 1_000_000 })
   const usages = fc.record({
     uncached: counts,
@@ -144,7 +144,7 @@ test('written usage is read back, with cached tokens inside the prompt', () => {
   )
 })
 
-test('minus zero is zero', () => {
+test('usage of minus zero is zero', () => {
   const usage = decodeUsage(JSON.parse('{"prompt_tokens":-0,"completion_tokens":-0}') as JsonObject)
   expect(Object.is(usage?.uncached, 0) && Object.is(usage?.output, 0)).toBe(true)
 })

@@ -167,7 +167,7 @@ describe('generateContentStream', () => {
     },
   )
 
-  test('generateContentStream throws a failure with its status, after the content', async () => {
+  test('generateContentStream throws an error with its status, after the content', async () => {
     script.failure = new GatewayError('overloaded', 'Try again.')
     script.answers = [[start, ...text(0, 'Half')]]
     const said: string[] = []

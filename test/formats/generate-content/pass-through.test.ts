@@ -27,7 +27,7 @@ describe('requests', () => {
     expect(passed.generation_config).toEqual({ temperature: 1 })
   })
 
-  test('other parts are unchanged: spelling, safety settings', () => {
+  test('a passed-through request keeps other parts unchanged: spelling, safety settings', () => {
     const body: JsonObject = { ...readJsonFixture('snake-case-request.json'), labels: { x: '1' }, fallback: ['svc/b'] }
     const { fallback: _, ...expected } = body
     const passed = pass(body)
@@ -47,7 +47,7 @@ describe('requests', () => {
     )
   })
 
-  test('shorthand that providers refuse is written out', () => {
+  test('short forms that providers refuse are expanded', () => {
     expect(pass({ contents: 'Hi', system_instruction: 'Be brief.' })).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
       system_instruction: { parts: [{ text: 'Be brief.' }] },
@@ -79,7 +79,7 @@ describe('requests', () => {
     expect(pass({ contents: 'Hi', generation_config: snake }, none, 'no-thinking').generation_config).toEqual({})
   })
 
-  test('foreign signatures are removed, and thoughts that only carried one', () => {
+  test('other providers’ signatures are removed, and thoughts that only carried one', () => {
     const contents = [
       { role: 'user', parts: [{ text: 'a' }] },
       {
@@ -106,7 +106,7 @@ describe('requests', () => {
     ])
   })
 
-  test('stored signatures return; if all are lost, the first call skips the check', () => {
+  test('stored signatures are restored; if all are lost, the first call skips the signature check', () => {
     const contents: JsonObject[] = [
       { role: 'user', parts: [{ text: 'a' }] },
       { role: 'model', parts: [{ functionCall: { id: '1', name: 'a' } }, { functionCall: { id: '2', name: 'a' } }] },
@@ -136,14 +136,14 @@ describe('requests', () => {
 })
 
 describe('answers', () => {
-  test('an answer changes in its model name only, byte for byte', () => {
+  test('a passed-through answer changes only in its model name, byte for byte', () => {
     const text = readFixture('text.json')
     expect(passThrough.response(text, readJsonFixture('text.json'), context, passHooks())).toBe(
       text.replace('"up-flash-001"', '"svc/alpha"'),
     )
   })
 
-  test('a missing count is 0, as clients expect', () => {
+  test('a missing count gets 0, which clients expect', () => {
     const usageMetadata = { promptTokenCount: 1, promptTokensDetails: [{ modality: 'AUDIO' }, { tokenCount: 1 }] }
     const answer = { candidates: [], usageMetadata }
     const whole = passThrough.response(JSON.stringify(answer), answer, context, passHooks())
@@ -153,7 +153,7 @@ describe('answers', () => {
     expect(stream.event(JSON.stringify(answer), answer)).toBe(whole)
   })
 
-  test('events change likewise; events that break clients or show a provider’s error are hidden', () => {
+  test('passed-through events change only in the model name; events that break clients or show a provider’s error are hidden', () => {
     const event = (data: string) => passThrough.createStream(context, passHooks()).event(data, parseJson(data))
     expect(event('{"candidates":[ ],"modelVersion":"up"}')).toBe('{"candidates":[ ],"modelVersion":"svc/alpha"}')
     expect(event('{"candidates":[{"x":"a\u2028b"}]}')).toBe('{"candidates":[{"x":"a\\u2028b"}]}')

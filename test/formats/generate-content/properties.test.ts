@@ -42,7 +42,7 @@ const anyChunk = fc.oneof(
 ) as fc.Arbitrary<JsonValue>
 
 describe('decoders never throw', () => {
-  test('decoders of answers never throw', () => {
+  test('decoders never throw for any answer', () => {
     fc.assert(
       fc.property(fc.array(anyChunk, { maxLength: 6 }), (chunks) => {
         const decoder = generateContent.createStreamDecoder()
@@ -54,7 +54,7 @@ describe('decoders never throw', () => {
     )
   })
 
-  test('the request decoder only throws refusals that name a field', () => {
+  test('the request decoder only throws errors that name a field', () => {
     const anyRequest = fc.oneof(
       lookalike(
         'contents',
@@ -88,7 +88,7 @@ describe('decoders never throw', () => {
     )
   })
 
-  test('the pass-through of events never throws', () => {
+  test('passing events through never throws', () => {
     fc.assert(
       fc.property(
         anyChunk,
@@ -98,7 +98,7 @@ describe('decoders never throw', () => {
   })
 })
 
-describe('bytes split anywhere give the same events', () => {
+describe('bytes of a stream split anywhere', () => {
   test.each(['text.sse', 'thinking-tools.sse', 'partial-args.sse', 'error-mid-stream.sse', 'lf-comments-done.sse'])(
     '%s at every byte',
     (name) => {
@@ -133,7 +133,7 @@ describe('bytes split anywhere give the same events', () => {
   })
 })
 
-describe('meaning survives', () => {
+describe('encoding and decoding again', () => {
   const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
   const own = fc.base64String({ minLength: 4, maxLength: 24 }).filter((value) => !value.startsWith('c3ZjL'))
   const ownSignature = own.map((value) => ({ format: 'generate-content', value }) as const)
@@ -145,7 +145,7 @@ describe('meaning survives', () => {
     .dictionary(word, fc.oneof(fc.integer(), word, fc.boolean(), fc.constant(null)))
     .map((args) => JSON.stringify(args))
 
-  test('requests keep their meaning through encoder and decoder', () => {
+  test('requests are the same after encoding and decoding', () => {
     const userBlock: fc.Arbitrary<UserBlock> = fc.oneof(
       word.map((text) => ({ type: 'text', text }) as const),
       own.map((data) => ({ type: 'image', source: { type: 'base64', mediaType: 'image/png', data } }) as const),
@@ -198,7 +198,7 @@ describe('meaning survives', () => {
     )
   })
 
-  test('streams keep their meaning through encoder and decoder', () => {
+  test('streams are the same after encoding and decoding', () => {
     const signature = fc.option(anySignature, { nil: undefined })
     const block = fc.oneof(
       fc.record({

@@ -16,7 +16,7 @@ const anySignature = fc.record({
 })
 
 describe('signatures', () => {
-  test('any signature returns unchanged, also through a client that writes base64url', () => {
+  test('any signature is the same after encoding and decoding, also through a client that writes base64url', () => {
     fc.assert(
       fc.property(anySignature, (signature) => {
         const wire = encodeSignature(signature)
@@ -30,7 +30,7 @@ describe('signatures', () => {
     )
   })
 
-  test('a redacted block returns unchanged too', () => {
+  test('a redacted block is the same after encoding and decoding', () => {
     fc.assert(
       fc.property(anySignature, (redacted) => {
         expect(decodeSignature(encodeRedacted(redacted))).toEqual({ redacted })
@@ -43,13 +43,13 @@ describe('signatures', () => {
     fc.assert(fc.property(fc.string(), (value) => void decodeSignature(Buffer.from(`svc.${value}`).toString('base64'))))
   })
 
-  test('placeholder signatures prove nothing', () => {
+  test('placeholder signatures are not taken as signatures', () => {
     expect(decodeSignature('skip_thought_signature_validator')).toEqual({})
     expect(decodeSignature('')).toEqual({})
     expect(decodeSignature(undefined)).toEqual({})
   })
 
-  test('base64url becomes base64 with padding', () => {
+  test('base64url is converted to base64 with padding', () => {
     expect(normaliseBase64('CiQB0e2Kb-_8AQ')).toBe('CiQB0e2Kb+/8AQ==')
     expect(normaliseBase64('AAAA')).toBe('AAAA')
   })

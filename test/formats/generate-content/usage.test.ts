@@ -33,7 +33,7 @@ describe('decodeUsage', () => {
       { uncached: 9, output: 4 },
     ],
     ['a cache beyond the prompt', { promptTokenCount: 9, cachedContentTokenCount: 10 }, { uncached: 9 }],
-  ])('%s', (_, wire, expected) => {
+  ])('decodeUsage reads %s', (_, wire, expected) => {
     expect(decodeUsage(wire)).toEqual({ ...NONE, ...expected })
   })
 
@@ -50,7 +50,7 @@ describe('decodeUsage', () => {
     [{ promptTokenCount: 9, candidatesTokenCount: 1e308 }],
     [{ promptTokenCount: 9, thoughtsTokenCount: 2 ** 53 }],
     [{ promptTokenCount: Number.MAX_SAFE_INTEGER, toolUsePromptTokenCount: 1 }],
-  ])('the count %j is ignored', (wire) => {
+  ])('the invalid count %j is ignored', (wire) => {
     expect(decodeUsage(wire)).toBeUndefined()
   })
 

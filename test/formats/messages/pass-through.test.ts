@@ -23,14 +23,14 @@ function pass(changes: JsonObject = {}, maxOutputTokens?: number, ...quirks: str
 }
 
 describe('a request', () => {
-  test('a request has the upstream model, and is otherwise unchanged', () => {
+  test('a passed-through request has the upstream model, and is otherwise unchanged', () => {
     const body = parseJson(readFixture('claude-code-request.json')) as JsonObject
     const passed = passThrough.request({ ...body, fallback: ['svc/beta'] }, messages.decodeRequest(body), traits())
     expect(passed).toEqual({ ...body, model: 'upstream-model' })
     expect(passed.messages).toBe(body.messages)
   })
 
-  test('a lowered limit is written, with the thinking budget below it', () => {
+  test('a lowered output limit is written, and the thinking budget is lowered below it', () => {
     const thinking = { type: 'enabled', budget_tokens: 4000, display: 'omitted' }
     expect(pass({ max_tokens: 8000 }, 500).max_tokens).toBe(500)
     expect(pass({ max_tokens: 8000, thinking }, 6000).thinking).toEqual(thinking)
@@ -90,7 +90,7 @@ describe('a request', () => {
     })
   })
 
-  test('a further call, which no price covers, is refused', () => {
+  test('a field that starts another call, which has no price, is refused', () => {
     const compaction = { context_management: { edits: [{ type: 'clear_tool_uses' }, { type: 'compact_20260112' }] } }
     expect(complaint(() => pass(compaction)).param).toBe('context_management.edits[1].type')
     expect(pass(compaction, undefined, 'unpriced-extras')).toMatchObject(compaction)
@@ -121,7 +121,7 @@ describe('thinking', () => {
     expect(pass({ messages: kept }).messages).toEqual(kept)
   })
 
-  test('a message of nothing but removed thinking is dropped', () => {
+  test('a message that only had removed thinking is dropped', () => {
     const turns = [
       { role: 'user', content: 'a' },
       { role: 'assistant', content: [marked] },
@@ -130,7 +130,7 @@ describe('thinking', () => {
     expect(pass({ messages: turns }).messages).toEqual([turns[0], turns[2]] as never)
   })
 
-  test('thinking is turned off in a loop that lost it', () => {
+  test('if a tool loop lost its thinking, thinking is turned off', () => {
     const thinking = { type: 'enabled', budget_tokens: 1024 }
     const on = { thinking, max_tokens: 4000 }
     expect(pass({ ...on, messages: history(marked, call) }).thinking).toEqual({ type: 'disabled' })
@@ -153,7 +153,7 @@ describe('an answer', () => {
     expect(passThrough.response('{"a": 1}', { a: 1 }, context, passHooks())).toStartWith('{"a": 1,')
   })
 
-  test('an answer that quotes its own model is unchanged there', () => {
+  test('if an answer’s text contains its own model, the text is unchanged', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (said, model) => {
         const answer = {
@@ -172,7 +172,7 @@ describe('an answer', () => {
 describe('an event', () => {
   const event = (data: string) => passThrough.createStream(context, passHooks()).event(data, parseJson(data))
 
-  test('only the message start changes', () => {
+  test('only the event message_start changes', () => {
     for (const block of readFixture('thinking-tools.sse').split('\n\n').filter(Boolean)) {
       const data = block.split('data: ')[1] ?? ''
       if (data.includes('"text":"I\'ll look."}}')) continue
@@ -201,7 +201,7 @@ describe('an event', () => {
     },
   )
 
-  test('a repeated start is hidden', () => {
+  test('a repeated start event is hidden', () => {
     const hooks = passHooks()
     const stream = passThrough.createStream(context, hooks)
     const usage = { input_tokens: 1, output_tokens: 1 }
@@ -220,7 +220,7 @@ describe('an event', () => {
     '{"type":"error","error":{"type":"api_error","message":"secret"}}',
     '{"error":{"message":"secret"}}',
     'broken',
-  ])('hidden: %s', (data) => {
+  ])('a passed-through event is hidden: %s', (data) => {
     expect(event(data)).toBeUndefined()
   })
 })

@@ -86,8 +86,8 @@ function checkRules(list: Message[], chosen: readonly string[]): void {
   }
 }
 
-describe('a written request', () => {
-  test('an encoded request keeps the API’s rules, for any conversation', () => {
+describe('an encoded request', () => {
+  test('an encoded request follows the API’s rules, for any conversation', () => {
     fc.assert(
       fc.property(fc.array(anyTurn, { maxLength: 8 }), quirks, (turns, chosen) => {
         const request = chatRequest({ turns })
@@ -102,7 +102,7 @@ describe('a written request', () => {
     )
   })
 
-  test('encoding only throws errors that blame the request', () => {
+  test('encoding only throws errors that say how the request is wrong', () => {
     const reasoning = fc.record(
       { effort: fc.constantFrom('none' as const, 'high' as const), budgetTokens: fc.integer({ min: -1, max: 99_999 }) },
       { requiredKeys: [] },
@@ -135,7 +135,7 @@ describe('a written request', () => {
   })
 })
 
-describe('a request written and read', () => {
+describe('encoding and decoding a request', () => {
   const word = fc.stringMatching(/^[a-z]{1,8}$/)
   const call = (index: number) =>
     fc.dictionary(word, word).map(
@@ -197,7 +197,7 @@ describe('a request written and read', () => {
       }),
     )
 
-  test('a request written and read is the same', () => {
+  test('a request that is encoded and decoded is the same', () => {
     fc.assert(
       fc.property(request, (made) => {
         const { body, warnings } = messages.encodeRequest(made, traits())
@@ -221,7 +221,7 @@ describe('linear time', () => {
   const SIZE = 120_000
   const many = <T>(make: (index: number) => T): T[] => Array.from({ length: SIZE }, (_, index) => make(index))
 
-  test('many calls of one id take linear time', () => {
+  test('many calls with one id take linear time', () => {
     const calls = many((): ModelBlock => ({ type: 'tool-call', id: 'same', name: 'f', argumentsText: '' }))
     const results = many((): UserBlock => ({ type: 'tool-result', callId: 'same', content: [], isError: false }))
     const turns: Turn[] = [

@@ -58,7 +58,7 @@ describe('usage', () => {
     [{ input_tokens: 1, output_tokens: 2, cache_creation: { ephemeral_1h_input_tokens: 'x' } }, undefined],
     [[], undefined],
     [null, undefined],
-  ])('%j', (usage, expected) => {
+  ])('usage is read: %j', (usage, expected) => {
     expect(messages.decodeUsage(usage)).toEqual(expected as never)
   })
 })

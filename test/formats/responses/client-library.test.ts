@@ -62,7 +62,7 @@ beforeAll(() => {
 })
 afterAll(() => server.stop(true))
 
-describe.each(['streamed', 'complete'])('a %s answer', (kind) => {
+describe.each(['streamed', 'complete'])('an answer of responses, %s', (kind) => {
   const read = (model: string) =>
     kind === 'streamed'
       ? client.responses.stream({ model, input: 'Hi', tools: [...TOOLS] }).finalResponse()
@@ -106,7 +106,7 @@ test('a broken stream throws in the library after its content', async () => {
 })
 
 describe('an error', () => {
-  test('a request error has the field and the request id', async () => {
+  test('a request error has the faulty field and the request id', async () => {
     const error = await failure('invalid')
     expect(error).toBeInstanceOf(BadRequestError)
     expect(error).toMatchObject({ status: 400, param: 'input[3].content', code: null, requestID: 'req_1' })

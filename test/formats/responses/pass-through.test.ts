@@ -31,7 +31,7 @@ const BASE = { model: 'alpha-2026-01', input: 'hi', store: false, include: INCLU
 const USER = { role: 'user', content: 'go on' }
 
 describe('a request', () => {
-  test('a request is unchanged, but stores nothing at the provider', () => {
+  test('a passed-through request is unchanged, but the provider stores nothing', () => {
     const fields = {
       instructions: 'Be kind.',
       text: { verbosity: 'low' },
@@ -42,7 +42,7 @@ describe('a request', () => {
     expect(send({ ...fields, ...own, store: true, include: [] })).toEqual({ ...BASE, ...fields })
   })
 
-  test('a request asks for proofs once, and only for what the model has', () => {
+  test('a passed-through request asks once for encrypted reasoning and other data that the model has', () => {
     expect(send({ include: INCLUDE }).include).toEqual(INCLUDE)
     const asked = {
       include: [...INCLUDE, 'message.output_text.logprobs'],
@@ -53,14 +53,14 @@ describe('a request', () => {
     expect(sent).toEqual({ ...BASE, include: ['message.output_text.logprobs'], text: {} })
   })
 
-  test('a request is limited to the paid output and tool uses', () => {
+  test('a passed-through request has the paid output limit and number of tool uses', () => {
     const body = { model: 'svc/alpha', input: 'hi', max_output_tokens: 9_000, max_tool_calls: 90 }
     const request = { ...decodeRequest(body), maxOutputTokens: 500 }
     const traits = { ...traitsWith(), toolLimits: new Map([['web_search', 5]]) }
     expect(passThrough.request(body, request, traits)).toMatchObject({ max_output_tokens: 500, max_tool_calls: 5 })
   })
 
-  test('ids of items and foreign proofs are removed, and a thought stays before its result', () => {
+  test('item ids and other providers’ reasoning are removed, and a thought stays before its result', () => {
     const thought = (id: string, encrypted: string | null, more = {}) => ({
       ...{ type: 'reasoning', id, summary: [{ type: 'summary_text', text: 'S' }], encrypted_content: encrypted },
       ...more,
@@ -101,7 +101,7 @@ describe('a request', () => {
     ])
   })
 
-  test('call ids are short enough, the same for call and output', () => {
+  test('call ids are shortened, and are equal for call and output', () => {
     const id = 'x'.repeat(80)
     const [call, output] = send({
       input: [
@@ -135,7 +135,7 @@ describe('a stream', () => {
     expect(await readByLibrary(events)).toMatchObject({ id: 'resp_ours', output_text: 'Hello' })
   })
 
-  test('a stream keeps every other byte, and repeats the caller’s request', () => {
+  test('a passed-through stream keeps every other byte, and repeats the caller’s request', () => {
     const echo = { id: 'resp_mine', store: true, tools: [{ type: 'function', name: 'f' }], temperature: 0.5 }
     const data =
       '{ "type":"response.in_progress","response":{"id":"r","object":"response","created_at":1.50,"model":"m" ,"tools":[],"temperature":1.0}}'
@@ -145,7 +145,7 @@ describe('a stream', () => {
     )
   })
 
-  test('events that break clients are hidden, and errors sent in our own words', async () => {
+  test('events that break clients are hidden, and errors are sent in our own words', async () => {
     const noise = ['[DONE]', 'oops', {}, { type: 'ping' }, { type: 'response.foo' }, { type: 'error', message: 'x' }]
     const { events, repairs } = pass([...FULL.slice(0, 1), ...noise, ...FULL, completed(OUTPUT)])
     expect(events.map(({ type }) => type)).toEqual(WHOLE.map(({ type }: JsonObject) => type))
@@ -170,7 +170,7 @@ describe('a stream', () => {
     expect(response.output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call'])
   })
 
-  test('changing or missing item ids become the first one', async () => {
+  test('changing or missing item ids are replaced by the first one', async () => {
     for (const idOf of [(index: number) => `x${index}`, () => undefined, () => '']) {
       const list = WHOLE.map((one: JsonObject, index) => ({
         ...one,
@@ -183,7 +183,7 @@ describe('a stream', () => {
     }
   })
 
-  test('event numbers continue after inserted events', async () => {
+  test('event numbers count on after inserted events', async () => {
     const numbered = (list: readonly JsonObject[]) => list.map((one, index) => ({ ...one, sequence_number: index }))
     const list = [...textItem(0, ['Hel', 'lo']).slice(2), ...callItem(1, 'f', ['{}']), completed([])]
     const { events } = pass(numbered(list))
@@ -194,7 +194,7 @@ describe('a stream', () => {
     expect(unnumbered.slice(0, 4).map(({ sequence_number }) => sequence_number)).toEqual([0, 1, 2, undefined])
   })
 
-  test('annotations are of known kinds and complete', () => {
+  test('only complete annotations of known kinds are kept', () => {
     const [added, part, delta, done, partDone, itemDone] = textItem(0, ['See.'])
     const at = { output_index: 0, item_id: 'msg_0', content_index: 0 }
     const cited = { type: 'url_citation', url: 'https://example.com' }
@@ -215,7 +215,7 @@ describe('a stream', () => {
     expect(repairs).toEqual(['annotations', 'output', 'type'])
   })
 
-  test('a stream gets the output, counts and fields that clients need', async () => {
+  test('a stream gets the missing output, counts and fields that clients need', async () => {
     const bare = event('completed', { response: { status: 'completed', usage: { input_tokens: 3, output_tokens: 4 } } })
     const { events, repairs } = pass([...FULL, bare])
     expect(repairs).toEqual(['created', 'object', 'output', 'usage'])
@@ -233,7 +233,7 @@ describe('a stream', () => {
     expect((await readByLibrary(events)).output_text).toBe('Hello')
   })
 
-  test('calls of a stream can be run', () => {
+  test('calls of a stream are complete enough for clients to run them', () => {
     const [added, , ...rest] = callItem(0, 'f', [''])
     const { events, repairs } = pass([
       ...BEGINNING,

@@ -61,8 +61,8 @@ function woven(lanes: readonly JsonObject[][], turns: readonly number[]): JsonOb
 
 const anyCase = fc.tuple(fc.array(item, { minLength: 1, maxLength: 4 }), dialect)
 
-describe('random dialects', () => {
-  test('for any dialect the hub reads the same blocks, usage and ending', () => {
+describe('random variants of provider streams', () => {
+  test('for any variant of the stream the gateway reads the same blocks, usage and ending', () => {
     fc.assert(
       fc.property(anyCase, ([items, how]) => {
         const plain = answerOf([...BEGINNING, ...items.flatMap(eventsOf), completed()])
@@ -73,7 +73,7 @@ describe('random dialects', () => {
     )
   })
 
-  test('for any dialect the library reads the same texts and calls', async () => {
+  test('for any variant of the stream the library reads the same texts and calls', async () => {
     await fc.assert(
       fc.asyncProperty(anyCase, async ([items, how]) => {
         const { output_text: text, output } = await readByLibrary(pass(streamOf(items, how)).events)

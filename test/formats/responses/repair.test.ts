@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { pass } from './passing'
 import { BEGINNING, CONTEXT, completed, RESPONSE, USAGE } from './support'
 
-describe('the repeated request', () => {
+describe('a long request repeated in the answer', () => {
   /** Tools that count how often they are written. */
   function countedTools() {
     const tools: JsonObject[] = [{ type: 'function', name: 'f' }]
@@ -20,7 +20,7 @@ describe('the repeated request', () => {
     return { context: { ...CONTEXT, answerEcho: { tools } }, tools, times: () => written }
   }
 
-  test('a long repeated request is serialised once in a whole answer', () => {
+  test('a long request is serialised once for a whole answer', () => {
     const { context, tools, times } = countedTools()
     const json = { ...RESPONSE, status: 'completed', output: [], usage: USAGE }
     const text = passThrough.response(JSON.stringify(json), json, context, passHooks())
@@ -28,7 +28,7 @@ describe('the repeated request', () => {
     expect((parseJson(text) as JsonObject).tools).toEqual([...tools])
   })
 
-  test('a long repeated request is serialised once in a stream', () => {
+  test('a long request is serialised once for a stream', () => {
     const { context, tools, times } = countedTools()
     const { events } = pass([...BEGINNING, completed()], context)
     expect(times()).toBe(1)
@@ -37,7 +37,7 @@ describe('the repeated request', () => {
     expect(told.length).toBeGreaterThan(1)
   })
 
-  test('at a provider of another format a long request is serialised once for both first events', () => {
+  test('for a provider of another format, a long request is serialised once for both first events', () => {
     const { context, tools, times } = countedTools()
     const frames = createStreamEncoder(context).push({ type: 'start', id: 'x', model: 'm', created: 1 })
     expect(times()).toBe(1)

@@ -105,7 +105,7 @@ const request: fc.Arbitrary<ChatRequest> = fc
     extensions: { responses: { metadata: { a: 'b' } } },
   }))
 
-test('a random conversation survives the round trip', () => {
+test('a random conversation is the same after encoding and decoding', () => {
   fc.assert(
     fc.property(request, (original) => {
       const traits = traitsWith()

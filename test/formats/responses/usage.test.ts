@@ -45,7 +45,7 @@ describe('usage', () => {
       { input_tokens: 10, output_tokens: 1, total_tokens: 61, output_tokens_details: { reasoning_tokens: 50 } },
       usageOf({ uncached: 10, output: 51, reasoning: 50 }),
     ],
-  ])('%s', (_, wire, hub) => {
+  ])('usage is read: %s', (_, wire, hub) => {
     expect(decodeUsage(wire)).toEqual(hub)
   })
 
@@ -56,11 +56,11 @@ describe('usage', () => {
     [{ input_tokens: 1 }],
     [{ input_tokens: -1, output_tokens: 1 }],
     [{ input_tokens: 1.5, output_tokens: 1 }],
-  ])('not usage: %j', (wire) => {
+  ])('this is not usage: %j', (wire) => {
     expect(decodeUsage(wire)).toBeUndefined()
   })
 
-  test('usage has both details with all counts, and is read back', () => {
+  test('encoded usage has both details with all counts, and is decoded the same', () => {
     expect(encodeUsage(ZERO_USAGE)).toEqual({
       ...{ input_tokens: 0, output_tokens: 0, total_tokens: 0 },
       input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
@@ -70,14 +70,14 @@ describe('usage', () => {
     expect(decodeUsage(encodeUsage(hub))).toEqual(hub)
   })
 
-  test('usage of a new class is reported', () => {
+  test('tokens of an unknown class are reported', () => {
     const wire = { input_tokens: 1, input_tokens_details: { cached_tokens: 1, video_tokens: 5 }, dream_tokens: 2 }
     expect(findUnknownUsage(wire)).toEqual(['input_tokens_details.video_tokens', 'dream_tokens'])
     expect(findUnknownUsage(encodeUsage(usageOf({ output: 5 })))).toBeUndefined()
   })
 })
 
-describe('an ending', () => {
+describe('a finish reason', () => {
   const NOTHING = { hasToolCalls: false, hasRefusal: false }
   test.each([
     [{ status: 'completed' }, NOTHING, 'stop', 'completed'],
@@ -98,7 +98,7 @@ describe('an ending', () => {
     expect(decodeFinishReason(response, emitted)).toEqual({ kind, raw })
   })
 
-  test('a missing ending is a stop', () => {
+  test('a missing finish reason is a stop', () => {
     expect(decodeFinishReason({}, NOTHING)).toEqual({ kind: 'stop' })
   })
 

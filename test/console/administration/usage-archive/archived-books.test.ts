@@ -72,7 +72,7 @@ async function tamper(statement: string): Promise<void> {
 }
 
 describe('a record of an archived month that is delivered again', () => {
-  test('a repeated record of an archived month is not booked twice, nor is a late charge of its hold', async () => {
+  test('a repeated record of an archived month is not booked twice, and neither is a late charge of its hold', async () => {
     await archive()
     const late = recordOf(accountId, '2026-11-01', {
       ...settled,
@@ -97,7 +97,7 @@ describe('a record of an archived month that is delivered again', () => {
     expect(await world.violations()).toEqual([])
   })
 
-  test('a record of a dropped month, or unknown to the archive, becomes a dead letter', async () => {
+  test('a record of a dropped month, or one missing in the archive, becomes a dead letter', async () => {
     await archive()
     const unknown = recordOf(accountId, '2025-10-20', { cost: 1 })
     expect(await carry([unknown])).toMatchObject({ insertedRecords: 0, deadLetters: 1 })
@@ -108,7 +108,7 @@ describe('a record of an archived month that is delivered again', () => {
     expect(row?.error).toContain('usage_records_not_archived')
   })
 
-  test('a gateway that does not know the archive cannot book such a record either', async () => {
+  test('a gateway that has not noticed the archive cannot book such a record either', async () => {
     await archive()
     const earlier = world.fixture.database.sql`INSERT INTO usage_records SELECT * FROM archived_usage_records LIMIT 1`
     await expect(earlier).rejects.toThrow('usage_records_not_archived')
@@ -119,7 +119,7 @@ describe('a record of an archived month that is delivered again', () => {
   })
 })
 
-describe('the check notices', () => {
+describe('the check of the archive', () => {
   test.each<[string, string]>([
     ['archived_records_altered', 'UPDATE archived_usage_records SET cost_nano = cost_nano + 1 WHERE cost_nano = 30'],
     ['archived_records_altered', "UPDATE archived_usage_records SET model = 'svc/other' WHERE cost_nano = 30"],
@@ -182,13 +182,13 @@ describe('the check notices', () => {
     'INSERT INTO archived_usage_records SELECT * FROM usage_records',
     'UPDATE usage_checkpoints SET cost_nano = 0',
     'DELETE FROM usage_checkpoints',
-  ])('even the owner of the tables is refused: %s', async (statement) => {
+  ])('even the owner of the tables cannot do this: %s', async (statement) => {
     await archive()
     await expect(world.owner.sql.unsafe(statement)).rejects.toThrow(/is closed|append-only|no partition/)
   })
 })
 
-describe('months that stay live', () => {
+describe('months that cannot be archived', () => {
   const refusal = async () =>
     await planArchive(world.deps, '2025-12').then(
       () => 'done',
@@ -219,7 +219,7 @@ describe('months that stay live', () => {
     expect(await refusal()).toContain('1 dead letters from before 2025-12')
   })
 
-  test('books that do not add up are not archived', async () => {
+  test('a month whose books do not add up is not archived', async () => {
     await tamper("UPDATE usage_daily SET cost_nano = cost_nano + 1 WHERE day = '2025-10-03'")
     await expect(archive()).rejects.toThrow(/records of 2025-10 are not what the daily sums say, for 1 accounts/)
     expect((await listArchive(world.owner)).map(({ month }) => month)).toEqual(['2025-09'])
@@ -250,13 +250,13 @@ describe('database roles', () => {
     'SELECT * FROM archived_usage_records_202509',
     'DROP TABLE archived_usage_records_202509',
     'ALTER TABLE usage_records DETACH PARTITION usage_records_202602',
-  ])('a gateway’s role cannot: %s', async (statement) => {
+  ])('a gateway’s role cannot do this: %s', async (statement) => {
     await archive()
     await expect(world.fixture.database.sql.unsafe(statement)).rejects.toThrow(/permission denied|must be owner/)
   })
 })
 
-describe('killed', () => {
+describe('a killed archive run', () => {
   test.each(['closed', 'sealed', 'archived'])(
     'once it has %s the second month, it leaves books that add up, and goes on',
     async (step) => {

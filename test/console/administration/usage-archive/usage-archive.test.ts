@@ -96,7 +96,7 @@ describe('archiving', () => {
     expect(await world.violations()).toEqual([])
   })
 
-  test('restore puts everything back, columns and indexes included', async () => {
+  test('restore puts all records back, and columns and indexes', async () => {
     const shape = () => world.owner.sql`SELECT indexrelid::regclass::text AS name, inhparent::regclass::text AS parent
       FROM pg_index LEFT JOIN pg_inherits ON inhrelid = indexrelid WHERE indrelid = to_regclass('usage_records_202509') ORDER BY 1`
     const [rows, indexes] = [await allRecords(), await shape()]
@@ -114,7 +114,7 @@ describe('archiving', () => {
     expect(await liveCount()).toBe(13)
   })
 
-  test('for random records and months, the check finds nothing, and a rebuild gives the same balances', async () => {
+  test('for random records and months, the check finds no fault, and a rebuild gives the same balances', async () => {
     const charge = fc.record({
       month: fc.constantFrom(...MONTHS),
       day: fc.integer({ min: 1, max: 28 }),

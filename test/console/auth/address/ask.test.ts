@@ -28,7 +28,7 @@ const ask = ({ visitor, viewer }: Somebody, email: string, password = PASSWORD, 
 const confirm = (token: string) => confirmAddress(office.parts, visitorWith(), { token, password: PASSWORD })
 
 describe('asking for another address', () => {
-  test('a change of address needs the password, a new address, and one that can sign in', async () => {
+  test('a change of address needs the password, and a new address that can sign in', async () => {
     const ada = await office.somebody()
     const email = freshEmail()
     const wrong = { kind: 'invalid_request', code: 'wrong_password', param: 'password' }
@@ -58,7 +58,7 @@ describe('asking for another address', () => {
     'a@b@example.test',
     'a#b@example.test',
     "'@example.test",
-  ])('a change of address accepts %s as sign-in does', async (email) => {
+  ])('a change of address accepts %s, as sign-in does', async (email) => {
     const visitor = visitorWith()
     const known = await refusalOf(signIn(office.parts, visitor, { email, password: PASSWORD }))
     const isRefused = JSON.stringify(known).includes('invalid_email')
@@ -67,7 +67,7 @@ describe('asking for another address', () => {
     expect(outcome).toMatchObject({ code: isRefused ? 'invalid_email' : 'wrong_password' })
   })
 
-  test('a change of address needs a code if sign-in does, and each code once', async () => {
+  test('a change of address needs a code if sign-in needs one, and each code works once', async () => {
     const ada = await office.somebody()
     const { secret, backupCodes } = await enableTotp(office.parts, ada.visitor, ada.viewer, PASSWORD)
     const { cookies } = await confirmTotp(office.parts, ada.visitor, ada.viewer, totpCode(secret))
@@ -90,7 +90,7 @@ describe('asking for another address', () => {
     expect(await refusalOf(ask(ada, freshEmail()))).toEqual(TOO_MANY)
   })
 
-  test('nothing changes until the link is used, which is stored as a hash', async () => {
+  test('a change of address has no effect before its link is used, and the link is stored as a hash', async () => {
     const ada = await office.somebody()
     const { email, token } = await office.ask(ada)
     expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
@@ -102,7 +102,7 @@ describe('asking for another address', () => {
     )
   })
 
-  test('a change to an address in use has the same answer and time, and mails its owner', async () => {
+  test('a change to an address in use gives the same answer in the same time, and mails the address’s owner', async () => {
     const [ada, bob] = [await office.somebody(), await office.somebody()]
     const free = freshEmail()
     for (const email of [free, bob.email.toUpperCase()]) {
@@ -122,7 +122,7 @@ describe('asking for another address', () => {
     expect(await office.mailsTo(email)).toEqual(['address_in_use'])
   })
 
-  test('a new request, a cancellation and a new password void the former link', async () => {
+  test('a new request, a cancellation or a new password voids the former link', async () => {
     const ada = await office.somebody()
     const first = await office.ask(ada)
     await askAgain(office.parts, ada.visitor, ada.viewer)
@@ -152,7 +152,7 @@ describe('asking for another address', () => {
     expect(outcomes.filter((outcome) => outcome !== NOTHING)).toEqual([INVALID_LINK])
   })
 
-  test('a person gets five links an hour, and an address five, whoever asks', async () => {
+  test('a person gets five links an hour, and an address five, from all requesters together', async () => {
     const ada = await office.somebody()
     for (let mail = 0; mail < 5; mail++) expect(await refusalOf(ask(ada, freshEmail()))).toBe(NOTHING)
     expect(await refusalOf(askAgain(office.parts, ada.visitor, ada.viewer))).toEqual(TOO_MANY)

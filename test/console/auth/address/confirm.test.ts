@@ -92,7 +92,7 @@ describe('confirming another address', () => {
     expect(await sql`SELECT FROM alert_opt_outs WHERE account_id = 'acct_team' AND email = ${email}`).toHaveLength(1)
   })
 
-  test('confirming needs the password, which cannot be guessed here; a wrong one keeps the link', async () => {
+  test('confirming needs the password, and guesses are limited; a wrong password keeps the link', async () => {
     const ada = await office.somebody()
     const { email, token } = await office.ask(ada)
     for (let guess = 0; guess < 9; guess++)
@@ -120,7 +120,7 @@ describe('confirming another address', () => {
     expect(await office.addressOf(eve.viewer.userId)).toBe(eve.email)
   })
 
-  test('two concurrent confirmations act once', async () => {
+  test('of two concurrent confirmations of a change, one takes effect', async () => {
     const ada = await office.somebody()
     const { token } = await office.ask(ada)
     const outcomes = await Promise.all([1, 2, 3].map(() => refusalOf(confirm(token))))

@@ -76,7 +76,7 @@ describe('undoing a change of address', () => {
     expect(await refusalOf(undo(second.undo))).toEqual(INVALID_LINK)
   })
 
-  test('undoing the later of two changes leaves the earlier one undoable', async () => {
+  test('if the later of two changes is undone, the earlier one can still be undone', async () => {
     const ada = await office.somebody()
     const first = await office.change(ada)
     const second = await office.change(ada)
@@ -96,14 +96,14 @@ describe('undoing a change of address', () => {
     expect(await refusalOf(confirm(next.token))).toEqual(INVALID_LINK)
   })
 
-  test('two concurrent undos act once', async () => {
+  test('of two concurrent undos, one takes effect', async () => {
     const { undo: token } = await office.change(await office.somebody())
     const outcomes = await Promise.all([1, 2, 3].map(() => refusalOf(undo(token))))
     expect(outcomes.filter((outcome) => outcome === NOTHING)).toHaveLength(1)
     expect(outcomes.filter((outcome) => outcome !== NOTHING)).toEqual([INVALID_LINK, INVALID_LINK])
   })
 
-  test('an address left for a former one has no undo, and that change cannot be undone', async () => {
+  test('if an address was left for a former one, the change cannot be undone', async () => {
     const ada = await office.somebody()
     const away = await office.change(ada)
     const back = await office.ask(at(ada, away.email), ada.email)
@@ -118,7 +118,7 @@ describe('undoing a change of address', () => {
     expect(await refusalOf(undo(away.undo))).toEqual(INVALID_LINK)
   })
 
-  test('undo is void once the operator has set the address', async () => {
+  test('an undo link is void once the operator has set the address', async () => {
     const ada = await office.somebody()
     const { email, undo: token } = await office.change(ada)
     const given = freshEmail()
@@ -128,7 +128,7 @@ describe('undoing a change of address', () => {
   })
 })
 
-describe('for seven days the former address', () => {
+describe('the former address for seven days', () => {
   test('for seven days nobody else gets the former address: by sign-up, change, or operator', async () => {
     const { parts } = office
     const ada = await office.somebody()
@@ -178,7 +178,7 @@ describe('for seven days the former address', () => {
     expect(made.kind).toBe('created')
   })
 
-  test('an administrator’s address from the settings is taken at once, and that change cannot be undone', async () => {
+  test('an administrator’s address from the settings is taken at once, and the change cannot be undone', async () => {
     const ada = await office.somebody()
     const { undo: token } = await office.change(ada)
     await upsertAdministrator(office.parts.database, ada.email, PASSWORD)
@@ -189,7 +189,7 @@ describe('for seven days the former address', () => {
   })
 })
 
-test('changes are deleted once they can be neither confirmed nor undone', async () => {
+test('requested changes are deleted once they can neither be confirmed nor undone', async () => {
   const { database } = office.parts
   const [open, late, undone, lapsed] = await Promise.all([1, 2, 3, 4].map(() => office.somebody()))
   if (!open || !late || !undone || !lapsed) throw new Error('nobody is there')

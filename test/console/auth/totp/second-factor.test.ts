@@ -40,7 +40,7 @@ async function mailsTo(email: string): Promise<number> {
 }
 
 describe('setting it up', () => {
-  test('setting up an app gives our name, the person and the secret', async () => {
+  test('setting up an app shows our name, the person and the secret', async () => {
     const { visitor, viewer, email } = await signUpSomebody(desk)
     const { uri, secret, backupCodes } = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
     const parsed = new URL(uri)
@@ -52,7 +52,7 @@ describe('setting it up', () => {
     expect(new Set(backupCodes).size).toBe(10)
   })
 
-  test('an unfinished set-up is not in force, not audited, and can be repeated', async () => {
+  test('an unfinished set-up has no effect and no audit entry, and can be repeated', async () => {
     const { visitor, viewer, email } = await signUpSomebody(desk)
     const first = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
     const second = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
@@ -121,7 +121,7 @@ describe('a stolen session', () => {
     expect(await mailsTo(ada.email)).toBe(mailsBefore)
   })
 
-  test('a right password resets the wrong ones before it', async () => {
+  test('a right password resets the count of wrong ones', async () => {
     const { visitor, viewer, backupCodes } = await withTotp()
     const code = backupCodes[0] as string
     const guess = () => refusalOf(disableTotp(desk.parts, visitor, viewer, { password: 'wrong', code }))
@@ -131,7 +131,7 @@ describe('a stolen session', () => {
   })
 })
 
-describe('taking it away', () => {
+describe('removing the second factor', () => {
   test('removing the second factor by a code replaces the session, has an audit entry and a mail', async () => {
     const ada = await withTotp()
     const proof = { password: PASSWORD, code: totpCode(ada.secret, 1) }
@@ -145,7 +145,7 @@ describe('taking it away', () => {
 })
 
 describe('backup codes', () => {
-  test('backup codes are only made with a second factor, and all replaced', async () => {
+  test('backup codes are only made together with a second factor, and new ones replace all old ones', async () => {
     const ada = await withTotp()
     const proof = { password: PASSWORD, code: ada.backupCodes[3] as string }
     const renewed = await renewBackupCodes(desk.parts, ada.visitor, ada.viewer, proof)

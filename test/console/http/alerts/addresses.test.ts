@@ -54,7 +54,7 @@ function answer(path: string, token: string): Promise<Response> {
   })
 }
 
-test('a further address gets one question, and alerts after its consent, which is audited', async () => {
+test('a further address gets one question, and gets alerts after its consent, which is audited', async () => {
   const owner = await newPerson('Ada Lovelace')
   const email = newAddress()
   const added = await owner.json('POST', `${PATH}/addresses`, { email: email.toUpperCase() })
@@ -100,7 +100,7 @@ test('a new link voids the former one; a removed address has no link and no wait
   expect((await owner.json('POST', `${PATH}/addresses/ask-again`, { email })).status).toBe(404)
 })
 
-test('a stranger gets three questions an hour over all accounts; refused ones do not count', async () => {
+test('a stranger’s address gets three questions an hour from all accounts; refused ones do not count', async () => {
   const email = newAddress()
   for (let turn = 0; turn < 3; turn++) {
     const owner = await newPerson(`Account ${turn}`)
@@ -113,7 +113,7 @@ test('a stranger gets three questions an hour over all accounts; refused ones do
   await until(async () => (await mailsTo(email)).length === 3, 'three mails')
 })
 
-test('an account asks ten addresses an hour, and has five at most', async () => {
+test('an account may send questions to ten addresses an hour, and have five addresses', async () => {
   const owner = await newPerson('Ada')
   const [first = '', ...others] = Array.from({ length: 5 }, newAddress)
   for (const email of [first, ...others]) await owner.json('POST', `${PATH}/addresses`, { email })

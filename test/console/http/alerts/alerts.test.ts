@@ -34,7 +34,7 @@ describe('alerts of an account', () => {
     })
   })
 
-  test('alert settings change field by field, and a fault names its field', async () => {
+  test('alert settings are changed field by field, and an error names its field', async () => {
     const account = { firstUsd: '25.5', secondUsd: null, addresses: [] }
     expect((await owner.json('PATCH', PATH, { firstUsd: '25.5', secondUsd: null })).body).toMatchObject({ account })
     expect((await owner.json('PATCH', PATH, { secondUsd: '3' })).body).toMatchObject({
@@ -49,7 +49,7 @@ describe('alerts of an account', () => {
       expect(refusal(await owner.json('PATCH', PATH, body))).toMatch(new RegExp(`^400 .*${field}`))
   })
 
-  test('developers only choose their own alerts', async () => {
+  test('developers can only choose their own alerts', async () => {
     const { accountId } = owner.viewer
     const developer = await signUpPerson(gateway)
     await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
@@ -64,7 +64,7 @@ describe('alerts of an account', () => {
   })
 })
 
-describe('a mail of an alert', () => {
+describe('turning off an alert by its mail', () => {
   let server: MailServer
   let mailing: TestGateway
 
@@ -78,7 +78,7 @@ describe('a mail of an alert', () => {
     await server.stop()
   })
 
-  test('an alert’s link turns it off after a question, and mail programs at once (RFC 8058); a mere visit does not', async () => {
+  test('an alert’s link turns it off after a question, a mail program’s button at once (RFC 8058); opening the link does not', async () => {
     const { accountId } = await mailing.customer('1')
     const { db, sql } = mailing.gateway.database
     const to = 'team@example.test'
@@ -110,7 +110,7 @@ describe('a mail of an alert', () => {
     expect((await fetch(`${mailing.url}/mail/unsubscribe?token=made-up`, { method: 'POST' })).status).toBe(404)
   })
 
-  test('a mail that cannot be turned off has no such header', async () => {
+  test('a mail that cannot be turned off has no header for that', async () => {
     await writeMails(mailing.gateway.database.db, { kind: 'address_in_use', facts: {} }, ['ada@example.test'])
     await until(() => server.mails.some((mail) => mail.to === 'ada@example.test'), 'the mail')
     expect(server.mails.at(-1)?.raw).not.toMatch(/unsubscribe/i)

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('a chargeback takes the credit, suspends who has spent it, and is told to everybody concerned', async () => {
+test('a chargeback removes the credit, suspends an account that has spent it, and is mailed', async () => {
   const { accountId } = customer.viewer
   const { order, transferId } = await deposited()
   const { apiKeys } = gateway
@@ -58,7 +58,7 @@ test('a chargeback takes the credit, suspends who has spent it, and is told to e
   })
 })
 
-test('a refund, a refund that failed, and both before their deposit', async () => {
+test('a refund, a failed refund, and both before their deposit are booked', async () => {
   const { order, transferId } = await deposited()
   const refund = reversal(order, { refund_id: 're_1', transfer_id: transferId, amount: '20.00' })
   expect((await post({ type: 'deposit.refunded', data: refund })).result).toBe('reversed')
@@ -78,7 +78,7 @@ test('a reversal without a valid signature is refused', async () => {
   expect((await gateway.gateway.deps.dashboard.orders.get(order.orderId))?.state).toBe('paid')
 })
 
-test('a chargeback of a payment that nobody knows is on the list of administrators, and mailed to them, and to nobody else', async () => {
+test('a chargeback of an unknown payment is listed for administrators and mailed only to them', async () => {
   await gateway.gateway.database.sql`UPDATE users SET email_verified = true`
   const data = { payment_id: 'pay_of_nobody', amount: '50.00', currency: 'USD', reason: 'fraudulent' }
   const event = { type: 'deposit.charged_back', data: { ...data, chargeback_id: 'cb_lost', transfer_id: 'tr_lost' } }
@@ -95,7 +95,7 @@ test('a chargeback of a payment that nobody knows is on the list of administrato
   expect(mailed().map((line) => JSON.parse(line).to)).toEqual([administrator.email])
 })
 
-test('the mail says how much, of what, and where to decide', () => {
+test('the mail about a chargeback has the amount, the payment and a link to decide', () => {
   const facts = { reversal: 'refund', amount: '12.5', currency: 'EUR', undoes: 'tr_7', hasOrder: 0 }
   const { text } = renderMail(contentOf('idle_reversal', facts), {
     baseUrl: 'https://svc.example.test',
@@ -106,7 +106,7 @@ test('the mail says how much, of what, and where to decide', () => {
   expect(text.split('\n')).toContain('https://svc.example.test/dashboard/admin/orders')
 })
 
-test('an event of a type that nobody has listed is acknowledged, logged and counted', async () => {
+test('an event of an unknown type is acknowledged, logged and counted', async () => {
   const before = await count('unknown')
   expect(await post({ type: 'deposit.reserved', data: {} })).toEqual({ status: 200, result: 'unknown' })
   expect((await count('unknown')) - before).toBe(1)
@@ -121,7 +121,7 @@ test.each([
   ['deposit.refunded', { refund_id: 're_9', transfer_id: 'tr', amount: '-1.00' }],
   ['deposit.chargeback_won', { reinstatement_id: 'won_9' }],
   ['deposit.refunded', { refund_id: 're_9', transfer_id: 'tr', currency: 'usd' }],
-])('%s in no form of its provider is refused', async (type, fields) => {
+])('%s in an unknown form is refused', async (type, fields) => {
   const { order } = await deposited()
   expect((await post({ type, data: reversal(order, fields) })).status).toBe(400)
 })

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 describe('a signed event', () => {
-  test('credits its order, and only once in twenty deliveries to two gateways', async () => {
+  test('a signed event credits its order once in twenty deliveries to two gateways', async () => {
     const order = await newOrder()
     const message = deposit(order)
     const twin = await gateway.twin()
@@ -66,7 +66,7 @@ describe('a signed event', () => {
     ['another currency', { currency: 'EUR' }],
     ['another payment of the provider', { payment_id: 'dep_somebody_else' }],
     ['an unknown reference', { reference: 'SVC-2222-2222' }],
-  ])('with %s is kept without credit', async (_, changes) => {
+  ])('a signed event with %s is stored without credit', async (_, changes) => {
     const order = await newOrder()
     const before = await available()
     expect(await post(deposit(order, changes))).toEqual({ status: 200, result: 'unmatched' })
@@ -74,7 +74,7 @@ describe('a signed event', () => {
     expect(await stateOf(order)).toBe('pending')
   })
 
-  test('a signed event that names the order of another way to pay is kept without credit', async () => {
+  test('a signed event for an order with another way to pay is stored without credit', async () => {
     const order = await newOrder('bank_transfer')
     expect((await post(deposit(order))).result).toBe('unmatched')
     expect(await stateOf(order)).toBe('pending')
@@ -88,13 +88,16 @@ describe('a signed event', () => {
     expect(await stateOf(order)).toBe('pending')
   })
 
-  test.each(['50', '-50.00', '0', '50.001', '1e3', 50, null, '9000000.01'])('with the amount %p', async (amount) => {
-    const order = await newOrder()
-    const { status } = await post(deposit(order, { amount }))
-    expect(status).toBe(amount === '50' ? 200 : 400)
-  })
+  test.each(['50', '-50.00', '0', '50.001', '1e3', 50, null, '9000000.01'])(
+    'a signed event with the amount %p is refused',
+    async (amount) => {
+      const order = await newOrder()
+      const { status } = await post(deposit(order, { amount }))
+      expect(status).toBe(amount === '50' ? 200 : 400)
+    },
+  )
 
-  test('a signed event that is no JSON object, or absurdly nested, is refused', async () => {
+  test('a signed event that is no JSON object, or nested too deep, is refused', async () => {
     for (const body of ['', '[]', '"text"', '{', `{"a":${'['.repeat(40)}${']'.repeat(40)}}`]) {
       expect((await deliver(signed(body, {}))).status).toBe(400)
     }
@@ -106,7 +109,7 @@ describe('unsigned events', () => {
     ['with another secret', { secret: OTHER_SECRET }],
     ['six minutes ago', { ageSeconds: 360 }],
     ['six minutes ahead', { ageSeconds: -360 }],
-  ])('signed %s, is refused', async (_, signing) => {
+  ])('an event signed %s is refused', async (_, signing) => {
     const order = await newOrder()
     expect((await post(deposit(order), signing)).status).toBe(401)
     expect(await stateOf(order)).toBe('pending')
@@ -153,7 +156,7 @@ describe('unsigned events', () => {
 })
 
 describe('while the database is away', () => {
-  test('an event is answered with 503, and credited when it is sent again', async () => {
+  test('while the database is unreachable an event gets a 503; sent again later, it is credited', async () => {
     const server = await startPostgres()
     await migrate(server.url)
     const lonely = await startGateway({
@@ -179,7 +182,7 @@ describe('while the database is away', () => {
 })
 
 describe('without a provider', () => {
-  test('neither the webhook nor the page exists', async () => {
+  test('without a deposit provider neither the webhook nor the page exists', async () => {
     const closed = await startGateway({
       respond: () => new Response(null, { status: 500 }),
       environment: { DEPOSIT_PROVIDER: 'none' },

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 describe('the sandbox page', () => {
-  test('pays by the webhook that a provider would send', async () => {
+  test('the sandbox page pays by the webhook that a provider would send', async () => {
     const order = await newOrder()
     const page = await fetch(gateway.url + order.paymentUrl)
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
@@ -24,7 +24,7 @@ describe('the sandbox page', () => {
     expect(await stateOf(order)).toBe('paid')
   })
 
-  test('a payment of another amount credits nothing, and a cancellation after it leaves the order pending', async () => {
+  test('a payment of another amount credits nothing; after a cancellation the order is still pending', async () => {
     const order = await newOrder()
     expect((await submit(order, { action: 'pay_other', amount: '12.345' })).status).toBe(400)
     expect((await submit(order, { action: 'pay_other', amount: '12.34' })).status).toBe(200)
@@ -45,7 +45,7 @@ describe('the sandbox page', () => {
 })
 
 describe('the page of one gateway', () => {
-  test('pays on another one of the same database, which made no secret of its own', async () => {
+  test('the sandbox page of one gateway pays on another with the same database', async () => {
     const order = await newOrder()
     const twin = await gateway.twin()
     const paid = await fetch(twin.url + order.paymentUrl, {

@@ -94,7 +94,7 @@ describe('an order', () => {
     }
   })
 
-  test.each(['an answer that is lost', 'an error of Stripe'])('with %s is still one session', async (what) => {
+  test.each(['an answer that is lost', 'an error of Stripe'])('an order with %s is still one session', async (what) => {
     let tries = 0
     stripe.intercept = (line) => {
       if (line !== 'POST /v1/checkout/sessions' || tries++ > 0) return undefined
@@ -124,7 +124,7 @@ describe('an order', () => {
     expect((await stranger.json('POST', path, {})).status).toBe(404)
   })
 
-  test('that Stripe refuses is cancelled, and says that the provider does not answer', async () => {
+  test('an order that Stripe refuses is cancelled, and the answer says that the provider does not respond', async () => {
     stripe.intercept = () => ({
       response: Response.json({ error: { type: 'card_error', message: 'x' } }, { status: 402 }),
     })
@@ -135,14 +135,14 @@ describe('an order', () => {
     expect(await statesOf()).toEqual(['cancelled'])
   })
 
-  test('that is cancelled can no longer be paid at Stripe', async () => {
+  test('a cancelled order can no longer be paid at Stripe', async () => {
     const order = await create('25')
     expect((await person.json('POST', `${OWN}/orders/${order.orderId}/cancel`, {})).status).toBe(200)
     expect(sessionOf(order).status).toBe('expired')
     expect(await statesOf()).toEqual(['cancelled'])
   })
 
-  test('that was paid before it is cancelled is credited instead, also if no event has come', async () => {
+  test('an order that was paid before its cancellation is credited, also if no event has arrived', async () => {
     const order = await create('25')
     stripe.pay(sessionOf(order).id)
     const { status, body } = await person.json('POST', `${OWN}/orders/${order.orderId}/cancel`, {})
@@ -185,7 +185,7 @@ describe('an event', () => {
     expect(await available()).toBe(25 * USD)
   })
 
-  test('that comes twenty times to two gateways credits once', async () => {
+  test('an event that arrives twenty times at two gateways credits once', async () => {
     const order = await create('25')
     const event = stripe.pay(sessionOf(order).id)
     const twin = await gateway.twin()
@@ -232,7 +232,7 @@ describe('an event', () => {
     expect((await person.json('GET', `${OWN}/orders/${order.orderId}/document`)).status).toBe(404)
   })
 
-  test('that is late credits the order that had expired meanwhile', async () => {
+  test('a late event credits an order that has expired', async () => {
     const order = await create('25')
     const event = stripe.pay(sessionOf(order).id)
     await gateway.gateway.database.sql`
@@ -262,7 +262,7 @@ describe('an event', () => {
     expect(await available()).toBe(80 * USD)
   })
 
-  test('a failed refund’s event before the refund’s own is harmless', async () => {
+  test('an event of a failed refund before the event of the refund is harmless', async () => {
     const order = await create('20')
     const { id } = sessionOf(order)
     await tell(stripe.pay(id))
@@ -299,7 +299,7 @@ describe('an event', () => {
     expect(await available()).toBe(25 * USD)
   })
 
-  test('another account’s event is ignored, and one of an unknown order waits for a person', async () => {
+  test('another account’s event is ignored, and an event of an unknown order waits for a person', async () => {
     const order = await create('25')
     const event = stripe.pay(sessionOf(order).id)
     for (const other of [
@@ -329,7 +329,7 @@ describe('an event', () => {
     ['overpaid', { amount_total: 2_501 }],
     ['wrong_currency', { currency: 'eur' }],
     ['wrong_payee', { id: 'cs_test_other' }],
-  ])('that is %s waits for a person', async (mismatch, changes) => {
+  ])('an event that is %s waits for a person', async (mismatch, changes) => {
     const order = await create('25')
     const event = stripe.pay(sessionOf(order).id)
     const { status, result } = await tell({ ...event, data: { object: { ...objectIn(event), ...changes } } })
@@ -344,7 +344,7 @@ describe('an event', () => {
     { payment_intent: null },
     { currency: 5 },
     { total_details: { amount_tax: 9_999 } },
-  ])('with the field %j is refused', async (changes) => {
+  ])('an event with the field %j is refused', async (changes) => {
     const event = stripe.pay(sessionOf(await create('25')).id)
     const answer = await tell({ ...event, data: { object: { ...objectIn(event), ...changes } } })
     expect(answer.status).toBe(400)
@@ -389,7 +389,7 @@ describe('a signature', () => {
     expect(await tell(event, OLDER_SECRET)).toEqual({ status: 200, result: 'credited' })
   })
 
-  test('made by OpenSSL by hand is right', async () => {
+  test('a signature made by OpenSSL is accepted', async () => {
     const event = stripe.pay(sessionOf(await create('25')).id)
     const body = JSON.stringify(event)
     const time = Math.floor(Date.now() / 1000)
@@ -411,8 +411,8 @@ describe('a signature', () => {
   })
 })
 
-describe('an order whose events never came', () => {
-  test('an order whose events never came is looked up at its end once, and credited', async () => {
+describe('an order without an event', () => {
+  test('an order without an event is looked up at Stripe when it ends, and credited once', async () => {
     const order = await create('25')
     const open = await create('25')
     stripe.pay(sessionOf(order).id)
@@ -428,7 +428,7 @@ describe('an order whose events never came', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('an order whose events never came is credited once by the command', async () => {
+  test('the command looks up an order without an event, and credits it once', async () => {
     const order = await create('25')
     stripe.pay(sessionOf(order).id)
     const { redisUrl, databaseUrl } = gateway.stores
@@ -447,7 +447,7 @@ describe('an order whose events never came', () => {
     expect([refused.code, refused.stderr.includes('DEPOSIT_PROVIDER can be asked about')]).toEqual([1, true])
   })
 
-  test('an order is looked up again if Stripe was away, and then ends as Stripe says', async () => {
+  test('if Stripe was unreachable, an order is looked up again, and gets Stripe’s state', async () => {
     const order = await create('25')
     await endOf(order)
     stripe.expire(sessionOf(order).id)
@@ -465,7 +465,7 @@ describe('an order whose events never came', () => {
   })
 })
 
-test('the operations page names the version of the API and every event that the webhook needs', async () => {
+test('the operations page names the API version and every event that the webhook needs', async () => {
   const page = await Bun.file('docs/operations/people-and-payments.md').text()
   for (const name of [STRIPE_API_VERSION, ...STRIPE_EVENTS]) expect(page).toContain(`\`${name}\``)
 })

@@ -113,7 +113,7 @@ describe('a key that was found in public', () => {
     expect(told).toEqual([1, 1, 1, 0])
   })
 
-  test('a leaked key is found by a former text that still works, and not by an ended one', async () => {
+  test('a leaked key is found by a former text that still works, but not by one that has ended', async () => {
     const mine = await owned()
     const { keyId } = mine
     expect(await gateway.apiKeys.rotate(keyId, 3_600_000)).toMatchObject({ kind: 'rotated' })
@@ -151,7 +151,7 @@ describe('a key that was found in public', () => {
   })
 })
 
-describe('telling of a key', () => {
+describe('reporting a key', () => {
   test('a report has the same answer whether or not the key exists', async () => {
     const [mine, off] = [await owned(), await owned()]
     await gateway.apiKeys.deactivate(off.keyId)
@@ -175,7 +175,7 @@ describe('telling of a key', () => {
     expect([(await mailsTo(mine.email)).length, (await mailsTo(off.email)).length]).toEqual([1, 0])
   })
 
-  test('reports send one mail a day, and count per address', async () => {
+  test('reports send one mail a day per key, and are limited per address', async () => {
     const mine = await owned()
     const from = newAddress()
     const first = await Promise.all(Array.from({ length: 10 }, () => report(mine.key, from)))

@@ -111,7 +111,7 @@ describe('rules for all keys', () => {
     expect(entry?.details).toMatchObject({ allowedProviders: 'provider1', 'before.allowedProviders': 'every' })
   })
 
-  test('a removed provider stays in both lists until it is deleted, and unknown ones are refused', async () => {
+  test('a provider removed from the catalogue stays in both lists until it is deleted there; unknown providers are refused', async () => {
     const { person, accountId, keyId } = customer
     await sql()`UPDATE accounts SET allowed_providers = '{provider1,gone}' WHERE id = ${accountId}`
     await sql()`UPDATE api_keys SET allowed_providers = '{gone}' WHERE id = ${keyId}`
@@ -142,7 +142,7 @@ describe('rules for all keys', () => {
     expect((await customer.person.json('POST', KEYS, { name: 'same', [list]: allowed })).status).toBe(200)
   })
 
-  test('a key above the maximum age is refused until it is rotated', async () => {
+  test('a key beyond the maximum age is refused until it is rotated', async () => {
     const { keyId, key, person } = customer
     await sql()`UPDATE api_keys SET created_at = now() - interval '10 days' WHERE id = ${keyId}`
     expect((await setPolicy({ maxKeyAgeDays: 30 })).status).toBe(200)

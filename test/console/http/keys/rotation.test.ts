@@ -50,7 +50,7 @@ async function call(key: string, at = gateway): Promise<number> {
 }
 
 describe('rotating', () => {
-  test('a rotation shows the new text once; both texts work; the former one is shown by its last four characters and its end', async () => {
+  test('a rotation shows the new text once; both texts work; the former one is shown by its last four characters, with its end', async () => {
     const { key, item } = await create({ monthlyBudgetUsd: '5' })
     const answer = await person.json('POST', `${PATH}/${item.id}/rotate`, { overlap: '1h' })
     expect(answer.status).toBe(200)
@@ -64,7 +64,7 @@ describe('rotating', () => {
     expect(JSON.stringify(await list())).not.toContain(rotated.key.slice(8, -4))
   })
 
-  test('the default overlap is a day, and none is possible', async () => {
+  test('the default overlap is a day, and no overlap is possible', async () => {
     const { key, item } = await create()
     const { body } = await person.json('POST', `${PATH}/${item.id}/rotate`, {})
     const [row] = await gateway.gateway.database.sql`
@@ -78,7 +78,7 @@ describe('rotating', () => {
     }
   })
 
-  test.each(['', '25', '31d', '-1h', '1w'])('refuses the overlap %p', async (overlap) => {
+  test.each(['', '25', '31d', '-1h', '1w'])('a rotation with the overlap %p is refused', async (overlap) => {
     const { key, item } = await create()
     const { status, body } = await person.json('POST', `${PATH}/${item.id}/rotate`, { overlap })
     expect({ status, error: (body as Refusal).error }).toMatchObject({ status: 400, error: { param: 'overlap' } })

@@ -35,7 +35,7 @@ async function newMember(accountId: string): Promise<Person> {
 
 const event = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 
-test('11: a key transferred while a stream runs charges the first member; the checker finds no drift', async () => {
+test('11: if a key is transferred while a stream runs, the first member is charged; the check finds no difference', async () => {
   const owner = await signUpPerson(gateway)
   const { accountId } = owner.viewer
   const account = `/dashboard/api/a/${accountId}`

@@ -41,7 +41,7 @@ test('17: the same Idempotency-Key twice makes one key; with another body it is 
   expect(await namesOfKeys()).toEqual(['robot'])
 })
 
-test('17: 50 at once with one Idempotency-Key make one key', async () => {
+test('17: 50 concurrent requests with one Idempotency-Key make one key', async () => {
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => make('order-2', { name: 'robot', monthlyBudgetUsd: null })),
   )
@@ -56,14 +56,14 @@ test('17: 50 at once with one Idempotency-Key make one key', async () => {
   expect((await make('order-2', { name: 'robot', monthlyBudgetUsd: null })).body).toEqual(made[0]?.body)
 })
 
-test('a refused change stores nothing under its Idempotency-Key', async () => {
+test('a refused change stores no answer for its Idempotency-Key', async () => {
   expect((await make('order-3', { name: '' })).status).toBe(400)
   expect((await make('order-3', { name: 'robot', monthlyBudgetUsd: 'much' })).status).toBe(400)
   expect((await make('order-3', { name: 'robot', monthlyBudgetUsd: null })).status).toBe(200)
   expect(await namesOfKeys()).toEqual(['robot'])
 })
 
-test('a failed change stores nothing: the same Idempotency-Key works after the fault', async () => {
+test('a failed change stores no answer: the same Idempotency-Key works after the failure', async () => {
   const failing = spyOn(gateway.gateway.deps.dashboard.apiKeys, 'create').mockImplementationOnce(() => {
     throw new Error('a fault')
   })
@@ -90,7 +90,7 @@ test('an Idempotency-Key belongs to one management key of one account', async ()
   expect(new Set(answers.map(({ body }) => (body as { key: string }).key)).size).toBe(3)
 })
 
-test('an Idempotency-Key works for every other change, by path and method', async () => {
+test('an Idempotency-Key works for each other kind of change, by path and method', async () => {
   const { body } = await make('order-5', { name: 'robot', monthlyBudgetUsd: null })
   const { id } = (body as { item: { id: string } }).item
   const rotate = () =>
@@ -103,7 +103,7 @@ test('an Idempotency-Key works for every other change, by path and method', asyn
   expect([elsewhere.status, codeOf(elsewhere)]).toEqual([409, 'idempotency_key_reused'])
 })
 
-test('the stored answer has no readable key', async () => {
+test('the stored answer contains no readable key', async () => {
   const { body } = await make('order-6', { name: 'robot', monthlyBudgetUsd: null })
   const { key } = body as { key: string }
   const redis = new Redis(await redisUrl())

@@ -80,7 +80,7 @@ describe('a management key', () => {
     { scopes: ['keys:read', 'keys:read'] },
     { scopes: [], expiresAt: '2020-01-01' },
     {},
-  ])('a management key is not made of %j', async (wrong) => {
+  ])('a management key with %j is not made', async (wrong) => {
     expect((await owner.json('POST', PATH, { name: 'another', ...wrong })).status).toBe(400)
   })
 
@@ -116,7 +116,7 @@ describe('a management key', () => {
     })
   })
 
-  test('a management key that is kept survives its maker’s departure', async () => {
+  test('a management key can be kept when its maker leaves', async () => {
     await becomeOrganisation()
     const admin = await addMember('admin')
     const { body } = await admin.json('POST', PATH.replace(':accountId', accountId), {
@@ -145,7 +145,7 @@ describe('a management key', () => {
     ['/v1/messages', { model: 'svc/alpha', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }],
     ['/v1/responses', { model: 'svc/alpha', input: 'Hi' }],
     ['/v1beta/models/svc%2Falpha:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] }],
-  ])('a management key is refused at %s, in its format, as it calls no models', async (path, body) => {
+  ])('%s refuses a management key in its own format, as the key calls no models', async (path, body) => {
     const answer = await call('POST', path, body)
     expect(answer.status).toBe(401)
     expect(JSON.stringify(answer.body)).toContain('it manages an account and calls no models')
@@ -167,7 +167,7 @@ describe('a management key', () => {
   })
 })
 
-describe('by the management API', () => {
+describe('changes by the management API', () => {
   type Created = { key: string; item: { id: string; createdBy: unknown } }
 
   test('keys are created, changed, rotated, deactivated, activated and deleted', async () => {
@@ -210,7 +210,7 @@ describe('by the management API', () => {
     expect(await change(both, { monthlyBudgetUsd: null })).toMatchObject({ status: 200 })
   })
 
-  test('a member’s key, which shares the member’s budgets, needs budgets:write', async () => {
+  test('changing a member’s key needs budgets:write, as it shares the member’s budgets', async () => {
     await becomeOrganisation()
     const [from, to] = [(await addMember('developer')).viewer.userId, (await addMember('developer')).viewer.userId]
     const made = await gateway.apiKeys.create({ accountId, name: 'theirs', createdBy: from })
@@ -290,7 +290,7 @@ describe('by the management API', () => {
     expect(await send(gateway, other.key, 'GET', '/v1/usage/report')).toMatchObject({ status: 403 })
   })
 
-  test('other accounts do not exist for a management key', async () => {
+  test('a management key gets a 404 for other accounts', async () => {
     const other = await gateway.customer('1')
     const stranger = await signUpPerson(gateway)
     for (const [method, path, body] of [

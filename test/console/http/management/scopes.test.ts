@@ -49,7 +49,7 @@ async function ask(key: string | undefined, { method, path }: { method: string; 
   return { status, code: (body as { error?: { code?: unknown } } | null)?.error?.code }
 }
 
-test('15: a management key calls no model, makes no management key, and does nothing beyond its scopes', async () => {
+test('15: a management key calls no model, makes no management key, and is limited to its scopes', async () => {
   const wrong: unknown[] = []
   const routes = routesOf()
   expect(routes.length).toBeGreaterThan(100)

@@ -95,7 +95,7 @@ describe('an invitation', () => {
     expect(answers.map(shape)).toEqual(answers.map(() => first))
   })
 
-  test('before the address is confirmed an invitation does not show whether its link is valid', async () => {
+  test('before its address is confirmed, a person does not see whether an invitation link is valid', async () => {
     const owner = await newOrganisation()
     const person = await signUpPerson(gateway)
     const token = await invited(owner, person)
@@ -130,7 +130,7 @@ describe('an invitation', () => {
     expect((await tell(person, 'accept', tokens[3])).status).toBe(200)
   })
 
-  test('an address gets ten invitations an hour, whoever sends them', async () => {
+  test('an address gets ten invitations an hour from all senders together', async () => {
     const owners = [await newOrganisation(), await newOrganisation()] as const
     const email = `${crypto.randomUUID()}@example.test`
     for (let sent = 0; sent < 10; sent++) expect((await send(owners[sent < 5 ? 0 : 1], email)).status).toBe(200)

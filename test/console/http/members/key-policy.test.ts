@@ -144,7 +144,7 @@ describe('rules for the keys of a member', () => {
 })
 
 describe('permissions', () => {
-  test('owners and admins set rules; members see their own, people who see all usage those of others', async () => {
+  test('owners and admins set rules; members see their own rules, and members who see all usage see those of others', async () => {
     const [admin, billing, viewer, other] = await Promise.all(
       (['admin', 'billing', 'viewer', 'developer'] as const).map(join),
     )
@@ -201,7 +201,7 @@ describe('permissions', () => {
   })
 })
 
-describe('rules beyond other rules', () => {
+describe('rules wider than other rules', () => {
   const refusal = (param: string, of: string) => ({
     ...{ status: 400, body: { error: { param, message: expect.stringContaining(`is beyond the rules for ${of}.`) } } },
   })

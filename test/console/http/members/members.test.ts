@@ -40,7 +40,7 @@ function refusal({ status, body }: JsonAnswer): string {
 }
 
 describe('a personal account', () => {
-  test('a personal account becomes an organisation with balance, keys and history, while in use', async () => {
+  test('a personal account becomes an organisation during use, and keeps balance, keys and history', async () => {
     const owner = await signUpPerson(gateway)
     const { accountId } = owner.viewer
     await addCredit(gateway, accountId, '5')
@@ -101,7 +101,7 @@ describe('a personal account', () => {
 })
 
 describe('a role', () => {
-  test('roles are changed up to one’s own', async () => {
+  test('members change roles up to their own', async () => {
     const owner = await newOrganisation()
     const admin = await join(owner, 'admin')
     const viewer = await join(owner, 'viewer')
@@ -140,7 +140,7 @@ describe('a role', () => {
   })
 })
 
-test('a member who gets a role without keys has them deactivated or kept, as chosen', async () => {
+test('if a member gets a role without keys, the keys are deactivated or kept, as chosen', async () => {
   const owner = await newOrganisation()
   await addCredit(gateway, owner.viewer.accountId, '5')
   const person = await join(owner, 'developer')

@@ -57,7 +57,7 @@ test.each(BODIES)('%s answers the same for every address', async (path, rest, st
   expect(withNul).toMatchObject({ status: 400, error: { param: 'token' } })
 })
 
-test.each(['GET', 'POST'])('%s of unsubscribing shows the same page for every link', async (method) => {
+test.each(['GET', 'POST'])('%s for unsubscribing shows the same page for every link', async (method) => {
   const show = async (query: string) => {
     const response = await fetch(`${gateway.url}/mail/unsubscribe${query}`, { method })
     return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }

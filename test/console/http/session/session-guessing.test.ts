@@ -40,8 +40,8 @@ test('an untrusted forwarded address is logged once', async () => {
   expect([told(gateway).length, told(proxied).length]).toEqual([1, 0])
 })
 
-describe('guesses from one address at one account', () => {
-  test('S18: guesses from one address at one account end after ten, also for the right password, with the waiting time', async () => {
+describe('guesses from one address at one person', () => {
+  test('S18: after ten guesses from one address at one person, even the right password is refused, with the waiting time', async () => {
     const { email, password } = await signUpPerson(gateway)
     const statuses = await guesses(PER_ADDRESS, () => guess(gateway, email, 'wrong guess'))
     expect(statuses).toEqual(Array(PER_ADDRESS).fill(401))
@@ -56,7 +56,7 @@ describe('guesses from one address at one account', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(4)
   })
 
-  test('behind a trusted proxy its own entry is counted, not entries left of it', async () => {
+  test('behind a trusted proxy the address that the proxy added counts, not the entries before it', async () => {
     const { email } = await signUpPerson(proxied)
     const statuses = await guesses(14, (index) => guess(proxied, email, 'wrong', `203.0.113.${index}, 198.51.100.7`))
     expect(statuses.filter((status) => status === 429)).toHaveLength(4)
@@ -78,8 +78,8 @@ describe('guesses from one address at one account', () => {
   })
 })
 
-describe('guesses from everywhere at one account', () => {
-  test('guesses from everywhere end for strangers; the owner signs in from a known place, or resets the password', async () => {
+describe('guesses from all addresses at one person', () => {
+  test('after guesses from many addresses strangers are refused; the owner can sign in from a known place or reset the password', async () => {
     const owner = await signUpPerson(proxied)
     const { email, password } = owner
     expect((await guess(proxied, email, password, '198.51.100.1')).status).toBe(200)
@@ -97,8 +97,8 @@ describe('guesses from everywhere at one account', () => {
   })
 })
 
-describe('guesses from one address at every account', () => {
-  test('guesses from one address at all accounts end after a hundred', async () => {
+describe('guesses from one address at many people', () => {
+  test('guesses from one address at all people end after a hundred', async () => {
     const statuses = await guesses(112, (index) => guess(proxied, `nobody${index}@example.test`, 'wrong', '192.0.2.66'))
     expect(statuses.filter((status) => status === 401)).toHaveLength(100)
     expect(statuses.filter((status) => status === 429)).toHaveLength(12)
@@ -139,7 +139,7 @@ describe('mails', () => {
   })
 })
 
-describe('passwords asked for again', () => {
+describe('passwords requested again', () => {
   test('guesses on a stolen session are limited', async () => {
     const person = await signUpPerson(gateway)
     const change = () =>

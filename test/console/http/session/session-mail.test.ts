@@ -41,7 +41,7 @@ function send(path: string, body: unknown, headers: Record<string, string> = {})
 const person = (name: string) => ({ email: `${name}@example.test`, password: `the password of ${name}` })
 
 describe('signing up', () => {
-  test('sign-up needs the mailed link and then the password: the mail alone opens nothing', async () => {
+  test('sign-up needs the mailed link and then the password: the mail alone opens no session', async () => {
     const ada = person('ada')
     const signedUp = await send('/sign-up', { ...ada, name: 'Ada' })
     expect(await signedUp.json()).toEqual({ status: 'verification_sent' })
@@ -58,14 +58,14 @@ describe('signing up', () => {
     expect(viewer.accountId).toMatch(/^acct_/)
   })
 
-  test('an unconfirmed address has no account', async () => {
+  test('a person with an unconfirmed address has no account', async () => {
     const bob = person('bob')
     await send('/sign-up', { ...bob, name: 'Bob' })
     const rows = await gateway.gateway.database.sql`SELECT 1 FROM accounts WHERE email = ${bob.email}`
     expect(rows).toHaveLength(0)
   })
 
-  test('sign-up with an address in use has the same answer, mails its owner, and keeps the password', async () => {
+  test('sign-up with an address in use gives the same answer, mails its owner, and does not change the password', async () => {
     const [owner, newcomer] = [person('owner'), person('newcomer')]
     await createUser(gateway.gateway.database, owner)
     const ask = async (email: string) => {
@@ -82,7 +82,7 @@ describe('signing up', () => {
     expect((await send('/sign-in', { ...owner, password: 'what a stranger chose' })).status).toBe(401)
   })
 
-  test('after a stranger signed up with my address, my reset ends their password', async () => {
+  test('if a stranger signed up with my address, my password reset voids their password', async () => {
     const victim = person('victim')
     await send('/sign-up', { email: victim.email, password: 'chosen by the stranger', name: 'Stranger' })
     await send('/password/forgot', { email: victim.email })
@@ -105,7 +105,7 @@ describe('mails', () => {
     expect(mail?.from).toBe('mail@gateway.example.test')
   })
 
-  test('a confirmation mail is only resent to people who wait; the answer is the same', async () => {
+  test('a confirmation mail is only resent to people who wait for it; all get the same answer', async () => {
     const dave = person('dave')
     await send('/sign-up', { ...dave, name: 'Dave' })
     const first = await mailServer.find(dave.email, VERIFY)
@@ -147,7 +147,7 @@ describe('mails', () => {
   })
 })
 
-describe('a secret of the environment', () => {
+describe('AUTH_SECRET in the environment', () => {
   test('AUTH_SECRET signs the cookies: other cookies are invalid', async () => {
     const grace = person('grace')
     await createUser(gateway.gateway.database, grace)

@@ -65,7 +65,7 @@ describe('another site', () => {
     },
   )
 
-  test('S24: other sites get no CORS header, and caches keep nothing', async () => {
+  test('S24: other sites get no CORS header, and answers are not cached', async () => {
     const person = await signUpPerson(open)
     const response = await person.fetch(`${SESSION}/me`, { headers: { origin: 'https://evil.example' } })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
@@ -81,7 +81,7 @@ describe('unauthenticated requests', () => {
 })
 
 describe('closed sign-up', () => {
-  test('closed sign-up refuses everybody but people whom the operator creates', async () => {
+  test('closed sign-up refuses everybody; the operator creates people', async () => {
     const origin = { origin: 'https://gateway.example.test' }
     const options = await fetch(`${closed.url}${SESSION}/options`)
     expect(await options.json()).toMatchObject({ signUp: 'closed', isPasswordResetPossible: false })
@@ -97,14 +97,14 @@ describe('closed sign-up', () => {
     )
   })
 
-  test('the origin of PUBLIC_URL is the only one, whatever the Host header', async () => {
+  test('PUBLIC_URL’s origin is the only accepted one, whatever the Host header', async () => {
     const response = await post(closed, '/sign-out', {}, { origin: closed.url })
     expect(await errorOf(response)).toMatchObject({ status: 403, code: 'cross_origin' })
   })
 })
 
 describe('production without mail', () => {
-  test('production without mail refuses a reset plainly, and logs no link', async () => {
+  test('production without mail refuses a reset with the reason, and logs no link', async () => {
     const origin = { origin: 'https://gateway.example.test' }
     const response = await post(closed, '/password/forgot', { email: 'new@example.test' }, origin)
     expect(await errorOf(response)).toMatchObject({ status: 403, code: 'mail_not_configured' })
@@ -120,7 +120,7 @@ describe('the role', () => {
     expect((await person.json('GET', `${SESSION}/me`)).body).toMatchObject({ role: 'member' })
   })
 
-  test('making a person administrator ends the sessions of whoever signed up with the address', async () => {
+  test('making a person administrator ends the sessions of everybody who signed up with the address', async () => {
     const squatter = await signUpPerson(open)
     await upsertAdministrator(open.gateway.database, squatter.email, 'the real administrator')
     expect((await squatter.json('GET', `${SESSION}/me`)).status).toBe(401)

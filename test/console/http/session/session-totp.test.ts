@@ -62,7 +62,7 @@ describe('an authenticator app', () => {
     expect((body as { items: unknown[] }).items).toHaveLength(1)
   })
 
-  test('an authenticator app is not in force before its first code, and needs the password', async () => {
+  test('an authenticator app has no effect before its first code, and its set-up needs the password', async () => {
     const person = await signUpPerson(gateway)
     const refused = await person.json('POST', `${SESSION}/totp/enable`, { password: 'not it' })
     expect(refused).toMatchObject({ status: 400, body: { error: { code: 'wrong_password' } } })
@@ -103,7 +103,7 @@ describe('an authenticator app', () => {
     expect(await errorOf(asSession)).toMatchObject({ status: 401, code: 'sign_in_again' })
   })
 
-  test('each backup code replaces the app once', async () => {
+  test('each backup code works once in place of the app', async () => {
     const { person, setup } = await withTotp()
     const [code] = setup.backupCodes
     const opened = await post(gateway, '/sign-in/backup-code', { code }, { cookie: await firstStep(person) })

@@ -62,7 +62,7 @@ test('credit is transferred once per request key, with one reference in both sta
 })
 
 describe('refusals', () => {
-  test('credit cannot be transferred to another owner’s account, which looks like an unknown one', async () => {
+  test('credit cannot be transferred to another owner’s account, and the answer is the same as for an unknown account', async () => {
     const answers = [await move(), await move({ toAccountId: 'acct_none' })]
     expect(answers.map(({ status }) => status)).toEqual([404, 404])
     expect(answers.map(({ body }) => messageOf(body))).toEqual([
@@ -94,7 +94,7 @@ describe('refusals', () => {
     expect([await available(owner), await available(other)]).toEqual([10_000_000_000, 0])
   })
 
-  test('credit cannot be transferred to the same account, from a suspended one, or by an outdated form', async () => {
+  test('credit cannot be transferred to the same account, from a suspended account, or by an old form', async () => {
     await join('owner')
     expect(await move({ toAccountId: owner.viewer.accountId })).toMatchObject({ status: 400 })
     expect((await move()).status).toBe(200)

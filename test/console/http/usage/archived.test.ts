@@ -48,7 +48,7 @@ const AUTUMN = 'from=2025-09-01T00:00:00Z&to=2025-11-01T00:00:00Z'
 const SEPTEMBER = 'from=2025-09-01T00:00:00Z&to=2025-10-01T00:00:00Z'
 const OCTOBER = 'from=2025-10-01T00:00:00Z&to=2025-11-01T00:00:00Z'
 
-test('the list has the date of its first request', async () => {
+test('the usage list has the date of its first request', async () => {
   expect((await get(`?${AUTUMN}`)).body).toMatchObject({
     items: [{ cost: '0.25' }],
     nextCursor: null,
@@ -64,7 +64,7 @@ test('the list has the date of its first request', async () => {
   expect((await get(`?${OCTOBER}`)).body).toMatchObject({ items: [{ cost: '0.25' }], archivedBefore: null })
 })
 
-test('sums and chart cover archived days, and say what they cannot split', async () => {
+test('sums and chart include archived days, and name dimensions that these days lack', async () => {
   expect((await get(`/totals?${AUTUMN}`)).body).toMatchObject({
     cost: '0.751',
     requests: 3,
@@ -106,7 +106,7 @@ test('an export says that archived requests are missing', async () => {
   expect((await file.text()).trim().split('\r\n')).toHaveLength(2)
 })
 
-test('an archived request differs from an unknown one', async () => {
+test('the page of an archived request differs from that of an unknown request', async () => {
   const { status, body } = await get('/requests/req_archived')
   expect(status).toBe(404)
   expect(JSON.stringify(body)).toContain('Requests before 2025-10-01 are archived.')

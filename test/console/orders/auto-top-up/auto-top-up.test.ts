@@ -96,7 +96,7 @@ async function balance(): Promise<number> {
 }
 
 describe('a charge', () => {
-  test('below the threshold the saved card is charged once, and the order is paid by that charge', async () => {
+  test('below the threshold the saved card is charged once, and that charge pays the order', async () => {
     await turnedOn()
     expect(await world.orders.topUpDue()).toBe(1)
     expect(await facts()).toMatchObject({ states: ['paid'], charges: 1, isOn: true })
@@ -119,7 +119,7 @@ describe('a charge', () => {
     expect(await world.orders.topUpDue()).toBe(0)
   })
 
-  test('500 parallel looks of two gateways at one crossing make one charge', async () => {
+  test('500 parallel checks of two gateways at one crossing make one charge', async () => {
     await turnedOn()
     const other = createOrders(world.deps)
     await Promise.all(Array.from({ length: 500 }, (_, index) => (index % 2 ? other : world.orders).topUpDue()))
@@ -129,7 +129,7 @@ describe('a charge', () => {
     expect(await facts()).toMatchObject({ states: ['paid', 'paid'], charges: 2 })
   })
 
-  test('at or above the threshold, suspended, or turned off, nothing is charged', async () => {
+  test('no charge is made at or above the threshold, for a suspended account, or with the auto top-up off', async () => {
     await turnedOn()
     const { sql } = world.fixture.database
     await sql`UPDATE accounts SET balance_nano = 10000000000 WHERE id = ${accountId}`
@@ -154,7 +154,7 @@ describe('a charge', () => {
     expect(await balance()).toBe(5_000)
   })
 
-  test('the amount of a day is the limit until midnight, UTC', async () => {
+  test('the daily amount limits charges until midnight, UTC', async () => {
     await turnedOn({}, { ...AMOUNTS, dailyCents: 12_000 })
     for (const expected of [1, 1, 0]) {
       expect(await world.orders.topUpDue()).toBe(expected)
@@ -189,7 +189,7 @@ describe('an answer that is lost', () => {
   test.each([
     ['before Stripe got it', false],
     ['after Stripe charged', true],
-  ])('%s: the charge is made once, also by another gateway later', async (_, isLate) => {
+  ])('%s: the card is charged once, even if another gateway continues later', async (_, isLate) => {
     await turnedOn()
     stripe.intercept = onCharge(() => ({ response: unauthorized(), isLate }))
     await world.orders.topUpDue()
@@ -203,7 +203,7 @@ describe('an answer that is lost', () => {
     expect(await balance()).toBe(5_000)
   })
 
-  test('the order of a charge under way can be neither cancelled nor paid in another way', async () => {
+  test('the order of a running charge can neither be cancelled nor paid in another way', async () => {
     await turnedOn()
     stripe.intercept = onCharge(() => ({ response: unauthorized(), isLate: true }))
     await world.orders.topUpDue()
@@ -220,7 +220,7 @@ describe('an answer that is lost', () => {
   test.each([
     ['never reached Stripe', false, 'expired', 0],
     ['reached Stripe', true, 'paid', 1],
-  ])('a charge that %s is not made any more once the auto top-up is off', async (_, isLate, state, count) => {
+  ])('a charge that %s is not repeated once the auto top-up is off', async (_, isLate, state, count) => {
     await turnedOn()
     stripe.intercept = onCharge(() => ({ response: unauthorized(), isLate }))
     await world.orders.topUpDue()
@@ -231,7 +231,7 @@ describe('an answer that is lost', () => {
     expect(await facts()).toMatchObject({ states: [state], charges: count })
   })
 
-  test('an event before the answer credits; the answer, and the event again, change nothing', async () => {
+  test('an event before Stripe’s answer credits; the answer, and the event again, change nothing', async () => {
     await turnedOn()
     stripe.intercept = onCharge(() => ({ response: unauthorized(), isLate: true }))
     await world.orders.topUpDue()
@@ -246,7 +246,7 @@ describe('an answer that is lost', () => {
     expect(await balance()).toBe(5_000)
   })
 
-  test('an order that expired without an answer is credited when its event comes', async () => {
+  test('an expired order whose answer was lost is credited when its event arrives', async () => {
     await turnedOn()
     stripe.intercept = onCharge(() => ({ response: unauthorized(), isLate: true }))
     await world.orders.topUpDue()
@@ -262,7 +262,7 @@ describe('an answer that is lost', () => {
 })
 
 describe('a failed charge', () => {
-  test('a declined card is tried after an hour and after a day; the third failure turns it off, with a mail', async () => {
+  test('a declined card is tried again after an hour and after a day; the third failure turns the auto top-up off, with a mail', async () => {
     const { people, accountId: organisation } = await newOrganisation(world.fixture)
     accountId = organisation
     await turnedOn({ behaviour: 'insufficient_funds' })
@@ -286,7 +286,7 @@ describe('a failed charge', () => {
     expect(await world.orders.topUpDue()).toBe(0)
   })
 
-  test('a payment between failures, and turning it on again, begin the count anew', async () => {
+  test('a payment between failures, or turning it on again, resets the count of failures', async () => {
     await turnedOn({ behaviour: 'insufficient_funds' })
     const card = stripe.cards.get(cardIds().at(-1) ?? '')
     await world.orders.topUpDue()
@@ -305,13 +305,13 @@ describe('a failed charge', () => {
     expect(await facts()).toMatchObject({ isOn: true, charges: 5 })
   })
 
-  test.each(['stolen_card', 'expired_card'] as const)('%s turns it off at once', async (behaviour) => {
+  test.each(['stolen_card', 'expired_card'] as const)('%s turns the auto top-up off at once', async (behaviour) => {
     await turnedOn({ behaviour })
     await world.orders.topUpDue()
     expect(await facts()).toMatchObject({ states: ['expired'], charges: 1, isOn: false, stopped: 'card_refused' })
   })
 
-  test('a bank that asks its customer: one mail with the order, no further charge, and armed again once it is paid', async () => {
+  test('if the bank asks for a confirmation, one mail has the order, and no further charge follows until it is paid', async () => {
     const { people, accountId: organisation } = await newOrganisation(world.fixture)
     accountId = organisation
     // Somebody who may no longer pay gets no mail.
@@ -342,7 +342,7 @@ describe('a failed charge', () => {
     expect((await mailsOf()).length).toBe(to.length * 2)
   })
 
-  test('an order that nobody confirms ends after a week and counts as a failure', async () => {
+  test('an order that is not confirmed ends after a week and counts as a failure', async () => {
     await turnedOn({ behaviour: 'authentication_required' })
     await world.orders.topUpDue()
     world.clock.advance(7 * DAY_MS)
@@ -351,7 +351,7 @@ describe('a failed charge', () => {
     expect(await world.orders.topUpDue()).toBe(1)
   })
 
-  test('an order to confirm can be cancelled, and the next charge waits an hour', async () => {
+  test('an order that waits for confirmation can be cancelled; the next charge follows after an hour', async () => {
     await turnedOn({ behaviour: 'authentication_required' })
     await world.orders.topUpDue()
     const [order] = await list()
@@ -363,7 +363,7 @@ describe('a failed charge', () => {
   })
 })
 
-describe('money that goes back', () => {
+describe('refunds and disputes', () => {
   test.each(['refund', 'dispute'] as const)(
     'a %s of a charge takes its credit once, and turns it off',
     async (what) => {
@@ -380,7 +380,7 @@ describe('money that goes back', () => {
     },
   )
 
-  test('a refund of another order turns it off too: the card would pay for it', async () => {
+  test('a refund of another order also turns the auto top-up off, because the card would pay for it', async () => {
     await turnedOn()
     await world.orders.topUpDue()
     world.clock.advance(1)
@@ -394,7 +394,7 @@ describe('money that goes back', () => {
     expect(await world.orders.topUpDue()).toBe(1)
   })
 
-  test('a dispute whose event comes before that of the charge', async () => {
+  test('a dispute whose event comes before that of the charge is booked', async () => {
     await turnedOn()
     stripe.intercept = onCharge(() => ({ response: unauthorized(), isLate: true }))
     await world.orders.topUpDue()
@@ -408,7 +408,7 @@ describe('money that goes back', () => {
     expect((await facts()).states).toEqual(['charged_back'])
   })
 
-  test('a look at Stripe finds a lost refund of a charge', async () => {
+  test('a check at Stripe finds a refund of a charge whose event was lost', async () => {
     await turnedOn()
     await world.orders.topUpDue()
     const [order] = await list()
@@ -419,7 +419,7 @@ describe('money that goes back', () => {
 })
 
 describe('a saved card', () => {
-  test('has no number here, is found without its event, and belongs to the account of its page', async () => {
+  test('a saved card has no number in the gateway, is found without its event, and belongs to the account of its page', async () => {
     const event = await saveAtStripe()
     expect(await world.orders.lookForCard(accountId)).toEqual({ kind: 'done' })
     const { card } = await world.orders.autoTopUp(accountId)
@@ -437,7 +437,7 @@ describe('a saved card', () => {
     expect(entry?.details).toEqual({ brand: 'visa', lastFour: '4242' })
   })
 
-  test('that is removed is removed at Stripe, ends the auto top-up, and does not come back with a late event', async () => {
+  test('a removed card is removed at Stripe, ends the auto top-up, and stays removed after a late event', async () => {
     const event = await saveAtStripe()
     await tell(event)
     await world.orders.turnOnTopUp({ accountId, actor: CUSTOMER, ...AMOUNTS })
@@ -456,7 +456,7 @@ describe('a saved card', () => {
     expect(await mailsOf()).toEqual([])
   })
 
-  test('that is replaced is removed at Stripe, and the older event changes nothing', async () => {
+  test('a replaced card is removed at Stripe, and its late event changes nothing', async () => {
     const first = await saveAtStripe()
     await tell(first)
     const former = cardIds().at(-1) ?? ''
@@ -471,7 +471,7 @@ describe('a saved card', () => {
     expect(ids.map(({ length }) => length)).toEqual([1, 0])
   })
 
-  test('that Stripe has forgotten ends the auto top-up with a mail; one with another end is renewed', async () => {
+  test('a card that Stripe no longer has ends the auto top-up with a mail; a new expiry date is stored', async () => {
     const { accountId: organisation } = await newOrganisation(world.fixture)
     accountId = organisation
     await turnedOn()
@@ -487,7 +487,7 @@ describe('a saved card', () => {
     expect((await mailsOf()).map(({ kind }) => kind)).toEqual(['top_up_stopped', 'top_up_stopped'])
   })
 
-  test('amounts outside their limits, and an expired card, are refused', async () => {
+  test('amounts of an auto top-up outside their limits, and an expired card, are refused', async () => {
     await tell(await saveAtStripe())
     for (const [change, field] of [
       [{ belowCents: 99 }, 'belowCents'],

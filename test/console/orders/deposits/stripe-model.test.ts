@@ -137,7 +137,7 @@ async function expectLeft(
   expect({ context, balance, history, entries, paidLessRefunded }).toEqual({ context, ...expected })
 }
 
-test('events in any order, doubled, at once, between looks and deaths, leave what was paid less what was returned', async () => {
+test('for events in any order, repeated or concurrent, with crashes, the credit is the paid less the returned amount', async () => {
   // Deliveries of one group happen at the same time.
   const groups = fc.array(fc.array(delivery, { minLength: 1, maxLength: 4 }), { maxLength: 6 })
   await fc.assert(
@@ -163,7 +163,7 @@ test('events in any order, doubled, at once, between looks and deaths, leave wha
   )
 }, 300_000)
 
-test('a look at Stripe alone leaves the same', async () => {
+test('checks at Stripe without any event give the same credit', async () => {
   await fc.assert(
     fc.asyncProperty(story, async (told) => {
       const scene = await play(told)
@@ -186,7 +186,7 @@ const ALL: Story = {
   ],
 }
 
-test('a process that dies at each statement of each event, and of a look, moves no money twice', async () => {
+test('a process that crashes at each statement of an event or check moves no money twice', async () => {
   const { events } = await play(ALL)
   for (const target of [...events.keys(), events.length]) {
     let diesAt = 0
@@ -246,7 +246,7 @@ async function chargesOf(accountId: string) {
   return { order: items[0], intents: stripe.intents.filter(({ metadata }) => own.has(metadata.order)) }
 }
 
-test('a saved card is charged once, whatever is lost, doubled, late, or dies', async () => {
+test('a saved card is charged once, even if answers are lost, repeated or late, or a process crashes', async () => {
   const groups = fc.array(fc.array(delivery, { minLength: 1, maxLength: 4 }), { maxLength: 5 })
   await fc.assert(
     fc.asyncProperty(charge, groups, groups, async (told, before, after) => {
@@ -300,7 +300,7 @@ async function finish(
   return giveBack(sessionId, paidCents, told)
 }
 
-test('a process that dies at each statement of a charge charges the card once', async () => {
+test('a process that crashes at each statement of a charge charges the card once', async () => {
   for (const behaviour of ['ok', 'authentication_required', 'insufficient_funds'] as const) {
     stripe.intercept = undefined
     let diesAt = 0

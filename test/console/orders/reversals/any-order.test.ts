@@ -40,7 +40,7 @@ const CASES: [string, Told[], number][] = [
   ],
 ]
 
-test.each(CASES)('%s', async (_name, told, left) => {
+test.each(CASES)('events in any order give the same balance: %s', async (_name, told, left) => {
   for (const sequence of ordersOf<Told | 'received'>(['received', ...told])) {
     const accountId = await world.account()
     const order = await world.order(accountId, { method: 'deposit' })
@@ -60,7 +60,7 @@ test.each(CASES)('%s', async (_name, told, left) => {
   }
 })
 
-test('chargebacks, refunds and returns of one payment that come at once do not lock each other out', async () => {
+test('concurrent chargebacks, refunds and returns of one payment do not deadlock', async () => {
   for (let round = 0; round < 5; round++) {
     const accountId = await world.account()
     const order = await world.order(accountId, { method: 'deposit' })

@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 describe('a chargeback', () => {
-  test('a chargeback takes the credit back, and is in order and audit log', async () => {
+  test('a chargeback removes the credit, and is on the order and in the audit log', async () => {
     const { order, depositId } = await deposited()
     const outcome = await chargeback(depositId)
     expect(outcome).toMatchObject({ kind: 'reversed', isSuspended: false, order: { state: 'charged_back' } })
@@ -36,7 +36,7 @@ describe('a chargeback', () => {
     expect(await audited(order.orderId)).toEqual(['order.chargeback'])
   })
 
-  test('leaves an account that has spent the credit below zero, and suspended at once', async () => {
+  test('a chargeback of spent credit leaves the account below zero, and suspends it at once', async () => {
     const { depositId } = await deposited()
     await spend(30)
     const notice = noticeFor(depositId)
@@ -48,7 +48,7 @@ describe('a chargeback', () => {
     expect(await audited(accountId)).toEqual(['account.suspend'])
   })
 
-  test('a chargeback while an open request holds the credit suspends when it is charged, and not over an administrator', async () => {
+  test('if an open request holds the credit, a chargeback suspends when the request is charged, unless an administrator has activated the account', async () => {
     const { depositId } = await deposited()
     const { ledger, database } = world.fixture
     const entryId = `withheld-${accountId}`
@@ -63,7 +63,7 @@ describe('a chargeback', () => {
     expect([await world.orders.suspendOwing(), (await ledger.readBalance(accountId))?.status]).toEqual([0, 'active'])
   })
 
-  test('suspends also where the ledger could not be told before: the provider sends it again', async () => {
+  test('a repeated chargeback suspends the account if the ledger was unreachable before', async () => {
     const { depositId } = await deposited()
     await spend(30)
     const down = () => Promise.reject(new Error('down'))
@@ -77,7 +77,7 @@ describe('a chargeback', () => {
     expect(balance).toMatchObject({ available: nano(-30_000_000_000), status: 'suspended' })
   })
 
-  test('chargebacks in parts take at most the credited amount', async () => {
+  test('partial chargebacks together remove at most the credited amount', async () => {
     const { order, depositId } = await deposited()
     expect(await chargeback(depositId, 2_000)).toMatchObject({ kind: 'reversed', order: { chargedBackCents: 2_000 } })
     expect(await refundHere(order, 3_001)).toMatchObject({ kind: 'too_much', refundableCents: 3_000 })
@@ -86,7 +86,7 @@ describe('a chargeback', () => {
     expect(await money()).toMatchObject({ ledger: 0, paidLessRefunded: 0 })
   })
 
-  test('told many times at once happens once, and another amount under its id is told apart', async () => {
+  test('a chargeback reported many times at once is booked once; another amount with its id is another event', async () => {
     const { depositId } = await deposited()
     const notice = noticeFor(depositId, { amountCents: 1_000 })
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => world.orders.reverse(notice)))
@@ -99,7 +99,7 @@ describe('a chargeback', () => {
     expect(await money()).toMatchObject({ ledger: 4_000, paidLessRefunded: 4_000 })
   })
 
-  test('a chargeback before its deposit waits for it, and shows on the order meanwhile', async () => {
+  test('a chargeback before its deposit waits for it, and is shown on the order', async () => {
     const order = await world.order(accountId, { method: 'deposit' })
     const paymentId = await paymentIdOf(order)
     const notice = noticeFor('tr_early', { paymentId, amountCents: 4_000, externalId: `cb_${order.orderId}` })
@@ -113,7 +113,7 @@ describe('a chargeback', () => {
     expect(await money()).toMatchObject({ ledger: 2_000, history: 2_000, entries: 2_000, paidLessRefunded: 2_000 })
   })
 
-  test('races with its deposit and is applied whoever comes first', async () => {
+  test('a chargeback at the same time as its deposit is applied, whichever comes first', async () => {
     for (let round = 0; round < 10; round++) {
       const order = await world.order(accountId, { method: 'deposit' })
       const depositId = `tr_${order.orderId}`
@@ -126,7 +126,7 @@ describe('a chargeback', () => {
     expect(await money()).toMatchObject({ ledger: 0, history: 0 })
   })
 
-  test('a chargeback of a payment that waits for an administrator is taken from what they credit', async () => {
+  test('a chargeback of a payment that waits for an administrator reduces the later credit', async () => {
     const order = await world.order(accountId, { method: 'deposit' })
     const kept = await world.orders.confirmPayment(noticeOf(order, { amountCents: 4_000 }))
     if (kept.kind !== 'unmatched') throw new Error(kept.kind)
@@ -138,7 +138,7 @@ describe('a chargeback', () => {
     expect(await money()).toMatchObject({ ledger: 0, history: 0 })
   })
 
-  test('a chargeback in another currency is kept for an administrator', async () => {
+  test('a chargeback in another currency waits for an administrator', async () => {
     const { order, depositId } = await deposited()
     const outcome = await world.orders.reverse(noticeFor(depositId, { currency: 'EUR' }))
     expect(outcome).toMatchObject({ kind: 'kept', reversal: { fault: 'wrong_currency', movedCents: 0 } })
@@ -147,8 +147,8 @@ describe('a chargeback', () => {
   })
 })
 
-describe('a dispute that was won', () => {
-  test('gives back what the chargeback took, in parts, and no more', async () => {
+describe('a won dispute', () => {
+  test('a won dispute returns at most the chargeback, in parts', async () => {
     const { order, depositId } = await deposited()
     const lost = noticeFor(depositId)
     await world.orders.reverse(lost)
@@ -165,7 +165,7 @@ describe('a dispute that was won', () => {
     expect(await chargeback(depositId)).toMatchObject({ kind: 'reversed', order: { chargedBackCents: 5_000 } })
   })
 
-  test('a dispute that was won does not activate an account that was suspended: that is somebody’s decision', async () => {
+  test('a won dispute does not activate a suspended account: a person decides', async () => {
     const { depositId } = await deposited()
     await spend(30)
     const lost = noticeFor(depositId)
@@ -177,14 +177,14 @@ describe('a dispute that was won', () => {
 })
 
 describe('a refund at the provider', () => {
-  test('a refund at the provider takes credit back and marks the order refunded', async () => {
+  test('a refund at the provider removes credit and marks the order refunded', async () => {
     const { depositId } = await deposited()
     expect(await refund(depositId, 2_000)).toMatchObject({ kind: 'reversed', order: { state: 'partly_refunded' } })
     expect(await refund(depositId, 3_000)).toMatchObject({ order: { state: 'refunded', refundedCents: 5_000 } })
     expect(await money()).toMatchObject({ ledger: 0, paidLessRefunded: 0 })
   })
 
-  test('a refund at the provider that an administrator had recorded here takes nothing twice', async () => {
+  test('a refund at the provider that an administrator had already booked here removes nothing twice', async () => {
     const { order, depositId } = await deposited()
     await refundHere(order, 2_000)
     expect(await refund(depositId, 1_500)).toMatchObject({ order: { refundedCents: 2_000 } })
@@ -195,7 +195,7 @@ describe('a refund at the provider', () => {
     expect(await money()).toMatchObject({ ledger: 1_000, paidLessRefunded: 1_000 })
   })
 
-  test('a refund at the provider that failed gives the credit back', async () => {
+  test('a failed refund at the provider returns the credit', async () => {
     const { depositId } = await deposited()
     const sent = noticeFor(depositId, { kind: 'refund', amountCents: 2_000 })
     await world.orders.reverse(sent)

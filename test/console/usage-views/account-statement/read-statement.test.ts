@@ -84,7 +84,7 @@ const movement = fc.record({
   ),
 })
 
-test('the parts add up to the balance, for any period and page size', async () => {
+test('the movements of a statement add up to the balance, for any period and page size', async () => {
   const story = fc.record({
     movements: fc.array(movement, { maxLength: 40 }),
     cut: fc.integer({ min: 0, max: DAYS }),
@@ -128,7 +128,7 @@ test('the parts add up to the balance, for any period and page size', async () =
 })
 
 describe('a movement', () => {
-  test('a movement belongs to its UTC day; a day’s usage follows its entries', async () => {
+  test('a movement belongs to its UTC day; a day’s usage is listed after its entries', async () => {
     const { accountId, keyId } = await newAccount()
     await addEntry(accountId, 5, FIRST_MS + DAY_MS - 1)
     await addEntry(accountId, 7, FIRST_MS + DAY_MS)
@@ -142,7 +142,7 @@ describe('a movement', () => {
     ])
   })
 
-  test('a transfer has the same reference on both sides', async () => {
+  test('a transfer has the same reference in both accounts', async () => {
     const [from, to] = [await newAccount(), await newAccount()]
     for (const [accountId, amount] of [
       [from.accountId, -5],

@@ -89,7 +89,7 @@ function distance([a, b, c]: Vector, [x, y, z]: Vector): number {
 describe.each([
   ['light', light],
   ['dark', dark],
-])('in the %s scheme', (_scheme, text) => {
+])('chart colours in the %s scheme', (_scheme, text) => {
   const colors = Array.from({ length: 8 }, (_, index) => variableOf(text, `series-${index + 1}`))
 
   test('every chart colour contrasts with the background', () => {

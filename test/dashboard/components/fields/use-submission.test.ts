@@ -53,7 +53,7 @@ describe('a button that is pressed twice', () => {
     expect(await count('keys')).toBe(1)
   })
 
-  test('a double click sends one invitation, and an address typed meanwhile stays', async () => {
+  test('a double click sends one invitation, and an address typed meanwhile is kept', async () => {
     await person.json('POST', '/dashboard/api/a/:accountId/organisation', { name: 'Engines Ltd', country: 'GB' })
     const page = await open('/members')
     const sent = countRequests(page, 'POST', '/invitations')
@@ -90,7 +90,7 @@ describe('a button that is pressed twice', () => {
   })
 })
 
-test('a key made after its form was left is shown', async () => {
+test('a key that was created after its form was left is shown', async () => {
   const page = await open('/keys')
   await page.getByRole('button', { name: 'Create your first key' }).click()
   const answer = await holdAnswer(page, 'POST', '/keys')
@@ -104,7 +104,7 @@ test('a key made after its form was left is shown', async () => {
   await page.getByRole('dialog', { name: 'Your new API key' }).getByText('Copy the key now').waitFor()
 })
 
-test('the answer of a closed dialog does not close the next one', async () => {
+test('the answer for a closed dialog does not close the next dialog', async () => {
   for (const name of ['First', 'Second']) await person.json('POST', '/dashboard/api/a/:accountId/keys', { name })
   const page = await open('/keys')
   const ask = async (name: string) => {
@@ -126,7 +126,7 @@ test('the answer of a closed dialog does not close the next one', async () => {
   expect(await second.isVisible()).toBe(true)
 })
 
-test('a name typed during a save can be saved as well', async () => {
+test('a name that is typed while saving can be saved as well', async () => {
   const page = await open('/settings')
   const name = page.getByLabel('Name', { exact: true })
   const answer = await holdAnswer(page, 'PATCH', '/session/me')

@@ -14,7 +14,7 @@ test.each([
   expect(daysOf(name, NOTHING, Date.parse(now))).toEqual(days)
 })
 
-test('chosen days apply if they are a valid period', () => {
+test('a chosen period applies if its days are valid', () => {
   const now = Date.parse('2026-03-10T00:00:00Z')
   expect(daysOf('days', { from: '2026-01-05', to: '2026-01-09' }, now)).toEqual({
     from: '2026-01-05',

@@ -69,7 +69,7 @@ test('key rules of a member are set, shown and removed by the keyboard alone', a
   expect((await owner.json('GET', rules())).body).toEqual({ allowedModels: null, allowedProviders: null })
 })
 
-test('beyond those of the account are refused at their field', async () => {
+test('key rules beyond the account’s are refused at their field', async () => {
   await owner.json('PUT', '/dashboard/api/a/:accountId/key-policy', { allowedProviders: ['provider1'] })
   const page = await open(owner, '/members')
   await openerIn(page).click()
@@ -86,7 +86,7 @@ test('beyond those of the account are refused at their field', async () => {
   await expectAccessible(page)
 })
 
-test('key rules that cannot be loaded are not shown as none: the dialog says so, and loads them on demand', async () => {
+test('if key rules cannot be loaded, the dialog says so instead of showing none, and can load them again', async () => {
   await owner.json('PUT', rules(), { allowedModels: ['svc/alpha'] })
   const page = await open(owner, '/members')
   let isBroken = true
@@ -115,7 +115,7 @@ test('key rules that cannot be loaded are not shown as none: the dialog says so,
   await dialog.getByText('svc/alpha').waitFor()
 })
 
-test('key rules of a member are set by owners and admins only, and only in organisations', async () => {
+test('only owners and admins set a member’s key rules, and only in organisations', async () => {
   const theirs = await open(grace, '/members')
   await theirs.getByRole('row', { name: /Ada Lovelace/ }).waitFor()
   expect(await theirs.getByRole('button', { name: /^Key rules/ }).count()).toBe(0)
@@ -134,7 +134,7 @@ describe('a member who makes a key', () => {
     return page
   }
 
-  test('sees what holds for it; nothing where nothing does, and an owner’s service key has the account’s rules alone', async () => {
+  test('a member who makes a key sees the rules that apply; an owner’s service key shows only the account’s rules', async () => {
     const free = await newKey(grace)
     const loaded = () =>
       free.evaluate(
@@ -159,7 +159,7 @@ describe('a member who makes a key', () => {
     await own.getByText(/^Rules for all keys of this account/).waitFor()
   })
 
-  test('a member who makes a key is told where they could not be loaded, and makes the key all the same', async () => {
+  test('if the rules cannot be loaded, a member is told so and can still make a key', async () => {
     const page = await open(grace, '/keys')
     await page.route(`**${rules()}`, (route) => route.fulfill({ status: 400, json: { error: { message: 'No.' } } }))
     await page.getByRole('button', { name: 'Create your first key' }).click()
@@ -171,7 +171,7 @@ describe('a member who makes a key', () => {
     await page.getByRole('dialog', { name: 'Your new API key' }).waitFor()
   })
 
-  test('a member who makes a key, and the owner who says what holds, find everything at every width', async () => {
+  test('the pages for key rules fit every width, for members and owners', async () => {
     const looks = [
       { width: 360, colorScheme: 'light' },
       { width: 768, colorScheme: 'dark' },

@@ -149,7 +149,7 @@ async function undo(link: string): Promise<void> {
   await judge(again)
 }
 
-test('without mail, the settings say whom to ask', async () => {
+test('without mail, the settings say who can change the address', async () => {
   const page = await browser.open('/dashboard/settings', { url: gateway.url })
   await createUser(gateway.gateway.database, { email: 'bob@example.test', password: PASSWORD })
   const options = { signUp: 'open', isMailConfigured: false, isPasswordResetPossible: false, passwordMinChars: 8 }

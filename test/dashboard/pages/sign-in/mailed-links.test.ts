@@ -15,7 +15,7 @@ test.each([
   ['verify-email', 'Enter the password that you chose when you signed up.'],
   ['reset-password', 'At least 8 characters.'],
   ['invitation', 'Sign in with the address that the invitation was sent to'],
-])('/%s', async (path, words) => {
+])('the page /%s of a mailed link asks before it acts', async (path, words) => {
   const page = await browser.open('/healthz', { url: gateway.url })
   await page.addInitScript(drawAnew)
   await page.goto(`${gateway.url}/dashboard/${path}#token=sesame`)

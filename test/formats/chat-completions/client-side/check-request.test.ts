@@ -7,7 +7,7 @@ import type { JsonObject } from '@/lib/json'
 
 const USER: JsonObject = { role: 'user', content: 'hi' }
 
-describe('limits name the field and the limit', () => {
+describe('errors of limits', () => {
   const cases: [fields: JsonObject, param: string, message: string][] = [
     [{ model: undefined }, 'model', 'model is required'],
     [{ model: '' }, 'model', 'model must be a non-empty string of at most 256 characters'],
@@ -101,7 +101,7 @@ describe('limits name the field and the limit', () => {
     expect(message.length).toBeLessThan(200)
   })
 
-  test('every limit itself is allowed', () => {
+  test('a value exactly at its limit is accepted', () => {
     const request = decodeRequest({
       model: 'svc/alpha',
       messages: Array(LIMITS.messages.maxItems).fill(USER),

@@ -41,7 +41,7 @@ describe('fields', () => {
     expect(decode({ ...nulls })).toEqual(decode({}))
   })
 
-  test('fields that the hub has are decoded', () => {
+  test('fields that all formats share are decoded', () => {
     const request = decode({
       stream: true,
       stream_options: { include_usage: true },
@@ -94,7 +94,7 @@ describe('fields', () => {
     expect(decode({ verbosity: 'chatty' }).extensions['chat-completions']).toEqual({ verbosity: 'chatty' })
   })
 
-  test('other fields are carried along', () => {
+  test('other fields are passed along unchanged', () => {
     const unknown = {
       metadata: { a: 'b' },
       store: true,
@@ -111,7 +111,7 @@ describe('fields', () => {
     expect(request.output).toEqual({ type: 'text' })
   })
 
-  test('fields that only a provider of this format can serve are listed', () => {
+  test('fields that only a provider of this format supports are listed', () => {
     expect(
       decode({ tools: [{ type: 'function', function: { name: 'f' } }], modalities: ['text'] }).nativeOnly,
     ).toBeUndefined()
@@ -135,7 +135,7 @@ describe('fields', () => {
     ])
   })
 
-  test('fields named like object properties are only names', () => {
+  test('fields with names such as toString are treated like any others', () => {
     const body = parseJson(
       '{"model":"a","messages":[{"role":"user","content":"x","__proto__":{"role":"system"}}],"__proto__":{"stream":true},"constructor":{"prototype":{"n":9}},"toString":1}',
     )
@@ -147,7 +147,7 @@ describe('fields', () => {
     expect(({} as { stream?: unknown }).stream).toBeUndefined()
   })
 
-  test('the request is read, never changed', () => {
+  test('decoding does not change the request', () => {
     const body: JsonObject = { model: 'a', messages: [USER], fallback: ['b'], stop: 'x', stream: true }
     const before = structuredClone(body)
     decodeRequest(body)
@@ -156,11 +156,11 @@ describe('fields', () => {
 })
 
 describe('response_format', () => {
-  test('json_object', () => {
+  test('response_format json_object is decoded', () => {
     expect(decode({ response_format: { type: 'json_object' } }).output).toEqual({ type: 'json' })
   })
 
-  test('json_schema', () => {
+  test('response_format json_schema is decoded', () => {
     const schema = { type: 'object' }
     const format = { type: 'json_schema', json_schema: { name: 'n', schema, strict: true } }
     expect(decode({ response_format: format }).output).toEqual({ type: 'json-schema', schema, name: 'n', strict: true })

@@ -122,7 +122,7 @@ describe('messages', () => {
     ])
   })
 
-  test('videos in messages become files with the media type of a video', () => {
+  test('videos in messages become files with a video media type', () => {
     const videoOf = (video_url: JsonValue) =>
       decodeMessages({ role: 'user', content: [{ type: 'video_url', video_url }] }).turns[0]?.content
     const url = 'https://example.com/cat'
@@ -206,12 +206,12 @@ describe('tools', () => {
     [{ type: 'mcp' }, undefined],
   ]
   for (const [given, decoded] of choices) {
-    test(`chosen by ${JSON.stringify(given)}`, () => {
+    test(`the tool choice ${JSON.stringify(given)} is decoded`, () => {
       expect(decode({ tool_choice: given }).toolChoice).toEqual(decoded)
     })
   }
 
-  test('chosen the deprecated way', () => {
+  test('the deprecated function choice is decoded', () => {
     expect(decode({ function_call: { name: 'one' } }).toolChoice).toEqual({ type: 'tool', name: 'one' })
   })
 })

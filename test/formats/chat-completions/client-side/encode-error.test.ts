@@ -40,7 +40,7 @@ describe('an error of ours', () => {
     expect(table.map(([kind]) => kind).sort()).toEqual((Object.keys(STATUS_OF_KIND) as ErrorKind[]).sort())
   })
 
-  test('an error has param, a finer code, facts and headers; facts replace none of the four keys', () => {
+  test('an error has param, a finer code, details and headers; details replace none of the four keys', () => {
     const error = new GatewayError('insufficient_credit', 'said', {
       param: 'model',
       code: 'key_budget_exceeded',

@@ -101,13 +101,13 @@ describe('an answer', () => {
     ['tool-calls', 'stop'],
   ]
   for (const [kind, word] of reasons) {
-    test(`an answer without calls that ends in ${kind} says ${word}`, () => {
+    test(`an answer without calls that ends in ${kind} has the finish reason ${word}`, () => {
       const choice = choiceOf(answer([{ type: 'text', text: 'x' }], { kind }))
       expect(isJsonObject(choice) && choice.finish_reason).toBe(word)
     })
   }
 
-  test('an answer written and read again is the same', () => {
+  test('an answer that is encoded and decoded again is the same', () => {
     const content: Choice['content'] = [
       { type: 'reasoning', text: 'Hm' },
       { type: 'text', text: 'Hi' },

@@ -34,7 +34,7 @@ function deltas(events: ChatEvent[]): JsonValue[] {
 const ROLE = { role: 'assistant', content: '' }
 
 describe('a stream', () => {
-  test('a stream has one finish reason at its end, so that no content follows it', () => {
+  test('a stream has one finish reason, at its end, and no content after it', () => {
     const late = { kind: 'tool-calls' } as const
     expect(
       deltas([
@@ -164,7 +164,7 @@ describe('tool calls', () => {
     expect(deltas(events).at(-1)).toEqual({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] })
   })
 
-  test('tool calls carry the one kind of signature that the format has a place for', () => {
+  test('tool calls carry the only kind of signature that the format supports', () => {
     const end = (format: 'generate-content' | 'messages'): ChatEvent[] => [
       { type: 'tool-call-start', choice: 0, block: 0, id: 'a', name: 'one' },
       { type: 'tool-call-delta', choice: 0, block: 0, argumentsText: '{"a":1}' },
@@ -182,7 +182,7 @@ describe('tool calls', () => {
     expect(JSON.stringify(deltas(end('messages')))).not.toContain('c2ln')
   })
 
-  test('tool calls cut off by the limit stay cut off', () => {
+  test('a tool call cut off by the limit stays incomplete', () => {
     const call: ChatEvent = { type: 'tool-call-start', choice: 0, block: 0, id: 'a', name: 'one' }
     expect(deltas([call, { type: 'finish', choice: 0, finish: { kind: 'length' } }]).at(-1)).toBe('length')
   })

@@ -47,7 +47,7 @@ describe('an error of a provider', () => {
     test(name, () => expect(decodeError(status, body)).toEqual(error))
   }
 
-  test('a provider’s error of many megabytes is cut', () => {
+  test('a provider’s error of many megabytes is shortened', () => {
     expect(decodeError(500, { error: { message: 'x'.repeat(1_000_000) } }).message).toHaveLength(4000)
   })
 })

@@ -42,7 +42,7 @@ describe('an answer', () => {
     ['length-empty.json', [], { kind: 'length', raw: 'length' }],
   ]
   for (const [file, content, finish] of cases) {
-    test(`an answer of ${file}`, async () => {
+    test(`the recorded answer ${file} is decoded`, async () => {
       expect(decodeResponse(await fixtureJson(file))).toEqual({
         id: 'chatcmpl-1',
         created: 1_760_000_000,
@@ -57,7 +57,7 @@ describe('an answer', () => {
   const decodeOne = (message: JsonObject, finish: JsonValue = 'stop', more: JsonObject = {}) =>
     decodeResponse({ choices: [{ message, finish_reason: finish }], ...more })
 
-  test('an answer without id, time, model, usage and reason is an answer', () => {
+  test('an answer may lack id, time, model, usage and reason', () => {
     expect(decodeOne({ content: 'x' }, null)).toEqual({
       id: '',
       created: 0,
@@ -83,7 +83,7 @@ describe('an answer', () => {
     ['error', false, 'error'],
   ]
   for (const [word, hasCall, kind] of finishes) {
-    test(`an answer that ends in ${word} ${hasCall ? 'after' : 'without'} a call ends in ${kind}`, () => {
+    test(`an answer with the reason ${word} ${hasCall ? 'after' : 'without'} a call ends in ${kind}`, () => {
       const calls = hasCall ? [{ id: 'a', function: { name: 'f', arguments: '{}' } }] : []
       expect(decodeOne({ content: null, tool_calls: calls }, word)?.choices[0]?.finish).toEqual({
         ...{ kind, raw: word },
@@ -92,7 +92,7 @@ describe('an answer', () => {
     })
   }
 
-  test('a call without id gets one, object arguments are read, and a call without a name is dropped', () => {
+  test('a call without id gets one, arguments may be an object, and a call without a name is dropped', () => {
     const calls = [{ function: { name: 'f', arguments: { a: 1 } } }, { id: 'b', function: { arguments: '{}' } }, null]
     const [block, ...others] = decodeOne({ tool_calls: calls })?.choices[0]?.content ?? []
     expect(block).toMatchObject({ type: 'tool-call', name: 'f', argumentsText: '{"a":1}' })

@@ -25,13 +25,13 @@ describe('a stream of text', () => {
     })
   }
 
-  test('a stream starts with the first chunk that has a choice, not with a filter report', async () => {
+  test('a stream starts with the first chunk that has a choice; a filter report before it does not count', async () => {
     const { start, blocks } = await decodeFixture('azure-first-chunk.sse')
     expect(start).toEqual(START)
     expect(blocks).toEqual(['0 text: Hi'])
   })
 
-  test('choices are kept apart, each with its own reason', async () => {
+  test('choices of a stream are separate, each with its own reason', async () => {
     const { blocks, finishes } = await decodeFixture('two-choices.sse')
     expect(blocks).toEqual(['0 text: Aa', '1 text: Bb'])
     expect(finishes).toEqual([
@@ -40,11 +40,11 @@ describe('a stream of text', () => {
     ])
   })
 
-  test('a refusal is not text', async () => {
+  test('a refusal in a stream is not read as text', async () => {
     expect((await decodeFixture('refusal.sse')).blocks).toEqual(["0 refusal: I can't do that."])
   })
 
-  test('a stream carries images', async () => {
+  test('images in a stream are decoded', async () => {
     expect((await decodeFixture('image.sse')).blocks).toEqual(['0 text: Here: ', '0 image: image/png aGk='])
   })
 })
@@ -92,7 +92,7 @@ describe('tool calls', () => {
     ['no-index-fragments.sse', ['0 tool-call call_a one: {"a":1}']],
   ]
   for (const [file, blocks] of cases) {
-    test(`tool calls of ${file}`, async () => {
+    test(`tool calls of the recording ${file} are decoded`, async () => {
       const folded = await decodeFixture(file)
       expect(folded.blocks).toEqual(blocks)
       expect(folded.finishes).toEqual(TOOL_CALLS)
@@ -109,7 +109,7 @@ describe('tool calls', () => {
     expect(finishes).toEqual([{ kind: 'tool-calls', raw: 'stop' }])
   })
 
-  test('tool calls without index and id get ids', async () => {
+  test('tool calls without index and id get an id each', async () => {
     const { blocks } = await decodeFixture('gemini-shim-no-index.sse')
     expect(blocks).toHaveLength(2)
     const ids = blocks.map((block) => /^0 tool-call (call_\w{22}) weather: \{"city":"\w+"\}$/.exec(block)?.[1])
@@ -124,7 +124,7 @@ describe('tool calls', () => {
     expect(finishes).toEqual([{ kind: 'tool-calls', raw: 'function_call' }])
   })
 
-  test('tool calls with one index and no ids are separated by name, and by arguments that start anew', () => {
+  test('tool calls with one index and no ids are separated by name, and by arguments that begin again', () => {
     const call = (name: string, text: string) => ({ index: 0, function: { name, arguments: text } })
     const delta = { tool_calls: [call('one', '{"a":1}'), call('one', '{"a":2}'), call('two', '')] }
     const { blocks } = fold(decodeChunks([{ choices: [{ index: 0, delta, finish_reason: 'stop' }] }, '[DONE]']))
@@ -141,7 +141,7 @@ describe('tool calls', () => {
     expect(blocks).toEqual(['0 tool-call a one: {"x":1}'])
   })
 
-  test('a tool call waits for its name, and keeps earlier arguments', () => {
+  test('a tool call waits for its name, and keeps arguments that came before', () => {
     const late = [
       { index: 0, id: 'a', function: { arguments: '{"x"' } },
       { index: 0, function: { name: 'one', arguments: ':1}' } },
@@ -171,7 +171,7 @@ describe('usage', () => {
     expect(usage).toEqual(usageOf({ uncached: 2, cacheRead: 6, output: 2 }))
   })
 
-  test('impossible usage is ignored, and a final zero does not erase earlier counts', async () => {
+  test('impossible usage is ignored, and a final zero does not overwrite earlier counts', async () => {
     expect((await decodeFixture('usage-many-ways.sse')).usage).toEqual(usageOf({ uncached: 10, output: 4 }))
   })
 
@@ -199,7 +199,7 @@ describe('how a stream ends', () => {
     ['cut.sse', '0 text: Hel'],
     ['cut-in-tool.sse', '0 tool-call call_a one: {"a"'],
   ] as const) {
-    test(`${file} is truncated: its blocks are ended and nothing claims a good end`, async () => {
+    test(`${file} is truncated: its blocks are ended and the stream has no normal end`, async () => {
       expect(await decodeFixture(file)).toEqual({ start: START, blocks: [block], finishes: [], isEnded: false })
     })
   }
@@ -223,7 +223,7 @@ describe('how a stream ends', () => {
     expect(folded.finishes).toEqual([{ kind: 'tool-calls', raw: 'stop' }])
   })
 
-  test('a whole message in place of deltas is read once', () => {
+  test('a whole message instead of deltas is read once', () => {
     const whole = { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }] }
     expect(fold(decodeChunks([whole, whole, '[DONE]'])).blocks).toEqual(['0 text: Hi'])
   })
@@ -236,7 +236,7 @@ describe('errors inside a stream', () => {
     ['error-in-google-shape.sse', { kind: 'UNAVAILABLE', message: 'The model is overloaded.', status: 503 }],
     ['malformed-json.sse', { kind: 'malformed_event' }],
   ]
-  test('several chunks in one event, of which clients read the first, are an error', () => {
+  test('several chunks in one event, of which clients read only the first, are an error', () => {
     const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] }
     const list = (...chunks: JsonValue[]) =>
       fold(decodePieces([new TextEncoder().encode(`data: ${JSON.stringify(chunks)}\n\n`)]))
@@ -245,7 +245,7 @@ describe('errors inside a stream', () => {
   })
 
   for (const [file, error] of cases) {
-    test(`${file} ends in an error, whatever follows`, async () => {
+    test(`${file} ends in an error, and later chunks are ignored`, async () => {
       const folded = await decodeFixture(file)
       expect(folded.error).toMatchObject(error)
       expect(folded.isEnded).toBe(false)

@@ -37,12 +37,12 @@ test('the system prompt is one message, without a client’s billing line', () =
 })
 
 describe('fields', () => {
-  test('empty fields are not sent', () => {
+  test('empty optional fields are not sent', () => {
     expect(encode({})).toEqual({})
     expect(encode({ tools: [], toolChoice: { type: 'auto' }, parallelToolCalls: true })).toEqual({})
   })
 
-  test('fields that the format has are sent', () => {
+  test('fields that the format supports are sent', () => {
     expect(
       encode({
         sampling: {
@@ -99,7 +99,7 @@ describe('fields', () => {
     expect(features({}, 'no-sampling')).toEqual([])
   })
 
-  test('carried fields of this format are sent, those of others are not', () => {
+  test('fields of this format that the hub lacks are sent, those of other formats are not', () => {
     const extensions = {
       'chat-completions': { metadata: { a: 'b' } },
       messages: { container: 'c' },
@@ -116,12 +116,12 @@ describe('fields', () => {
     expect(user).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  test('fields that no provider of this format can serve are refused by name', () => {
+  test('fields that no provider of this format supports are refused by name', () => {
     const nativeOnly = ['tools[1] (web_search_20250305)']
     expect(() => encode({ nativeOnly })).toThrow('This model cannot take tools[1] (web_search_20250305)')
   })
 
-  test('more than four stop sequences are refused, as the answer would continue too far', () => {
+  test('more than four stop sequences are refused, because the answer would not stop in time', () => {
     expect(() => encode({ sampling: { stop: ['a', 'b', 'c', 'd', 'e'] } })).toThrow(GatewayError)
   })
 })
@@ -134,7 +134,7 @@ describe('streams', () => {
 })
 
 describe('the output limit', () => {
-  test('the output limit is in the field that the service knows, at most the model’s', () => {
+  test('the output limit is sent in the field that the service reads, at most the model’s own', () => {
     expect(encode({ maxOutputTokens: 50 })).toEqual({ max_completion_tokens: 50 })
     expect(encode({ maxOutputTokens: 50 }, 'max_tokens')).toEqual({ max_tokens: 50 })
     expect(encode({ maxOutputTokens: 64_000 })).toEqual({ max_completion_tokens: 32_768 })
@@ -155,12 +155,12 @@ describe('reasoning', () => {
     [{ visible: true }, undefined],
   ]
   for (const [reasoning, effort] of cases) {
-    test(`${JSON.stringify(reasoning)} is ${effort ?? 'left to the model'}`, () => {
+    test(`reasoning ${JSON.stringify(reasoning)} is sent as ${effort ?? 'no effort field'}`, () => {
       expect(encode({ reasoning })).toEqual(effort === undefined ? {} : { reasoning_effort: effort })
     })
   }
 
-  test('reasoning is dropped if the service does not know it', () => {
+  test('reasoning is dropped if the service has no field for it', () => {
     expect(encode({ reasoning: { effort: 'low' } }, 'no-reasoning-effort')).toEqual({})
     expect(features({ reasoning: { effort: 'low' } }, 'no-reasoning-effort')).toEqual(['reasoning'])
   })
@@ -196,25 +196,25 @@ describe('tools', () => {
     ],
   ]
   for (const [choice, sent] of choices) {
-    test(`chosen by ${JSON.stringify(choice)}`, () => {
+    test(`the tool choice ${JSON.stringify(choice)} is encoded`, () => {
       expect(encode({ tools: TOOLS, toolChoice: choice }).tool_choice).toEqual(sent)
     })
   }
 
-  test('the tool list is shortened if the service has no allowed tools', () => {
+  test('if the service cannot restrict tools, the tool list is shortened', () => {
     const sent = encode({ tools: TOOLS, toolChoice: { type: 'required', names: ['two'] } }, 'no-allowed-tools')
     expect(sent).toMatchObject({ tools: [{ function: { name: 'two' } }], tool_choice: 'required' })
     expect(sent.tools).toHaveLength(1)
   })
 
-  test('tools that cannot be chosen are refused', () => {
+  test('a tool choice that cannot be expressed is refused', () => {
     expect(() => encode({ toolChoice: { type: 'required' } })).toThrow(GatewayError)
     const nobody: ChatRequest['toolChoice'] = { type: 'required', names: ['three'] }
     expect(() => encode({ tools: TOOLS, toolChoice: nobody }, 'no-allowed-tools')).toThrow(GatewayError)
   })
 })
 
-describe('the shape of the answer', () => {
+describe('the format of the answer', () => {
   test('an answer schema is sent', () => {
     const schema = { $schema: 's', type: 'object' }
     expect(encode({ output: { type: 'json-schema', schema } })).toEqual({

@@ -40,7 +40,7 @@ const wireCall = (id: string, name = 'one', argumentsText = '{}') => ({
   function: { name, arguments: argumentsText },
 })
 
-describe('an instruction', () => {
+describe('system messages between turns', () => {
   const middle: Turn[] = [
     user(text('hi')),
     { role: 'system', content: [text('Be brief.')] },
@@ -62,7 +62,7 @@ describe('an instruction', () => {
 })
 
 describe('text', () => {
-  test('one text block is a string, several are parts, or joined if the service requires that', () => {
+  test('one text block is a string; several are parts, or one string if the service needs that', () => {
     expect(encode([user(text('a'))])).toEqual([{ role: 'user', content: 'a' }])
     const parts = [
       { type: 'text', text: 'a' },
@@ -72,12 +72,12 @@ describe('text', () => {
     expect(encode([user(text('a'), text('b'))], ['string-content'])).toEqual([{ role: 'user', content: 'a\n\nb' }])
   })
 
-  test('assistant text is one string; text at the end gives a warning', () => {
+  test('assistant text is one string; assistant text at the end gives a warning', () => {
     expect(encode([user(text('a')), assistant(text('b'), text('c'))])[1]).toEqual({ role: 'assistant', content: 'bc' })
     expect(features([user(text('a')), assistant(text('{'))])).toEqual(['prefill'])
   })
 
-  test('the participant’s name is kept', () => {
+  test('a participant’s name is sent', () => {
     expect(encode([{ ...user(text('a')), name: 'Ann' }])).toEqual([{ role: 'user', content: 'a', name: 'Ann' }])
   })
 })
@@ -98,7 +98,7 @@ describe('tool results', () => {
     ])
   })
 
-  test('tool results follow their call even if other turns came between', () => {
+  test('tool results follow their call, even if other turns were between them', () => {
     const turns = [
       assistant(call('a'), call('b')),
       { role: 'system', content: [text('Note.')] } satisfies Turn,
@@ -175,7 +175,7 @@ describe('tool results', () => {
     ])
   })
 
-  test('call ids are valid at every service, the same for call and result', () => {
+  test('call ids are valid at every service, and equal for call and result', () => {
     const long = `toolu_${'x'.repeat(900)}`
     const ids = [long, `${long}y`, 'call|weird id', '', 'ä', 'fine_id-1']
     const encoded = ids.map(createToolIds())
@@ -208,7 +208,7 @@ describe('reasoning and signatures', () => {
     for (const secret of ['Hm.', 'foreign', 'c2ln']) expect(sent).not.toContain(secret)
   })
 
-  test('reasoning and signatures are sent back if the service wants its own', () => {
+  test('reasoning and signatures are sent back if the service needs its own', () => {
     const [message] = encode(turns, ['reasoning-content', 'google-extra-content'])
     expect(message).toMatchObject({
       reasoning_content: 'Hm.',
@@ -274,7 +274,7 @@ describe('files', () => {
     test(`${name} is refused`, () => expect(() => encode([user(block)])).toThrow(GatewayError))
   }
 
-  test('an image made by the model is sent to it again', () => {
+  test('an image that the model made is sent back to the model', () => {
     const image: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } }
     expect(encode([assistant(text('Here'), image), user(text('bigger'))])).toEqual([
       { role: 'assistant', content: 'Here' },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { decode } from '@test/formats/generate-content/support'
 
-describe('calls and results', () => {
+describe('pairing calls with results', () => {
   const call = (name: string, id?: string) => ({ functionCall: { name, args: {}, ...(id && { id }) } })
   const result = (name: string, output: string, id?: string) => ({
     functionResponse: { name, response: { output }, ...(id && { id }) },
@@ -37,7 +37,7 @@ describe('calls and results', () => {
     ).toEqual(['x', 'y', 'y', 'x', 'call_2_0', 'call_2_0'])
   })
 
-  test('a call answered by id is not answered again by name', () => {
+  test('a call that a result with its id has answered is not paired again by name', () => {
     expect(
       idsOf([
         { role: 'model', parts: [call('a', 'x'), call('a', 'y')] },
@@ -46,7 +46,7 @@ describe('calls and results', () => {
     ).toEqual(['x', 'y', 'x', 'y'])
   })
 
-  test('an unknown id falls back to the name; a result without a call keeps its own id', () => {
+  test('a result with an unknown id is paired by name; a result without a call keeps its own id', () => {
     expect(idsOf([{ role: 'model', parts: [call('a', 'x')] }, { parts: [result('a', '1', 'lost')] }])).toEqual([
       'x',
       'x',
@@ -54,7 +54,7 @@ describe('calls and results', () => {
     expect(idsOf([{ parts: [result('a', '1', 'lost'), result('b', '2')] }])).toEqual(['lost', 'call_0_1'])
   })
 
-  test('a result’s text and media are read', () => {
+  test('text and media of a result are read', () => {
     const textOf = (response: object, parts?: object[]) =>
       decode({
         contents: [{ parts: [{ functionResponse: { name: 'a', response, ...(parts && { parts }) } }] }] as never,
@@ -68,7 +68,7 @@ describe('calls and results', () => {
     ])
   })
 
-  test('missing arguments are an empty text', () => {
+  test('missing arguments are read as an empty text', () => {
     expect(
       decode({ contents: [{ role: 'model', parts: [{ functionCall: { name: 'now' } }] }] }).turns[0]?.content,
     ).toMatchObject([{ argumentsText: '' }])

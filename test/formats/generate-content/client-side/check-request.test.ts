@@ -100,7 +100,7 @@ describe('refused', () => {
   })
 })
 
-test('names of object properties are ordinary data', () => {
+test('fields with names such as toString are ordinary data', () => {
   const hostile = JSON.parse(
     '{"__proto__":{"contents":1},"constructor":1,"contents":[{"parts":[{"text":"Hi","__proto__":{"thought":true}}]}],"generation_config":{"constructor":{"a":1},"__proto__":{"maxOutputTokens":5}}}',
   )

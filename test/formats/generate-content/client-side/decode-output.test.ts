@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { decode } from '@test/formats/generate-content/support'
 
-test('the answer’s shape is decoded', () => {
+test('the requested answer format is decoded', () => {
   const outputOf = (generationConfig: object) => decode({ generationConfig: generationConfig as never }).output
   expect(outputOf({ responseMimeType: 'application/json' })).toEqual({ type: 'json' })
   expect(outputOf({ responseMimeType: 'text/plain' })).toEqual({ type: 'text' })
@@ -12,7 +12,7 @@ test('the answer’s shape is decoded', () => {
   })
 })
 
-test('an enum answer is requested as an object, and the caller gets its word', () => {
+test('an enum answer is requested as an object, and the caller gets the plain word', () => {
   const responseSchema = { type: 'STRING', enum: ['a', 'b'] }
   const request = decode({ generationConfig: { responseMimeType: 'text/x.enum', responseSchema } })
   expect(request).toMatchObject({ answerField: 'choice', output: { type: 'json-schema', strict: true } })

@@ -73,7 +73,7 @@ describe('whole requests', () => {
     ])
   })
 
-  test('snake_case is read at every level, and the caller’s own names stay', () => {
+  test('snake_case is read at every level, and names chosen by the caller are unchanged', () => {
     const body = readJsonFixture('snake-case-request.json')
     const before = structuredClone(body)
     const request = generateContent.decodeRequest(body, { model: 'svc/foo' })
@@ -138,7 +138,7 @@ describe('contents', () => {
     ['one content with one part', { role: 'user', parts: { text: 'Hi' } }],
     ['a text for parts', [{ parts: 'Hi' }]],
     ['the role of old clients', [{ role: 'function', parts: [{ text: 'Hi' }] }]],
-  ])('%s is a user turn', (_, contents) => {
+  ])('contents of %s become a user turn', (_, contents) => {
     expect(decode({ contents }).turns).toEqual([{ role: 'user', content: [text('Hi')] }])
   })
 
@@ -148,11 +148,11 @@ describe('contents', () => {
     ['parts', [{ text: 'Be brief.' }]],
     ['a content with one part', { parts: { text: 'Be brief.' } }],
     ['a content', { role: 'system', parts: [{ text: 'Be brief.' }, { text: '' }] }],
-  ])('%s is a system instruction', (_, systemInstruction) => {
+  ])('a system instruction of %s is decoded', (_, systemInstruction) => {
     expect(decode({ systemInstruction }).system).toEqual([text('Be brief.')])
   })
 
-  test('a streamed answer sent back in pieces is one turn, joined up to the signature', () => {
+  test('a streamed answer that is sent back in parts becomes one turn, joined up to the signature', () => {
     const { turns } = decode({
       contents: [
         { role: 'user', parts: [{ text: 'a' }] },
@@ -177,7 +177,7 @@ describe('contents', () => {
     ])
   })
 
-  test('media is read by type, URL, and the provider’s own file', () => {
+  test('media is decoded by type, URL, and the provider’s own file id', () => {
     const parts = [
       { inlineData: { mimeType: 'audio/wav', data: 'AA==' } },
       { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } },

@@ -26,7 +26,7 @@ describe('decodeSchema', () => {
     })
   })
 
-  test('a schema within the subset survives both directions', () => {
+  test('a schema within the subset is the same after encoding and decoding', () => {
     const schema = {
       type: 'OBJECT',
       description: 'd',

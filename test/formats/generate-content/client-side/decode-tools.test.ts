@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { decode } from '@test/formats/generate-content/support'
 
-test('the tool choice is decoded', () => {
+test('the tool choice of generate-content is decoded', () => {
   const choiceOf = (config: object) => decode({ toolConfig: { functionCallingConfig: config } as never }).toolChoice
   expect(choiceOf({})).toEqual({ type: 'auto' })
   expect(choiceOf({ mode: 'NONE' })).toEqual({ type: 'none' })

@@ -24,7 +24,7 @@ describe('encodeError', () => {
     ['overloaded', 'UNAVAILABLE'],
     ['timeout', 'DEADLINE_EXCEEDED'],
     ['client_gone', 'CANCELLED'],
-  ])('%s is %s', (kind, word) => {
+  ])('an error %s has the status %s', (kind, word) => {
     const { status, body } = generateContent.encodeError(new GatewayError(kind, 'Words.'), 'req_1')
     expect(status).toBe(STATUS_OF_KIND[kind])
     expect(body).toMatchObject({ error: { code: status, message: 'Words.', status: word } })
@@ -57,7 +57,7 @@ describe('encodeError', () => {
     })
   })
 
-  test('an error has the faulty field, and facts as metadata; never the cause', () => {
+  test('an error has the faulty field, and details as metadata, but never its cause', () => {
     const detailsOf = (error: GatewayError) =>
       (generateContent.encodeError(error, 'r').body.error as { details: object[] }).details
     expect(detailsOf(invalidRequest('contents is required', 'contents'))[0]).toEqual({

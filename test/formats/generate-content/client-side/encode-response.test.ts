@@ -17,7 +17,7 @@ function responseOf(content: AnswerBlock[], changes: Partial<ChatResponse> = {})
 }
 
 describe('encodeResponse', () => {
-  test('an answer has text, call and usage under the public name', () => {
+  test('an answer has text, call and usage, with the public model name', () => {
     const usage = { uncached: 7, cacheRead: 3, cacheWrite5m: 0, cacheWrite1h: 0, output: 9, reasoning: 4 }
     const content: AnswerBlock[] = [
       { type: 'text', text: 'Look:' },
@@ -51,13 +51,13 @@ describe('encodeResponse', () => {
     })
   })
 
-  test('an empty answer has a part, so that client libraries keep the turn', () => {
+  test('an empty answer has an empty part, so that client libraries keep the turn', () => {
     expect(generateContent.encodeResponse(responseOf([]), context).candidates).toMatchObject([
       { content: { parts: [{ text: '' }] } },
     ])
   })
 
-  test('reasoning is only sent to clients that asked', () => {
+  test('reasoning is only sent to clients that requested it', () => {
     const content: AnswerBlock[] = [
       { type: 'reasoning', text: 'hm', signature: { format: 'generate-content', value: 'c2ln' } },
       { type: 'reasoning', text: '' },
@@ -71,7 +71,7 @@ describe('encodeResponse', () => {
     expect(partsFor(false)).toMatchObject([{ content: { parts: [{ text: 'No.' }] } }])
   })
 
-  test('media is encoded', () => {
+  test('media in an answer is encoded', () => {
     const content: AnswerBlock[] = [
       { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } },
       { type: 'audio', mediaType: 'audio/wav', data: 'UklG' },
@@ -82,12 +82,15 @@ describe('encodeResponse', () => {
     ])
   })
 
-  test.each(['text.json', 'tools.json', 'logprobs.json'])('%s keeps its meaning', (name) => {
-    const first = generateContent.decodeResponse(readJsonFixture(name))
-    const second = first && generateContent.decodeResponse(generateContent.encodeResponse(first, context))
-    expect(second?.choices).toEqual(first?.choices ?? [])
-    expect(second?.usage).toEqual(first?.usage ?? null)
-  })
+  test.each(['text.json', 'tools.json', 'logprobs.json'])(
+    'an answer with %s is the same after encoding and decoding',
+    (name) => {
+      const first = generateContent.decodeResponse(readJsonFixture(name))
+      const second = first && generateContent.decodeResponse(generateContent.encodeResponse(first, context))
+      expect(second?.choices).toEqual(first?.choices ?? [])
+      expect(second?.usage).toEqual(first?.usage ?? null)
+    },
+  )
 })
 
 test.each<[FinishReason, string]>([
@@ -100,6 +103,6 @@ test.each<[FinishReason, string]>([
   [{ kind: 'content-filter', raw: 'refusal' }, 'SAFETY'],
   [{ kind: 'error' }, 'OTHER'],
   [{ kind: 'content-filter', raw: 'RECITATION' }, 'RECITATION'],
-])('%j ends as %s', (finish, word) => {
+])('finish reason %j is sent as %s', (finish, word) => {
   expect(encodeFinishReason(finish)).toBe(word)
 })

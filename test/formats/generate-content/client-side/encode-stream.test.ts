@@ -37,7 +37,7 @@ function call(block: number, id: string, fragments: string[], more: object = {})
   ]
 }
 
-describe('chunks', () => {
+describe('stream chunks', () => {
   test('text is sent at once; the last chunk has reason and usage', () => {
     const events: ChatEvent[] = [
       start,
@@ -67,7 +67,7 @@ describe('chunks', () => {
     ])
   })
 
-  test('calls are whole, with their id, in the order in which they ended', () => {
+  test('each call is sent whole with its id, in the order in which the calls ended', () => {
     const events: ChatEvent[] = [
       start,
       { type: 'tool-call-start', choice: 0, block: 0, id: 'a', name: 'get_weather' },
@@ -89,7 +89,7 @@ describe('chunks', () => {
     expect(chunks.at(-1)).toMatchObject({ candidates: [{ finishReason: 'STOP' }] })
   })
 
-  test('an incomplete call is not sent; earlier ones are', () => {
+  test('an incomplete call is not sent; earlier calls are', () => {
     const broken = [start, ...call(0, 'a', ['{}']), ...call(1, 'b', ['{"city":"S'])]
     expect(partsOf(encodedChunks(broken))).toEqual([{ functionCall: { id: 'a', name: 'get_weather', args: {} } }])
   })
@@ -151,14 +151,14 @@ describe('reasoning', () => {
     { type: 'reasoning-end', choice: 0, block: 0, signature: proof },
   ]
 
-  test('thoughts go to clients that asked, with a foreign signature marked', () => {
+  test('thoughts are sent to clients that requested them, and another provider’s signature is marked', () => {
     expect(partsOf(encodedChunks(thought('hm')))).toEqual([
       { text: 'hm', thought: true },
       { text: '', thought: true, thoughtSignature: marked },
     ])
   })
 
-  test('other clients get no thoughts, and a signature only if its thoughts have no text', () => {
+  test('other clients get no thoughts, and a signature only if its thought has no text', () => {
     expect(encodedChunks(thought('hm'), { wantsReasoning: false })).toEqual([])
     expect(partsOf(encodedChunks(thought(''), { wantsReasoning: false }))).toEqual([
       { text: '', thought: true, thoughtSignature: marked },
@@ -176,7 +176,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('everything signed returns unchanged', () => {
+  test('signed parts that a client sends back are the same', () => {
     const events: ChatEvent[] = [
       ...thought('I think'),
       { type: 'reasoning-start', choice: 0, block: 1, redacted: proof },
@@ -199,7 +199,7 @@ describe('reasoning', () => {
 describe('bytes', () => {
   const events: ChatEvent[] = [start, ...text('a\nb'), { type: 'finish', choice: 0, finish: { kind: 'stop' } }, end]
 
-  test('events have CRLF and no names; a keep-alive is a block of its own', () => {
+  test('stream events end with CRLF and have no names; a keep-alive is its own block', () => {
     const bytes = encodeStream(events)
     expect(bytes.split('\r\n\r\n')).toHaveLength(3)
     for (const block of bytes.split('\r\n\r\n').slice(0, -1)) expect(block).toMatch(/^data: \{[^\n\r]*\}$/)
@@ -211,17 +211,17 @@ describe('bytes', () => {
     })
   })
 
-  test('data that spans lines is written on one', () => {
+  test('data with line ends is written on one line', () => {
     expect(generateContent.framing.format({ data: '{\n"a":1\n}' }, 0)).toBe('data: { "a":1 }\r\n\r\n')
   })
 
-  test('Unicode line ends are escaped, as Python’s library would break the event there', () => {
+  test('Unicode line ends are escaped, because Python’s library would split the event there', () => {
     const data = JSON.stringify({ text: 'a\u0085b\u2028c\u2029d' })
     const line = generateContent.framing.format({ data }, 0)
     expect(line).toBe('data: {"text":"a\\u0085b\\u2028c\\u2029d"}\r\n\r\n')
   })
 
-  test('a JSON array has its keep-alives', () => {
+  test('a JSON array also gets keep-alives', () => {
     const encoder = generateContent.createStreamEncoder(context)
     const frames = events.flatMap((event) => (event.type === 'end' ? encoder.end() : encoder.push(event)))
     const bytes =
@@ -233,7 +233,7 @@ describe('bytes', () => {
     expect(parseJson(jsonArrayFraming.open + jsonArrayFraming.close)).toEqual([])
   })
 
-  test('a failure has a numeric code and no finish reason', () => {
+  test('a stream error has a numeric code and no finish reason', () => {
     const encoder = generateContent.createStreamEncoder(context)
     const frames = [start, ...text('a')].flatMap((event) => encoder.push(event))
     frames.push(...encoder.fail(new GatewayError('overloaded', 'Try again.'), 'req_1'))
@@ -255,7 +255,7 @@ test.each([
   'image.sse',
   'blocked-prompt.sse',
   'length-in-thinking.sse',
-])('%s keeps its meaning through decoder, encoder and decoder', (name) => {
+])('a stream of %s is the same after decoding, encoding and decoding', (name) => {
   const events = decodeFixture(name)
   const again = fold(decodePieces([new TextEncoder().encode(encodeStream(events))]))
   const first = fold(events)

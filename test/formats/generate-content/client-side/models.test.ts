@@ -4,7 +4,7 @@ import { generateContent } from '@/formats/generate-content/index'
 
 const { encodeModel } = generateContent.modelListing
 
-test('a model and a tier are listed', () => {
+test('the model list of generate-content has models and tiers', () => {
   const alpha = encodeModel({ id: 'svc/alpha', name: 'Alpha', contextLength: 256_000, maxOutputTokens: 32_768 })
   expect(alpha).toEqual({
     name: 'models/svc/alpha',

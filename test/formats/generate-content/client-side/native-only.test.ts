@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { decode } from '@test/formats/generate-content/support'
 
-test('fields that only a provider of this format can serve are named and kept', () => {
+test('fields that only a provider of this format supports are listed and kept', () => {
   const request = decode({
     cachedContent: 'cachedContents/1',
     tools: [{ functionDeclarations: [{ name: 'a' }] }, { google_search: {} }],

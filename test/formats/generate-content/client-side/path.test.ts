@@ -24,11 +24,11 @@ describe('parseModelPath', () => {
     '/v1beta/models/svc/foo:generateContent//',
     '/v1beta1/publishers/svc/models/foo:generateContent',
     '/v1beta/models%2Fsvc%2Ffoo:generateContent',
-  ])('%s', (path) => {
+  ])('parseModelPath reads %s', (path) => {
     expect(parseModelPath(path)).toEqual(GENERATE)
   })
 
-  test('parseModelPath knows the other verbs', () => {
+  test('parseModelPath reads the other methods', () => {
     expect(parseModelPath('/v1beta/models/auto-smart:streamGenerateContent')).toEqual({
       model: 'auto-smart',
       verb: 'streamGenerateContent',
@@ -36,7 +36,7 @@ describe('parseModelPath', () => {
     expect(parseModelPath('/v1beta/svc/foo:countTokens')).toEqual({ model: 'svc/foo', verb: 'countTokens' })
   })
 
-  test('parseModelPath splits at the last colon, bare or encoded', () => {
+  test('parseModelPath splits at the last colon, plain or encoded', () => {
     expect(parseModelPath('/v1beta/models/svc/foo:bar:generateContent')?.model).toBe('svc/foo:bar')
     expect(parseModelPath('/v1beta/models/svc/foo%3Abar:generateContent')?.model).toBe('svc/foo:bar')
     expect(parseModelPath('/v1beta/models/svc/foo:bar%3AgenerateContent')?.model).toBe('svc/foo:bar')
@@ -64,7 +64,7 @@ describe('parseModelPath', () => {
     )
   })
 
-  test('parseModelPath finds any id again, encoded or with bare slashes', () => {
+  test('parseModelPath reads any model id, encoded or with plain slashes', () => {
     const segment = fc
       .stringMatching(/^[a-z0-9][a-z0-9._:-]{0,8}$/)
       .filter((text) => !/^(v1|models|publishers)/.test(text))
@@ -79,7 +79,7 @@ describe('parseModelPath', () => {
   })
 })
 
-test('modelOfResource reads names without a verb', () => {
+test('modelOfResource reads model names without a method', () => {
   expect(modelOfResource('models/svc/foo')).toBe('svc/foo')
   expect(modelOfResource('/v1beta/models/auto-smart')).toBe('auto-smart')
   expect(modelOfResource('/v1beta/models')).toBe('')

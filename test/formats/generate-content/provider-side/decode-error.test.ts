@@ -25,7 +25,7 @@ describe('decodeError', () => {
     })
   })
 
-  test('a bad key is a 401, though providers answer 400', () => {
+  test('an invalid key is read as a 401, although providers answer 400', () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]
     expect(generateContent.decodeError(400, body({ code: 400, details }))).toMatchObject({
       reason: 'credentials',
@@ -34,12 +34,12 @@ describe('decodeError', () => {
     })
   })
 
-  test('an error with status 200 has the body’s code', () => {
+  test('an error with status 200 gets the code of its body', () => {
     expect(generateContent.decodeError(200, body({}))).toMatchObject({ status: 429 })
     expect(generateContent.decodeError(200, { error: { code: 'x' } })).toMatchObject({ status: 502, kind: 'UNKNOWN' })
   })
 
-  test('errors of other shapes are read', () => {
+  test('errors in other forms are read', () => {
     expect(generateContent.decodeError(500, undefined)).toEqual({
       reason: 'server',
       status: 500,

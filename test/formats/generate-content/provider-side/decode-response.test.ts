@@ -47,21 +47,21 @@ describe('answers', () => {
     expect(response?.usage?.uncached).toBe(8)
   })
 
-  test('a missing finish reason is a stop, or a call', () => {
+  test('a missing finish reason is read as a stop, or as a call', () => {
     const finishOf = (part: JsonValue) =>
       generateContent.decodeResponse({ candidates: [{ content: { parts: [part] } }] })?.choices[0]?.finish
     expect(finishOf({ text: 'a' })).toEqual({ kind: 'stop' })
     expect(finishOf({ functionCall: { name: 'a' } })).toEqual({ kind: 'tool-calls' })
   })
 
-  test('a list of stream chunks is one answer', () => {
+  test('a list of stream chunks is read as one answer', () => {
     const chunk = (text: string, more: object = {}) => ({ candidates: [{ content: { parts: [{ text }] }, ...more }] })
     expect(generateContent.decodeResponse([chunk('a'), chunk('b', { finishReason: 'STOP' })])?.choices).toMatchObject([
       { content: [{ text: 'ab' }], finish: { kind: 'stop' } },
     ])
   })
 
-  test('log probabilities survive both directions', () => {
+  test('log probabilities are the same after decoding and encoding', () => {
     const response = generateContent.decodeResponse(readJsonFixture('logprobs.json'))
     expect(response?.choices[0]?.logprobs).toEqual({
       content: [
@@ -87,6 +87,6 @@ test.each<[string, JsonValue]>([
   ['an error in a list', [{ error: { code: 500 } }]],
   ['no candidates', { candidates: [], usageMetadata: { promptTokenCount: 1 } }],
   ['an answer of another format', { id: 'x', object: 'chat.completion', choices: [] }],
-])('%s is no answer', (_, body) => {
+])('%s is not read as an answer', (_, body) => {
   expect(generateContent.decodeResponse(body)).toBeUndefined()
 })

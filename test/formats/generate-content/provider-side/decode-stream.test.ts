@@ -20,7 +20,7 @@ function answer(parts: JsonValue[], more: object = {}): JsonValue {
 }
 
 describe('recorded streams', () => {
-  test('recorded: text', () => {
+  test('a recorded stream of text is decoded', () => {
     expect(decodeFixture('text.sse')).toEqual([
       START,
       { type: 'text-start', choice: 0, block: 0 },
@@ -40,7 +40,7 @@ describe('recorded streams', () => {
     ])
   })
 
-  test('recorded: thoughts, then two calls of one name with own ids, the signature on the first', () => {
+  test('a recorded stream of thoughts and two calls of one name is decoded, with its signature on the first call', () => {
     const response = fold(decodeFixture('thinking-tools.sse'))
     expect(response.choices).toEqual([
       {
@@ -69,7 +69,7 @@ describe('recorded streams', () => {
     })
   })
 
-  test('recorded: two calls in one chunk, without arguments', () => {
+  test('a recorded stream of two calls in one chunk, without arguments, is decoded', () => {
     expect(fold(decodeFixture('parallel-one-chunk.sse')).choices[0]?.content).toEqual([
       { type: 'text', text: 'Checking.' },
       { type: 'tool-call', id: 'fc-1', name: 'now', argumentsText: '{}' },
@@ -77,7 +77,7 @@ describe('recorded streams', () => {
     ])
   })
 
-  test('recorded: arguments streamed by path', () => {
+  test('a recorded stream of arguments by path is decoded', () => {
     const [call] = fold(decodeFixture('partial-args.sse')).choices[0]?.content ?? []
     expect(call).toMatchObject({ id: 'fc-9', name: 'set_light', signature: { value: 'c2ln' } })
     expect(call?.type === 'tool-call' && parseJson(call.argumentsText)).toEqual({
@@ -99,7 +99,7 @@ describe('recorded streams', () => {
     expect(events.at(-1)).toEqual({ type: 'end' })
   })
 
-  test('recorded: two candidates, interleaved', () => {
+  test('a recorded stream of two interleaved candidates is decoded', () => {
     const events = decodeFixture('two-candidates.sse')
     expect(fold(events).choices).toMatchObject([
       { index: 0, content: [{ text: 'One.' }] },
@@ -108,21 +108,21 @@ describe('recorded streams', () => {
     expect(events.at(-1)).toEqual({ type: 'end' })
   })
 
-  test('recorded: an image', () => {
+  test('a recorded stream with an image is decoded', () => {
     expect(fold(decodeFixture('image.sse')).choices[0]?.content).toEqual([
       { type: 'text', text: 'Here: ' },
       { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } },
     ])
   })
 
-  test('recorded: signatures on a thought and on a last empty text', () => {
+  test('recorded signatures on a thought and on a last empty text are decoded', () => {
     expect(fold(decodeFixture('signed-text.sse')).choices[0]?.content).toEqual([
       { type: 'reasoning', text: 'Think', signature: { format: 'generate-content', value: 'dGg=' } },
       { type: 'text', text: 'Fine.', signature: { format: 'generate-content', value: 'dHh0' } },
     ])
   })
 
-  test('recorded: code that the provider ran, as text; its tokens as input', () => {
+  test('recorded code that ran at the provider is decoded as text, and its tokens count as input', () => {
     const response = fold(decodeFixture('code-execution.sse'))
     expect(response.choices[0]?.content).toEqual([
       { type: 'text', text: '\n```python\nprint(2+2)\n```\n\n```\n4\n\n```\nIt is 4.' },
@@ -130,7 +130,7 @@ describe('recorded streams', () => {
     expect(response.usage).toMatchObject({ uncached: 27, output: 12 })
   })
 
-  test.each(['usage-after-finish.sse', 'lf-comments-done.sse'])('%s', (name) => {
+  test.each(['usage-after-finish.sse', 'lf-comments-done.sse'])('a recorded stream is decoded: %s', (name) => {
     const events = decodeFixture(name)
     expect(events.at(-1)).toEqual({ type: 'end' })
     expect(fold(events)).toMatchObject({ choices: [{ content: [{ text: 'Yes' }] }], usage: { uncached: 4, output: 1 } })
@@ -138,7 +138,7 @@ describe('recorded streams', () => {
 })
 
 describe('streams that go wrong', () => {
-  test('an error in the middle closes open blocks, without an end', () => {
+  test('an error within a stream closes open blocks, without a normal end', () => {
     const events = decodeFixture('error-mid-stream.sse')
     expect(events).toContainEqual({
       type: 'error',
@@ -148,19 +148,19 @@ describe('streams that go wrong', () => {
     fold(events)
   })
 
-  test('an error in a list is an error', () => {
+  test('an error inside a list of chunks is an error', () => {
     expect(decodeFixture('error-array.sse')).toMatchObject([
       { type: 'error', error: { kind: 'RESOURCE_EXHAUSTED', status: 429 } },
     ])
   })
 
-  test('a cut stream has no end, and no usage that would make its output free', () => {
+  test('a cut stream has no end, and its usage does not make the output free', () => {
     const events = decodeFixture('cut.sse')
     fold(events)
     expect(events.map((event) => event.type)).toEqual(['start', 'text-start', 'text-delta', 'text-delta', 'text-end'])
   })
 
-  test('a cut call has incomplete arguments', () => {
+  test('a cut call is reported as incomplete', () => {
     const events = decodeFixture('cut-in-call.sse')
     fold(events)
     expect(events.filter((event) => event.type === 'tool-call-delta')).toEqual([])
@@ -171,12 +171,12 @@ describe('streams that go wrong', () => {
     expect(decodeFixture('malformed-json.sse')).toMatchObject([{}, {}, {}, { type: 'error' }, { type: 'text-end' }])
   })
 
-  test('an empty stream, and heartbeats only, are no answer', () => {
+  test('an empty stream, or one with keep-alives only, is no answer', () => {
     expect(decodeChunks()).toEqual([])
     expect(decodeChunks({}, [], null, 5, 'x')).toEqual([])
   })
 
-  test('a text as code is not a status', () => {
+  test('an error code that is a text is not used as status', () => {
     expect(decodeChunks({ error: { code: '503', status: 5 } })).toEqual([
       { type: 'error', error: { reason: 'server', status: 502, kind: 'UNKNOWN', message: '' } },
     ])
@@ -184,7 +184,7 @@ describe('streams that go wrong', () => {
 })
 
 describe('odd chunks', () => {
-  test('a reason in every chunk, or before the last, does not end the stream', () => {
+  test('a finish reason in every chunk, or before the last one, does not end the stream', () => {
     const events = decodeChunks(
       answer([{ text: 'a' }], { finishReason: 'STOP' }),
       answer([{ text: 'b' }], { finishReason: 'STOP' }),
@@ -202,7 +202,7 @@ describe('odd chunks', () => {
     expect(events.at(-1)).toEqual({ type: 'end' })
   })
 
-  test('several chunks in one event are an error, as no client reads them', () => {
+  test('several chunks in one event are an error, because no client reads them', () => {
     const events = decodeChunks([answer([{ text: 'a' }]), answer([{ text: 'b' }], { finishReason: 'STOP' })])
     expect(events).toMatchObject([{ type: 'error', error: { kind: 'MALFORMED_EVENT' } }])
     expect(fold(decodeChunks([answer([{ text: 'a' }], { finishReason: 'STOP' })])).choices).toMatchObject([
@@ -210,7 +210,7 @@ describe('odd chunks', () => {
     ])
   })
 
-  test('a failure reason without content is an error, with content a stop, with a call a call', () => {
+  test('a failure reason without content is an error; with content it is a stop, with a call a call', () => {
     const finishOf = (parts: JsonValue[]) =>
       fold(decodeChunks(answer(parts, { finishReason: 'MALFORMED_FUNCTION_CALL' }))).choices[0]?.finish.kind
     expect(finishOf([])).toBe('error')
@@ -218,7 +218,7 @@ describe('odd chunks', () => {
     expect(finishOf([{ functionCall: { name: 'a' } }])).toBe('tool-calls')
   })
 
-  test('a cut turn of calls stays cut, and an unknown reason does not hide a call', () => {
+  test('a cut turn with calls stays cut, and an unknown reason does not hide a call', () => {
     const finishOf = (finishReason: string) =>
       fold(decodeChunks(answer([{ functionCall: { name: 'a' } }], { finishReason }))).choices[0]?.finish
     expect(finishOf('MAX_TOKENS')).toEqual({ kind: 'length', raw: 'MAX_TOKENS' })
@@ -234,7 +234,7 @@ describe('odd chunks', () => {
     expect(fold(events).choices).toMatchObject([{ index: 0 }])
   })
 
-  test('hostile argument paths create nothing', () => {
+  test('hostile argument paths create no fields', () => {
     const paths = ['$.__proto__.polluted', '$.constructor.prototype.x']
     const pieces = paths.map((jsonPath) => ({ jsonPath, stringValue: 'x' }))
     const [call] =
@@ -254,7 +254,7 @@ describe('odd chunks', () => {
     ['$.a[5]', { stringValue: 'x' }],
     [`$${'.a'.repeat(33)}`, { stringValue: 'x' }],
     ['$.a', { structValue: {} }],
-  ])('an argument piece without a valid path (%p, %p) is reported, and the arguments are empty', (jsonPath, value) => {
+  ])('an argument chunk without a valid path (%p, %p) is reported, and the arguments are empty', (jsonPath, value) => {
     const pieces = [
       { jsonPath: '$.b', numberValue: 1 },
       { jsonPath, ...value },
@@ -267,20 +267,20 @@ describe('odd chunks', () => {
     expect(parseJson(text)).toBeUndefined()
   })
 
-  test('an empty argument piece adds nothing', () => {
+  test('an empty argument chunk adds no field', () => {
     const call = { name: 'a', partialArgs: [{ jsonPath: '$.a', willContinue: true }] }
     expect(fold(decodeChunks(answer([{ functionCall: call }], { finishReason: 'STOP' }))).choices).toMatchObject([
       { content: [{ argumentsText: '{}' }] },
     ])
   })
 
-  test('the creation time is Unix seconds', () => {
+  test('the creation time is in Unix seconds', () => {
     const created = (createTime: JsonValue) => decodeChunks({ responseId: 'r', createTime })[0]
     expect(created('2026-11-21T08:00:00.5Z')).toMatchObject({ created: 1_795_248_000 })
     expect(created('soon')).toMatchObject({ created: 0 })
   })
 
-  test('calls without an id get a unique one', () => {
+  test('a call without an id gets a unique one', () => {
     const decoder = createStreamDecoder()
     const chunk = answer([{ functionCall: { name: 'a' } }, { functionCall: { name: 'a', id: '' } }])
     const ids = decoder

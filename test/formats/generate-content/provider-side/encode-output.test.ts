@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { encode } from '@test/formats/generate-content/support'
 
-test('the answer’s shape is encoded', () => {
+test('the requested answer format is encoded', () => {
   const schema = { type: 'object', properties: { a: { const: 'x' } }, additionalProperties: false }
   expect(encode({ output: { type: 'json' } }).generationConfig).toEqual({ responseMimeType: 'application/json' })
   expect(encode({ output: { type: 'json-schema', schema } }).generationConfig).toEqual({

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { encode } from '@test/formats/generate-content/support'
 
-test('reasoning is sent as a level', () => {
+test('requested reasoning is sent as a level', () => {
   const configOf = (reasoning: object) =>
     (encode({ reasoning }).generationConfig as { thinkingConfig?: object } | undefined)?.thinkingConfig
   expect(configOf({ effort: 'xhigh', visible: true })).toEqual({ thinkingLevel: 'HIGH', includeThoughts: true })
@@ -14,7 +14,7 @@ test('reasoning is sent as a level', () => {
   expect(configOf({ budgetTokens: -1, visible: false })).toBeUndefined()
 })
 
-test('reasoning is sent as a budget, or not at all', () => {
+test('requested reasoning is sent as a budget, or omitted', () => {
   const configOf = (reasoning: object, quirk: string) =>
     (encode({ reasoning }, quirk).generationConfig as { thinkingConfig?: object } | undefined)?.thinkingConfig
   const budgets = (['none', 'low', 'medium', 'high', 'max'] as const).map((effort) =>

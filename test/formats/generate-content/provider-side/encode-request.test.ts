@@ -33,7 +33,7 @@ describe('contents', () => {
     ])
   })
 
-  test('the system prompt is sent without a client’s note to its own vendor', () => {
+  test('the system prompt is sent without the client’s note to its own vendor', () => {
     const system = ['x-anthropic-billing-header: cc_version=2.1', 'Be brief.', '', 'Be kind.'].map((value) => ({
       type: 'text' as const,
       text: value,
@@ -47,7 +47,7 @@ describe('contents', () => {
     ])
   })
 
-  test('a lone system prompt becomes the user’s turn; an empty request is refused', () => {
+  test('a system prompt without turns becomes the user’s turn; an empty request is refused', () => {
     expect(encode({ system: [{ type: 'text', text: 'Hi' }], turns: [] })).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
     })
@@ -99,7 +99,7 @@ describe('contents', () => {
     expect(contentsOf([user(text('a')), model(call('1', 'a'))])).toHaveLength(3)
   })
 
-  test('a history that begins with a call gets a user text first', () => {
+  test('a history that begins with a call gets a user text before it', () => {
     expect(contentsOf([model(call('1', 'a')), user(result('1', [text('x')]))])).toMatchObject([
       { role: 'user', parts: [{ text: 'Continue.' }] },
       { role: 'model' },
@@ -107,7 +107,7 @@ describe('contents', () => {
     ])
   })
 
-  test('pictures of a result follow all results, or are inside if the provider allows', () => {
+  test('pictures of results follow all results, or are inside them if the provider allows that', () => {
     const turns = [
       user(text('a')),
       model(call('1', 'a'), call('2', 'b')),
@@ -133,7 +133,7 @@ describe('contents', () => {
     ])
   })
 
-  test('ids are omitted for a provider without them', () => {
+  test('call ids are omitted for a provider that refuses them', () => {
     expect(JSON.stringify(contentsOf([model(call('1', 'a')), user(result('1', []))], 'no-call-ids'))).not.toContain(
       '"id"',
     )
@@ -155,7 +155,7 @@ describe('signatures', () => {
     return contents[1]?.parts
   }
 
-  test('own signatures return to their place', () => {
+  test('the provider’s own signatures are sent in their places', () => {
     const thought: ModelBlock = { type: 'reasoning', text: 'hm', signature: own }
     const said: ModelBlock = { type: 'text', text: '', signature: own }
     expect(partsOf([thought, said, callOf('1', own)])).toEqual([
@@ -176,7 +176,7 @@ describe('signatures', () => {
     expect(partsOf(blocks)).toEqual([{ text: 'x' }, { functionCall: { id: '1', name: 'a', args: {} } }])
   })
 
-  test('if the provider demands signatures, the first call of a step without one skips the check', () => {
+  test('if the provider requires signatures, the first call of a step without one skips the check', () => {
     const signatures = (blocks: ModelBlock[]) =>
       partsOf(blocks, 'thought-signatures')?.map((part) => ('thoughtSignature' in part ? part.thoughtSignature : null))
     expect(signatures([callOf('1', foreign), callOf('2')])).toEqual(['skip_thought_signature_validator', null])
@@ -186,7 +186,7 @@ describe('signatures', () => {
 })
 
 describe('media', () => {
-  test('media made by the model has the word that skips the signature check', () => {
+  test('media that the model made gets the value that skips the signature check', () => {
     const turns = [user(text('a horse')), model(png), user(text('make it red'))]
     const { contents } = generateContent.encodeRequest(chatRequest({ turns }), traits('thought-signatures')).body
     expect(contents).toContainEqual({
@@ -221,7 +221,7 @@ describe('media', () => {
     ])
   })
 
-  test('a media URL is refused, or passed on to a provider that fetches; the gateway never does', () => {
+  test('a media URL is refused, or passed on to a provider that fetches URLs; the gateway never fetches one', () => {
     const turns = [user({ type: 'image', source: { type: 'url', url: 'https://example.com/cat.png' } })]
     expect(refusalOf(() => contentsOf(turns)).message).toContain('does not fetch addresses')
     expect(contentsOf(turns, 'file-uri')).toMatchObject([
@@ -251,7 +251,7 @@ describe('fields that the format lacks', () => {
     expect(Object.keys(body)).toEqual(['contents'])
   })
 
-  test('fields that only another format’s provider can serve are refused', () => {
+  test('fields that only another format’s provider supports are refused', () => {
     expect(refusalOf(() => encode({ nativeOnly: ['tools[0] (web_search)'] }))).toMatchObject({ param: 'tools[0]' })
   })
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { chatRequest, encode, refusalOf, traits } from '@test/formats/generate-content/support'
 import { generateContent } from '@/formats/generate-content/index'
 
-test('sampling values are clamped', () => {
+test('sampling values are limited to the format’s range', () => {
   const { body, warnings } = generateContent.encodeRequest(
     chatRequest({
       sampling: {
@@ -38,7 +38,7 @@ test('sampling values are clamped', () => {
   expect(refusalOf(() => encode({ choices: 9 })).message).toContain('at most 8')
 })
 
-test('more stop sequences than the format allows are refused, unless a loss is accepted', () => {
+test('more stop sequences than the format allows are refused, unless the caller accepts a loss', () => {
   const sampling = { stop: ['1', '2', '3', '4', '5', '6'] }
   expect(refusalOf(() => encode({ sampling })).message).toContain('at most 5 stop sequences')
   const preferences = { order: [], only: [], ignore: [], lossy: true as const }

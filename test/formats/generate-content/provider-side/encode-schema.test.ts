@@ -12,7 +12,7 @@ function encodeSchema(schema: JsonObject): JsonObject {
   return encodeWithin(schema, schemaBudget({ tools: [], output: { type: 'json-schema', schema } }))
 }
 
-describe('numbers that a double cannot hold', () => {
+describe('schema numbers that a double cannot hold', () => {
   test.each([
     ['{"type":"integer","maximum":9223372036854775807}', '{"type":"INTEGER","maximum":9223372036854775807}'],
     ['{"type":"integer","exclusiveMinimum":9223372036854775806}', '{"type":"INTEGER","minimum":9223372036854775806}'],
@@ -21,7 +21,7 @@ describe('numbers that a double cannot hold', () => {
     ['{"type":"string","maxLength":1e3}', '{"type":"STRING","maxLength":1e3}'],
     ['{"enum":[1.0,1098765432109876543]}', '{"type":"NUMBER","description":"One of: 1.0, 1098765432109876543"}'],
     ['{"properties":{"a":1.0}}', null],
-  ])('%s', (given, expected) => {
+  ])('a schema keeps numbers digit by digit: %s', (given, expected) => {
     const encoded = encodeSchema(parseAsWritten(given) as JsonObject)
     if (expected === null) expect(JSON.stringify(encoded)).toContain('"a":{"anyOf":')
     else expect(JSON.stringify(encoded)).toBe(expected)
@@ -111,11 +111,11 @@ describe('encodeSchema', () => {
       { type: 'OBJECT', properties: { a: { type: 'STRING' } }, required: ['a'] },
     ],
     ['a map', { type: 'object', additionalProperties: { type: 'string' } }, { type: 'OBJECT' }],
-  ])('%s', (_, schema, expected) => {
+  ])('a schema is encoded: %s', (_, schema, expected) => {
     expect(property(schema)).toEqual(expected)
   })
 
-  test('an unrestricted schema becomes a choice of every type', () => {
+  test('an unrestricted schema becomes a choice among all types', () => {
     const anything = { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }, { type: 'BOOLEAN' }, { type: 'OBJECT' }] }
     expect(property({})).toEqual(anything)
     expect(property({ type: 'array' })).toEqual({ type: 'ARRAY', items: anything })
@@ -131,7 +131,7 @@ describe('encodeSchema', () => {
     })
   })
 
-  test('recursion ends in a bare object', () => {
+  test('a recursive reference ends in an object without properties', () => {
     const schema = {
       $ref: '#/$defs/Node',
       $defs: { Node: { type: 'object', properties: { next: { $ref: '#/$defs/Node' }, name: { type: 'string' } } } },
@@ -185,7 +185,7 @@ describe('encodeSchema', () => {
     expect(() => encodeSchema(schema)).toThrow('takes no references in schemas')
   })
 
-  test('all schemas of a request share a budget', () => {
+  test('all schemas of a request share one size limit', () => {
     const twice = {
       properties: { a: { $ref: '#/$defs/w' }, b: { $ref: '#/$defs/w' }, c: { $ref: '#/$defs/w' } },
       $defs: { w: { description: 'd'.repeat(3_000), type: 'string' } },
@@ -242,7 +242,7 @@ describe('encodeSchema', () => {
     ) as fc.Arbitrary<JsonObject>,
   }))
 
-  test('any schema has allowed keys only', () => {
+  test('any encoded schema has only allowed keywords', () => {
     fc.assert(
       fc.property(anySchema, (schema) => {
         expectAllowed(encodeSchema(schema))

@@ -44,7 +44,7 @@ test('functions are sent with their JSON Schema, or with its OpenAPI subset; fun
   ])
 })
 
-test('the tool choice is sent if there are tools', () => {
+test('the tool choice is only sent together with tools', () => {
   const tools = [{ name: 'a' }]
   const choices = [
     { type: 'auto' },

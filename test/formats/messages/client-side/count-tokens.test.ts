@@ -11,11 +11,11 @@ describe('counting tokens', () => {
     expect(decodeCountTokens(wireBody()).turns).toHaveLength(1)
   })
 
-  test('counting tokens has the same limits', () => {
+  test('counting tokens has the same limits as a message', () => {
     expect(complaint(() => decodeCountTokens({ model: 'm', messages: [] })).param).toBe('messages')
   })
 
-  test('counting tokens answers in one field', () => {
+  test('the answer to counting tokens has one field', () => {
     expect(encodeCountTokens(7)).toEqual({ input_tokens: 7 })
   })
 })

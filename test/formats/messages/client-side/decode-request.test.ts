@@ -123,12 +123,12 @@ describe('limits', () => {
       'output_format',
       'output_format must be an object of type json_schema with a schema',
     ],
-  ])('%s', (_, changes, param, message) => {
+  ])('a request is refused: %s', (_, changes, param, message) => {
     expect(complaint(() => decode(changes))).toEqual({ param, message })
     expect(() => decode(changes)).toThrow(GatewayError)
   })
 
-  test('a body of another kind is refused', () => {
+  test('a body that is no object is refused', () => {
     expect(complaint(() => messages.decodeRequest([] as never)).message).toBe('the body must be an object')
   })
 
@@ -139,8 +139,8 @@ describe('limits', () => {
   })
 })
 
-describe('a plain request', () => {
-  test('a plain request becomes one user turn', () => {
+describe('a simple request', () => {
+  test('a simple request becomes one user turn', () => {
     expect(decode()).toMatchObject({
       model: 'svc/alpha',
       stream: false,
@@ -153,7 +153,7 @@ describe('a plain request', () => {
     expect(decode().nativeOnly).toBeUndefined()
   })
 
-  test('a request has sampling, stops, user, tier and fallback', () => {
+  test('sampling, stop sequences, user, tier and fallback of a request are decoded', () => {
     const request = decode({
       temperature: 0.5,
       top_p: 0.9,
@@ -173,14 +173,14 @@ describe('a plain request', () => {
     })
   })
 
-  test('the body is never changed', () => {
+  test('decoding never changes the body', () => {
     const body = JSON.parse(readFixture('claude-code-request.json')) as JsonObject
     const before = JSON.stringify(body)
     messages.decodeRequest(body)
     expect(JSON.stringify(body)).toBe(before)
   })
 
-  test('a field named __proto__ stays a field', () => {
+  test('a field with the name __proto__ is an ordinary field', () => {
     const body = JSON.parse(
       '{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"}],"__proto__":{"a":1}}',
     )
@@ -210,7 +210,7 @@ describe('a coding agent', () => {
     expect(request.reasoning).toEqual({ effort: 'high', visible: false })
   })
 
-  test('fields that the hub lacks are kept', () => {
+  test('fields that only messages has are kept', () => {
     expect(Object.keys(request.extensions.messages ?? {})).toEqual(['context_management'])
     expect(request.nativeOnly).toBeUndefined()
   })
@@ -233,7 +233,7 @@ describe('reasoning', () => {
     [{ thinking: { type: 'between_tools' } }, { budgetTokens: -1, visible: true }],
     [{ output_config: { effort: 'low' } }, { effort: 'low' }],
     [{ output_config: { effort: null } }, undefined],
-  ])('%j', (changes, expected) => {
+  ])('reasoning is decoded from %j', (changes, expected) => {
     expect(decode(changes).reasoning).toEqual(expected as never)
   })
 })
@@ -252,7 +252,7 @@ describe('tools', () => {
     [{ type: 'any', disable_parallel_tool_use: true }, { type: 'required' }, false],
     [{ type: 'tool', name: 'f', disable_parallel_tool_use: false }, { type: 'tool', name: 'f' }, true],
     [{ type: 'none' }, { type: 'none' }, undefined],
-  ])('tool choice %j', (choice, toolChoice, parallelToolCalls) => {
+  ])('the tool choice %j is decoded', (choice, toolChoice, parallelToolCalls) => {
     const request = decode({ tools: [tool], tool_choice: choice })
     expect(request.toolChoice).toEqual(toolChoice as never)
     expect(request.parallelToolCalls).toBe(parallelToolCalls)
@@ -264,12 +264,12 @@ describe('tools', () => {
     expect(request.nativeOnly).toEqual(['tools[1] (web_search_20250305)'])
   })
 
-  test('a search for deferred tools is not needed if all are given', () => {
+  test('the tool search is not needed if all tools are given', () => {
     expect(decode({ tools: [tool, { type: 'tool_search_tool_bm25_20251119', name: 's' }] }).nativeOnly).toBeUndefined()
   })
 })
 
-describe('fields for providers of this format only', () => {
+describe('fields that only a provider of this format supports', () => {
   test.each<[JsonObject, string[]]>([
     [{ max_tokens: 0 }, ['max_tokens 0 (warms the cache)']],
     [{ mcp_servers: [{ url: 'https://example.org' }], container: null }, ['mcp_servers']],
@@ -278,7 +278,7 @@ describe('fields for providers of this format only', () => {
       { messages: [{ role: 'assistant', content: [{ type: 'compaction', content: 's' }] }] },
       ['messages[0].content[0] (compaction)'],
     ],
-  ])('%j', (changes, expected) => {
+  ])('the request can only go to a provider of this format: %j', (changes, expected) => {
     expect(decode(changes).nativeOnly).toEqual(expected)
   })
 })

@@ -84,7 +84,7 @@ describe('media', () => {
         },
       ],
     ],
-  ])('%j', (wire, expected) => {
+  ])('media is decoded: %j', (wire, expected) => {
     expect(block(wire)).toEqual(expected)
   })
 })
@@ -129,7 +129,7 @@ describe('tools', () => {
     })
   })
 
-  test('a missing result is empty', () => {
+  test('a result without content is decoded as empty', () => {
     expect(block({ type: 'tool_result', tool_use_id: 't' })).toMatchObject([{ content: [], isError: false }])
   })
 })
@@ -148,12 +148,15 @@ describe('thinking', () => {
     ])
   })
 
-  test.each([[''], ['svc.unsigned'], [null], ['svc.nobody.reasoning.x']])('unsigned thinking: %j', (signature) => {
-    expect(assistant(thinking(signature, 'hm'))).toEqual([{ type: 'reasoning', text: 'hm' }])
-    expect(assistant(thinking(signature))).toEqual([])
-  })
+  test.each([[''], ['svc.unsigned'], [null], ['svc.nobody.reasoning.x']])(
+    'unsigned thinking is dropped: %j',
+    (signature) => {
+      expect(assistant(thinking(signature, 'hm'))).toEqual([{ type: 'reasoning', text: 'hm' }])
+      expect(assistant(thinking(signature))).toEqual([])
+    },
+  )
 
-  test('a marked signature is the other format’s own again', () => {
+  test('a marked signature is decoded as the other format’s own', () => {
     expect(assistant(thinking('svc.generate-content.reasoning.a.b=', 'hm'))).toEqual([
       { type: 'reasoning', text: 'hm', signature: { format: 'generate-content', value: 'a.b=' } },
     ])

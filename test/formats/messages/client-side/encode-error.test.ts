@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { type ErrorKind, GatewayError, invalidRequest, STATUS_OF_KIND } from '@/chat/error'
 import { messages } from '@/formats/messages/index'
 
-describe('our errors', () => {
+describe('our errors in messages', () => {
   test.each<[ErrorKind, number, string]>([
     ['invalid_request', 400, 'invalid_request_error'],
     ['context_length_exceeded', 400, 'invalid_request_error'],
@@ -24,7 +24,7 @@ describe('our errors', () => {
     ['overloaded', 529, 'overloaded_error'],
     ['timeout', 504, 'timeout_error'],
     ['client_gone', 499, 'invalid_request_error'],
-  ])('%s', (kind, status, type) => {
+  ])('an error is encoded: %s', (kind, status, type) => {
     expect(messages.encodeError(new GatewayError(kind, 'Words'), 'req_1')).toEqual({
       status,
       body: { type: 'error', error: { type, message: 'Words' }, request_id: 'req_1' },
@@ -40,7 +40,7 @@ describe('our errors', () => {
     }
   })
 
-  test('an error has facts and headers', () => {
+  test('an error has details and headers', () => {
     const error = new GatewayError('insufficient_credit', 'Too dear', {
       code: 'insufficient_credit',
       details: { needed: 0.5, available: 0.1, held: 0 },

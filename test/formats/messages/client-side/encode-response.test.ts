@@ -18,7 +18,7 @@ const text: AnswerBlock = { type: 'text', text: 'Hi' }
 const call: AnswerBlock = { type: 'tool-call', id: 't', name: 'f', argumentsText: '{"a":1}' }
 
 describe('writing', () => {
-  test('an answer is a message', () => {
+  test('an answer is encoded as a message', () => {
     expect(encode([text])).toEqual({
       id: 'msg_public',
       type: 'message',
@@ -42,7 +42,7 @@ describe('writing', () => {
     })
   })
 
-  test('an answer without usage has an estimated input', () => {
+  test('an answer without usage gets an estimated input count', () => {
     const answer = messages.encodeResponse({ ...response([text]), usage: null }, context)
     expect(answer.usage).toMatchObject({ input_tokens: 21, output_tokens: 0 })
   })
@@ -70,7 +70,7 @@ describe('writing', () => {
     [{ kind: 'pause' }, [text], 'pause_turn', null],
     [{ kind: 'error' }, [], 'refusal', null],
     [{ kind: 'unknown' }, [], 'refusal', null],
-  ])('%j with %j', (finish, content, reason, sequence) => {
+  ])('stop reason %j with %j', (finish, content, reason, sequence) => {
     expect(encode(content, finish)).toMatchObject({ stop_reason: reason, stop_sequence: sequence })
   })
 
@@ -89,7 +89,7 @@ describe('writing', () => {
     expect(new Set(content.map((block) => block.id)).size).toBe(4)
   })
 
-  test('media is named', () => {
+  test('media in an answer is named in a text', () => {
     const image: AnswerBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA' } }
     expect(encode([image, { type: 'audio', mediaType: 'audio/wav', data: 'AA' }]).content).toEqual([
       { type: 'text', text: '[image omitted: this API carries only text]' },
@@ -97,7 +97,7 @@ describe('writing', () => {
     ])
   })
 
-  test('reasoning is only for clients that asked', () => {
+  test('reasoning is only sent to clients that requested it', () => {
     const reasoning: AnswerBlock = { type: 'reasoning', text: 'hm' }
     expect(encode([reasoning, text]).content).toEqual([
       { type: 'thinking', thinking: 'hm', signature: 'svc.unsigned' },
@@ -145,7 +145,7 @@ describe('properties', () => {
     )
   })
 
-  test('an answer written and read is the same', () => {
+  test('an answer that is encoded and decoded is the same', () => {
     const finish = fc.constantFrom<FinishReason>({ kind: 'length' }, { kind: 'pause' }, { kind: 'content-filter' })
     const plain = fc.array(block, { maxLength: 6 }).map((list) =>
       list.flatMap((made): AnswerBlock[] => {

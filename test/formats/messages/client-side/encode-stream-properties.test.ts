@@ -20,7 +20,7 @@ const lanes = fc.array(
   { maxLength: 5 },
 )
 
-test('for any interleaving, blocks are sequential and no text is lost', () => {
+test('for any interleaving, blocks follow one another and no text is lost', () => {
   fc.assert(
     fc.property(lanes, fc.infiniteStream(fc.nat()), (made, choices) => {
       const queues = made.map((make, block) => make(block))
@@ -42,7 +42,7 @@ test('for any interleaving, blocks are sequential and no text is lost', () => {
   )
 })
 
-test('a stream read and written again is the same', () => {
+test('a stream that is decoded and encoded again is the same', () => {
   for (const name of ['text.sse', 'thinking-tools.sse']) {
     const events = decodeText(readFixture(name))
     const again = decodeText(toSse(encodeEvents(events)))

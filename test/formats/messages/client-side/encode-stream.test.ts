@@ -37,7 +37,7 @@ describe('the frame of a stream', () => {
     }
   })
 
-  test('a stream starts with estimated usage, and ends with the provider’s', () => {
+  test('a stream starts with estimated usage, and ends with the provider’s usage', () => {
     const [first, ...rest] = dataOf(encodeEvents([start, finish('length'), { type: 'usage', usage }]))
     expect(first).toMatchObject({
       message: {
@@ -54,13 +54,13 @@ describe('the frame of a stream', () => {
     })
   })
 
-  test('every event has its name', () => {
+  test('every stream event has its name', () => {
     for (const frame of encodeEvents([start, ...text(0, 'x')])) {
       expect(frame.event).toBe((JSON.parse(frame.data) as JsonObject).type as string)
     }
   })
 
-  test('further choices are dropped', () => {
+  test('a stream has only the first choice', () => {
     expect(
       blocksOf(
         encodeEvents([start, { type: 'text-start', ...at(0, 1) }, { type: 'text-delta', ...at(0, 1), text: 'x' }]),
@@ -68,19 +68,19 @@ describe('the frame of a stream', () => {
     ).toEqual([])
   })
 
-  test('a foreign id is replaced by one of ours', () => {
+  test('an id of another form is replaced by one of ours', () => {
     for (const id of ['abc', 'req_abc', 'msg_abc']) {
       expect(dataOf(encodeEvents([start], { id }))[0]).toMatchObject({ message: { id: 'msg_abc' } })
     }
   })
 
-  test('a keep-alive is a whole ping', () => {
+  test('a keep-alive is a complete ping event', () => {
     expect(messages.framing.keepAlive).toBe('event: ping\ndata: {"type": "ping"}\n\n')
   })
 })
 
 describe('failure', () => {
-  test('a failure is an error event, and nothing follows', () => {
+  test('an error inside a stream is an error event, and no event follows', () => {
     const encoder = messages.createStreamEncoder(context)
     encoder.push(start)
     const frames = encoder.fail(new GatewayError('overloaded', 'Try later', { code: 'busy' }), 'req_1')
@@ -97,7 +97,7 @@ describe('failure', () => {
     ]).toEqual([])
   })
 
-  test('a failure after the end is not sent', () => {
+  test('an error after the end is not sent', () => {
     const encoder = messages.createStreamEncoder(context)
     encoder.end()
     expect(encoder.fail(new GatewayError('internal', 'x'), 'r')).toEqual([])
@@ -141,7 +141,7 @@ describe('blocks', () => {
     ).toMatchObject([{ text: 'a' }, { input: '{}' }])
   })
 
-  test('empty text makes no block', () => {
+  test('empty text creates no block', () => {
     expect(blocksOf(encodeEvents([start, ...text(0, ''), ...text(1)]))).toEqual([])
   })
 
@@ -157,7 +157,7 @@ describe('blocks', () => {
     expect(dataOf(frames).at(-2)).toMatchObject({ delta: { stop_reason: 'refusal' } })
   })
 
-  test('an image is named', () => {
+  test('an image in a stream is named in a text', () => {
     const frames = encodeEvents([start, { type: 'image', ...at(0), mediaType: 'image/png', data: 'AAAA' }])
     expect(blocksOf(frames)).toEqual([{ type: 'text', text: '[image omitted: this API carries only text]' }])
   })
@@ -182,7 +182,7 @@ describe('tool calls', () => {
     })
   })
 
-  test('broken JSON arguments that arrive in one piece are wrapped in invalid_arguments', () => {
+  test('broken JSON arguments that arrive at once are wrapped in invalid_arguments', () => {
     expect(blocksOf(encodeEvents([start, ...tool(0, 't', ['{"a":1}{"b":2}'])]))).toMatchObject([
       { input: '{"invalid_arguments":"{\\"a\\":1}{\\"b\\":2}"}' },
     ])
@@ -196,7 +196,7 @@ describe('tool calls', () => {
 })
 
 describe('signatures', () => {
-  test('a foreign signature precedes the call it signs', () => {
+  test('another provider’s signature precedes the call that it signs', () => {
     expect(blocksOf(encodeEvents([start, ...tool(0, 't', ['{}'], foreign), ...tool(1, 'u', ['{}'])]))).toEqual([
       { type: 'thinking', thinking: '', signature: 'svc.generate-content.call.AbC=' },
       { type: 'tool_use', id: 't', name: 'f', input: '{}' },
@@ -204,7 +204,7 @@ describe('signatures', () => {
     ])
   })
 
-  test('a foreign signature follows the text it signs, for clients that read reasoning', () => {
+  test('another provider’s signature follows the text that it signs, for clients that read reasoning', () => {
     const events: ChatEvent[] = [
       start,
       ...text(0, 'a').slice(0, -1),
@@ -224,11 +224,11 @@ describe('signatures', () => {
     [false, own, [{ type: 'thinking', thinking: 'hm', signature: 'Eq=' }]],
     [false, foreign, []],
     [false, undefined, []],
-  ])('reasoning, wanted %p, signed %j', (wantsReasoning, signature, expected) => {
+  ])('reasoning, requested %p, signed %j, is streamed', (wantsReasoning, signature, expected) => {
     expect(blocksOf(encodeEvents([start, ...thinking(0, 'hm', signature)], { wantsReasoning }))).toEqual(expected)
   })
 
-  test('encrypted thinking is kept; foreign thinking is only for clients that read reasoning', () => {
+  test('encrypted thinking is sent; another provider’s thinking is only sent to clients that read reasoning', () => {
     const redacted: ChatEvent[] = [
       { type: 'reasoning-start', ...at(0), redacted: own },
       { type: 'reasoning-end', ...at(0) },
@@ -243,7 +243,7 @@ describe('signatures', () => {
     ])
   })
 
-  test('a call’s signature makes no block for clients without reasoning', () => {
+  test('a call’s signature creates no block for clients without reasoning', () => {
     const events: ChatEvent[] = [
       start,
       { type: 'tool-call-start', ...at(0), id: 'a', name: 'f' },

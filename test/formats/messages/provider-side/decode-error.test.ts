@@ -19,7 +19,7 @@ describe('the provider’s errors', () => {
     [undefined, '', ''],
     [null, '', ''],
     [[], '', ''],
-  ])('%j', (body, kind, message) => {
+  ])('a provider’s error is read: %j', (body, kind, message) => {
     expect(messages.decodeError(429, body)).toEqual({ reason: 'rate-limited', status: 429, kind, message })
   })
 })

@@ -6,7 +6,7 @@ import { type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 
 const fixture = parseJson(readFixture('thinking-tools-response.json')) as JsonObject
 
-describe('reading', () => {
+describe('decoding a message', () => {
   test('thinking and tools are decoded', () => {
     expect(messages.decodeResponse(fixture)).toEqual({
       id: 'msg_01Tools',
@@ -44,7 +44,7 @@ describe('reading', () => {
     [{ candidates: [] }],
     [{ type: 'message', content: 'text' }],
     [{ content: [] }],
-  ])('%j is no message', (body) => {
+  ])('%j is not read as a message', (body) => {
     expect(messages.decodeResponse(body)).toBeUndefined()
   })
 

@@ -23,8 +23,8 @@ const finish = (reason: string, usage: JsonValue = null) => ({
 })
 const types = (events: ChatEvent[]) => events.map((event) => event.type)
 
-describe('fixtures', () => {
-  test('recorded: text', () => {
+describe('recorded streams', () => {
+  test('a recorded stream of text is decoded', () => {
     const usage = {
       uncached: 25,
       cacheRead: 5,
@@ -46,7 +46,7 @@ describe('fixtures', () => {
     ])
   })
 
-  test('recorded: thinking and tools', () => {
+  test('a recorded stream of thinking and tools is decoded', () => {
     const folder = createFolder()
     for (const event of decodeText(readFixture('thinking-tools.sse'))) folder.push(event)
     const { choices, usage } = folder.response()
@@ -69,7 +69,7 @@ describe('fixtures', () => {
     expect(usage).toEqual({ uncached: 402, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 90, reasoning: 30 })
   })
 
-  test('recorded: restated usage, unknown blocks and citations', () => {
+  test('a recorded stream with repeated usage, unknown blocks and citations is decoded', () => {
     const events = decodeText(readFixture('restated-usage.sse'))
     expect(events.findLast((event) => event.type === 'usage')).toEqual({
       type: 'usage',
@@ -91,7 +91,7 @@ describe('fixtures', () => {
     ])
   })
 
-  test('a stream cut before the terminator has no end', () => {
+  test('a stream cut before its terminator has no normal end', () => {
     const whole = readFixture('thinking-tools.sse')
     const blocks = whole.split('\n\n').slice(0, -2)
     for (let kept = 0; kept < blocks.length; kept++) {
@@ -114,7 +114,7 @@ describe('fixtures', () => {
     },
   )
 
-  test.each(['\r\n', '\r'])('with line ends %j', (lineEnd) => {
+  test.each(['\r\n', '\r'])('a stream with line ends %j is decoded', (lineEnd) => {
     const text = readFixture('thinking-tools.sse')
     expect(decodeText(text.replaceAll('\n', lineEnd))).toEqual(decodeText(text))
   })
@@ -135,24 +135,24 @@ describe('invalid events', () => {
     })
   })
 
-  test('missing starts and unknown indexes are handled', () => {
+  test('missing start events and unknown indexes are tolerated', () => {
     const delta = { type: 'content_block_delta', index: 7, delta: { type: 'text_delta', text: 'x' } }
     expect(types(stream(delta, stop))).toEqual(['start', 'text-start', 'text-delta', 'text-end', 'finish', 'end'])
   })
 
-  test('a second start and a second stop reason are handled', () => {
+  test('a second start event and a second stop reason are tolerated', () => {
     const events = stream(start, start, finish('end_turn'), finish('max_tokens'), stop, stop)
     expect(types(events)).toEqual(['start', 'usage', 'usage', 'finish', 'end'])
   })
 
-  test('an answer that starts again after content has failed', () => {
+  test('an answer that starts again after content counts as failed', () => {
     const call = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 't', name: 'look' } }
     const events = stream(start, call, start, call, finish('tool_use'), stop)
     expect(types(events)).toEqual(['start', 'usage', 'tool-call-start', 'tool-call-end', 'error'])
     expect(events.at(-1)).toMatchObject({ error: { reason: 'server' } })
   })
 
-  test('a block started again closes the one before', () => {
+  test('a block that starts again closes the previous one', () => {
     const again = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'x' } }
     const once: ChatEvent['type'][] = ['text-start', 'text-delta', 'text-end']
     expect(types(stream(start, again, again)).slice(2)).toEqual([...once, ...once])
@@ -176,7 +176,7 @@ describe('invalid events', () => {
     expect(decodeText('event: future\ndata: {"type":"future"}\n\n')).toEqual([])
   })
 
-  test('an error in another shape is read', () => {
+  test('an error in another form is read', () => {
     expect(decodeText('data: {"error":{"message":"boom"}}\n\n')).toMatchObject([
       { type: 'error', error: { message: 'boom' } },
     ])
@@ -185,7 +185,7 @@ describe('invalid events', () => {
     ])
   })
 
-  test('the type may be in the event name only', () => {
+  test('an event type may be in the event’s name only', () => {
     expect(types(decodeText('event: message_stop\ndata: {}\n\n'))).toEqual(['start', 'finish', 'end'])
   })
 
@@ -202,7 +202,7 @@ describe('invalid events', () => {
     expect(types(events).at(-1)).toBe('end')
   })
 
-  test('output tokens never shrink', () => {
+  test('the count of output tokens never decreases', () => {
     const events = stream(start, finish('end_turn', { output_tokens: 9 }), finish('x', { output_tokens: 4 }), stop)
     expect(events.findLast((event) => event.type === 'usage')).toMatchObject({ usage: { output: 9 } })
   })
@@ -230,7 +230,7 @@ describe('properties', () => {
     ),
   }))
 
-  test('for any events the decoder never throws, and starts match ends', () => {
+  test('for any events the decoder never throws, and each block that starts ends', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ name: fc.option(word, { nil: undefined }), value }), { maxLength: 12 }),
@@ -259,7 +259,7 @@ describe('properties', () => {
     )
   })
 
-  test('answers and errors of any JSON never throw', () => {
+  test('decoding never throws for any JSON answer or error', () => {
     fc.assert(
       fc.property(value, (json) => {
         messages.decodeResponse(json)
@@ -270,7 +270,7 @@ describe('properties', () => {
     )
   })
 
-  test('a body of any JSON is read or refused with its reason', () => {
+  test('any JSON body is decoded or refused with the reason', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), value), (extra) => {
         const body = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'x' }], ...extra } as never

@@ -67,7 +67,7 @@ test.each<[UserBlock, JsonObject]>([
     { type: 'file', source: { type: 'file-id', id: 'file_1', format: 'messages' } },
     { type: 'document', source: { type: 'file', file_id: 'file_1' } },
   ],
-])('%j', (block, expected) => {
+])('content is encoded: %j', (block, expected) => {
   expect(userBlock(block)).toEqual([expected])
 })
 
@@ -78,11 +78,11 @@ test.each<[UserBlock, string[]]>([
   [{ type: 'file', source: { type: 'file-id', id: 'f', format: 'chat-completions' } }, []],
   [{ type: 'file', source: { type: 'base64', mediaType: 'application/zip', data: 'AA' } }, []],
   [{ type: 'file', source: { type: 'url', url: 'data:text/plain,%' } }, []],
-])('refused: %j', (block, quirks) => {
+])('content is refused: %j', (block, quirks) => {
   expect(complaint(() => userBlock(block, ...quirks)).param).toBe('messages')
 })
 
-test('media of an assistant turn is shown in the next user message', () => {
+test('media of an assistant turn is sent in the next user message', () => {
   const image: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA' } }
   const { messages: encoded, features } = encode([user(text('draw')), assistant(image), user(text('more'))])
   expect(encoded.slice(1)).toEqual([

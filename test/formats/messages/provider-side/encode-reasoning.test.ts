@@ -11,7 +11,7 @@ const tools = [{ name: 'f' }, { name: 'g' }]
 test.each<[ChatRequest['toolChoice'], string]>([
   [{ type: 'required' }, 'Answer with a call of a tool, not with text alone.'],
   [{ type: 'tool', name: 'g' }, 'Answer with a call of the tool g, not with text alone.'],
-])('reasoning %j is an instruction if the model always thinks', (toolChoice, instruction) => {
+])('reasoning %j becomes an instruction if the model always thinks', (toolChoice, instruction) => {
   const reasoning = { effort: 'high' as const }
   const { body, warnings } = encode({ tools, toolChoice, reasoning }, 'adaptive-thinking', 'always-thinking')
   expect(body).toMatchObject({ tool_choice: { type: 'auto' }, system: instruction, thinking: { type: 'adaptive' } })

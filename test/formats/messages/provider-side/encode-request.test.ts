@@ -12,8 +12,8 @@ const features = (changes: Partial<ChatRequest>, ...quirks: string[]) =>
 const tool = { name: 'f', parameters: { type: 'object', properties: { a: { type: 'string' } } } }
 const other = { name: 'g' }
 
-describe('a plain request', () => {
-  test('a plain request has the upstream model and the limit that the format demands', () => {
+describe('a simple request', () => {
+  test('a simple request has the upstream model and the output limit that the format requires', () => {
     expect(encode()).toEqual({
       body: { model: 'upstream-model', max_tokens: 8192, messages: [{ role: 'user', content: 'Hi' }] },
       warnings: [],
@@ -25,7 +25,7 @@ describe('a plain request', () => {
     expect(encode({ maxOutputTokens: 100_000 }).body.max_tokens).toBe(8192)
   })
 
-  test('a plain request streams, and names the user', () => {
+  test('a simple request is streamed, and has the user id', () => {
     expect(encode({ stream: true, userId: 'u' }).body).toMatchObject({ stream: true, metadata: { user_id: 'u' } })
   })
 
@@ -34,7 +34,7 @@ describe('a plain request', () => {
     ['default', 'standard_only'],
     ['standard_only', 'standard_only'],
     ['flex', undefined],
-  ])('service tier %s', (tier, expected) => {
+  ])('service tier %s is encoded', (tier, expected) => {
     expect(encode({ serviceTier: tier }).body.service_tier).toBe(expected as never)
   })
 })
@@ -46,7 +46,7 @@ describe('fields that would change the meaning are refused', () => {
     [{ toolChoice: { type: 'required' } }, 'tool_choice'],
     [{ tools: [tool], toolChoice: { type: 'tool', name: 'x' } }, 'tool_choice'],
     [{ turns: [{ role: 'user', content: [{ type: 'audio', mediaType: 'audio/wav', data: '' }] }] }, undefined],
-  ])('%j', (changes, param) => {
+  ])('a field that would change the meaning is refused: %j', (changes, param) => {
     expect(complaint(() => encode(changes)).param).toBe(param)
   })
 })
@@ -72,7 +72,7 @@ describe('the system prompt', () => {
     ])
   })
 
-  test('of more than four cache marks the earliest are dropped', () => {
+  test('if a request has more than four cache marks, the earliest are dropped', () => {
     const cache = { ttl: '5m' } as const
     const { body, warnings } = encode({
       system: [{ type: 'text', text: 'A', cache }],
@@ -106,14 +106,14 @@ describe('sampling', () => {
     expect(body).not.toHaveProperty('top_p')
   })
 
-  test('sampling is dropped with thinking', () => {
+  test('sampling is dropped if thinking is on', () => {
     const { body } = encode({ sampling: { temperature: 0.7, topP: 0.97, topK: 3 }, reasoning: { budgetTokens: 2000 } })
     expect(body).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 2000 }, top_p: 0.97 })
     expect(body).not.toHaveProperty('temperature')
     expect(body).not.toHaveProperty('top_k')
   })
 
-  test('sampling fields that the format lacks are named', () => {
+  test('omitted sampling fields are named', () => {
     const sampling = { frequencyPenalty: 1, presencePenalty: 1, seed: 7, logprobs: true, topLogprobs: 2 }
     expect(features({ sampling })).toEqual(['frequencyPenalty', 'presencePenalty', 'seed'])
     expect(features({ sampling: { logprobs: false } })).toEqual([])
@@ -145,11 +145,11 @@ describe('tools', () => {
     [{ type: 'tool', name: 'f' }, undefined, { type: 'tool', name: 'f' }],
     [{ type: 'none' }, false, { type: 'none' }],
     [{ type: 'required', names: ['g'] }, undefined, { type: 'tool', name: 'g' }],
-  ])('choice %j, parallel %j', (toolChoice, parallelToolCalls, expected) => {
+  ])('tool choice %j, parallel %j, is encoded', (toolChoice, parallelToolCalls, expected) => {
     expect(encode({ tools: [tool, other], toolChoice, parallelToolCalls }).body.tool_choice).toEqual(expected as never)
   })
 
-  test('a choice among some tools shortens the list', () => {
+  test('a choice among some tools shortens the tool list', () => {
     const { body, warnings } = encode({ tools: [tool, other], toolChoice: { type: 'auto', names: ['g'] } })
     expect(body.tools).toEqual([{ name: 'g', input_schema: { type: 'object', properties: {} } }])
     expect(warnings.map((warning) => warning.feature)).toEqual(['tool_choice'])
@@ -169,7 +169,7 @@ describe('reasoning', () => {
     [{ budgetTokens: -1 }, { type: 'enabled', budget_tokens: 6553 }, undefined],
     [{ budgetTokens: 10 }, { type: 'enabled', budget_tokens: 1024 }, undefined],
     [{ budgetTokens: 50_000 }, { type: 'enabled', budget_tokens: 8191 }, undefined],
-  ])('%j as a budget', (reasoning, thinking, config) => {
+  ])('reasoning %j is sent as a budget', (reasoning, thinking, config) => {
     const { body } = encode({ reasoning })
     expect(body.thinking).toEqual(thinking as never)
     expect(body.output_config).toEqual(config as never)
@@ -183,7 +183,7 @@ describe('reasoning', () => {
     [{ budgetTokens: 5000 }, { type: 'adaptive' }, { effort: 'medium' }],
     [{ budgetTokens: 20_000 }, { type: 'adaptive' }, { effort: 'high' }],
     [{ budgetTokens: 60_000 }, { type: 'adaptive' }, { effort: 'max' }],
-  ])('%j as an effort', (reasoning, thinking, config) => {
+  ])('reasoning %j is sent as an effort', (reasoning, thinking, config) => {
     const { body } = encode({ reasoning }, 'adaptive-thinking')
     expect(body.thinking).toEqual(thinking as never)
     expect(body.output_config).toEqual(config as never)
@@ -201,13 +201,13 @@ describe('reasoning', () => {
     ['too small a limit', { maxOutputTokens: 1000 }, []],
     ['a loop without thoughts', { turns: loop }, []],
     ['a prefill', { turns: [...loop.slice(0, 1), { role: 'assistant', content: [{ type: 'text', text: 'So' }] }] }, []],
-  ])('thinking is omitted beside %s', (_, changes, quirks) => {
+  ])('thinking is omitted together with %s', (_, changes, quirks) => {
     const { body, warnings } = encode({ ...changes, reasoning: { effort: 'high' } }, ...quirks)
     expect(body).not.toHaveProperty('thinking')
     expect(warnings.map((warning) => warning.feature)).toEqual(['reasoning'])
   })
 
-  test('thinking continues in its own loop, and in any if the model adapts', () => {
+  test('thinking continues in its own tool loop, and in any if the model adapts', () => {
     const signature = { format: 'messages', value: 'Eq=' } as const
     const [start, call, result] = loop
     const thought = { ...call, content: [{ type: 'reasoning', text: 'hm', signature }, ...(call?.content ?? [])] }
@@ -219,7 +219,7 @@ describe('reasoning', () => {
   })
 })
 
-describe('the shape of the answer', () => {
+describe('the format of the answer', () => {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
@@ -231,7 +231,7 @@ describe('the shape of the answer', () => {
     required: ['age'],
   }
 
-  test('an answer schema is one that the API accepts', () => {
+  test('an answer schema is rewritten so that the API accepts it', () => {
     const { body, warnings } = encode({ output: { type: 'json-schema', schema } })
     expect(body.output_config).toEqual({
       format: {
@@ -256,13 +256,13 @@ describe('the shape of the answer', () => {
     expect(warnings).toEqual([])
   })
 
-  test('a property named like a keyword is not a keyword', () => {
+  test('a property whose name equals a schema keyword is kept', () => {
     const named = { type: 'object', properties: { minimum: { type: 'integer' }, $ref: { type: 'string' } } }
     const { body } = encode({ output: { type: 'json-schema', schema: named } })
     expect(body.output_config).toMatchObject({ format: { schema: named } })
   })
 
-  test('the shape is requested in words if the model has no such field', () => {
+  test('if the model has no schema field, the answer format is requested in words', () => {
     const shaped = encode({ output: { type: 'json-schema', schema } }, 'no-output-format')
     expect(shaped.body).not.toHaveProperty('output_config')
     expect(String(shaped.body.system)).toContain(JSON.stringify(schema))

@@ -22,8 +22,8 @@ function encode(turns: Turn[], ...quirks: string[]) {
   return { messages: body.messages as JsonObject[], features: warnings.map((warning) => warning.feature) }
 }
 
-describe('roles', () => {
-  test('adjacent messages of one role are one', () => {
+describe('turns', () => {
+  test('adjacent messages of one role become one', () => {
     expect(encode([user(text('a')), user(text('b')), assistant(text('c')), user(text('d'))]).messages).toEqual([
       {
         role: 'user',
@@ -37,7 +37,7 @@ describe('roles', () => {
     ])
   })
 
-  test('the first message is the user’s', () => {
+  test('the first message is always the user’s', () => {
     const { messages: encoded, features } = encode([assistant(text('Hello')), user(text('Hi'))])
     expect(encoded.map((message) => message.role)).toEqual(['user', 'assistant', 'user'])
     expect(features).toEqual(['messages'])
@@ -56,7 +56,7 @@ describe('roles', () => {
     ])
   })
 
-  test('a prefill ends without white space', () => {
+  test('an unfinished assistant turn is sent without white space at its end', () => {
     expect(encode([user(text('a')), assistant(text('So \n'))]).messages.at(-1)).toEqual({
       role: 'assistant',
       content: 'So',
@@ -64,12 +64,12 @@ describe('roles', () => {
     expect(encode([user(text('a')), assistant(text(' \n'))]).messages).toHaveLength(1)
   })
 
-  test('a model without prefill is asked to continue', () => {
+  test('a model without prefill gets an instruction to continue', () => {
     const { messages: encoded } = encode([user(text('a')), assistant(text('So'))], 'no-prefill')
     expect(encoded.at(-1)).toEqual({ role: 'user', content: 'Continue.' })
   })
 
-  test('names of participants are named as lost', () => {
+  test('dropped participant names are named in a warning', () => {
     expect(encode([{ ...user(text('a')), name: 'Ann' }]).features).toEqual(['participants'])
   })
 })
@@ -107,7 +107,7 @@ describe('system turns', () => {
     ])
   })
 
-  test('system turns are folded if the API would refuse them', () => {
+  test('system turns become user text at places that the API refuses', () => {
     const { messages: encoded } = encode(
       [user(text('a')), assistant(text('b')), system(text('c')), user(text('d'))],
       'mid-system',
@@ -115,14 +115,14 @@ describe('system turns', () => {
     expect(encoded.map((message) => message.role)).toEqual(['user', 'assistant', 'user'])
   })
 
-  test('a system turn does not separate a call from its result', () => {
+  test('a system turn between a call and its result is moved', () => {
     const { messages: encoded } = encode([user(text('a')), assistant(call('t')), system(text('b')), user(result('t'))])
     expect(encoded[2]?.content).toMatchObject([{ type: 'tool_result' }, { type: 'text' }])
   })
 })
 
 describe('tool calls', () => {
-  test('tool calls are answered in one message, results first', () => {
+  test('results of parallel calls are sent in one message, before other content', () => {
     const turns = [
       user(text('a')),
       assistant(text('b'), call('1', '{"x":1}'), call('2', '')),
@@ -192,7 +192,7 @@ describe('tool calls', () => {
     ['{"a":1}{"b":2}', { invalid_arguments: '{"a":1}{"b":2}' }],
     ['[1]', { invalid_arguments: '[1]' }],
     ['  ', {}],
-  ])('arguments %s', (argumentsText, input) => {
+  ])('arguments %s are encoded', (argumentsText, input) => {
     const { messages: encoded } = encode([user(text('a')), assistant(call('1', argumentsText)), user(result('1'))])
     expect(encoded[1]?.content).toMatchObject([{ input }])
   })
@@ -275,7 +275,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('a turn of nothing but reasoning is dropped', () => {
+  test('a turn that only has removed reasoning is dropped', () => {
     const thought: ModelBlock = { type: 'reasoning', text: 'x', signature: { format: 'messages', value: 'Eq=' } }
     expect(encode([user(text('a')), assistant(thought), user(text('b'))]).messages).toHaveLength(1)
   })

@@ -20,7 +20,7 @@ function refusal(body: JsonObject): unknown {
 }
 
 describe('a request', () => {
-  test('a request that is only a text is decoded', () => {
+  test('a request with a text as input is decoded', () => {
     const { answerEcho: _, sampling, ...request } = decode()
     expect(request).toEqual({
       model: 'svc/alpha',
@@ -38,7 +38,7 @@ describe('a request', () => {
     expect(sampling).toEqual({})
   })
 
-  test('a request with all fields of the hub is decoded', () => {
+  test('a request with all fields that formats share is decoded', () => {
     expect(
       decode({
         stream: true,
@@ -118,7 +118,7 @@ describe('a request', () => {
     expect(decode(body).reasoning as unknown).toEqual(reasoning)
   })
 
-  test('later system items may change the wish for reasoning or shape', () => {
+  test('later system items may change the requested reasoning or format', () => {
     const update = {
       type: 'configuration_update',
       reasoning: { effort: 'low' },
@@ -131,13 +131,13 @@ describe('a request', () => {
     })
   })
 
-  test('fields for the vendor’s program are not sent to the provider', () => {
+  test('fields for the vendor’s own program are not sent to the provider', () => {
     expect(decode({ client_metadata: { a: 'b' } }).unlisted).toEqual(['client_metadata'])
   })
 })
 
-describe('an answer repeats', () => {
-  test('an answer repeats the request, tools as sent, with an unguessable id', () => {
+describe('fields of the request in the answer', () => {
+  test('an answer repeats the request’s fields, with its tools as sent, and has a random id', () => {
     const tools = [{ type: 'namespace', name: 'ns', tools: [{ type: 'function', name: 'f', strict: null }] }]
     const { answerEcho: echo } = decode({ tools, tool_choice: 'required', text: { verbosity: 'low' }, top_p: 0.5 })
     expect(echo).toMatchObject({
@@ -171,7 +171,7 @@ describe('a request is refused', () => {
     [{ input: [{ type: 'function_call_output', output: 'x' }] }, 'input[0].call_id is required'],
     [{ tools: [{ type: 'function' }] }, 'tools[0].name must be a non-empty string'],
     [{ text: { format: { type: 'json_schema' } } }, 'text.format.schema is required'],
-  ])('%#: %j', (body, message) => {
+  ])('request %# is refused: %j', (body, message) => {
     expect(refusal(body as JsonObject)).toMatchObject({ message, param: expect.any(String) })
   })
 
@@ -203,7 +203,7 @@ describe('a request is refused', () => {
   })
 })
 
-test('counting tokens takes the same request', () => {
+test('counting tokens accepts the same request', () => {
   const body = { model: 'svc/alpha', input: 'Hi', instructions: 'Be brief' }
   expect(decodeRequest(body)).toMatchObject({ system: [{ text: 'Be brief' }] })
   expect(encodeCountTokens(7)).toEqual({ object: 'response.input_tokens', input_tokens: 7 })

@@ -25,7 +25,7 @@ describe('tools', () => {
     [false, { strict: false }],
     [null, {}],
     [undefined, {}],
-  ])('tools are as strict as %p states', (strict, expected) => {
+  ])('a tool with strict: %p is decoded', (strict, expected) => {
     const { type: _, ...tool } = FUNCTION
     expect(decode([{ ...FUNCTION, strict }]).tools).toEqual([{ ...tool, ...expected }])
   })
@@ -35,7 +35,7 @@ describe('tools', () => {
     expect(decode([{ type, function: definition }]).tools).toEqual(decode([FUNCTION]).tools)
   })
 
-  test('namespaced tools get the namespace as prefix, and custom ones a text argument', () => {
+  test('tools in a namespace get it as a prefix, and custom tools get a text argument', () => {
     const { tools, toolOrigins } = decode([NAMESPACE, FUNCTION])
     expect(tools).toMatchObject([
       { name: 'agents__spawn', description: 'Begins one\n\nAbout agents: Others who work' },
@@ -49,13 +49,13 @@ describe('tools', () => {
     expect(decode([FUNCTION]).toolOrigins).toBeUndefined()
   })
 
-  test('custom tools have their grammar in the description', () => {
+  test('a custom tool’s grammar is put into its description', () => {
     const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' }
     const [tool] = decode([{ type: 'custom', name: 'patch', description: 'Edits', format }]).tools
     expect(tool?.description).toBe('Edits\n\nThe input must match this lark grammar:\nstart: "x"')
   })
 
-  test('tools added by an item count, the last definition of a name wins', () => {
+  test('tools in an input item are offered; the last definition of a name wins', () => {
     const added = { type: 'additional_tools', role: 'developer', tools: [NAMESPACE, { ...FUNCTION, strict: true }] }
     const { tools } = decode([FUNCTION], { input: [added, { role: 'user', content: 'Hi' }] })
     expect(tools.map(({ name, strict }) => [name, strict])).toEqual([
@@ -70,7 +70,7 @@ describe('tools', () => {
   })
 })
 
-test('long or invalid names end in a hash of the whole', () => {
+test('long or invalid tool names end in a hash of the whole name', () => {
   expect(flatName('f', undefined)).toBe('f')
   expect(flatName('f', 'mcp__files')).toBe('mcp__files__f')
   const long = flatName('f'.repeat(80), 'ns')
@@ -79,7 +79,7 @@ test('long or invalid names end in a hash of the whole', () => {
   expect(flatName('a.b', 'ns')).toMatch(/^ns__a_b_[0-9a-f]{8}$/)
 })
 
-describe('the choice', () => {
+describe('the tool choice', () => {
   test.each([
     ['auto', { type: 'auto' }],
     ['required', { type: 'required' }],
@@ -113,28 +113,28 @@ describe('the choice', () => {
     expect(nativeOnly).toBeUndefined()
   })
 
-  test('a forced provider tool binds the request to its provider', () => {
+  test('a required provider tool limits the request to its provider', () => {
     const { nativeOnly } = decode([FUNCTION], { tool_choice: { type: 'mcp', server_label: 'x' } })
     expect(nativeOnly).toEqual(['tool_choice (of unknown kind)'])
   })
 })
 
 describe('tools that a provider runs', () => {
-  test('optional provider tools beside others are omitted', () => {
+  test('an optional provider tool beside other tools is omitted', () => {
     const { nativeOnly, serverTools, extensions } = decode([FUNCTION, { type: 'web_search' }, { type: 'tool_search' }])
     expect(nativeOnly).toBeUndefined()
     expect(serverTools).toMatchObject([{ name: 'web_search', field: 'tools[1]', isOptional: true }])
     expect(extensions.responses?.tools).toHaveLength(2)
   })
 
-  test('provider tools that are alone or forced bind the request', () => {
+  test('a provider tool that is alone or required limits the request to its provider', () => {
     expect(decode([{ type: 'web_search' }]).nativeOnly).toEqual(['tools[0] (web_search)'])
     const named = decode([FUNCTION, { type: 'web_search' }], { tool_choice: { type: 'web_search' } })
     expect(named.nativeOnly).toEqual(['tools[1] (web_search)', 'tool_choice (of unknown kind)'])
     expect(named.serverTools?.[0]?.isOptional).toBeUndefined()
   })
 
-  test('tools of a provider that the answer depends on are never omitted', () => {
+  test('a provider tool on which the answer depends is never omitted', () => {
     const added = { type: 'additional_tools', role: 'developer', tools: [{ type: 'mcp', server_label: 'x' }] }
     const { nativeOnly } = decode([FUNCTION, { type: 'file_search' }], {
       input: [added, { role: 'user', content: 'Hi' }],
@@ -143,7 +143,7 @@ describe('tools that a provider runs', () => {
   })
 })
 
-test('many tools and calls are read once each, however often a namespace is allowed', () => {
+test('many tools and calls are read once each, even if a namespace is allowed many times', () => {
   const count = 8_000
   const names = Array.from({ length: count }, (_, index) => ({ type: 'function', name: `f${index}` }))
   const calls = names.map(({ name }, index) => ({ type: 'function_call', call_id: `c${index}`, name, arguments: '{}' }))

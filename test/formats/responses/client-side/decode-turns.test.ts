@@ -14,7 +14,7 @@ const OUTPUT = { type: 'function_call_output', call_id: 'c1', output: 'ok' }
 const HUB_CALL = { type: 'tool-call', id: 'c1', name: 'f', argumentsText: '{}' }
 
 describe('messages', () => {
-  test('first system messages are the prompt, later ones are turns', () => {
+  test('the first system messages become the prompt, later ones turns', () => {
     const { system, turns } = decodeRequest({
       model: 'm',
       instructions: 'One',
@@ -29,7 +29,7 @@ describe('messages', () => {
     expect(turns.map(({ role }) => role)).toEqual(['user', 'system'])
   })
 
-  test('messages may have parts of this format, and of chat-completions', () => {
+  test('messages may have parts of responses or of chat-completions', () => {
     const content = [
       { type: 'input_text', text: 'Look', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
       { type: 'input_image', image_url: 'data:image/png;base64,aGk=', detail: 'low' },
@@ -75,7 +75,7 @@ describe('messages', () => {
     ])
   })
 
-  test('messages of another agent are the user’s', () => {
+  test('messages of another agent become user messages', () => {
     const { turns } = decode({ type: 'agent_message', content: [{ type: 'input_text', text: 'Done' }] })
     expect(turns as unknown).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Done' }] }])
   })
@@ -126,7 +126,7 @@ describe('calls', () => {
     ])
   })
 
-  test('unanswered calls do not block the rest', () => {
+  test('calls without an output are dropped', () => {
     const { turns } = decode(CALL, { role: 'assistant', content: 'Well' }, USER)
     expect(turns.map(({ role, content }) => [role, content.length])).toEqual([
       ['assistant', 2],
@@ -147,7 +147,7 @@ describe('calls', () => {
 })
 
 describe('reasoning', () => {
-  test('reasoning returns the proof of its provider', () => {
+  test('reasoning returns with its provider’s encrypted content', () => {
     const own = {
       type: 'reasoning',
       id: 'rs_1',
@@ -171,7 +171,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('reasoning that is the proof of the next call belongs to that call', () => {
+  test('encrypted reasoning that belongs to the next call is attached to that call', () => {
     const proof = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'svc1.generate-content.call.c2ln' }
     const signature = { format: 'generate-content', value: 'c2ln' }
     expect(decode(USER, proof, CALL, { ...CALL, call_id: 'c2' }).turns[1]?.content as unknown).toEqual([
@@ -185,7 +185,7 @@ describe('items of a provider', () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
   const compaction = { type: 'compaction', encrypted_content: 'abc' }
 
-  test('provider items not needed for the answer are left to providers of this format, and counted', () => {
+  test('provider items not needed for the answer are only sent to providers of this format, and counted', () => {
     const request = decodeRequest({ model: 'm', input: [USER, search, { role: 'assistant', content: 'So' }] })
     expect(request.turns).toHaveLength(2)
     expect(request.nativeOnly).toBeUndefined()

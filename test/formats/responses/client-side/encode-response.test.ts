@@ -61,14 +61,14 @@ test('all kinds of content become items with unique ids', () => {
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('a proof of this format keeps its id', () => {
+test('encrypted reasoning of this format keeps its id', () => {
   const signature = { format: 'responses', value: 'rs_theirs:abc' } as const
   expect(answer([{ type: 'reasoning', text: '', signature }]).output).toMatchObject([
     { id: 'rs_theirs', encrypted_content: 'abc' },
   ])
 })
 
-test('every field is present, missing ones as null', () => {
+test('every field of a response is present, missing ones as null', () => {
   const body = answer([], 'stop', contextFor({ instructions: 'Be brief', metadata: { a: 'b' } }))
   expect(body).toMatchObject({
     object: 'response',
@@ -92,7 +92,7 @@ test('every field is present, missing ones as null', () => {
   expect(Object.values(body)).not.toContain(undefined)
 })
 
-describe('an answer that was broken off', () => {
+describe('an incomplete answer', () => {
   test('an answer cut by its limit is marked, also its last item', () => {
     const body = answer(
       [
@@ -109,7 +109,7 @@ describe('an answer that was broken off', () => {
     expect(items(body)).toMatchObject([{ status: 'completed' }, { status: 'incomplete', arguments: '{"a' }])
   })
 
-  test('an answer with a model error has failed', () => {
+  test('an answer with a model error has the status failed', () => {
     expect(answer([{ type: 'text', text: 'One' }], 'error')).toMatchObject({
       status: 'failed',
       error: { code: 'server_error' },
@@ -117,7 +117,7 @@ describe('an answer that was broken off', () => {
   })
 })
 
-test('log probabilities are beside the text', () => {
+test('log probabilities are sent with their text', () => {
   const content = [{ token: 'Hi', logprob: -0.1, bytes: [72, 105], top_logprobs: [] }]
   const choice = {
     index: 0,

@@ -17,7 +17,7 @@ const lane = fc.record({
 })
 const KINDS: FinishKind[] = ['stop', 'length', 'tool-calls', 'content-filter', 'pause', 'error']
 
-test('for any interleaving, the order holds and nothing is lost', async () => {
+test('for any interleaving, events are in order and no text is lost', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(lane, { maxLength: 5 }),

@@ -78,7 +78,7 @@ describe('a stream', () => {
     expect(output(encodeEvents([START, ...text(0, ''), finish('stop')]))).toEqual([])
   })
 
-  test('reasoning is streamed as a summary, with its proof at the end of the item', () => {
+  test('reasoning is streamed as a summary, with its encrypted content at the end of the item', () => {
     const events = encodeEvents([
       START,
       { type: 'reasoning-start', choice: 0, block: 0 },
@@ -103,7 +103,7 @@ describe('a stream', () => {
     })
   })
 
-  test('without a wish for reasoning only a proof without text is sent', () => {
+  test('if reasoning was not requested, only its encrypted content is sent', () => {
     const thought = (content: string): ChatEvent[] => [
       { type: 'reasoning-start', choice: 0, block: 0 },
       { type: 'reasoning-delta', choice: 0, block: 0, text: content },
@@ -116,7 +116,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('interleaved parallel calls are sent, one without arguments', () => {
+  test('interleaved parallel calls are streamed, also one without arguments', () => {
     const [first = [], second = []] = [call(0, 'one', '{"a"', ':1', '}'), call(1, 'two')]
     const events = encodeEvents([...first.slice(0, 3), ...second, ...first.slice(3), finish('tool-calls')])
     expect(output(events)).toEqual([
@@ -126,7 +126,7 @@ describe('a stream', () => {
     expect(judgeOrder(events).status).toBe('completed')
   })
 
-  test('calls have the caller’s names and namespaces, and custom tools their text', () => {
+  test('calls have the caller’s tool names and namespaces, and custom tools their text', () => {
     const context = contextFor({
       tools: [
         { type: 'namespace', name: 'agents', tools: [{ type: 'function', name: 'spawn' }] },
@@ -160,7 +160,7 @@ describe('a stream', () => {
     expect(judgeOrder(events).output).toMatchObject([{ input: '*** Begin\nPatch' }])
   })
 
-  test('a call’s own proof is in an item before it', () => {
+  test('a call’s own encrypted reasoning is an item before the call', () => {
     const [start, delta] = call(0, 'one', '{}')
     const signature = { format: 'generate-content', value: 'c2ln' } as const
     const events = encodeEvents([
@@ -203,7 +203,7 @@ describe('a stream that ends', () => {
     expect(response.completed_at === null).toBe(status === 'incomplete')
   })
 
-  test('a refusal is a complete answer', () => {
+  test('a refusal is streamed as a complete answer', () => {
     const events = encodeEvents([
       { type: 'refusal-start', choice: 0, block: 0 },
       { type: 'refusal-delta', choice: 0, block: 0, text: 'No.' },
@@ -214,7 +214,7 @@ describe('a stream that ends', () => {
     expect(output(events)).toMatchObject([{ content: [{ type: 'refusal', refusal: 'No.' }] }])
   })
 
-  test('a stream with a model error fails', () => {
+  test('a stream with a model error ends as failed', () => {
     const events = encodeEvents([...text(0, 'Hi'), finish('error'), USAGE])
     expect(typesOf(events).slice(-2)).toEqual(['error', 'failed'])
     expect(judgeOrder(events)).toMatchObject({ error: { code: 'server_error' }, usage: { total_tokens: 9 } })

@@ -26,7 +26,7 @@ describe('an error answer', () => {
     expect(decodeError(status, body)).toMatchObject({ reason, status })
   })
 
-  test('text quoted by an error does not change its kind', () => {
+  test('text that an error quotes does not change the error’s kind', () => {
     const message = 'Unknown tool named "invalid_encrypted_content"'
     expect(decodeError(400, { error: { message, code: null } }).reason).toBe('request')
   })
@@ -55,12 +55,12 @@ describe('an error inside a stream', () => {
     }),
   }
   for (const [shape, make] of Object.entries(shapes)) {
-    test.each(CODES)(`${shape}: %s`, (code, reason, status) => {
+    test.each(CODES)(`an error inside a stream, ${shape}: %s`, (code, reason, status) => {
       expect(decodeError(undefined, make(code))).toEqual({ reason, status, kind: code, message: 'M' })
     })
   }
 
-  test('an error without code is read by its type or number', () => {
+  test('an error without code is classified by its type or number', () => {
     const typed = { type: 'error', error: { type: 'too_many_requests', message: 'M' } }
     expect(decodeError(undefined, typed)).toMatchObject({ reason: 'rate-limited', status: 429 })
     const numbered = { type: 'error', error: { code: 529, message: 'M' } }

@@ -51,7 +51,7 @@ describe('a response', () => {
     })
   })
 
-  test('a cut response is marked, with its usage', () => {
+  test('a cut response is marked as incomplete, with its usage', () => {
     const cut = { ...RESPONSE, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, usage: USAGE }
     expect(decodeResponse({ ...cut, output: [] })).toMatchObject({
       choices: [{ content: [], finish: { kind: 'length', raw: 'max_output_tokens' } }],
@@ -70,7 +70,7 @@ describe('a response', () => {
     } as never)
   })
 
-  test('a response may lack everything but its content', () => {
+  test('a response may lack every field except its content', () => {
     expect(decodeResponse({ output: [message({ type: 'output_text', text: 'A' })] })).toEqual({
       ...{ id: '', created: 0, model: '', usage: null },
       choices: [{ index: 0, content: [{ type: 'text', text: 'A' }], finish: { kind: 'stop' } }],
@@ -83,6 +83,6 @@ test.each<[string, JsonValue]>([
   ['a response that failed', { ...RESPONSE, status: 'failed', error: null, output: [] }],
   ['an answer of another format', { choices: [] }],
   ['no object', [1]],
-])('%s is not a response', (_, body) => {
+])('%s is not read as a response', (_, body) => {
   expect(decodeResponse(body)).toBeUndefined()
 })

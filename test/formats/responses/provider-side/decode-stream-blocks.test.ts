@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { answerOf, BEGINNING, completed, textItem } from '@test/formats/responses/support'
 
-test('items that are only in the final output are sent, and none twice', () => {
+test('items that are only in the final output are sent, and no item is sent twice', () => {
   const call = { type: 'function_call', id: 'fc_9', call_id: 'call_9', name: 'find', arguments: '{"a":1}' }
   const text = { type: 'message', id: 'other', content: [{ type: 'output_text', text: 'Hm' }] }
   const another = { type: 'message', id: 'msg_9', content: [{ type: 'output_text', text: 'And' }] }

@@ -30,7 +30,7 @@ describe('a stream', () => {
     })
   })
 
-  test('a thought, a text and two calls keep their order, and the last proof of the thought counts', () => {
+  test('a thought, a text and two calls keep their order, and the thought’s last encrypted content counts', () => {
     const stream = [
       ...BEGINNING,
       ...thoughtItem(0, ['One.', 'Two.']),
@@ -50,7 +50,7 @@ describe('a stream', () => {
     })
   })
 
-  test('each part is a block', () => {
+  test('each content part of an item is a block', () => {
     const at = { output_index: 0, item_id: 'msg_0' }
     const stream = [
       ...BEGINNING,
@@ -86,7 +86,7 @@ describe('a stream', () => {
     })
   })
 
-  test('a picture of a provider tool is sent, and its searches are counted', () => {
+  test('a picture from a provider’s tool is sent, and its searches are counted', () => {
     const search = (id: string, type: string) =>
       event('output_item.done', { output_index: id, item: { type: 'web_search_call', id, action: { type } } })
     const events = decodeEvents([
@@ -110,7 +110,7 @@ describe('a stream', () => {
   })
 })
 
-describe('a dialect', () => {
+describe('variants of providers’ streams', () => {
   const FULL = [
     ...BEGINNING,
     ...thoughtItem(0, ['So.']),
@@ -126,12 +126,12 @@ describe('a dialect', () => {
     return FULL.map(change).filter((one) => one !== undefined)
   }
 
-  test('dialect: every event has another id of the item', () => {
+  test('a stream is read although each event has another item id', () => {
     const stream = mapped((one, index) => (one.item_id === undefined ? one : { ...one, item_id: `x${index}` }))
     expect(answerOf(stream)).toEqual(EXPECTED)
   })
 
-  test('dialect: indexes have gaps', () => {
+  test('a stream is read although indexes have gaps', () => {
     const stream = mapped((one) => ({
       ...one,
       ...(typeof one.output_index === 'number' && { output_index: one.output_index * 2 + 1 }),
@@ -139,25 +139,25 @@ describe('a dialect', () => {
     expect(answerOf(stream)).toEqual(EXPECTED)
   })
 
-  test('dialect: starts of parts, or all `done` but those of items, are missing', () => {
+  test('a stream is read although part starts are missing, or all `done` events but those of items', () => {
     const isPart = ({ type }: JsonObject) => /part\.(?:added|done)$|(?:text|arguments)\.done$/.test(String(type))
     expect(answerOf(mapped((one) => (isPart(one) ? undefined : one)))).toEqual(EXPECTED)
   })
 
-  test('dialect: texts and arguments come with `done` only, or with the item only', () => {
+  test('a stream is read although texts and arguments come only with `done`, or with the item', () => {
     expect(answerOf(mapped((one) => (String(one.type).endsWith('.delta') ? undefined : one)))).toEqual(EXPECTED)
     const isItem = ({ type }: JsonObject) => /output_item|created|completed/.test(String(type))
     expect(answerOf(mapped((one) => (isItem(one) ? one : undefined)))).toEqual(EXPECTED)
   })
 
-  test('dialect: items come with their end only, or with the end of the response', () => {
+  test('a stream is read although items come only with their end, or with the response’s end', () => {
     const isEnd = ({ type }: JsonObject) => /output_item\.done|created|completed/.test(String(type))
     expect(answerOf(mapped((one) => (isEnd(one) ? one : undefined)))).toEqual(EXPECTED)
     const output = FULL.flatMap(({ type, item }) => (type === 'response.output_item.done' && item ? [item] : []))
     expect(answerOf([...BEGINNING, completed(output)])).toEqual(EXPECTED)
   })
 
-  test('dialect: items interleave', () => {
+  test('a stream is read although items interleave', () => {
     const [first, second] = [textItem(0, ['A', 'B']), callItem(1, 'f', ['{"x":', '1}'])]
     const woven = first.flatMap((one, index) => [one, ...(second[index] ? [second[index]] : [])])
     expect(answerOf([...BEGINNING, ...woven, completed()]).blocks).toEqual([
@@ -166,12 +166,12 @@ describe('a dialect', () => {
     ])
   })
 
-  test('dialect: a second start, pings, empty objects, or [DONE] at the end', () => {
+  test('a stream is read with a second start, pings, empty objects, or [DONE] at the end', () => {
     const stream = [...BEGINNING, ...BEGINNING, { type: 'ping' }, {}, { type: 'keepalive' }, ...FULL.slice(2), '[DONE]']
     expect(answerOf(stream)).toEqual(EXPECTED)
   })
 
-  test('dialect: the type is in the event’s name', () => {
+  test('a stream is read although the type is only in the event’s name', () => {
     const decoder = createStreamDecoder()
     const events = FULL.flatMap(({ type, ...rest }) =>
       decoder.push({ event: String(type), data: JSON.stringify(rest), raw: '' }, rest),
@@ -179,7 +179,7 @@ describe('a dialect', () => {
     expect(events).toEqual(decodeEvents(FULL))
   })
 
-  test('dialect: raw reasoning, beside summaries or without', () => {
+  test('raw reasoning is read, beside summaries or without', () => {
     const at = { output_index: 0, item_id: 'rs_0', content_index: 0 }
     const item = { id: 'rs_0', type: 'reasoning', summary: [], content: [] }
     const raw = [
@@ -197,18 +197,18 @@ describe('a dialect', () => {
     }
   })
 
-  test('dialect: a call is named when it is done', () => {
+  test('a call is read although its name only comes when it is done', () => {
     const [, ...rest] = callItem(0, 'late', ['{"a":', '1}'])
     expect(answerOf([...BEGINNING, ...rest, completed()]).blocks).toEqual(['0 tool-call call_0 late: {"a":1}'])
   })
 
-  test('dialect: object arguments keep the digits of numbers', () => {
+  test('arguments that are objects keep the digits of numbers', () => {
     const data =
       '{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c","name":"f","arguments":{"id":1098765432109876543}}}'
     expect(answerOf([...BEGINNING, data, completed()]).blocks).toEqual(['0 tool-call c f: {"id":1098765432109876543}'])
   })
 
-  test('dialect: an index is used again', () => {
+  test('a stream is read although an index is used again', () => {
     const stream = [
       ...BEGINNING,
       ...thoughtItem(0, ['So.']),
@@ -223,21 +223,21 @@ describe('a dialect', () => {
     ])
   })
 
-  test('dialect: a repeated item that is done adds nothing', () => {
+  test('an item that is repeated as done adds nothing', () => {
     expect(
       answerOf([...FULL.slice(0, -1), ...FULL.filter(({ type }) => type === 'response.output_item.done'), completed()]),
     ).toEqual(EXPECTED)
   })
 })
 
-describe('an end', () => {
+describe('the end of a stream', () => {
   const TEXT = [...BEGINNING, ...textItem(0, ['Hi']).slice(0, 3)]
 
   test.each([
     ['max_output_tokens', 'length'],
     ['content_filter', 'content-filter'],
     ['steered', 'length'],
-  ])('an end that is incomplete for %s has its usage', (reason, kind) => {
+  ])('an end that is incomplete because of %s has its usage', (reason, kind) => {
     const response = { ...RESPONSE, status: 'incomplete', incomplete_details: { reason }, output: [], usage: USAGE }
     expect(answerOf([...TEXT, event('incomplete', { response })])).toMatchObject({
       blocks: ['0 text: Hi'],
@@ -247,7 +247,7 @@ describe('an end', () => {
     })
   })
 
-  test('a failed end is an error, with its usage', () => {
+  test('a failed end is read as an error, with its usage', () => {
     const error = { code: 'server_error', message: 'broke' }
     const failed = event('failed', { response: { ...RESPONSE, status: 'failed', error, usage: USAGE } })
     expect(answerOf([...TEXT, failed, completed()])).toMatchObject({
@@ -270,28 +270,28 @@ describe('an end', () => {
         error: { code: 'rate_limit_exceeded', message: 'slow down' },
       },
     ],
-  ])('an end by an error: %s', (_, fields) => {
+  ])('an end by an error is read: %s', (_, fields) => {
     expect(answerOf([...BEGINNING, { type: 'error', ...fields }])).toMatchObject({
       error: { kind: 'rate_limit_exceeded', message: 'slow down', status: 429 },
       isEnded: false,
     })
   })
 
-  test('a missing end leaves the answer unfinished, whatever [DONE] says', () => {
+  test('without an end event the answer is unfinished, even after [DONE]', () => {
     expect(answerOf([...TEXT, '[DONE]'])).toMatchObject({ blocks: ['0 text: Hi'], isEnded: false, finishes: [] })
   })
 
-  test('an end by text that is not JSON is an error', () => {
+  test('an end that is not JSON is an error', () => {
     expect(answerOf([...TEXT, 'oops'])).toMatchObject({ error: { kind: 'malformed_event' }, isEnded: false })
   })
 
-  test('an end without counts in its usage, or without usage, is read', () => {
+  test('an end with empty usage, or without usage, is read', () => {
     const usage = { input_tokens: 3, output_tokens: 2 }
     expect(answerOf([...TEXT, completed([], { usage })]).usage).toMatchObject({ uncached: 3, output: 2, reasoning: 0 })
     expect(answerOf([...TEXT, completed([], { usage: null })]).usage).toBeUndefined()
   })
 
-  test('a call without a name at the end is an error', () => {
+  test('a call that has no name at the end is an error', () => {
     const stream = [...BEGINNING, event('function_call_arguments.delta', { output_index: 0, delta: '{' }), completed()]
     expect(answerOf(stream)).toMatchObject({ error: { kind: 'malformed_tool_call' } })
   })

@@ -20,7 +20,7 @@ function features(overrides: Partial<ChatRequest>, ...quirks: string[]): string[
   return encodeRequest(requestWith(overrides), traitsWith(...quirks)).warnings.map(({ feature }) => feature)
 }
 
-test('a minimal request has the fixed fields and no others', () => {
+test('a minimal request has only the fixed fields', () => {
   expect(encode({})).toEqual({ ...ALWAYS, input: INPUT })
   expect(encode({ stream: true }).stream).toBe(true)
   expect(encode({}, 'no-reasoning')).toEqual({ store: false, input: INPUT })
@@ -34,7 +34,7 @@ describe('the system prompt', () => {
     expect(encode({ system })).toEqual({ ...ALWAYS, instructions: 'You are A.\n\nBe kind.', input: INPUT })
   })
 
-  test('the system prompt is a message if there is no other, or if a part is cached', () => {
+  test('the system prompt becomes a message if the request has no other, or if a part of it is cached', () => {
     const parts = texts.slice(1).map((text) => ({ type: 'input_text', text }))
     expect(encode({ system, turns: [] })).toEqual({ ...ALWAYS, input: [{ role: 'developer', content: parts }] })
     const marked = system.map((block) => ({ ...block, cache: { ttl: '1h' as const } }))
@@ -54,7 +54,7 @@ describe('tools', () => {
   ]
   const named = (name: string) => ({ type: 'function', name })
 
-  test('tools always state whether they are strict, as the default differs', () => {
+  test('tools always state whether they are strict, because defaults differ', () => {
     expect(encode({ tools, parallelToolCalls: false })).toEqual({
       ...ALWAYS,
       input: INPUT,
@@ -80,17 +80,17 @@ describe('tools', () => {
     expect(encode({ tools, ...(toolChoice && { toolChoice }) }).tool_choice).toEqual(said as JsonObject)
   })
 
-  test('the tool list is shortened if the choice cannot be expressed', () => {
+  test('if the tool choice cannot be expressed, the tool list is shortened', () => {
     const sent = encode({ tools, toolChoice: { type: 'auto', names: ['two'] } }, 'no-allowed-tools')
     expect(sent).toMatchObject({ tool_choice: 'auto', tools: [{ name: 'two' }] })
   })
 
-  test('a required call without tools is refused', () => {
+  test('a required call is refused if there are no tools', () => {
     expect(() => encode({ toolChoice: { type: 'required' } })).toThrow('no tools')
   })
 })
 
-describe('the answer’s shape', () => {
+describe('the format of the answer', () => {
   test('an answer schema gets a valid name', () => {
     const schema = { type: 'object' }
     const output = { type: 'json-schema' as const, schema, name: 'a b', description: 'D' }
@@ -112,7 +112,7 @@ describe('the answer’s shape', () => {
     expect(encode({ output: { type: 'json' }, turns }).input).toEqual([{ role: 'user', content: 'as Json' }])
   })
 
-  test('no length is stated if the model accepts none', () => {
+  test('verbosity is omitted if the model has no such field', () => {
     expect(encode({ verbosity: 'high' }, 'no-verbosity').text).toBeUndefined()
     expect(features({ verbosity: 'high' }, 'no-verbosity')).toEqual(['verbosity'])
   })
@@ -132,7 +132,7 @@ describe('reasoning', () => {
     [{ budgetTokens: 30_000 }, { effort: 'high' }],
     [{ budgetTokens: 0, visible: true }, { effort: 'none' }],
     [{ budgetTokens: -1 }, undefined],
-  ])('%j', (reasoning, said) => {
+  ])('reasoning %j is encoded', (reasoning, said) => {
     expect(encode({ reasoning }).reasoning).toEqual(said)
   })
 
@@ -144,7 +144,7 @@ describe('reasoning', () => {
 })
 
 describe('sampling', () => {
-  test('sampling fields that the format has are sent', () => {
+  test('sampling fields that the format supports are sent', () => {
     const sampling = {
       ...{ temperature: 3, topP: -1, topK: 5, frequencyPenalty: 1, presencePenalty: 1, seed: 7 },
       ...{ stop: [''], logprobs: true, topLogprobs: 99 },
@@ -156,7 +156,7 @@ describe('sampling', () => {
     expect(features({ sampling })).toEqual(['topK', 'frequencyPenalty', 'presencePenalty', 'seed'])
   })
 
-  test('sampling is omitted at a model without it, unless it constrains the answer', () => {
+  test('sampling is omitted for a model without it, unless a field constrains the answer', () => {
     expect(encode({ sampling: { temperature: 1 } }, 'no-sampling')).toEqual({ ...ALWAYS, input: INPUT })
     expect(features({ sampling: { temperature: 1, topP: 1 } }, 'no-sampling')).toEqual(['temperature', 'topP'])
     const lossy = { order: [], only: [], ignore: [], lossy: true as const }
@@ -183,13 +183,13 @@ describe('sampling', () => {
   })
 })
 
-test('the output limit is one that the provider accepts', () => {
+test('the output limit is raised to the provider’s minimum', () => {
   expect(encode({ maxOutputTokens: 5 }).max_output_tokens).toBe(16)
   expect(encode({ maxOutputTokens: 99_999 }).max_output_tokens).toBe(32_768)
   expect(features({ maxOutputTokens: 5 })).toEqual(['max-output-tokens'])
 })
 
-test('user and service tier are sent', () => {
+test('user id and service tier are sent', () => {
   expect(encode({ userId: 'u', cacheKey: 'k', serviceTier: 'standard_only' })).toMatchObject({
     ...{ safety_identifier: 'u', prompt_cache_key: cacheKeyOf(traitsWith(), 'k') ?? '', service_tier: 'default' },
   })

@@ -30,7 +30,7 @@ const wireOutput = (id: string, output: JsonValue = 'ok') => ({ type: 'function_
 const said = (words: string) => ({ type: 'output_text', text: words })
 
 describe('an assistant’s turn', () => {
-  test('an assistant turn is its items in order, then the outputs of all its calls', () => {
+  test('an assistant turn becomes its items in order, then the outputs of all its calls', () => {
     const turns = [
       go,
       assistant(thought('rs_1'), text('A'), { type: 'refusal', text: 'No' }, call('a', ''), call('b')),
@@ -48,13 +48,13 @@ describe('an assistant’s turn', () => {
     ])
   })
 
-  test('an assistant turn has no foreign thoughts, and none without a result', () => {
+  test('other providers’ thoughts, and thoughts without a result, are omitted', () => {
     const turns = [go, assistant(thought('sig', 'messages'), call('a'), thought('rs_2')), user(result('a')), go]
     expect(encode(turns).items).toEqual([ASK, wireCall('a'), wireOutput('a'), ASK])
     expect(encode([go, assistant(thought('rs_3')), go]).items).toEqual([ASK, ASK])
   })
 
-  test('an unanswered call gets a placeholder, and results without a call become user text', () => {
+  test('a call without a result gets a placeholder, and a result without a call becomes user text', () => {
     const RESULT_IN_WORDS = {
       role: 'user',
       content: [
@@ -67,7 +67,7 @@ describe('an assistant’s turn', () => {
     expect(features).toEqual(['tool-call', 'tool-result'])
   })
 
-  test('a turn may continue in the next assistant turn', () => {
+  test('an assistant turn may continue in the next one', () => {
     expect(encode([go, assistant(call('a')), assistant(text('A')), user(result('a'))]).items).toEqual([
       ASK,
       wireCall('a'),
@@ -76,11 +76,11 @@ describe('an assistant’s turn', () => {
     ])
   })
 
-  test('a final assistant turn is one that the model may not continue', () => {
+  test('a final assistant turn is marked as complete, so that the model does not continue it', () => {
     expect(encode([go, assistant(text('A'))]).features).toEqual(['prefill'])
   })
 
-  test('a picture of an assistant turn is sent as the user’s', () => {
+  test('a picture of an assistant turn is sent as user content', () => {
     const image: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } }
     expect(encode([go, assistant(image), go]).items).toEqual([
       ASK,
@@ -98,7 +98,7 @@ describe('an assistant’s turn', () => {
 })
 
 describe('ids of calls', () => {
-  test('call ids reused in later turns are separated, long ones shortened, deterministically', () => {
+  test('call ids that are used again are made unique, and long ids are shortened, deterministically', () => {
     const long = 'x'.repeat(80)
     const turns = [
       go,
@@ -160,7 +160,7 @@ describe('user content', () => {
       { type: 'audio', mediaType: 'audio/mpeg', data: 'aGk=' },
       { type: 'input_audio', input_audio: { data: 'aGk=', format: 'mp3' } },
     ],
-  ])('%s', (_, block, part) => {
+  ])('user content is encoded: %s', (_, block, part) => {
     expect(encode([user(text('see'), block)]).items).toEqual([
       { role: 'user', content: [{ type: 'input_text', text: 'see' }, part] },
     ] as object[] as never)
@@ -174,7 +174,7 @@ describe('user content', () => {
     expect(() => encode([user(block)])).toThrow()
   })
 
-  test('pictures of users and of tools reach the provider', () => {
+  test('pictures of users and of tools are sent', () => {
     const block: UserBlock = {
       ...{ type: 'tool-result', callId: 'a', isError: true },
       content: [

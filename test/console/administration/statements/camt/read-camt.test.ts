@@ -73,7 +73,7 @@ describe.each(CAMT_VERSIONS)('version %s of CAMT.053', (version) => {
   test.each([
     ['do not add up', [{ usd: '20.00' }, { usd: '30.01' }]],
     ['are missing', [{ usd: '20.00' }, {}]],
-  ])('a batch whose amounts %s is one line that says so', async (_, payments) => {
+  ])('a batch whose amounts %s becomes one line with a warning', async (_, payments) => {
     const lines = await readLines(camt(version, [{ amount: '50.00', payments }]))
     expect(lines).toMatchObject([{ amountCents: 5_000, exclusion: 'unclear_batch' }])
   })
@@ -178,7 +178,7 @@ test('namespace prefixes are resolved, and elements of other namespaces are igno
   expect(await readLines(foreign)).toEqual(await readLines(VALID))
 })
 
-test('the day of a time is the one that the bank writes', async () => {
+test('the day of a booking is the day that the bank writes', async () => {
   const late = VALID.replace('<BookgDt><Dt>2026-11-20</Dt>', '<BookgDt><DtTm>2026-11-20T23:30:00-05:00</DtTm>')
   expect((await readLines(late))[0]?.bookedOn).toBe('2026-11-20')
   const withoutBooking = VALID.replace(/<BookgDt>.*?<\/BookgDt>/, '')

@@ -30,7 +30,7 @@ async function ask(key: string, method: string, path: string, body?: object): Pr
   return [response.status, answer.error?.code]
 }
 
-test('a management key is made after a proof, shown once, does what its scopes say and no more, and is ended', async () => {
+test('a management key is made after a proof, shown once, limited to its scopes, and revoked', async () => {
   await database().sql`UPDATE sessions SET proved_at = now() - interval '1 hour' WHERE user_id = ${owner.viewer.userId}`
   const page = await open('/keys')
   await page.getByText('No management keys.').waitFor()
@@ -77,7 +77,7 @@ test('a management key is made after a proof, shown once, does what its scopes s
   expect((await ask(key, 'GET', 'keys'))[0]).toBe(401)
 })
 
-test('a service key needs a budget, or the word that there is none', async () => {
+test('a service key needs a budget, or a confirmation that it has none', async () => {
   const page = await open('/keys')
   await page.getByRole('button', { name: 'Create key' }).click()
   const dialog = page.getByRole('dialog', { name: 'Create API key' })
@@ -93,7 +93,7 @@ test('a service key needs a budget, or the word that there is none', async () =>
   expect(keys.find(({ name }) => name === 'night shift')?.createdBy).toBeNull()
 })
 
-test('rules for all keys are set in the settings, and kept', async () => {
+test('an account’s rules for all keys are set in the settings, and stay', async () => {
   const page = await open(`/a/${owner.viewer.accountId}/settings`)
   await page.getByRole('combobox', { name: 'Models that keys may call' }).click()
   await page.getByRole('option', { name: 'svc/alpha' }).click()

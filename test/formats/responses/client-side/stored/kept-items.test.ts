@@ -6,7 +6,7 @@ import type { JsonObject } from '@/lib/json'
 /** What nobody pays for. */
 const BALLAST = { ballast: 'x'.repeat(1_000), more: [{ ballast: 1 }] }
 
-describe('input items are kept', () => {
+describe('storing input items', () => {
   test.each<[string, JsonObject]>([
     ['a message', { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }],
     ['a message without its type', { role: 'user', content: 'Hi' }],
@@ -29,7 +29,7 @@ describe('input items are kept', () => {
     expect(keptItems([{ ...call, call_id: 'x'.repeat(512) }])).toHaveLength(1)
   })
 
-  test('input items are not stored if provider-only ones exceed 128 Ki characters', () => {
+  test('input items are not stored if items for providers only exceed 128 Ki characters', () => {
     const unread = (count: number) => ({ type: 'vendor_item', data: 'x'.repeat(count) })
     expect(keptItems([unread(64 * 1024), unread(63 * 1024)])).toHaveLength(2)
     expect(keptItems([unread(64 * 1024), unread(64 * 1024)])).toBeUndefined()
