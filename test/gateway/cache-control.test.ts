@@ -96,14 +96,14 @@ describe('towards messages', () => {
     expect(body.messages[0]?.content).toEqual([text('Hi', HOUR)])
   })
 
-  test('messages: the last four cache marks are sent, without an hour after five minutes', async () => {
+  test('messages: the last four cache marks are sent; after a five-minute mark none is for an hour', async () => {
     const content = [MARK, HOUR, MARK, HOUR, MARK, MARK].map((mark, index) => text(`Part ${index}`, mark))
     const { body } = await sent(plain, 'messages', { messages: [{ role: 'user', content }] })
     const marks = body.messages[0]?.content.map((part) => part.cache_control)
     expect(marks).toEqual([undefined, undefined, SHORT, SHORT, SHORT, SHORT])
   })
 
-  test('an unknown time to live is refused, as its price is unknown', async () => {
+  test('a cache mark with an unknown lifetime is refused, because its price is unknown', async () => {
     const content = [text('Document', { cache_control: { type: 'ephemeral', ttl: '1d' } })]
     const { response, text: answer } = await sent(plain, 'messages', { messages: [{ role: 'user', content }] })
     expect(response.status).toBe(400)
@@ -157,7 +157,7 @@ describe('towards chat-completions', () => {
     tools: [{ name: 'now', input_schema: { type: 'object' }, ...MARK }],
   }
 
-  test('chat-completions: such a provider gets the cache marks of a messages client', async () => {
+  test('chat-completions: a provider that reads cache marks also gets those of a messages client', async () => {
     const { body } = await sent(reading, 'chat-completions', messagesBody, 'messages')
     expect(body.messages[0]).toEqual({ role: 'system', content: [text('Rules', HOUR)] })
     expect(body.messages[1]?.content).toEqual([text('Document', MARK), text('Question')])

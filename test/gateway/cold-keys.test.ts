@@ -31,7 +31,7 @@ afterAll(async () => {
   await Promise.all([lost.stop(), fresh.stop()])
 })
 
-test('300 cold keys, 200 at a time: none is refused, and each is charged', async () => {
+test('of 300 keys used for the first time, 200 at a time, none is refused, and each is charged', async () => {
   const body = JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hello.' }] })
   const answers = await eachOf(AT_ONCE, customers, async ({ key }) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.gateway.stop())
 
-test('a tier keeps the model of an unnamed conversation, and not for another conversation of that user', async () => {
+test('a tier keeps the model of an unnamed conversation, but not for another conversation of the user', async () => {
   world.script(() => soundAnswer('chat-completions', false))
   const reasonOf = async (...said: string[]) => {
     const turns = said.flatMap((content) => [
@@ -28,7 +28,7 @@ test('a tier keeps the model of an unnamed conversation, and not for another con
   expect(await reasonOf('Good morning')).toStartWith('chosen; smart')
 })
 
-test('a tier states the reason of its choice, and keeps the model of a named conversation', async () => {
+test('a tier says why it chose the model, and keeps the model of a named conversation', async () => {
   world.script(() => soundAnswer('chat-completions', false))
   const question = { format: 'chat-completions' as const, model: 'auto-smart', headers: { 'x-svc-session': 'one' } }
   const first = await world.ask(question)

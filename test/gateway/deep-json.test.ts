@@ -36,7 +36,7 @@ describe.each([...FORMATS])('towards %s', (format) => {
     expect(body.error.message).toContain(words)
   })
 
-  test('a tool result that is nested too deep is accepted', async () => {
+  test('a deeply nested tool result is accepted', async () => {
     const { response } = await send(format, [call('{}'), result(BOTTOMLESS)])
     // Only this format has results as objects; for the others it is a text like any other.
     expect(response.status).toBe(format === 'generate-content' ? 400 : 200)

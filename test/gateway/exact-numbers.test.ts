@@ -195,7 +195,7 @@ async function ask(client: FormatName, provider: FormatName, mode: Mode, given: 
 const PAIRS = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => ({ client, provider })))
 const CELLS = PAIRS.flatMap((pair) => MODES.map((mode) => ({ ...pair, mode })))
 
-describe('every pair of formats', () => {
+describe('numbers in every pair of formats', () => {
   test.each(CELLS)('$client to $provider, $mode', async ({ client, provider, mode }) => {
     await fc.assert(
       fc.asyncProperty(texts, fc.boolean(), async (given, isWhole) => {
@@ -219,8 +219,8 @@ describe('every pair of formats', () => {
   })
 })
 
-describe('what is read', () => {
-  test('a number that the gateway reads may have any notation', async () => {
+describe('numbers that the gateway reads', () => {
+  test('a number that the gateway reads may have any notation of JSON', async () => {
     const { upstream } = gateway
     const calls = upstream.calls.length
     upstream.respond(() => new Response(answerText('chat-completions', '{}'), { headers: JSON_TYPE }))
@@ -239,7 +239,7 @@ describe('what is read', () => {
   })
 })
 
-describe('results and pieces in unusual shapes', () => {
+describe('results and chunks in unusual forms', () => {
   test('a block of an unknown kind in a result becomes its own text', async () => {
     const given = {
       schema: '{}',
@@ -262,7 +262,7 @@ describe('results and pieces in unusual shapes', () => {
     expect(upstream.calls[calls]?.text).toContain(quoted(block))
   })
 
-  test('arguments that come by path', async () => {
+  test('arguments that arrive by path keep their digits', async () => {
     const piece = '{"jsonPath":"$.ids[0]","numberValue":1098765432109876543}'
     const call = `{"functionCall":{"name":"look","partialArgs":[${piece}],"willContinue":false}}`
     const { upstream } = gateway

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.gateway.stop())
 
-describe('before the first content another model answers', () => {
+describe('another model answers before the first content', () => {
   const pairs = FORMATS.flatMap((client) =>
     FORMATS.flatMap((provider) => BOTH.map((stream) => [client, provider, stream] as const)),
   )
@@ -40,10 +40,10 @@ describe('before the first content another model answers', () => {
   })
 })
 
-describe('a provider that streams to a client who asked for JSON', () => {
+describe('a stream for a client that requested JSON', () => {
   const half = [ROLE, chatChunk({ content: 'Half an ' })]
 
-  test('a stream that breaks off is a 502 without charge for a client who asked for JSON, if no other target is left', async () => {
+  test('a stream that breaks off for a client that requested JSON is a free 502, if no other target remains', async () => {
     const model = world.modelWith('chat-completions', () => eventStream(...half))
     const payer = await world.gateway.customer('1')
     const headers = { authorization: `Bearer ${payer.key}` }
@@ -53,7 +53,7 @@ describe('a provider that streams to a client who asked for JSON', () => {
     expect(await world.gateway.balance(payer.accountId)).toMatchObject({ held: 0, spent: 0 })
   })
 
-  test('gives one answer in the client’s format, counted once where the provider gives no usage', async () => {
+  test('a stream for a client that requested JSON becomes one answer, counted once if the provider gives no usage', async () => {
     const text = 'words and more '.repeat(40)
     const [streamed, whole] = [
       world.modelWith('chat-completions', () => eventStream(...chatStream([text], null))),
@@ -68,7 +68,7 @@ describe('a provider that streams to a client who asked for JSON', () => {
     expect(first.response.headers.get('x-svc-cost-usd')).toBe(second.response.headers.get('x-svc-cost-usd'))
   })
 
-  test('a stream for a client who asked for JSON is charged as far as it came when the client disconnects', async () => {
+  test('a stream for a client that requested JSON is charged up to the disconnect', async () => {
     let call: UpstreamCall | undefined
     const live = liveWith(...half)
     world.script((arrived) => {
@@ -96,8 +96,8 @@ describe('a provider that streams to a client who asked for JSON', () => {
   })
 })
 
-describe('all failed', () => {
-  test('the primary’s error is told, with every attempt in a header and in the log', async () => {
+describe('all attempts failed', () => {
+  test('if all attempts fail, the client gets the first model’s error; header and log have every attempt', async () => {
     const primary = world.modelWith('chat-completions', status(503, { 'retry-after': '7' }))
     const other = world.modelWith('messages', status(401))
     const { response, text } = await world.ask({ format: 'chat-completions', model: primary, fallback: [other] })
@@ -113,7 +113,7 @@ describe('all failed', () => {
     }
   })
 
-  test('our own refused key is 502, whatever status the provider gives it', async () => {
+  test('a refusal of our own key is a 502, whatever status the provider sends', async () => {
     const refused = () =>
       Response.json({ error: { message: 'API key not valid. Please pass a valid API key.' } }, { status: 400 })
     const model = world.modelWith('chat-completions', refused)
@@ -126,7 +126,7 @@ describe('all failed', () => {
     expect(alert).toBeDefined()
   })
 
-  test('a fault of the request itself stops at the first refusal', async () => {
+  test('an error of the request itself stops at the first refusal', async () => {
     let soundCalls = 0
     const refused = () => Response.json({ error: { message: 'roles must alternate' } }, { status: 400 })
     const sound = world.modelWith('chat-completions', () => {
@@ -141,7 +141,7 @@ describe('all failed', () => {
   })
 })
 
-test('a request that no model can serve is a 400 that says which requirement ruled out which', async () => {
+test('a request that no model can serve is a 400 with the requirement that excluded each model', async () => {
   const model = world.modelWith('chat-completions', status(500))
   const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
   const body = { messages: [{ role: 'user', content: [{ type: 'text', text: 'word '.repeat(400_000) }, audio] }] }
@@ -150,7 +150,7 @@ test('a request that no model can serve is a 400 that says which requirement rul
   expect(text).toContain(`${model} has a context of 256000 tokens`)
 })
 
-test('only the model that answered is billed, and nothing where none did', async () => {
+test('only the model that answered is charged; if none answered, nothing is', async () => {
   const payer = await world.gateway.customer('1')
   const headers = { authorization: `Bearer ${payer.key}` }
   const [dead, sound] = [

@@ -31,14 +31,14 @@ function alerts(): string[] {
   return models.gateway.logLines.filter((line) => line.includes('provider_key_refused'))
 }
 
-test('one account cannot take the keys from all others', async () => {
+test('403s for one account do not take the provider keys from other accounts', async () => {
   const model = models.modelWith('chat-completions', moderated)
   for (let time = 0; time < 10; time++) expect(await say(models.customer.key, model, 'forbidden')).toBe(502)
   expect(alerts()).toEqual([])
   expect(await say(models.customer.key, model, 'good')).toBe(200)
 })
 
-test('three accounts in a row that meet nothing else do', async () => {
+test('403s for three accounts in a row take the provider key out', async () => {
   const model = models.modelWith('chat-completions', moderated)
   for (let account = 0; account < 3; account++) {
     const { key } = await models.gateway.customer('1')

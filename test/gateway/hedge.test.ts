@@ -42,7 +42,7 @@ const SILENCES: [name: string, stream: boolean, script: Script][] = [
 ]
 
 // First of all, while retries are left for a second call.
-test('the first to have content wins, also where it is the one that was silent', async () => {
+test('the first call with content wins, even if it is the call that was silent', async () => {
   const beside = noted(silence)
   const slow = async () => {
     await until(() => beside.calls.length > 0, 'the next to be asked')
@@ -71,23 +71,26 @@ test('the first to have content wins, also where it is the one that was silent',
 })
 
 for (const format of FORMATS) {
-  test.each(SILENCES)(`a provider that %s (stream: %p) does not keep a ${format} client`, async (_, stream, script) => {
-    const silent = noted(script)
-    const model = world.modelWith('chat-completions', silent.script)
-    const next = world.modelWith(format, () => soundAnswer(format, stream))
-    const { response, text } = await world.ask({ format, model, fallback: [next], stream })
-    expect(response.status).toBe(200)
-    expect(text).toMatch(/So/)
-    expect(response.headers.get('x-svc-model')).toBe(next)
-    expect(response.headers.get('x-svc-route-reason')).toMatch(
-      new RegExp(`^fallback; ${model} (silent|silence-timeout)$`),
-    )
-    await until(() => silent.calls.every((call) => call.isAborted), 'the silent call to be ended')
-    expect(silent.calls).toHaveLength(1)
-  })
+  test.each(SILENCES)(
+    `if a provider %s (stream: %p), the ${format} client does not wait for it`,
+    async (_, stream, script) => {
+      const silent = noted(script)
+      const model = world.modelWith('chat-completions', silent.script)
+      const next = world.modelWith(format, () => soundAnswer(format, stream))
+      const { response, text } = await world.ask({ format, model, fallback: [next], stream })
+      expect(response.status).toBe(200)
+      expect(text).toMatch(/So/)
+      expect(response.headers.get('x-svc-model')).toBe(next)
+      expect(response.headers.get('x-svc-route-reason')).toMatch(
+        new RegExp(`^fallback; ${model} (silent|silence-timeout)$`),
+      )
+      await until(() => silent.calls.every((call) => call.isAborted), 'the silent call to be ended')
+      expect(silent.calls).toHaveLength(1)
+    },
+  )
 }
 
-test('a fault of one leaves the other its chance', async () => {
+test('a fault of one parallel call does not end the other', async () => {
   const model = world.modelWith('chat-completions', silence)
   const broken = world.modelWith('chat-completions', () => Response.json({ error: {} }, { status: 404 }))
   const sound = world.modelWith('chat-completions', () =>
@@ -99,8 +102,8 @@ test('a fault of one leaves the other its chance', async () => {
   expect(text).toContain('Sound')
 })
 
-describe('a crowd', () => {
-  test('a crowd before one silent provider is answered whole, each request paid once, by a few calls more', async () => {
+describe('many requests to a silent provider', () => {
+  test('many requests to one silent provider are all answered, charged once, with few additional calls', async () => {
     const silent = noted(silence)
     const model = world.modelWith('chat-completions', silent.script)
     const sound = noted(() => soundAnswer('chat-completions', false))

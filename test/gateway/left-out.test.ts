@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.gateway.stop())
 
-test('fields that the target’s format lacks are omitted, and the log names them without values', async () => {
+test('fields that the target’s format lacks are omitted, and the log names them without their values', async () => {
   const model = world.modelWith('messages', () => soundAnswer('messages', false))
   const { response } = await world.ask({
     format: 'chat-completions',
@@ -21,7 +21,7 @@ test('fields that the target’s format lacks are omitted, and the log names the
   expect(line).not.toContain('424242')
 })
 
-test.each([...FORMATS])('fields that are on no list of %s are omitted, and named in answer and log', async (format) => {
+test.each([...FORMATS])('fields on no list of %s are omitted, and named in header and log', async (format) => {
   let received: unknown
   const model = world.modelWith(format, ({ body }) => {
     received = body
@@ -65,7 +65,7 @@ test.each([...FORMATS])(
   },
 )
 
-test('operators may pass on a provider’s fields by name', async () => {
+test('operators can pass on a provider’s fields by name', async () => {
   const { modelWith, ask, gateway } = await startScriptedModels({ passFields: ['thread', 'x_unheard_of'] })
   let received: unknown
   const model = modelWith('messages', ({ body }) => {
@@ -98,7 +98,7 @@ describe.each([['chat-completions'], ['generate-content']] as const)('`store` of
     expect(leftOut).toBe('store')
   })
 
-  test('an empty field is passed on', async () => {
+  test('an empty `store` is passed on', async () => {
     const { received, leftOut } = await sentWith({ store: false })
     expect([received.store, leftOut]).toEqual([false, null])
   })
@@ -121,7 +121,7 @@ test('metadata of a stored answer is omitted with `store`', async () => {
 const CONSTRAINED = { logit_bias: { '50256': -100 }, guided_json: { type: 'object' } }
 
 describe('fields that constrain the answer', () => {
-  test('a field that constrains the answer is a 400 with the fields that would be lost', async () => {
+  test('a field that constrains the answer is a 400 that names the lost fields', async () => {
     const model = world.modelWith('messages', () => expect.unreachable())
     const { response, text } = await world.ask({ format: 'chat-completions', model, body: CONSTRAINED })
     expect(response.status).toBe(400)
@@ -153,7 +153,7 @@ describe('fields that constrain the answer', () => {
     expect([response.status, text]).toEqual([400, expect.stringContaining('x-svc-lossy must be true or false')])
   })
 
-  test('a request with such a field goes to a fallback model that can carry it', async () => {
+  test('a request with a constraining field goes to a fallback model that supports it', async () => {
     const foreign = world.modelWith('messages', () => expect.unreachable())
     const own = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
     const { response } = await world.ask({
@@ -166,7 +166,7 @@ describe('fields that constrain the answer', () => {
     expect(response.headers.get('x-svc-left-out')).toBeNull()
   })
 
-  test('such a field is ignored if it is empty or off', async () => {
+  test('a constraining field is ignored if it is empty or off', async () => {
     const model = world.modelWith('messages', () => soundAnswer('messages', false))
     const body = { logit_bias: {}, logprobs: false, top_logprobs: 0, guided_json: null }
     const { response } = await world.ask({ format: 'chat-completions', model, body })

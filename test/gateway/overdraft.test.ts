@@ -43,7 +43,7 @@ afterAll(async () => {
 const REQUESTS = 1_000
 const BODY = JSON.stringify({ model: 'svc/alpha', max_tokens: 1_000, messages: [{ role: 'user', content: 'Hi' }] })
 
-test('credit for exactly 10', async () => {
+test('an account with credit for exactly 10 requests gets 10 answers', async () => {
   const holdSize = await measureHold()
   const { accountId, key } = await bank.customer(formatUsd(nano(holdSize * 10 + Math.floor(holdSize / 2))))
   const release = Promise.withResolvers<void>()

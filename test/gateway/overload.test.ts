@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.gateway.stop())
 
-test('a request beyond slots and queue gets retry-after, and holds nothing', async () => {
+test('a request beyond slots and queue is refused with retry-after, and reserves nothing', async () => {
   const gate = Promise.withResolvers<void>()
   let inFlight = 0
   const model = world.modelWith('chat-completions', async () => {
@@ -56,7 +56,7 @@ test('a busy provider is skipped if another can answer', async () => {
   await Promise.all(holders)
 })
 
-test('an account with all its slots leaves some to another, which is answered at once', async () => {
+test('an account with many requests leaves some slots to another, which is answered at once', async () => {
   const wide = await startScriptedModels({ maxConcurrency: 10 })
   const gate = Promise.withResolvers<void>()
   const model = wide.modelWith('chat-completions', async ({ text }) => {
@@ -77,7 +77,7 @@ test('an account with all its slots leaves some to another, which is answered at
   await wide.gateway.stop()
 })
 
-test('every way an answer ends frees its slot', async () => {
+test('an answer frees its slot in every way it can end', async () => {
   const scripts = [
     () => soundAnswer('chat-completions', true),
     () => new Response('data: {"choices":[{"index":0,"delta":{"content":"Half"}}]}\n\n', { headers: EVENT_STREAM }),

@@ -52,7 +52,7 @@ describe('preferences are not sent to providers', () => {
 })
 
 describe.each([...FORMATS])('a caller of %s', (format) => {
-  test('a provider that a preference rules out never answers, even if all others fail', async () => {
+  test('a provider that a preference excludes never answers, even if all others fail', async () => {
     const broken = world.modelWith(format, status(500))
     let calls = 0
     const sound = world.modelWith(format, () => {
@@ -117,7 +117,7 @@ test('generate-content callers may use either spelling, but not both', async () 
   expect((await ask({ maxPrice: { input: 1 }, max_price: { input: 1 } })).text).toContain('given twice')
 })
 
-test('OpenRouter’s own field is read, and an unknown name in it refused', async () => {
+test('OpenRouter’s own field is read, and an unknown name in it is refused', async () => {
   const format = 'chat-completions'
   const model = world.modelWith(format, () => soundAnswer(format, false))
   const { response, text } = await world.ask({ format, model, body: { provider: { only: ['x'] } } })

@@ -41,7 +41,7 @@ describe('tools without a price', () => {
     },
   )
 
-  test('without a price, a fallback with a price answers', async () => {
+  test('if the tool has no price at a model, a fallback with a price answers', async () => {
     const foreign = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
     const model = world.modelWith('messages', () => Response.json(message({ web_search_requests: 1 })))
     const { response } = await world.ask({

@@ -59,7 +59,7 @@ describe('messages', () => {
     expect(headers?.get('x-svc-cost-usd')).toBe('0.03012')
   })
 
-  test('messages: the same in a stream, block by block', async () => {
+  test('messages: searches in a stream are charged by the provider’s count', async () => {
     const events = messageEvents({ web_search_requests: 2, web_fetch_requests: 1 })
     const [first, ...others] = events
     const { cost, text } = await asked('messages', () => sse(namedEvents(events)), { tools: [SEARCH] }, true)
@@ -233,8 +233,8 @@ describe('chat-completions', () => {
   })
 })
 
-describe('the money', () => {
-  test('the possible tool cost is held: an account with less is refused, fewer allowed uses pass', async () => {
+describe('the cost of tools', () => {
+  test('the highest tool cost is reserved: an account with less is refused, and may allow fewer uses', async () => {
     const { key } = await world.gateway.customer('0.6')
     const model = world.modelWith('messages', () => Response.json(message({ web_search_requests: 1 })))
     const ask = (maxUses: number) =>

@@ -31,7 +31,7 @@ const send = (stream: boolean) =>
     body: JSON.stringify({ model: 'svc/alpha', stream, messages: [{ role: 'user', content: 'Hi' }] }),
   })
 
-test('without the store a request is a 503 with retry-after and no call; an open stream finishes and is charged later', async () => {
+test('without Redis a request is a 503 with retry-after and no call; an open stream finishes and is charged later', async () => {
   const live = liveStream()
   gateway.upstream.respond(() => live.response)
   live.write(`data: ${JSON.stringify(chatChunk({ role: 'assistant', content: 'first' }))}\n\n`)
@@ -66,7 +66,7 @@ test('without the store a request is a 503 with retry-after and no call; an open
   await until(async () => (await send(false)).status === 200, 'the next look at the store to find it well')
 })
 
-test('a hanging store counts as down, and a reserve that may have happened is released', async () => {
+test('a hanging Redis counts as unreachable, and a reserve that may have happened is released', async () => {
   process.kill(redis.pid, 'SIGSTOP')
   const refused = await send(false)
   process.kill(redis.pid, 'SIGCONT')

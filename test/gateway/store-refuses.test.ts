@@ -54,7 +54,7 @@ async function fillTo(share: number): Promise<void> {
   await admin.config('SET', 'maxmemory', String(Math.round(used / share)))
 }
 
-test('nearly full: new requests are refused in their own format, an open stream settles', async () => {
+test('if Redis is nearly full, new requests are refused in their own format, and an open stream settles', async () => {
   const live = liveStream()
   gateway.upstream.respond(() => live.response)
   live.write(`data: ${JSON.stringify(chatChunk({ role: 'assistant', content: 'first' }))}\n\n`)

@@ -225,7 +225,7 @@ describe.each(LANES)('$lane', (lane) => {
     }
   })
 
-  test('a tier without a price, or that the provider has no field for, is refused', async () => {
+  test('a tier without a price, or that the provider’s format has no field for, is refused', async () => {
     const { key, accountId } = await world.customer('1')
     last.delete(lane.lane)
     for (const tier of ['scale', 'fast', 'brand-new', ...(canAsk && takesTiers ? [] : ['flex', 'priority'])]) {
@@ -247,7 +247,7 @@ test('usage.cost_details have the prices of the tier that the answer names', asy
   }
 })
 
-test('the record names the tier that was charged, at once and later, and has its price lines', async () => {
+test('the record names the charged tier, at once and later, and has its price lines', async () => {
   const { person, accountId, key } = await signUpCustomer(world, '1')
   const lane = LANES.find(({ client, provider }) => client === 'responses' && provider === client)
   if (!lane) return expect.unreachable('there is such a lane')

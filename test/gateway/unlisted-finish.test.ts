@@ -78,7 +78,7 @@ describe.each(CASES)(
   },
 )
 
-test('an unlisted finish reason is logged once with its word, and counted', async () => {
+test('an unlisted finish reason is logged once by name, and counted', async () => {
   const model = world.modelWith('generate-content', () =>
     answerWith('generate-content', 'SOMETHING_NEW', { stream: false, text: true }),
   )

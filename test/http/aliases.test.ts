@@ -121,7 +121,7 @@ test('a conversation with a tier is the same under its id and its alias', async 
   expect(reasons).toEqual(['chosen', 'session', 'session'])
 })
 
-test('Claude Code’s session header names the conversation, unless x-svc-session does', async () => {
+test('Claude Code’s session header names the conversation, unless x-svc-session is sent', async () => {
   const reasonOf = async (headers: Record<string, string>) =>
     (await post(...requestIn('messages', 'auto-smart'), headers)).response.headers
       .get('x-svc-route-reason')
@@ -266,7 +266,7 @@ test('the playground accepts an alias', async () => {
   await response.text()
 })
 
-describe('the vendors’ own libraries with nothing but key and address changed', () => {
+describe('the vendors’ own libraries with only key and address changed', () => {
   const messages = [{ role: 'user' as const, content: 'Hi' }]
 
   test('with only key and address changed: new Anthropic()', async () => {

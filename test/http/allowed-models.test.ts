@@ -80,7 +80,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(gateway.upstream.calls.length).toBe(calls)
   })
 
-  test('each fallback entry is checked, also a tier', async () => {
+  test('each fallback entry is checked, even if it is a tier', async () => {
     const refused = await ask(gateway, format, 'svc/alpha', { fallback: ['svc/beta', 'svc/gamma'] })
     expect(refused.status).toBe(403)
     expect(refused.text).toContain('fallback[1]')
@@ -159,7 +159,7 @@ describe('the client libraries', () => {
   })
 })
 
-describe('other effects of a list', () => {
+describe('other effects of a model list', () => {
   test("the catalogue's own fallbacks are left out where they are not allowed", async () => {
     gateway.upstream.respond(({ body }) =>
       body.model === 'alpha-upstream'
@@ -177,7 +177,7 @@ describe('other effects of a list', () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
   })
 
-  test('a refusal lists allowed candidates that cannot serve, beside those not allowed', async () => {
+  test('a refusal lists allowed models that cannot serve, and models that are not allowed', async () => {
     await allow(['svc/small'])
     const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
     const refused = await ask(gateway, 'chat-completions', 'auto-smart', { tools })

@@ -5,7 +5,7 @@ import { assetResponse, createAsset } from '@/http/asset'
 const file = await createAsset('text/css', new TextEncoder().encode('body { color: red }'))
 const other = await createAsset('text/css', new TextEncoder().encode('body { color: blue }'))
 
-test('two files have two entity tags; one file has one', async () => {
+test('different files have different entity tags, equal files the same', async () => {
   expect(file.tag).not.toBe(other.tag)
   expect((await createAsset('text/css', file.body)).tag).toBe(file.tag)
 })
@@ -18,7 +18,7 @@ test.each([
   ['another tag', other.tag, 200],
   ['a part of the tag', file.tag.slice(3, -1), 200],
   ['nothing', undefined, 200],
-])('a request with the if-none-match value: %s', async (_, named, status) => {
+])('a page file is answered as a 304 or in full for the if-none-match value: %s', async (_, named, status) => {
   const request = new Request('http://localhost/', { headers: named === undefined ? {} : { 'if-none-match': named } })
   const response = assetResponse(file, request, { 'cache-control': 'no-cache' })
   expect([response.status, (await response.text()).length]).toEqual([status, status === 304 ? 0 : file.body.length])

@@ -28,7 +28,7 @@ function call(path: string, init: RequestInit, headers: Record<string, string>, 
 }
 
 describe.each(ENDPOINTS)('%s', (path, init) => {
-  test('the key is accepted in every header form', async () => {
+  test('the key is accepted in every header that libraries use', async () => {
     const forms: [headers: Record<string, string>, query?: string][] = [
       [{ authorization: `Bearer ${customer.key}` }],
       [{ authorization: `bearer ${customer.key}` }],

@@ -20,7 +20,7 @@ beforeEach(() => {
 // What stays a spy counts, and slows, what the next files of the same worker parse.
 afterEach(() => parse.mockRestore())
 
-describe('a body of nothing but names', () => {
+describe('a body with very many names', () => {
   test.each<[string, (index: number) => string]>([
     ['that are numbers', (index) => String(index * 7_919)],
     ['that are words', (index) => `n${index}`],
@@ -40,7 +40,7 @@ describe('a body of nothing but names', () => {
   })
 })
 
-describe('a body is refused before it is parsed', () => {
+describe('a body that is refused before parsing', () => {
   const refusalOf = (body: string) => readJsonBody(requestOf(body), LIMITS).catch((error: unknown) => `${error}`)
 
   test.each([
@@ -72,7 +72,7 @@ describe('a body is refused before it is parsed', () => {
   })
 })
 
-test('a body of many long numbers yields to other requests and keeps every digit', async () => {
+test('a body with many long numbers lets other requests run between, and keeps every digit', async () => {
   const text = `{"a":[${Array.from({ length: 45_000 }, (_, index) => `{"n${index % 50}":${index}.0}`).join(',')}]}`
   let turns = 0
   let isRead = false
@@ -88,7 +88,7 @@ test('a body of many long numbers yields to other requests and keeps every digit
   expect(turns).toBeGreaterThan(text.length / TURN_CHARS)
 })
 
-test('a body waits for its turn before parsing, and is not parsed after a refusal', async () => {
+test('a body waits for its turn before it is parsed, and is not parsed after a refusal', async () => {
   const turn = Promise.withResolvers<void>()
   const reading = readJsonBody(requestOf('{"a":1}'), LIMITS, { share: { beforeParse: () => turn.promise } })
   const refused = readJsonBody(requestOf('{"b":1}'), LIMITS, {
@@ -100,9 +100,9 @@ test('a body waits for its turn before parsing, and is not parsed after a refusa
   expect((await reading).json).toEqual({ a: 1 })
 })
 
-describe('the text of a body goes along', () => {
+describe('the raw text of a body', () => {
   const textOf = async (body: string) => (await readJsonBody(requestOf(body), LIMITS)).text
-  test('the raw text of a body is kept if it has escapes, which are expensive to write anew', async () => {
+  test('the raw text of a body is kept if it has many escapes, which are slow to serialise', async () => {
     const body = '{ "model":"a", "messages":[{"content":"\\n"},{"content":"b"}] }'
     expect(await textOf(body)).toBe(body)
   })

@@ -30,7 +30,7 @@ beforeEach(() => {
 const MESSAGES = [{ role: 'user' as const, content: 'Say hello' }]
 
 describe('complete answers', () => {
-  test('a complete answer has the public model id, is otherwise unchanged, and is charged to the token', async () => {
+  test('a complete answer has the public model id, is otherwise unchanged, and is charged exactly', async () => {
     const before = await gateway.balance(customer.accountId)
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello', usageOf(1_000, 500))))
     const { data, response } = await client.chat.completions
@@ -198,7 +198,7 @@ describe('streams', () => {
     expect(seen).toEqual(['first', 'second'])
   })
 
-  test('an aborted stream cancels the call and is charged for the part so far', async () => {
+  test('an aborted stream cancels the call, and the relayed part is charged', async () => {
     const before = await gateway.balance(customer.accountId)
     const live = liveStream()
     gateway.upstream.respond(() => live.response)

@@ -44,7 +44,7 @@ async function send(body: unknown, headers: Record<string, string> = {}, path = 
   return { response, status: response.status, body: (await response.json()) as ErrorBody }
 }
 
-describe('the request is at fault', () => {
+describe('errors of the request', () => {
   const nested = `${'['.repeat(40)}${']'.repeat(40)}`
   const cases: [name: string, body: unknown, status: number, param: string | null, words: RegExp][] = [
     ['broken JSON', '{"model":', 400, null, /not valid JSON/],
@@ -107,8 +107,8 @@ describe('the request is at fault', () => {
   })
 })
 
-describe('no money, too often', () => {
-  test('402 permanent: the request costs more than the account has', async () => {
+describe('missing credit and rate limits', () => {
+  test('a request that costs more than the account has is a permanent 402', async () => {
     const poor = await gateway.customer('0.0000001')
     const { status, body, response } = await send(GOOD, { authorization: `Bearer ${poor.key}` })
     expect(status).toBe(402)
@@ -118,12 +118,12 @@ describe('no money, too often', () => {
     expect(response.headers.get('retry-after')).toBeNull()
   })
 
-  test('402 for an empty account', async () => {
+  test('any request of an empty account is a 402', async () => {
     const empty = await gateway.customer('0')
     expect((await send(GOOD, { authorization: `Bearer ${empty.key}` })).status).toBe(402)
   })
 
-  test('a small balance lowers the output limit instead, and the answer has it', async () => {
+  test('with a small balance the output limit is lowered, and the answer’s header has it', async () => {
     const small = await gateway.customer('0.002')
     gateway.upstream.calls.length = 0
     const { response } = await send(GOOD, { authorization: `Bearer ${small.key}` })
@@ -134,7 +134,7 @@ describe('no money, too often', () => {
     expect(gateway.upstream.calls[0]?.body.max_completion_tokens).toBe(cap)
   })
 
-  test('429 by requests per minute and by concurrency, with retry-after', async () => {
+  test('requests per minute and open requests are limited by 429, with retry-after', async () => {
     const limited = await gateway.customer('1', { requestsPerMinute: 2 })
     const headers = { authorization: `Bearer ${limited.key}` }
     expect((await send(GOOD, headers)).status).toBe(200)
@@ -146,7 +146,7 @@ describe('no money, too often', () => {
     expect(third.response.headers.get('x-ratelimit-limit-requests')).toBe('2')
   })
 
-  test('429 by tokens per minute', async () => {
+  test('tokens per minute are limited by 429', async () => {
     const limited = await gateway.customer('1', { tokensPerMinute: 60 })
     const headers = { authorization: `Bearer ${limited.key}` }
     const body = { ...GOOD, max_tokens: 50 }
@@ -157,7 +157,7 @@ describe('no money, too often', () => {
   })
 })
 
-describe('the provider is at fault', () => {
+describe('errors of the provider', () => {
   const CANARY = 'sk-provider1-secret-canary org-AbCdEfGh1234'
   const cases: [upstream: number, status: number, type: string][] = [
     // Its own words, at an endpoint of its own format.
@@ -198,7 +198,7 @@ describe('the provider is at fault', () => {
     ['an error in a 200', () => Response.json({ error: { message: CANARY } }), 502],
     ['a redirect', () => Response.redirect('http://127.0.0.1:9/steal', 307), 502],
   ]
-  test.each(broken)('the provider fails: %s', async (_name, respond, status) => {
+  test.each(broken)('the provider fails and the client gets an error: %s', async (_name, respond, status) => {
     gateway.upstream.respond(respond)
     const answer = await send(GOOD)
     expect(answer.status).toBe(status)

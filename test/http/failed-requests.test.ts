@@ -71,7 +71,7 @@ test('failed requests are listed with their reason and without content', async (
   expect(JSON.stringify(rows)).not.toContain(SECRET)
 })
 
-test('a failed request is found by its id, by its own account only; the list filters by key and reason', async () => {
+test('a failed request is found by its id, only by its own account; the list filters by key and reason', async () => {
   const { id } = await ask({ model: 'svc/none' })
   const { items } = await listOf(customer, `?key=${customer.keyId}&status=404&code=model_not_found`)
   expect(items[0]?.requestId).toBe(id)
@@ -83,7 +83,7 @@ test('a failed request is found by its id, by its own account only; the list fil
   expect((await listOf({ person: stranger })).items).toEqual([])
 })
 
-test('a failed request is found by the provider’s id, by its own account only', async () => {
+test('a failed request is found by the provider’s id, only by its own account', async () => {
   const { upstream } = gateway
   const idOf = async (answer: () => Response) => {
     upstream.respond(answer)

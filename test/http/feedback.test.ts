@@ -58,7 +58,7 @@ async function sumsOf(tier: string) {
 }
 
 describe('a rating', () => {
-  test('a rating counts once for the tier and the model that answered; the last one wins', async () => {
+  test('a rating counts once for the tier and the model that answered; the last rating replaces earlier ones', async () => {
     const id = await chat(ada, 'auto-rated')
     const steps = [
       ['up', 1, 0],
@@ -119,12 +119,12 @@ test('a tier’s answers are counted by model, and a question repeated within a 
   expect(await sumsOf('auto-all')).toMatchObject([{ answers: 4, retries: 2 }])
 })
 
-test('a share of 0 counts nothing', async () => {
+test('a tier with the share 0 counts no answers', async () => {
   await chat(eve, 'auto-none')
   expect((await sumsOf('auto-none')).every(({ answers, retries }) => answers === 0 && retries === 0)).toBe(true)
 })
 
-test('neither questions, answers nor sessions are stored', async () => {
+test('feedback stores no questions, answers or sessions', async () => {
   await gateway.gateway.deps.observer.flush()
   const { sql } = gateway.gateway.database
   const kept = JSON.stringify([await sql`SELECT * FROM tier_observations`, await sql`SELECT * FROM feedback`])

@@ -76,7 +76,7 @@ test('a search tool without a price beside other tools is omitted, and named in 
   expect(sent?.tools).toEqual([FUNCTION])
 })
 
-test('a tool added by an input item is accepted', async () => {
+test('a tool that an input item adds is accepted', async () => {
   const added = { type: 'additional_tools', role: 'developer', tools: [FUNCTION, SEARCH] }
   const { status, sent } = await ask('svc/alpha', { input: [added, { role: 'user', content: 'Look it up' }] })
   expect(status).toBe(200)

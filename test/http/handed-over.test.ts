@@ -28,7 +28,7 @@ async function viewsOf(person: Person, base: string): Promise<Record<string, unk
   }
 }
 
-test('a stream that runs while its key is transferred is charged to the first member', async () => {
+test('a stream whose key is transferred meanwhile is charged to the first member', async () => {
   const [owner, ada, bob] = await Promise.all([signUpPerson(gateway), signUpPerson(gateway), signUpPerson(gateway)])
   const { accountId } = owner.viewer
   const { sql } = gateway.gateway.database

@@ -44,7 +44,7 @@ const CHAT = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }
 const chat = (at: TestGateway, key: string) => send(at, key, '/v1/chat/completions', CHAT)
 
 describe('a rotation under load', () => {
-  test('a rotation under load fails no request; the former text ends on time on both gateways', async () => {
+  test('a rotation under load fails no request, and both gateways refuse the former text on time', async () => {
     const asked = { old: 0, new: 0 }
     let isStopped = false
     const old = customer.key
@@ -97,7 +97,7 @@ describe('a rotation under load', () => {
   })
 })
 
-describe('a text that was replaced', () => {
+describe('a replaced key text', () => {
   const FREE: { path: string; body?: object }[] = [
     { path: '/v1/usage' },
     { path: '/v1/messages/count_tokens', body: CHAT },
@@ -117,7 +117,7 @@ describe('a text that was replaced', () => {
     },
   )
 
-  test('a request with the replaced text gets that reason', async () => {
+  test('a request with the replaced text is refused with that reason', async () => {
     await rotate(0)
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
@@ -130,7 +130,7 @@ describe('a text that was replaced', () => {
     })
   })
 
-  test('a stored answer is refused to the replaced text, and given to the new one', async () => {
+  test('a stored answer is refused to the replaced text, and sent to the new one', async () => {
     const named = async (key: string) => {
       const response = await fetch(`${gateway.url}/v1/chat/completions`, {
         method: 'POST',

@@ -42,7 +42,7 @@ test('the provider gets all messages', async () => {
   expect((received as { messages: unknown[] }).messages).toHaveLength(299)
 })
 
-test('one message more is refused with the limit and the setting that raises it', async () => {
+test('one message more is refused, with the limit and the setting that raises it', async () => {
   const { status, body } = await ask(301)
   expect(status).toBe(400)
   const limit = 'messages has 301 items; a request may have at most 300 here.'

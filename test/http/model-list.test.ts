@@ -51,7 +51,7 @@ async function entryOf(id: string): Promise<Entry> {
   return found ?? expect.unreachable(`${id} is listed`)
 }
 
-test('each entry has the fields of its schema, in the list and alone', async () => {
+test('each model entry has the fields of its schema, in the list and alone', async () => {
   const { data } = await list()
   expect([...Value.Errors(modelListSchema(FORMATS.values()), await list())].map(({ path }) => path)).toEqual([])
   const known = new Set(Object.keys(ModelEntry.properties))
@@ -87,7 +87,7 @@ test('parameters that a provider or the model lacks are not in supported_paramet
   expect(calm.supported_parameters).not.toContain('temperature')
 })
 
-test('an embedding model’s output is vectors, a tier’s that of its candidates', async () => {
+test('an embedding model’s output is embeddings, a tier’s output is that of its candidates', async () => {
   expect(await entryOf('svc/embed')).toMatchObject({
     ...{ kind: 'embedding', max_output_tokens: null, capabilities: [] },
     architecture: { modality: 'text->embeddings', input_modalities: ['text'], output_modalities: ['embeddings'] },
@@ -125,7 +125,7 @@ describe('filters', () => {
       expect(await idsOf(`?output_modalities=${all}`)).toEqual(everything)
   })
 
-  test('both filters combine, also in lists of other formats', async () => {
+  test('both filters can be combined, also in lists of other formats', async () => {
     const query = '?supported_parameters=temperature&output_modalities=text'
     const { data, models, total_count: count, first_id: first } = await list(query)
     expect(models.map(({ name }) => name)).toEqual(data.map(({ id }) => `models/${id}`))

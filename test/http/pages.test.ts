@@ -25,7 +25,7 @@ const allowed = (response: Response) => [
   response.headers.get('access-control-allow-credentials'),
 ]
 
-describe('a page of another site', () => {
+describe('a page of another origin', () => {
   const CALLS = [
     ['/v1/chat/completions', CHAT],
     ['/v1/chat/completions', { ...CHAT, stream: true }],
@@ -70,7 +70,7 @@ describe('a page of another site', () => {
     },
   )
 
-  test('a page of another origin is allowed on no dashboard route', async () => {
+  test('no dashboard route allows a page of another origin', async () => {
     const headers = { origin: ORIGIN, cookie: admin.cookie, 'content-type': 'application/json' }
     for (const route of dashboardRoutesOf(gateway)) {
       if (route.path.endsWith('/events')) continue
@@ -96,7 +96,7 @@ describe('a page of another site', () => {
   })
 })
 
-test('a client that is no browser gets no CORS headers', async () => {
+test('a client that sends no origin gets no CORS headers', async () => {
   const init = {
     method: 'POST',
     headers: { 'x-api-key': customer.key, 'content-type': 'application/json' },

@@ -239,7 +239,7 @@ test.each(Object.entries(LIMITS))(
   },
 )
 
-test.each(Object.keys(WAYS))('%s: the request is booked to the acting member', async (way) => {
+test.each(Object.keys(WAYS))('%s: the request is charged to the acting member', async (way) => {
   const team = await newTeam()
   expect(await ask(way, team)).toBe(200)
   await flushed(gateway, team.accountId)

@@ -62,8 +62,8 @@ const BODIES: [name: string, body: Record<string, unknown>][] = [
   ['generate-content', { contents: CONTENTS, generationConfig: { maxOutputTokens: 100 } }],
 ]
 
-describe.each(BODIES)('/v1/route shows of a %s body', (_, body) => {
-  test('/v1/route shows preferences and what they ruled out', async () => {
+describe.each(BODIES)('/v1/route with a body of %s', (_, body) => {
+  test('/v1/route shows preferences and the targets that they excluded', async () => {
     const svc = { quality: 0.2, max_price: { prompt: 2 }, providers: { ignore: ['provider1'] }, sort: 'price' }
     const plan = await planOf({ ...body, model: 'auto-smart', svc })
     expect(plan.targets).toMatchObject([{ model: 'svc/weak', provider: 'second' }])
@@ -78,7 +78,7 @@ describe.each(BODIES)('/v1/route shows of a %s body', (_, body) => {
     expect(plan.passed_over).toMatchObject([{ model: 'svc/strong', requirements: ['providers', 'max-price'] }])
   })
 
-  test('/v1/route shows the quality of the header, which wins over the body', async () => {
+  test('/v1/route shows the quality of the header, which overrides the body', async () => {
     const plain = await planOf({ ...body, model: 'auto-smart' })
     expect(plain.preferences).toBeNull()
     expect(plain.models).toHaveLength(2)
@@ -92,7 +92,7 @@ describe.each(BODIES)('/v1/route shows of a %s body', (_, body) => {
   })
 })
 
-test('the hold of /v1/route covers only models that may answer', async () => {
+test('the hold shown by /v1/route covers only models that may answer', async () => {
   const body = { model: 'svc/weak', fallback: ['svc/strong'], messages: USER, max_tokens: 100 }
   const all = await planOf(body)
   const cheap = await planOf({ ...body, svc: { max_price: { output: 2 } } })

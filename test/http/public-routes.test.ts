@@ -57,7 +57,7 @@ test('an unknown model is 404', async () => {
   expect(await response.json()).toMatchObject({ error: { code: 'model_not_found' } })
 })
 
-test('the openai client lists and retrieves', async () => {
+test('the openai client lists models and retrieves one', async () => {
   const client = new OpenAI({ apiKey: customer.key, baseURL: `${gateway.url}/v1` })
   const ids: string[] = []
   for await (const model of client.models.list()) ids.push(model.id)
@@ -65,7 +65,7 @@ test('the openai client lists and retrieves', async () => {
   expect((await client.models.retrieve('svc/alpha')).id).toBe('svc/alpha')
 })
 
-test('GET /v1/usage is correct to the last settled request', async () => {
+test('GET /v1/usage includes the last settled request', async () => {
   const { key } = await gateway.customer('2.5')
   const usage = async () =>
     (await fetch(`${gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${key}` } })).json()
@@ -95,7 +95,7 @@ test('GET /v1/usage is correct to the last settled request', async () => {
   }
 })
 
-test('/healthz and /readyz answer', async () => {
+test('/healthz and /readyz answer with 200', async () => {
   expect(await (await fetch(`${gateway.url}/healthz`)).json()).toEqual({ status: 'ok' })
   const isReady = async () => {
     const ready = await fetch(`${gateway.url}/readyz`)

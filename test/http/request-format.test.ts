@@ -8,7 +8,7 @@ import type { JsonObject } from '@/lib/json'
 const MESSAGES = { 'anthropic-version': '2023-06-01' }
 const GENERATE = { 'x-goog-api-key': 'key' }
 
-describe('a request is known', () => {
+describe('the format of a request', () => {
   const cases: [format: FormatName, path: string, headers?: Record<string, string>][] = [
     ['chat-completions', '/v1/chat/completions/x'],
     ['chat-completions', '/chat/completions'],
@@ -36,7 +36,7 @@ describe('a request is known', () => {
   })
 })
 
-describe('a body is known', () => {
+describe('the format of a body', () => {
   const USER = { role: 'user', content: 'Hi' }
   const partOf = (type: string) => ({ messages: [{ role: 'user', content: [{ type }] }] })
   const cases: [format: FormatName, body: JsonObject, headers?: Record<string, string>][] = [

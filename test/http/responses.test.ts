@@ -65,7 +65,7 @@ describe('a complete answer', () => {
   })
 })
 
-describe('a stream', () => {
+describe('a stream of responses', () => {
   test('a stream has every event in order, and ends in the whole response', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(['Hel', 'lo'])))
     const response = await post('/v1/responses', { ...REQUEST, stream: true })
@@ -74,7 +74,7 @@ describe('a stream', () => {
     expect(judgeOrder(told)).toMatchObject({ status: 'completed', usage: { input_tokens: 10, output_tokens: 5 } })
   })
 
-  test('the library folds a stream', async () => {
+  test('OpenAI’s library builds the whole response from a stream', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(['Hel', 'lo'])))
     const final = await client.responses.stream(REQUEST).finalResponse()
     expect(final).toMatchObject({ output_text: 'Hello', status: 'completed', usage: { total_tokens: 15 } })
@@ -89,7 +89,7 @@ describe('a stream', () => {
   })
 })
 
-describe('tools that Codex offers', () => {
+describe('tools of Codex', () => {
   test('Codex’s tools reach any provider under valid names, and calls return under their own', async () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'agents__spawn', arguments: '{"task":"x"}' } }
     const answer = chatCompletion('')
@@ -122,7 +122,7 @@ describe('tools that Codex offers', () => {
     })
   })
 
-  test('a request is refused if the provider supports none of Codex’s tools in it', async () => {
+  test('a request is refused if the provider supports none of Codex’s tools', async () => {
     const response = await post('/v1/responses', { ...REQUEST, tools: [{ type: 'web_search' }] })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param: 'tools[0]' } })
@@ -138,7 +138,7 @@ describe('the other endpoints', () => {
     expect(gateway.upstream.calls).toEqual([])
   })
 
-  test('a WebSocket request is told to continue without one', async () => {
+  test('a WebSocket request is refused with the advice to use POST', async () => {
     const response = await fetch(`${gateway.url}/v1/responses`, {
       headers: { authorization: `Bearer ${customer.key}`, upgrade: 'websocket', connection: 'Upgrade' },
     })
@@ -146,7 +146,7 @@ describe('the other endpoints', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'websocket_not_supported' } })
   })
 
-  test('a plain GET is a 404 in the format’s words', async () => {
+  test('a plain GET is a 404 in the format of responses', async () => {
     const response = await fetch(`${gateway.url}/v1/responses`)
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', code: null } })
@@ -156,10 +156,13 @@ describe('the other endpoints', () => {
     expect((await post('/v1/responses/compact', REQUEST)).status).toBe(400)
   })
 
-  test.each(['/responses', '/v1/responses/', '/v1/v1/responses'])('responses answer at %s as well', async (path) => {
-    gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
-    expect(await (await post(path, REQUEST)).json()).toMatchObject({ object: 'response', status: 'completed' })
-  })
+  test.each(['/responses', '/v1/responses/', '/v1/v1/responses'])(
+    'POST %s is answered in the format of responses',
+    async (path) => {
+      gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
+      expect(await (await post(path, REQUEST)).json()).toMatchObject({ object: 'response', status: 'completed' })
+    },
+  )
 })
 
 test('an error has the format’s shape, before and inside a stream', async () => {

@@ -19,6 +19,6 @@ test.each([
   ['/healthz/x', 'unknown'],
   ['/svc-secret', 'unknown'],
   ['/', 'unknown'],
-])('the route name of %s is %s', (path, name) => {
+])('the route of %s is named %s', (path, name) => {
   expect(nameOf(path)).toBe(name)
 })

@@ -89,7 +89,7 @@ describe('a plan', () => {
     expect(cheap?.estimated_cost_usd).toBeLessThan(cheap?.hold_usd as number)
   })
 
-  test('a plan has the tier’s reading of the request, and the skipped models', async () => {
+  test('a plan shows the tier’s analysis of the request, and the skipped models', async () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
     const { body: plan } = await ask({ model: 'auto-smart', messages: USER, tools })
     expect(plan.tier).toMatchObject({ id: 'auto-smart', strategy: 'smart', kind: 'tools' } as Record<string, unknown>)
@@ -97,7 +97,7 @@ describe('a plan', () => {
     expect(plan.passed_over).toMatchObject([{ model: 'svc/plain', requirements: ['tools'] }])
   })
 
-  test('a plan costs, holds and calls nothing', async () => {
+  test('asking for a plan costs nothing, reserves nothing and calls no provider', async () => {
     const before = await gateway.balance(customer.accountId)
     await ask({ model: 'auto-smart', messages: USER })
     expect(await gateway.balance(customer.accountId)).toEqual(before)
@@ -105,7 +105,7 @@ describe('a plan', () => {
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('a plan is shown to an account without credit, whatever the cost', async () => {
+  test('an account without credit gets a plan, whatever the cost', async () => {
     const poor = await gateway.customer('0')
     const headers = { authorization: `Bearer ${poor.key}` }
     const { status } = await ask({ model: 'svc/dear', messages: USER }, '', headers)
@@ -123,7 +123,7 @@ describe('a refusal', () => {
     expect([three.status, three.body.error]).toMatchObject([404, { code: 404, status: 'NOT_FOUND' }])
   })
 
-  test('a refusal has the requirement that ruled a model out', async () => {
+  test('a refusal has the requirement that excluded each model', async () => {
     const tools = [{ name: 'look', input_schema: { type: 'object' } }]
     const { status, body } = await ask({ model: 'svc/plain', messages: USER, max_tokens: 5, tools })
     expect([status, body]).toMatchObject([400, { type: 'error', error: { type: 'invalid_request_error' } }])

@@ -70,13 +70,13 @@ async function send(format: FormatName, model: string, words: JsonObject = {}) {
 const others = (format: FormatName) => FORMAT_NAMES.filter((name) => name !== format)
 
 describe.each(FORMAT_NAMES)('%s', (format) => {
-  test('`models` are tried in turn', async () => {
+  test('the models in `models` are tried in turn', async () => {
     const first = `svc/broken-${format}`
     const told = await send(format, first, { models: [first, modelAt('responses')] })
     expect(told).toMatchObject({ status: 200, by: modelAt('responses'), leftOut: null })
   })
 
-  test('`provider` selects the providers', async () => {
+  test('`provider` chooses the providers', async () => {
     for (const name of FORMAT_NAMES) {
       const wishes: JsonObject[] = [
         { order: [name] },
@@ -104,7 +104,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(await send(format, model)).toMatchObject({ status: 200, provider: 'messages' })
   })
 
-  test('`max_price` and `sort` choose among models', async () => {
+  test('`max_price` and `sort` choose among the models', async () => {
     const dear = await send(format, 'svc/dear', { provider: { max_price: { prompt: 1, completion: 2 } } })
     expect(dear).toMatchObject({ status: 400, text: expect.stringContaining('max_price') })
     for (const told of [
@@ -122,7 +122,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect((await send(format, `svc/none${suffix}`)).status).toBe(404)
   })
 
-  test('empty preferences are accepted', async () => {
+  test('empty routing fields are accepted', async () => {
     const told = await send(format, modelAt('messages'), { route: 'fallback', transforms: [], provider: {} })
     expect(told).toMatchObject({ status: 200, leftOut: null })
   })
@@ -145,7 +145,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(gateway.upstream.calls).toHaveLength(calls)
   })
 
-  test('web search for any model is not offered', async () => {
+  test('a web search with any model is refused', async () => {
     const told = await send(format, `${modelAt('messages')}:online`)
     expect(told).toMatchObject({ status: 400, text: expect.stringContaining('(:online) is not offered here') })
   })
@@ -188,14 +188,14 @@ test.each(['chat-completions', 'messages', 'responses'] as const)(
   },
 )
 
-test.each(FORMAT_NAMES)('%s: a transform is refused, and the message says that none is offered', async (format) => {
+test.each(FORMAT_NAMES)('%s: a transform is refused with the message that none is offered', async (format) => {
   const calls = gateway.upstream.calls.length
   const told = await send(format, modelAt('messages'), { transforms: ['middle-out'] })
   expect(told).toMatchObject({ status: 400, text: expect.stringContaining('transforms: none is offered here') })
   expect(gateway.upstream.calls).toHaveLength(calls)
 })
 
-test('plugins are refused, and the message says that none is offered', async () => {
+test('plugins are refused with the message that none is offered', async () => {
   const told = await send('chat-completions', modelAt('messages'), { plugins: [{ id: 'web' }] })
   expect(told).toMatchObject({ status: 400, text: expect.stringContaining('plugins: none is offered here') })
 })

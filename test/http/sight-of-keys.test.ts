@@ -110,12 +110,12 @@ async function toldTo(key: string, isRead: boolean): Promise<string[]> {
   return told
 }
 
-test('the questions asked in this file cover the routes under /v1', () => {
+test('the requests in this test cover all routes under /v1', () => {
   expect(questions().length).toBeGreaterThan(60)
 })
 
 describe.each(ACCOUNT_ROLES)('a key of a member who is %s', (role) => {
-  test('a member’s key shows the figures that the role may see, and no others', async () => {
+  test('a member’s key shows only the figures that the role may see', async () => {
     const told = await toldTo(keys[role], false)
     for (const { may, marks } of SECRETS) {
       const ofIt = Object.keys(marks).map((what) => told.filter((one) => one.startsWith(what)))
@@ -209,7 +209,7 @@ test.each(ACCOUNT_ROLES)(
 )
 
 describe.each(SCOPES)('a management key with %s', (scope) => {
-  test('a management key shows the figures that its scope is for, and no others', async () => {
+  test('a management key shows only the figures of its scope', async () => {
     await owner.json('PUT', `/dashboard/api/a/:accountId/budgets/account/${accountId}`, { dayUsd: '61.25' })
     const { key } = await makeManagementKey(owner, [scope])
     const all = await toldTo(key, true)

@@ -81,7 +81,7 @@ describe('nosniff', () => {
     ['/v1/messages', { ...CHAT, max_tokens: 9 }],
     ['/v1/messages/count_tokens', CHAT],
     ['/v1/route', CHAT],
-  ])('nosniff is set on the answer of %s with %j', async (path, body) => {
+  ])('nosniff is on the answer of %s with %j', async (path, body) => {
     expect(nosniff(await fetch(gateway.url + path, chat(body)))).toBe('nosniff')
   })
 })
@@ -103,7 +103,7 @@ test("an unauthenticated request's body is not read, and a malformed form is the
   }
 })
 
-test('under https, browsers get HSTS', async () => {
+test('under https, browsers get an HSTS header', async () => {
   for (const path of ['/docs', '/docs/json', '/dashboard/api/session/options', '/dashboard']) {
     const response = await fetch(production.url + path)
     expect([path, response.headers.get('strict-transport-security')]).toEqual([path, 'max-age=31536000'])
@@ -127,7 +127,7 @@ describe('a request', () => {
     ['no host', ''],
     ['a host that is a path', hosts('one/x?')],
     ['a host with a person', hosts('a@b')],
-  ])('a request with %s is refused on every path', async (_, headers) => {
+  ])('a request with %s is refused at every path', async (_, headers) => {
     for (const line of ['GET /v1/models', 'GET /dashboard/api/session/options', 'GET /healthz']) {
       expect(await answerTo(`${line} HTTP/1.1\r\n${headers}\r\n`)).toStartWith('HTTP/1.1 400')
     }
@@ -138,7 +138,7 @@ describe('a request', () => {
     expect(await answerTo(request)).toStartWith('HTTP/1.1 400')
   })
 
-  test('a request in absolute form is routed by its path, avoids no guard, and its address is not trusted', async () => {
+  test('a request in absolute form is routed by its path, passes every check, and its host is not trusted', async () => {
     const page = await answerTo(rawRequest('GET http://127.0.0.1:1/dashboard/api/a/:accountId/keys'))
     expect(page).toStartWith('HTTP/1.1 401')
     expect(await answerTo(rawRequest('GET http://evil.example/v1/usage'))).toStartWith('HTTP/1.1 401')

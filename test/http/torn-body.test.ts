@@ -40,7 +40,7 @@ test.each(['content-length: 500', 'transfer-encoding: chunked'])(
   },
 )
 
-test('a second request sent before the first is answered ends the connection, and neither request is charged', async () => {
+test('a second request sent before the first one’s answer ends the connection, and neither is charged', async () => {
   const gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello')) })
   try {
     const { key, accountId } = await gateway.customer('1')

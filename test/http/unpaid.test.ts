@@ -83,7 +83,7 @@ describe('free answers', () => {
     ['/v1/messages/count_tokens', 200],
     ['/v1/route', 200],
     ['/v1/feedback', 400],
-  ])('free answers at %s end for a key that asks too often, and for no other key', async (path, taken) => {
+  ])('free answers at %s are limited for a key with too many requests, not for other keys', async (path, taken) => {
     const [busy, other] = [await gateway.customer('1'), await gateway.customer('1')]
     const statuses = await tally(FREE_PER_MINUTE + 100, () => ask(path, busy.key))
     expect(statuses[taken]).toBe(FREE_PER_MINUTE)
@@ -150,7 +150,7 @@ describe('a body is left unread', () => {
   })
 })
 
-test('the ledger is asked once a second for an account whose large bodies are refused, and each time for small ones', async () => {
+test('for an account whose large bodies are refused the ledger is asked once a second; for small bodies each time', async () => {
   let asked = 0
   const ledger = {
     ...gateway.gateway.deps.ledger,
@@ -232,7 +232,7 @@ async function suspended(): Promise<Customer> {
   return customer
 }
 
-describe('refusals', () => {
+describe('refused requests', () => {
   test('a key whose paid requests are refused too often gets a 429', async () => {
     const { key } = await gateway.customer('1')
     const bad = () => ask('/v1/chat/completions', key, '10.0.0.1', { model: 'svc/none', messages: [] })

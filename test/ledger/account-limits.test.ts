@@ -33,7 +33,7 @@ async function pass(payer: Payer, tokens = 1) {
   return outcome
 }
 
-describe('the keys of an account together', () => {
+describe('limits of all keys of an account together', () => {
   test('an account’s keys together cannot send more requests a minute than its limit, whatever their own limits', async () => {
     const [first, second] = await greedy()
     for (let sent = 0; sent < 3; sent++) {
@@ -60,7 +60,7 @@ describe('the keys of an account together', () => {
     expect(await pass(first, 150)).toMatchObject({ kind: 'reserved' })
   })
 
-  test('an account’s keys together cannot have more open requests than its limit, however requests end', async () => {
+  test('an account’s keys together cannot have more open requests than its limit, and ended requests free it', async () => {
     const [first, second] = await greedy({ requestsPerMinute: 1_000 })
     const holds = [request(first, 1), request(second, 1), request(first, 1)] as const
     for (const hold of holds) expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
@@ -75,7 +75,7 @@ describe('the keys of an account together', () => {
     expect(await readStored(bench.redis, 'account', accountName(first.accountId))).toMatchObject({ open: '0' })
   })
 
-  test('refusals by the account’s limit change neither the account nor the key', async () => {
+  test('a refusal by the account’s limit changes neither the account’s nor the key’s counts', async () => {
     const [first] = await greedy({ requestsPerMinute: 1 })
     await pass(first)
     const names = [accountName(first.accountId), keyName(first)]
@@ -100,7 +100,7 @@ describe('an administrator', () => {
     expect(await pass(first)).toMatchObject({ limits: { requests: { limit: 1, remaining: 0 } } })
   })
 
-  test('the administrator’s limits also apply after the store was emptied', async () => {
+  test('the administrator’s limits still apply after Redis was emptied', async () => {
     const [first] = await greedy({ concurrency: 1 })
     const hold = request(first, 1)
     await bench.ledger.reserve(hold)

@@ -27,10 +27,10 @@ const CASES: [facts: Partial<RequestFacts>, kind: UsageRecord['kind'], basis: Ch
   [{}, 'late', 'late'],
 ]
 
-test.each(CASES)('facts %o of the record kind %s have the charge basis %s', (facts, kind, basis) => {
+test.each(CASES)('a record %o of the kind %s has the charge basis %s', (facts, kind, basis) => {
   expect(chargeBasis(usageRecord({ kind, facts: { flags: [], ...facts } }))).toBe(basis)
 })
 
-test('every charge basis occurs in the table', () => {
+test('every charge basis occurs in the test’s table', () => {
   expect(new Set(CASES.map(([, , basis]) => basis))).toEqual(new Set(CHARGE_BASES))
 })

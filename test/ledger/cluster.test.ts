@@ -66,7 +66,7 @@ test('every ledger call works on every shard, concurrently', async () => {
   expect(await check()).toMatchObject({ ok: true, accounts: 60, openHolds: 0, unsyncedRecords: 40 })
 })
 
-test('scripts missing on a node are sent again, on every node', async () => {
+test('scripts that a node lost are sent again, on every node', async () => {
   for (const node of cluster.nodes) await node.admin.script('FLUSH')
   const outcomes = await Promise.all(payers.map((payer) => bench.ledger.reserve(request(payer, 1))))
   expect(outcomes.every((outcome) => outcome.kind === 'reserved')).toBe(true)
@@ -96,7 +96,7 @@ test('moving slots under load fails no request and loses no money', async () => 
   expect((await check()).violations).toEqual([])
 })
 
-test('a slot in dispute between two nodes blocks no other slot, and works once the nodes agree', async () => {
+test('a slot that two nodes claim blocks no other slot, and works once the nodes agree', async () => {
   const used = new Set(payers.map((payer) => shardOf(payer.accountId)))
   const shard = Array.from({ length: SHARD_COUNT }, (_, index) => index).find((index) => !used.has(index)) as number
   const stray = await until(async () => {
@@ -129,7 +129,7 @@ test('a slot in dispute between two nodes blocks no other slot, and works once t
   redis.disconnect()
 })
 
-test('a dead master stops only its own accounts, which work again once it is back', async () => {
+test('if a master dies, only its own accounts stop, and work again when it is back', async () => {
   const dead = cluster.nodes[0] as ClusterNode
   const owners = await Promise.all(payers.map((payer) => cluster.ownerOf(shardOf(payer.accountId))))
   await dead.server.kill()

@@ -18,7 +18,7 @@ afterAll(() => {
   for (const bench of benches) bench.redis.disconnect()
 })
 
-describe('a thousand requests at once, with money for exactly ten', () => {
+describe('a thousand concurrent requests with money for ten', () => {
   test.each([1, 10])('through %d keys and two gateways, exactly ten reserves pass', async (keyCount) => {
     const payer = await benches[0].fund(1_000)
     const payers: Payer[] = Array.from({ length: keyCount }, () => ({ ...payer, keyId: randomId('key') }))
@@ -41,7 +41,7 @@ describe('a thousand requests at once, with money for exactly ten', () => {
   })
 })
 
-describe('one hold, resolved concurrently', () => {
+describe('one hold that is ended concurrently', () => {
   const effects = {
     settle: (bench: Bench, hold: ReserveRequest) => bench.ledger.settle(settlement(hold, 70)),
     release: (bench: Bench, hold: ReserveRequest) => bench.ledger.release(hold),

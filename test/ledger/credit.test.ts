@@ -21,7 +21,7 @@ function entry(accountId: string, amount: number) {
   return { accountId, entryId, amount: nano(amount) }
 }
 
-test('a credit is added once, however often and from however many clients it is sent', async () => {
+test('a credit is added once, even if many clients send it many times', async () => {
   const { accountId } = await bench.fund(100)
   await bench.ledger.readBalance(accountId)
   const credit = entry(accountId, 50)
@@ -41,7 +41,7 @@ test('a debit may make the balance negative, and the debited amount is remembere
   expect(await bench.ledger.credit(entry(payer.accountId, 60))).toEqual({ kind: 'credited', available: nano(10) })
 })
 
-test('the first load includes credits added before it', async () => {
+test('an account’s first load includes credits that were added before', async () => {
   const { accountId } = await bench.fund(100)
   const credit = entry(accountId, 50)
   expect(await bench.ledger.credit(credit)).toEqual({ kind: 'exists', available: nano(150) })

@@ -31,8 +31,8 @@ async function dumpOf(redis: RedisClient): Promise<Map<string, Buffer | null>> {
 
 const unavailable = { kind: 'overloaded', status: 503 }
 
-describe('a store that is down', () => {
-  test('a stopped store refuses calls at once; after its restart all figures are there', async () => {
+describe('a Redis that is down', () => {
+  test('a stopped Redis refuses calls at once; after its restart it has all figures', async () => {
     const payer = await bench.fund(1_000)
     const hold = request(payer, 400)
     await bench.ledger.reserve(hold)
@@ -49,7 +49,7 @@ describe('a store that is down', () => {
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(850), held: nano(0) })
   })
 
-  test('a store that restarted as another process is compared with the history before it pays', async () => {
+  test('after Redis restarted as another process, accounts are compared with Postgres before they pay', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.reserve(request(payer, 10))
     const before = bench.history.reads()
@@ -62,7 +62,7 @@ describe('a store that is down', () => {
     expect(bench.logger.lines.filter((line) => line.event === 'ledger_epoch_changed').length).toBeGreaterThan(1)
   })
 
-  test('a store that only lost its connections is not compared again', async () => {
+  test('after Redis only lost its connections, accounts are not compared again', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.reserve(request(payer, 10))
     const before = bench.history.reads()
@@ -73,7 +73,7 @@ describe('a store that is down', () => {
     expect(bench.history.reads()).toBe(before)
   })
 
-  test('a store that never existed refuses every call', async () => {
+  test('if Redis was never reachable, every call is refused', async () => {
     const redis = connectRedis('redis://127.0.0.1:1', { logger: memoryLogger(), commandTimeoutMs: TIMEOUT_MS })
     const lost = createBench(redis)
     const payer = await lost.fund(10)
@@ -84,8 +84,8 @@ describe('a store that is down', () => {
   })
 })
 
-describe('a store that hangs', () => {
-  test('a store that hangs times out; a reserve that ran anyway is released by its id', async () => {
+describe('a Redis that hangs', () => {
+  test('calls to a hanging Redis time out; a reserve that ran anyway is released by its id', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.readBalance(payer.accountId)
     const holds = Array.from({ length: 50 }, () => request(payer, 10))
@@ -106,8 +106,8 @@ describe('a store that hangs', () => {
   })
 })
 
-describe('a store that forgot its scripts', () => {
-  test('a store without its scripts gets them again, also during hundreds of calls', async () => {
+describe('a Redis that lost its scripts', () => {
+  test('a Redis without its scripts gets them again, even during hundreds of calls', async () => {
     const payer = await bench.fund(1_000_000)
     const holds = Array.from({ length: 300 }, () => request(payer, 10))
     const work = holds.map(async (hold, index) => {
@@ -121,8 +121,8 @@ describe('a store that forgot its scripts', () => {
   })
 })
 
-describe('a store that was emptied', () => {
-  test('an emptied store gives no free credit: accounts are reloaded, lost holds are charged', async () => {
+describe('a Redis that was emptied', () => {
+  test('an emptied Redis gives no free credit: accounts are reloaded, lost holds are charged', async () => {
     const payer = await bench.fund(1_000)
     const [done, open] = [request(payer, 100), request(payer, 400)]
     await bench.ledger.reserve(done)
@@ -141,8 +141,8 @@ describe('a store that was emptied', () => {
   })
 })
 
-describe('a store out of memory', () => {
-  test('a store out of memory refuses reserves, but accepts settles, releases and credits', async () => {
+describe('a Redis out of memory', () => {
+  test('a Redis out of memory refuses reserves, but accepts settles, releases and credits', async () => {
     const payer = await bench.fund(1_000)
     const holds = [request(payer, 100), request(payer, 100), request(payer, 100), request(payer, 100)] as const
     for (const hold of holds) await bench.ledger.reserve(hold)
@@ -168,13 +168,13 @@ describe('a store out of memory', () => {
   })
 })
 
-describe('a store that cannot be trusted', () => {
+describe('a Redis that is refused', () => {
   const fresh = async (): Promise<[Bench, RedisClient]> => {
     const redis = await connect(server.url)
     return [createBench(redis), redis]
   }
 
-  test('a store with an evicting maxmemory policy is refused', async () => {
+  test('a Redis with an evicting maxmemory policy is refused', async () => {
     const [other, redis] = await fresh()
     await redis.config('SET', 'maxmemory', '1gb', 'maxmemory-policy', 'allkeys-lru')
     await expect(other.ledger.verify()).rejects.toThrow('noeviction')
@@ -190,7 +190,7 @@ describe('a store that cannot be trusted', () => {
     ['a version before 1.0, in hashes', { shards: '64' }, 'a version before 1.0'],
     ['a version before 1.0, packed', { shards: '64 packed' }, 'a version before 1.0'],
     ['a newer version', { layout: '2' }, 'a newer version'],
-  ])('a store written by %s is refused and not changed', async (_, words, said) => {
+  ])('a Redis written by %s is refused and not changed', async (_, words, said) => {
     const [, redis] = await fresh()
     await redis.flushall()
     for (const shard of ALL_SHARDS)
@@ -204,7 +204,7 @@ describe('a store that cannot be trusted', () => {
     for (const one of [redis, client]) one.disconnect()
   })
 
-  test('a store emptied while gateways run gets its layout version again', async () => {
+  test('a Redis emptied while gateways run gets its layout version again', async () => {
     const [other, redis] = await fresh()
     const payer = await other.fund(10)
     await redis.flushall()

@@ -34,7 +34,7 @@ async function hangUp(payer: Payer, tokens = 1): Promise<number> {
   return outcome.record.cost
 }
 
-test('free hang-ups are limited per account over all keys and processes; the next one is charged', async () => {
+test('free disconnects are limited per account over all keys and processes; the next one is charged', async () => {
   const payer = await bench.fund(1_000)
   expect(await hangUp(payer)).toBe(0)
   await countIn(payer, 1, 1)
@@ -45,14 +45,14 @@ test('free hang-ups are limited per account over all keys and processes; the nex
   expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: 960, held: 0, spent: 40, seq: 5 })
 })
 
-test('the free hang-ups renew in the next hour', async () => {
+test('free disconnects are available again in the next hour', async () => {
   const payer = await bench.fund(1_000)
   await hangUp(payer)
   await countIn(payer, -1, 100)
   expect(await hangUp(payer)).toBe(0)
 })
 
-test('repeating a settle changes neither the charge nor the remaining free hang-ups', async () => {
+test('repeating a settle changes neither the charge nor the number of free disconnects', async () => {
   const payer = await bench.fund(1_000)
   const hold = request(payer, 50)
   await bench.ledger.reserve(hold)
@@ -64,14 +64,14 @@ test('repeating a settle changes neither the charge nor the remaining free hang-
   expect(await bench.ledger.fateOf(hold)).toEqual({ kind: 'free' })
 })
 
-test('tokens of a hang-up stay counted, whether it was free or not', async () => {
+test('tokens of a disconnect stay counted per minute, whether it was free or not', async () => {
   const payer = await bench.fund(1_000)
   expect(await hangUp(payer, 600)).toBe(0)
   const more = await bench.ledger.reserve(request(payer, 50, { tokens: 600 }))
   expect(more).toMatchObject({ kind: 'rate_limited', scope: 'tokens' })
 })
 
-test('a complete answer uses up no free hang-up and is charged', async () => {
+test('a complete answer uses up no free disconnect and is charged', async () => {
   const payer = await bench.fund(1_000)
   const hold = request(payer, 50)
   await bench.ledger.reserve(hold)

@@ -85,7 +85,7 @@ describe('requests per minute', () => {
 })
 
 describe('tokens per minute', () => {
-  test('tokens per minute are taken by the bound and corrected by the usage', async () => {
+  test('tokens per minute are taken by the upper bound and corrected by the usage', async () => {
     const payer = await bench.fund(1_000)
     expect(await pass(payer, 500, 100)).toMatchObject({ limits: { tokens: { limit: 600, remaining: 100 } } })
     expect(await pass(payer, 500, 500)).toMatchObject({ kind: 'reserved' })
@@ -107,7 +107,7 @@ describe('tokens per minute', () => {
     expect(await pass(payer, 1_000_000)).toMatchObject({ kind: 'reserved' })
   })
 
-  test('using more tokens than taken makes a debt, which two minutes always repay', async () => {
+  test('using more tokens than were taken makes a debt, which refills within two minutes', async () => {
     const payer = await bench.fund(1_000)
     await pass(payer, 100, 900)
     expect(await pass(payer, 1)).toMatchObject({ scope: 'tokens' })
@@ -187,7 +187,7 @@ describe('the monthly budget', () => {
     expect(await bench.ledger.reserve(request(payer, 700))).toMatchObject({ kind: 'reserved' })
   })
 
-  test('a budget of 0 allows free requests only; overspending shows as 0 remaining', async () => {
+  test('a budget of 0 allows only free requests; overspending is shown as a remainder of 0', async () => {
     const payer = await bench.fund(10_000, { monthlyBudget: nano(0) })
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ remaining: nano(0) })
     const free = request(payer, 0)

@@ -134,7 +134,7 @@ async function calls(): Promise<Record<string, Call>> {
   }
 }
 
-describe('a malformed number reaches no balance', () => {
+describe('malformed numbers', () => {
   test.each(['reserve', 'renew', 'settle', 'expire', 'credit', 'withhold', 'setKey', 'loadAccount', 'loadKey'])(
     '%s',
     async (name) => {
@@ -154,7 +154,7 @@ describe('a malformed number reaches no balance', () => {
     },
   )
 
-  test('scripts refuse a Redis value that is no account, key or hold before their first write', async () => {
+  test('scripts refuse a Redis value that is no account, key or hold before they write', async () => {
     const { accountId } = hold
     const script = await calls()
     const names = { account: accountName(accountId), key: keyName(hold), hold: holdName(accountId, hold.holdId) }
@@ -197,7 +197,7 @@ describe('a malformed number reaches no balance', () => {
     expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)
   })
 
-  test('text that is no id never becomes part of a Redis key', async () => {
+  test('text that is no id is never used in a Redis key', async () => {
     for (const bad of ['', 'a:b', '{l1}', 'a b', 'a\nb', 'ä', 'x'.repeat(65)]) {
       const reserve = async (changes: object) => bench.ledger.reserve({ ...request(hold, 1), ...changes })
       await expect(reserve({ accountId: bad })).rejects.toThrow('an id holds')
@@ -207,7 +207,7 @@ describe('a malformed number reaches no balance', () => {
     }
   })
 
-  test('facts that the history would refuse are neither settled nor renewed', async () => {
+  test('details that Postgres would refuse can be neither settled nor renewed', async () => {
     const before = await snapshot(bench.redis, hold.accountId)
     const usages = [-1, 0.5, Number.NaN, 2 ** 53].map((output) => ({ usage: { ...FACTS.usage, output } }))
     for (const bad of [...usages, { durationMs: Number.NaN }, { firstTokenMs: Number.POSITIVE_INFINITY }]) {
@@ -220,11 +220,11 @@ describe('a malformed number reaches no balance', () => {
   })
 })
 
-describe('the prelude', () => {
+describe('number functions of the Lua prelude', () => {
   const evaluate = (body: string, args: (string | number)[]) =>
     bench.deps.runner.run(script('probe', 'read', [], body), [], args)
 
-  test('the prelude finds the month of any moment and the start of the next', async () => {
+  test('the prelude computes the month of any moment and the start of the next', async () => {
     const body = 'local month = monthOf(tonumber(ARGV[1]))\nreturn { month, decimal(startOfNextMonth(month)) }'
     const agrees = async (ms: number) => {
       const date = new Date(ms)

@@ -56,7 +56,7 @@ async function overtake(mode: RestoreMode): Promise<void> {
   expect(await other.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(10), spentThisMonth: nano(COST) })
 }
 
-test.each<RestoreMode>(['load', 'rebuild'])('a %s that another load overtakes counts no charge twice', overtake)
+test.each<RestoreMode>(['load', 'rebuild'])('if another load overtakes a %s, no charge is counted twice', overtake)
 
 test.each(['while the history is read', 'after the history was read'])(
   'a key deactivated %s stays deactivated',
@@ -93,7 +93,7 @@ test.each(['while the history is read', 'after the history was read'])(
   },
 )
 
-test('the first request of an account loads account and key from the history concurrently', async () => {
+test('the first request of an account loads account and key from Postgres concurrently', async () => {
   const memory = createMemoryHistory()
   const payer = { accountId: randomId('acct'), keyId: randomId('key') }
   memory.addAccount(payer.accountId)

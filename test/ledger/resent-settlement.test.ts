@@ -50,7 +50,7 @@ test.each(MOMENTS)(
   },
 )
 
-test('a settlement whose hold is due again before the account was compared is charged once', async () => {
+test('a settlement that is sent again is charged once, even if its hold expires before the account was compared', async () => {
   const { payer, hold } = await chargedAndForgotten()
   await reachUpstream(hold)
   await passDeadline(bench.redis, hold)
@@ -60,7 +60,7 @@ test('a settlement whose hold is due again before the account was compared is ch
   await expectOneCharge(payer)
 })
 
-test('a settlement that reached the history late, and whose hold expired again, is charged once', async () => {
+test('a settlement that reached Postgres late, after its hold expired again, is charged once', async () => {
   const { redis, ledger, history } = bench
   const payer = await bench.fund(CREDIT)
   const hold = request(payer, 1_000)
@@ -79,7 +79,7 @@ test('a settlement that reached the history late, and whose hold expired again, 
   await expectOneCharge(payer)
 })
 
-test('a second charge on its way to the history is not charged, and the check reports it', async () => {
+test('a second charge on its way to Postgres is not charged, and the check reports it', async () => {
   const { redis, ledger, history, logger } = bench
   const payer = await bench.fund(CREDIT)
   const hold = request(payer, 1_000)
@@ -97,7 +97,7 @@ test('a second charge on its way to the history is not charged, and the check re
   await expectOneCharge(payer)
 })
 
-test('a settlement that is already in the history is not sent again; an account loaded without it is corrected', async () => {
+test('a settlement that is already in Postgres is not sent again, and an account loaded without it is corrected', async () => {
   const { redis, ledger, history } = bench
   const payer = await bench.fund(CREDIT)
   const hold = request(payer, 1_000)
@@ -116,14 +116,14 @@ test('a settlement that is already in the history is not sent again; an account 
   await expectOneCharge(payer)
 })
 
-test('a settlement that is already in the history loads no account', async () => {
+test('for a settlement that is already in Postgres no account is loaded', async () => {
   const { hold, payer } = await chargedAndForgotten()
   await bench.redis.del(accountName(payer.accountId))
   expect(await bench.ledger.isBooked(hold)).toBe(true)
   expect(await bench.redis.exists(accountName(payer.accountId))).toBe(0)
 })
 
-test('a settlement is not booked if the history has only the expiry, or cannot be read', async () => {
+test('a settlement does not count as booked if Postgres has only the expiry, or cannot be read', async () => {
   const { redis, ledger, history } = bench
   const hold = request(await bench.fund(CREDIT), 1_000)
   await ledger.reserve(hold)

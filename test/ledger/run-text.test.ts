@@ -24,7 +24,7 @@ async function calls(command: string): Promise<number> {
   return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await redis.info('commandstats'))?.[1] ?? 0)
 }
 
-test('a script’s text is sent once, and again only to a store without it', async () => {
+test('a script’s text is sent once, and again only to a Redis without it', async () => {
   for (const expected of [2, 4, 6]) expect(await runText(redis, TEXT, ['sum'], [2])).toBe(expected)
   expect(await calls('eval')).toBe(1)
   await redis.script('FLUSH')

@@ -59,8 +59,8 @@ async function whileIt(begin: () => Promise<unknown>, end: () => Promise<unknown
   expect(logger.lines[0]?.fields).toMatchObject({ fault })
 }
 
-describe('the watch knows a store', () => {
-  test('a store that is nearly full refuses new requests, while open ones settle', async () => {
+describe('the watch detects the state of Redis', () => {
+  test('a nearly full Redis refuses new requests, while open ones settle', async () => {
     const limit = () => admin.config('SET', 'maxmemory', String(LIMIT))
     const fill = async () => {
       await limit()
@@ -90,7 +90,7 @@ describe('the watch knows a store', () => {
     expect(memoryShare).toBeGreaterThan(0)
   })
 
-  test('a store that is out of memory is reported', async () => {
+  test('a Redis out of memory is reported', async () => {
     await whileIt(
       async () => {
         watch = createStoreWatch({ redis, logger, fullShare: 1e9 })
@@ -101,7 +101,7 @@ describe('the watch knows a store', () => {
     )
   })
 
-  test('a store that became a replica is reported', async () => {
+  test('a Redis that became a replica is reported', async () => {
     await whileIt(
       () => admin.call('REPLICAOF', '127.0.0.1', '1'),
       () => admin.call('REPLICAOF', 'NO', 'ONE'),
@@ -109,7 +109,7 @@ describe('the watch knows a store', () => {
     )
   })
 
-  test('a store that cannot write to its disk is reported', async () => {
+  test('a Redis that cannot write to its disk is reported', async () => {
     const [, folder = ''] = (await admin.config('GET', 'dir')) as string[]
     const inTheWay = join(folder, 'dump.rdb')
     const save = async (isSaved: string) => {
@@ -137,7 +137,7 @@ describe('the watch knows a store', () => {
     )
   })
 
-  test('a store that would evict balances is reported', async () => {
+  test('a Redis that would evict balances is reported', async () => {
     await whileIt(
       () => admin.config('SET', 'maxmemory', '1gb', 'maxmemory-policy', 'allkeys-lru'),
       () => admin.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'),
@@ -157,7 +157,7 @@ describe('the watch knows a store', () => {
   )
 })
 
-test('a store that does not answer is unreachable, and each request tries it itself', async () => {
+test('a Redis that does not answer counts as unreachable, and each request tries it again', async () => {
   await becomes(undefined)
   process.kill(server.pid, 'SIGSTOP')
   try {
@@ -169,14 +169,14 @@ test('a store that does not answer is unreachable, and each request tries it its
   await becomes(undefined)
 })
 
-test('concurrent questions read the store once', async () => {
+test('concurrent checks read Redis once', async () => {
   await admin.config('RESETSTAT')
   await Promise.all(Array.from({ length: 200 }, () => watch.look()))
   for (let index = 0; index < 50; index++) await watch.look()
   expect(await admin.info('commandstats')).toMatch(/cmdstat_evalsha:calls=1,/)
 })
 
-describe('the pace of looks', () => {
+describe('how often the watch checks', () => {
   /** So short that a watch which went on at it would be seen at once, and so long that nobody lives to see it. */
   const pace = { intervalMs: 5, idleIntervalMs: 3_600_000 }
   const ROUND_TRIPS = 2_000
@@ -195,13 +195,13 @@ describe('the pace of looks', () => {
     await admin.config('RESETSTAT')
   })
 
-  test('while the store is healthy and nobody asks, one look is followed by a long pause', async () => {
+  test('while Redis is healthy and no request comes, one check is followed by a long pause', async () => {
     watch.start()
     await seen(1)
     expect(await probesLater()).toBe(1)
   })
 
-  test('a request ends the long pause, and repeated requests keep the looks frequent', async () => {
+  test('a request ends the long pause, and repeated requests keep the checks frequent', async () => {
     watch.start()
     await seen(1)
     watch.isClosedTo(ACCOUNT)
@@ -219,7 +219,7 @@ describe('the pace of looks', () => {
     await seen(2)
   })
 
-  test('while the store is unhealthy, looks are frequent until it is repaired', async () => {
+  test('while Redis is unhealthy, checks are frequent until it is repaired', async () => {
     watch.start()
     await seen(1)
     await admin.call('REPLICAOF', '127.0.0.1', '1')
@@ -231,7 +231,7 @@ describe('the pace of looks', () => {
   })
 })
 
-test('the probe uses every write command of the ledger’s scripts', () => {
+test('the watch’s test write uses every write command of the ledger’s scripts', () => {
   const commandsOf = (text: string) => new Set([...text.matchAll(/\bcall\('([A-Z]+)'/g)].map(([, name]) => name))
   const probed = commandsOf(SCRIPTS.probe.text)
   const used = Object.values(SCRIPTS).flatMap(({ text }) => [...commandsOf(text)])

@@ -55,23 +55,23 @@ describe('parseUsageRecord', () => {
     expect(parseUsageRecord(['other', entry()[1] ?? ''])).toBeUndefined()
   })
 
-  test('parseUsageRecord still reads the money of an entry with broken facts', () => {
+  test('parseUsageRecord still reads the amounts of an entry with broken details', () => {
     const broken = entry({ facts: '["req_1",' })
     expect(parseUsageRecord(broken)).toBeUndefined()
     expect(parseRecordEnvelope(broken)).toMatchObject({ cost: nano(150), seq: 7 })
   })
 })
 
-describe('the facts of an entry', () => {
+describe('details of an entry', () => {
   const factsIn = (facts: object) =>
     parseUsageRecord(entry({ facts: listText(facts as RequestFacts, 'hold_1') }))?.facts
 
-  test('facts are read completely', () => {
+  test('details are read completely', () => {
     expect(factsIn(FACTS)).toEqual(FACTS)
     expect(factsIn({ ...FACTS, firstTokenMs: null, flags: ['clamped'] })).toBeDefined()
   })
 
-  test('facts of a hang-up contain whether it was free', () => {
+  test('details of a disconnect say whether it was free', () => {
     const facts = factsText({ ...FACTS, rule: 'hangup_input' }, 'hold_1')
     const read = (changes: object) => parseUsageRecord(entry({ facts, ...changes }))?.facts
     expect(read({ cost: '150' })).toEqual({ ...FACTS, rule: 'hangup_input' })
@@ -87,7 +87,7 @@ describe('the facts of an entry', () => {
       expect(factsIn({ ...FACTS, labels })).toBeUndefined()
   })
 
-  test.each(Object.keys(FACTS))('facts without %s are refused', (name) => {
+  test.each(Object.keys(FACTS))('details without %s are refused', (name) => {
     const { [name as keyof typeof FACTS]: _, ...rest } = FACTS
     // These say the same as another field where they are left out; so does null for a time that never came.
     const isImplied = ['requestId', 'requestedModel', 'providerFormat', 'firstTokenMs'].includes(name)
@@ -98,20 +98,20 @@ describe('the facts of an entry', () => {
     }
   })
 
-  test.each(Object.keys(FACTS.usage))('facts whose usage has a non-integer %s are refused', (name) => {
+  test.each(Object.keys(FACTS.usage))('details whose usage has a non-integer %s are refused', (name) => {
     for (const bad of [-1, 0.5, 2 ** 53, null, '1', undefined]) {
       expect(factsIn({ ...FACTS, usage: { ...FACTS.usage, [name]: bad } })).toBeUndefined()
     }
   })
 })
 
-describe('facts as a list', () => {
+describe('details as a list', () => {
   const HOLD_ID = 'req_1'
   const read = (facts: RequestFacts, holdId = HOLD_ID) => {
     return parseUsageRecord(entry({ holdId, flags: '', facts: factsText(facts, holdId) }))
   }
 
-  test('facts written as a list are read back unchanged', () => {
+  test('details written as a list are read back unchanged', () => {
     const rare: RequestFacts = {
       ...FACTS,
       ...{
@@ -134,7 +134,7 @@ describe('facts as a list', () => {
     expect(read({ ...FACTS, rule: 'hangup_input' })?.facts).toEqual({ ...FACTS, rule: 'hangup_input' })
   })
 
-  test('a list with a missing or mistyped fact is refused, but its money is read', () => {
+  test('a list with a missing or mistyped detail is refused, but its amounts are read', () => {
     const envelope = 'req_1 acct_1:key_1 settle 150 400 7 1760000000000 late'
     const list: unknown[] = JSON.parse(factsText(FACTS, 'another'))
     expect(parseUsageRecord(['r', `${envelope} ${JSON.stringify(list)}`])).toBeDefined()
@@ -154,7 +154,7 @@ describe('facts as a list', () => {
     expect(parseRecordEnvelope(['r'])).toBeUndefined()
   })
 
-  test('facts contain the key’s owner', () => {
+  test('details contain the key’s owner', () => {
     expect(parseUsageRecord(entry({ holder: 'acct_1:key_1:user_1' }))).toMatchObject({
       memberId: 'user_1',
       facts: FACTS,

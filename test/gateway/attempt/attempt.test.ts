@@ -105,7 +105,7 @@ describe('the provider’s request', () => {
     expect(upstream.calls[0]?.body).toMatchObject({ model: 'alpha-at-p', novelty: [1, 2] })
   })
 
-  test('the requested output limit is at most the model’s, which is what is held', async () => {
+  test('the requested output limit is at most the model’s, and the hold covers it', async () => {
     upstream.respond(() => Response.json(chatCompletion('Hello')))
     await attempt({ from: 'messages', to: 'chat-completions', changes: { maxOutputTokens: 9_000 } })
     expect(upstream.calls[0]?.body.max_completion_tokens).toBe(50)
@@ -122,19 +122,19 @@ describe('the provider’s request', () => {
 })
 
 describe('the beginning of an answer', () => {
-  test('an attempt begins with a whole answer', async () => {
+  test('an attempt succeeds with a whole answer', async () => {
     upstream.respond(() => Response.json(chatCompletion('Hello')))
     expect((await attempt()).kind).toBe('complete')
     expect(told).toEqual(['began'])
   })
 
-  test('an attempt begins with a stream that has content', async () => {
+  test('an attempt succeeds with a stream once it has content', async () => {
     upstream.respond(() => eventStream(...chatStream(['Hi'])))
     expect((await attempt({ changes: { stream: true } })).kind).toBe('stream')
     expect(told).toEqual(['began'])
   })
 
-  test('a stream that nobody asked for becomes a whole answer', async () => {
+  test('a stream in place of a requested whole answer becomes a whole answer', async () => {
     upstream.respond(() => eventStream(...chatStream(['Hi'])))
     expect(await attempt()).toMatchObject({ kind: 'complete', raw: undefined })
   })
@@ -150,7 +150,7 @@ describe('failures', () => {
     expect(JSON.stringify(logger.lines)).not.toContain('12345678')
   })
 
-  test('a request that the target’s format cannot carry fails without a call, as the request’s fault', async () => {
+  test('a request that the target’s format cannot express fails without a call, and the target is not blamed', async () => {
     const changes: Partial<ChatRequest> = {
       turns: [{ role: 'user', content: [{ type: 'audio', mediaType: 'audio/wav', data: 'AAAA' }] }],
     }
@@ -161,8 +161,8 @@ describe('failures', () => {
   })
 })
 
-describe('a client that leaves', () => {
-  test('a client that disconnects while the provider is silent ends the call without blame', async () => {
+describe('a client that disconnects', () => {
+  test('if a client disconnects while the provider is silent, the call ends and nobody is blamed', async () => {
     upstream.respond(() => new Promise(() => {}))
     const waiting = attempt({ changes: { stream: true } })
     await until(() => upstream.calls.length === 1, 'the provider to be asked')
@@ -211,7 +211,7 @@ describe('a client that leaves', () => {
     })
   })
 
-  test('a client that disconnects while no connection is accepted has reached no provider', async () => {
+  test('a client that disconnects before the provider accepts a connection has reached no provider', async () => {
     const silent = await openSilentAddress()
     const waiting = attempt({ address: `http://127.0.0.1:${silent.port}`, changes: { stream: true } })
     client.abort()
@@ -219,7 +219,7 @@ describe('a client that leaves', () => {
     await silent.stop()
   })
 
-  test('a client that disconnects before anything is sent gets no attempt', async () => {
+  test('a client that disconnects before the request is sent gets no attempt', async () => {
     client.abort()
     // Whether somebody has lately been reached at the address is another matter.
     expect(await attempt()).toMatchObject({ kind: 'abandoned', hasSent: false })
@@ -233,7 +233,7 @@ test('an error in our code frees the slot', async () => {
   expect(told).toEqual(['abandoned'])
 })
 
-describe('proofs of what another account of the vendor has thought', () => {
+describe('encrypted reasoning of another account of the vendor', () => {
   const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' }
   const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
   const output = { type: 'function_call_output', call_id: 'c', output: 'ok' }
@@ -261,7 +261,7 @@ describe('proofs of what another account of the vendor has thought', () => {
     },
   )
 
-  test('another account’s encrypted reasoning is also removed from a translated request, and in a stream that had begun', async () => {
+  test('another account’s encrypted reasoning is also removed from a translated request, and after a stream had begun', async () => {
     const turns: ChatRequest['turns'] = [
       { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
       {
@@ -281,7 +281,7 @@ describe('proofs of what another account of the vendor has thought', () => {
     expect(upstream.calls.map((sent) => JSON.stringify(sent.body).includes('gAAA'))).toEqual([true, false])
   })
 
-  test('a refusal is not repeated if the request has no encrypted reasoning, or if it is refused again', async () => {
+  test('a refused call is not repeated if it has no encrypted reasoning, or was repeated already', async () => {
     const refused = { error: { message: 'no', code: 'invalid_encrypted_content' } }
     upstream.respond(() => Response.json(refused, { status: 400 }))
     expect((await attempt({ from: 'responses', body: { messages: undefined, input: 'Hi' } as never })).kind).toBe(

@@ -42,7 +42,7 @@ test('the commit point is the first content; earlier events are buffered for the
   expect(source.reads()).toBe(2)
 })
 
-describe('is there with', () => {
+describe('reaching the commit point', () => {
   const at = { choice: 0, block: 0 }
   test.each<[string, ChatEvent]>([
     ['a refusal', { type: 'refusal-delta', ...at, text: 'No' }],
@@ -93,7 +93,7 @@ describe('before the commit point', () => {
     })
   })
 
-  test('a stream of a role and a terminator fails the attempt', async () => {
+  test('a stream with only a role and a terminator fails the attempt', async () => {
     source.give(batch(itemsOf(format, ROLE, '[DONE]')), done())
     const failure = { kind: 'malformed', detail: 'the stream ended without content and without a finish reason' }
     expect(await awaitContent(source, false, NOBODY_LEAVES)).toMatchObject({ kind: 'failed', failure })
@@ -107,7 +107,7 @@ describe('before the commit point', () => {
     expect(stream.kind === 'stream' && (await stream.pending)).toEqual(done(finished, END))
   })
 
-  test('a finish reason for failures fails a translated attempt if the other format has no word for it', async () => {
+  test('a finish reason that means failure fails a translated attempt if the other format has no equivalent', async () => {
     source.give(batch(hubItems(FAILED)), batch(hubItems(FAILED)))
     expect(await awaitContent(source, true, NOBODY_LEAVES)).toMatchObject({
       kind: 'failed',
@@ -128,7 +128,7 @@ test('an error after content in the same read is relayed to the client', async (
   expect(source.isAborted()).toBe(false)
 })
 
-test('after a disconnect content is not awaited: the events read so far are returned', async () => {
+test('after a disconnect the gateway does not wait for content, and returns the events read so far', async () => {
   const client = new AbortController()
   source.give(batch(itemsOf(format, ROLE)))
   const waiting = awaitContent(source, false, client.signal)
@@ -169,7 +169,7 @@ describe('the buffer', () => {
     expect(held.slice(0, events.length)).toEqual(events)
   })
 
-  test('above a number of buffered items keep-alives are dropped; items of the caller’s own format are all kept', async () => {
+  test('beyond a number of buffered items keep-alives are dropped; for the provider’s own format all items are kept', async () => {
     const items = Array.from({ length: 200 }, (_, index) => itemsOf(responses, codeDelta(index)))
     for (const each of items) source.give(batch(each))
     for (let index = 0; index < 100; index++) source.give(batch(itemsOf(responses, KEEPALIVE)))
@@ -192,7 +192,7 @@ describe('the buffer', () => {
     expect(stream.kind === 'stream' && stream.held).toHaveLength(3)
   })
 
-  test('buffering has no time limit: only content is an answer', async () => {
+  test('buffering has no time limit: only content counts as an answer', async () => {
     source.give(batch(itemsOf(format, ROLE)))
     const waiting = awaitContent(source, false, NOBODY_LEAVES)
     let isDecided = false

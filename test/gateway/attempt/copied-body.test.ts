@@ -28,7 +28,7 @@ test("a copied body has the target's model name, and is otherwise unchanged", as
   expect(text).toBe(body((JSON.parse(text) as { model: string }).model))
 })
 
-test('a copied body asks for the usage of a stream', async () => {
+test('a copied body requests the usage of a stream', async () => {
   const text = await sent(`{"model":"${MODEL}","stream":true,"messages":[{"role":"user","content":"a\\nb"}]}`)
   expect(text).toEndWith('[{"role":"user","content":"a\\nb"}],"stream_options":{"include_usage":true}}')
 })
@@ -36,7 +36,7 @@ test('a copied body asks for the usage of a stream', async () => {
 test.each([
   ['in the body', `"n":1,"messages":[{"role":"user","content":"a\\nb"}],"n":2`],
   ['in a message', `"messages":[{"role":"user","content":"a\\n","content":"b"}]`],
-])('a copied body never has two values of one name: %s', async (_, fields) => {
+])('a copied body never has a field twice: %s', async (_, fields) => {
   const text = await sent(`{"model":"${MODEL}",${fields}}`)
   const { messages, ...rest } = JSON.parse(text)
   expect(text).toBe(JSON.stringify({ model: rest.model, ...JSON.parse(`{${fields}}`) }))

@@ -142,7 +142,7 @@ async function expectRow(fault: Fault, cases: Case[]): Promise<void> {
   expect(column('met')).toEqual(column('expected'))
 }
 
-describe('before content', () => {
+describe('faults before content', () => {
   test.each(FAULTS.map((fault) => [fault.name, fault] as const))(
     'before content, a stream whose provider %s',
     async (_, fault) => {
@@ -151,7 +151,7 @@ describe('before content', () => {
   )
 })
 
-describe('JSON is asked for, and a provider', () => {
+describe('faults of a provider when JSON is requested', () => {
   test.each(HALF_WAY.map((fault) => [fault.name, fault] as const))(
     'a JSON request whose provider %s',
     async (_, fault) => {
@@ -160,7 +160,7 @@ describe('JSON is asked for, and a provider', () => {
   )
 })
 
-describe('something is told already, and a provider', () => {
+describe('faults of a provider after content', () => {
   test.each(BREAKS)('after content, a stream whose provider %s', async (_, behaviour) => {
     const [before, payer] = [callsOfSound, await world.gateway.customer('1')]
     const cases = casesOf(true)

@@ -18,7 +18,7 @@ function give(...events: unknown[]): void {
   source.give({ kind: 'items', items: itemsOf(format, ...events) })
 }
 
-test('a folded stream gives the whole answer, and the meter sees its events', async () => {
+test('folding a stream gives the whole answer, and the meter gets its events', async () => {
   give(...chatStream(['Hel', 'lo'], usageOf(10, 5)))
   source.give({ kind: 'done', events: [] })
   const meter = new Meter(100)
@@ -28,7 +28,7 @@ test('a folded stream gives the whole answer, and the meter sees its events', as
   expect(meter.firstTokenMs()).toBeNull()
 })
 
-describe('fails, and ends the call', () => {
+describe('folding a stream fails', () => {
   test.each([
     ['where it stops without its terminator', [chatChunk({ content: 'Half' })], { kind: 'broken' }],
     [

@@ -118,7 +118,7 @@ test.each(CALLERS)('a conversation of %s keeps its provider key', async (format,
   expect(used.size).toBeGreaterThan(1)
 })
 
-test('while its key is paused, a conversation uses another one, without encrypted reasoning', async () => {
+test('while its provider key is paused, a conversation uses another key, without encrypted reasoning', async () => {
   const limited = new Set<string>()
   const model = models.modelWith('responses', provider(limited))
   const [format, begin, goOn] = CALLERS[0] as (typeof CALLERS)[number]

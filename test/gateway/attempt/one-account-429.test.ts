@@ -49,7 +49,7 @@ test.each([
   },
 )
 
-test('a 429 without a waiting time is final: the provider is not called again', async () => {
+test('a 429 without a waiting time is final, and the provider is not called again', async () => {
   const headers = { 'retry-after': '60', 'x-ratelimit-remaining-tokens': '0' }
   const model = models.modelWith('chat-completions', limiting(REACHED, headers))
   const { key } = await models.gateway.customer('1')

@@ -144,7 +144,7 @@ test.each([
   expect(text).not.toContain('The end.')
 })
 
-test('an error in a foreign shape is returned in our shape with the provider’s words', async () => {
+test('an error in an unknown form is returned in our form with the provider’s text', async () => {
   answer = () => Response.json({ error: { code: 400, status: 'INVALID_ARGUMENT', message: LONG } }, { status: 400 })
   const { json } = await ask('chat-completions', 'svc/chat')
   expect(json?.error).toEqual({ message: LONG, type: 'invalid_request_error', param: null, code: null })
@@ -165,22 +165,25 @@ describe.each(['chat', 'responses', 'messages', 'gemini', 'signed', 'shown', 'ma
   (model) => {
     const callers: Caller[] = ['chat-completions', 'messages', 'generate-content', 'responses']
 
-    test.each([400, 403, 500])('the sent body returns neither to a caller nor to the log: %i', async (status) => {
-      for (const caller of callers) {
-        answer = (call) =>
-          Response.json(
-            {
-              message: quoting(call),
-              error: { type: quoting(call), code: quoting(call), status: 'X', message: quoting(call) },
-            },
-            { status, headers: { 'x-amzn-errortype': 'ValidationException' } },
-          )
-        const { text } = await ask(caller, `svc/${model}`)
-        for (const pattern of [SECRETS, OURS]) expect(found(pattern, text)).toBeUndefined()
-        expect(text).not.toContain(world.upstream.url)
-        expect(found(SECRETS, world.logLines.join('\n'))).toBeUndefined()
-      }
-    })
+    test.each([400, 403, 500])(
+      'the request body is repeated neither to a caller nor in the log: %i',
+      async (status) => {
+        for (const caller of callers) {
+          answer = (call) =>
+            Response.json(
+              {
+                message: quoting(call),
+                error: { type: quoting(call), code: quoting(call), status: 'X', message: quoting(call) },
+              },
+              { status, headers: { 'x-amzn-errortype': 'ValidationException' } },
+            )
+          const { text } = await ask(caller, `svc/${model}`)
+          for (const pattern of [SECRETS, OURS]) expect(found(pattern, text)).toBeUndefined()
+          expect(text).not.toContain(world.upstream.url)
+          expect(found(SECRETS, world.logLines.join('\n'))).toBeUndefined()
+        }
+      },
+    )
   },
 )
 
@@ -246,7 +249,7 @@ test('Azure’s first chunk without choices is not sent to chat clients', async 
   expect(text).toContain('Hel')
 })
 
-test('usage of a message that begins elsewhere is marked as an estimate, and is exact at the end', async () => {
+test('usage at the start of a translated message is marked as an estimate, and is exact at the end', async () => {
   const chunk = (more: object) => ({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', ...more })
   const frames = [
     chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'Hel' }, finish_reason: null }] }),

@@ -12,7 +12,7 @@ function bodyOf(text: string): UpstreamBody {
   return { kind: 'body', bytes: new TextEncoder().encode(text) }
 }
 
-test('a complete answer is returned as sent and as decoded', async () => {
+test('a complete answer is returned in bytes and decoded', async () => {
   const text = JSON.stringify(chatCompletion('Hello'))
   expect(decodeComplete(bodyOf(text), format, false)).toMatchObject({
     kind: 'complete',
@@ -26,7 +26,7 @@ test.each([
   ['nothing', '', 'answer is not JSON'],
   ['another shape', '{"hello":1}', 'answer is not of the provider format'],
   ['a bottomless pit', `${'['.repeat(3000)}${']'.repeat(3000)}`, 'answer is not JSON'],
-])('%s with status 200 is malformed', async (_, text, detail) => {
+])('%s with status 200 counts as malformed', async (_, text, detail) => {
   const failure = { kind: 'malformed', detail }
   expect(decodeComplete(bodyOf(text), format, false)).toEqual({ kind: 'failed', failure } as never)
 })
@@ -40,7 +40,7 @@ test.each([
   expect(decodeComplete(bodyOf(text), format, false)).toMatchObject({ kind: 'failed', failure } as never)
 })
 
-test('a body that breaks off fails with its reader’s error', async () => {
+test('reading a body that breaks off fails with the reader’s error', async () => {
   const failure = { kind: 'failed', failure: { kind: 'broken', detail: 'ECONNRESET' } } as const
   expect(decodeComplete(failure, format, false)).toBe(failure)
 })

@@ -220,11 +220,11 @@ async function expectSame(input: Case): Promise<number> {
   return repeats
 }
 
-describe('the client’s bytes and the meter’s reading', () => {
+describe('skipping similar events', () => {
   // A completed response names its second: the clock stands still, so that both ways name the same one.
   beforeAll(() => void setSystemTime(new Date('2026-01-02T03:04:05Z')))
   afterAll(() => void setSystemTime())
-  test('skipping repeats gives the client and the meter the same as decoding, for every pair of formats and any split', async () => {
+  test('skipping similar events gives client and meter the same as decoding them, for every pair of formats and any split', async () => {
     let repeats = 0
     await fc.assert(
       fc.asyncProperty(anyCase, async (input) => {
@@ -237,7 +237,7 @@ describe('the client’s bytes and the meter’s reading', () => {
 
   for (const provider of FORMAT_NAMES) {
     for (const client of FORMAT_NAMES) {
-      test(`skipping repeats gives the same if each event of ${provider} for ${client} has padding and counts`, async () => {
+      test(`skipping similar events gives the same if each event of ${provider} for ${client} has padding and counts`, async () => {
         const words = 'some words of an answer that goes on for long enough'.split(' ')
         const frames = framesOf(provider, [{ kind: 'text', words }])
         const pieces = frames.map((frame, index) => Buffer.from(withExtras(frame, provider, 'usual', 10 + index)))
@@ -245,7 +245,7 @@ describe('the client’s bytes and the meter’s reading', () => {
       })
     }
 
-    test(`skipping repeats gives the same if a ${provider} stream is cut at any byte`, async () => {
+    test(`skipping similar events gives the same if a ${provider} stream is cut at any byte`, async () => {
       const runs = [
         { kind: 'text', words: ['Hel', 'lo ', 'wor', 'ld', ' ü', ' 😀', '"', 'and', ' on', ' it', ' goes'] },
       ]
@@ -257,14 +257,14 @@ describe('the client’s bytes and the meter’s reading', () => {
   }
 })
 
-describe('a pattern', () => {
+describe('the pattern of similar events', () => {
   const at = { choice: 0, block: 0 }
   const item = (text: string, raw = `data: {"a":"b","t":"${text}"}\n\n`): StreamItem => ({
     ...{ sse: { event: undefined, data: raw.slice(6).trim(), raw }, json: undefined },
     events: [{ type: 'text-delta', ...at, text }],
   })
 
-  test('two successive events that differ in their texts form a pattern, which finds all later repeats', () => {
+  test('two successive events that differ only in texts form a pattern, which recognizes later events', () => {
     const pattern = new RepeatPattern({})
     pattern.learn(item('one'))
     expect(pattern.find(item('two').sse.raw)).toBeUndefined()
@@ -276,7 +276,7 @@ describe('a pattern', () => {
     expect(found?.end).toBe(item('three').sse.raw.length + item('four').sse.raw.length)
   })
 
-  test('a different event ends the pattern', () => {
+  test('a different event ends the pattern of similar events', () => {
     const pattern = new RepeatPattern({})
     pattern.learn(item('one'))
     pattern.learn(item('two'))
@@ -284,7 +284,7 @@ describe('a pattern', () => {
     expect(pattern.find(item('four').sse.raw)).toBeUndefined()
   })
 
-  test.each(['b', '', 'a"', 'a\\n'])('no pattern is learned from %j', (text) => {
+  test.each(['b', '', 'a"', 'a\\n'])('no pattern is formed from %j', (text) => {
     const pattern = new RepeatPattern({})
     pattern.learn(item('one'))
     pattern.learn(item(text))

@@ -177,7 +177,7 @@ const LOADS: [share: Load['share'], stream: boolean, forMs: number][] = [
   ['all', false, 20 * MINUTE_MS],
 ]
 
-test.each(LOADS)('%s of the requests plan on the silent one first, streaming %p', async (share, stream, forMs) => {
+test.each(LOADS)('%s of the requests have the silent target first, streaming %p', async (share, stream, forMs) => {
   const world = startWorld()
   const { healthy, stormy } = await run(world, { stream, share, forMs })
   expect(stormy).not.toContain(undefined)

@@ -23,14 +23,14 @@ function sourceOf(...pieces: string[]) {
 
 const line = `data: ${JSON.stringify(chatChunk({ content: 'Hi' }))}\n\n`
 
-test('an event is returned once it is complete', async () => {
+test('an event of a stream is returned once it is complete', async () => {
   const { seen, source } = sourceOf(line.slice(0, 20), line.slice(20) + line, line)
   const first = await source.next()
   expect(first.kind === 'items' && first.items.map((item) => item.sse.raw)).toEqual([line, line])
   expect(seen.reads).toBe(2)
 })
 
-test('a comment is an item without events', async () => {
+test('a comment of a stream is returned as an item without events', async () => {
   const { source } = sourceOf(': still here\n\n')
   expect(await source.next()).toMatchObject({ kind: 'items', items: [{ json: undefined, events: [] }] })
 })
@@ -43,7 +43,7 @@ describe('the end', () => {
     expect((await source.next()).kind).toBe('done')
   })
 
-  test('an end without the provider’s terminator is not a normal end', async () => {
+  test('a stream that ends without the provider’s terminator has no normal end', async () => {
     const { source } = sourceOf(line)
     await source.next()
     const end = await source.next()
@@ -57,7 +57,7 @@ test('an endless event fails the call', async () => {
   expect(seen.aborted).toBe(true)
 })
 
-test('after its terminator a provider may close the connection', async () => {
+test('after its terminator a provider may close the connection without a fault', async () => {
   const { seen, source } = sourceOf(line, line)
   await letUpstreamClose(source)
   expect(seen).toEqual({ reads: 3, aborted: false })

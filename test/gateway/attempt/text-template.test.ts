@@ -24,7 +24,7 @@ function templateOf(word: string, padding?: string, count?: string): TextTemplat
   return template
 }
 
-test('a template has everything but the values', () => {
+test('a template has all text except the values', () => {
   const template = templateOf('hello', 'xy', '12')
   expect(template).toEqual({
     literals: ['{"id":"1","say":"', '","n": ', ',"pad":"', '"}\n'],
@@ -33,7 +33,7 @@ test('a template has everything but the values', () => {
   expect(fill(template, ['you', '3', ''])).toBe(piece('you', '', '3'))
 })
 
-test('a template finds its value by the only string with that text', () => {
+test('a template finds the place of a value by its unique text', () => {
   const around = (text: string, value: string) => templateAround(text, [{ isCount: false, value }])
   expect(around(piece('1'), '1')).toBeUndefined()
   expect(around(piece('hello'), 'world')).toBeUndefined()
@@ -60,7 +60,7 @@ test('a template finds each value by its name, as written, in the given order', 
   expect(templateAround('{"say":"hello","n":7}', [word, { name: 'n', isCount: false, value: '7' }])).toBeUndefined()
 })
 
-test('slots are in the order of the text', () => {
+test('the values’ places are in the order of the text', () => {
   const [word, count, pad] = slotsOf('hello')
   assert(word && count && pad, 'there are three')
   expect(inOrder(piece('hello'), [pad, word, count])).toEqual([word, count, pad])

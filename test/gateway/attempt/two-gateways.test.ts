@@ -90,32 +90,38 @@ function resting(code: number, seconds: number): { model: string; calls: () => n
   return { model, calls: () => calls }
 }
 
-test.concurrent.each([429, 503])('a pause asked for by a %p at one is kept by the other', async (code) => {
-  const { model, calls } = resting(code, LONG_SECONDS)
-  const fallback = world.modelWith(FORMAT, soundly)
-  expect((await ask(first, model)).response.headers.get('retry-after')).toBe(String(LONG_SECONDS))
-  await untilHeard()
-  const { response, text } = await ask(second, model)
-  expect(response.status).toBe(503)
-  expect(JSON.parse(text).error.code).toBe('provider_resting')
-  expect(Number(response.headers.get('retry-after'))).toBeWithin(1, LONG_SECONDS + 1)
-  const other = await ask(second, model, [fallback])
-  expect([other.response.status, other.response.headers.get('x-svc-model')]).toEqual([200, fallback])
-  expect(other.response.headers.get('x-svc-attempts')).toBe('1')
-  expect(calls()).toBe(1)
-})
-
-test.concurrent.each([429, 503])('a pause asked for by a %p at one ends for the other as well', async (code) => {
-  const { model, calls } = resting(code, SHORT_SECONDS)
-  await expectAtLeast(SHORT_SECONDS * 1000, async () => {
-    await ask(first, model)
+test.concurrent.each([429, 503])(
+  'a pause that a provider requests by a %p at one gateway applies at the other',
+  async (code) => {
+    const { model, calls } = resting(code, LONG_SECONDS)
+    const fallback = world.modelWith(FORMAT, soundly)
+    expect((await ask(first, model)).response.headers.get('retry-after')).toBe(String(LONG_SECONDS))
     await untilHeard()
-    await until(async () => (await ask(second, model)).response.status === 200, 'the pause to end')
-  })
-  expect(calls()).toBe(2)
-})
+    const { response, text } = await ask(second, model)
+    expect(response.status).toBe(503)
+    expect(JSON.parse(text).error.code).toBe('provider_resting')
+    expect(Number(response.headers.get('retry-after'))).toBeWithin(1, LONG_SECONDS + 1)
+    const other = await ask(second, model, [fallback])
+    expect([other.response.status, other.response.headers.get('x-svc-model')]).toEqual([200, fallback])
+    expect(other.response.headers.get('x-svc-attempts')).toBe('1')
+    expect(calls()).toBe(1)
+  },
+)
 
-test.concurrent('a circuit that opened at one lets one call at a time through at each, until one is answered', async () => {
+test.concurrent.each([429, 503])(
+  'a pause that a provider requested by a %p at one gateway also ends at the other',
+  async (code) => {
+    const { model, calls } = resting(code, SHORT_SECONDS)
+    await expectAtLeast(SHORT_SECONDS * 1000, async () => {
+      await ask(first, model)
+      await untilHeard()
+      await until(async () => (await ask(second, model)).response.status === 200, 'the pause to end')
+    })
+    expect(calls()).toBe(2)
+  },
+)
+
+test.concurrent('a circuit that opened at one gateway lets each gateway make one call at a time, until one is answered', async () => {
   let respond: Script = status(404)
   let calls = 0
   const model = world.modelWith(FORMAT, (call) => {
@@ -148,7 +154,7 @@ test.concurrent('a circuit that opened at one lets one call at a time through at
   expect(after.map(({ response }) => response.status)).toEqual([200, 200])
 })
 
-test.concurrent('how long a provider is usually silent is learned at one and known to the other', async () => {
+test.concurrent('a provider’s usual response time, measured at one gateway, is known at the other', async () => {
   let isSilent = true
   const model = world.modelWith(FORMAT, async (call) => {
     if (isSilent) return silence(call)

@@ -66,7 +66,7 @@ const PAIRS: [provider: FormatName, client: FormatName][] = [
 ]
 const CASES = PAIRS.flatMap((pair) => [true, false].map((isStream) => [...pair, isStream] as const))
 
-describe.each(CASES)('from %s to %s, streamed: %p', (provider, client, stream) => {
+describe.each(CASES)('unknown finish reasons from %s to %s, streamed: %p', (provider, client, stream) => {
   test('an unknown finish reason before content leads to the next target', async () => {
     const model = modelThatSaysNothing(provider, stream)
     const sound = world.modelWith(client, () => soundAnswer(client, stream))
@@ -85,7 +85,7 @@ describe.each(CASES)('from %s to %s, streamed: %p', (provider, client, stream) =
   })
 })
 
-test('an unknown finish reason before content fails also in the provider’s own format', async () => {
+test('an unknown finish reason before content also fails in the provider’s own format', async () => {
   const model = modelThatSaysNothing('responses', false)
   expect((await world.ask({ format: 'responses', model })).response.status).toBe(502)
 })

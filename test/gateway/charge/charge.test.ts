@@ -53,59 +53,59 @@ const READINGS = fc.record({
 const ENDING = fc.constantFrom(...ENDINGS)
 
 describe('billing matrix', () => {
-  test('refused before the upstream: no charge', () => {
+  test('a request refused before the upstream costs nothing', () => {
     expect(decide('refused', { usage: USAGE, hasOutput: true })).toEqual(FREE)
   })
 
-  test('client disconnected before the provider got the request: no charge', () => {
+  test('a client that disconnects before the provider got the request pays nothing', () => {
     expect(decide('unanswered', { isUnreached: true })).toEqual(FREE)
     expect(decide('unanswered', {})).toMatchObject({ rule: 'hangup_input' })
   })
 
-  test('complete answer with usage: that usage', () => {
+  test('a complete answer with usage costs that usage', () => {
     const charge = decide('complete', { usage: USAGE, hasOutput: true, finish: 'stop', countedOutput: 49 })
     expect(charge).toEqual({ kind: 'charge', cost: 200_000 as never, usage: USAGE, rule: 'usage', flags: [] })
   })
 
-  test('complete answer without usage: our own count, flagged estimated', () => {
+  test('a complete answer without usage costs our own count, flagged as estimated', () => {
     const charge = decide('complete', { hasOutput: true, finish: 'stop', countedOutput: 40 })
     expect(charge).toMatchObject({ rule: 'counted', flags: ['estimated'], cost: 160_000 })
   })
 
-  test('complete answer with early usage only: at least the relayed output', () => {
+  test('a complete answer with early usage only costs at least the relayed output', () => {
     const usage = { ...ZERO_USAGE, uncached: 100, output: 1 }
     const charge = decide('complete', { usage, isUsageStale: true, hasOutput: true, finish: 'stop', countedOutput: 30 })
     expect(charge).toMatchObject({ rule: 'usage', usage: { output: 30 }, flags: ['estimated'] })
   })
 
-  test('broken after output: the last usage, but at least the relayed output', () => {
+  test('an answer broken after output costs the last usage, but at least the relayed output', () => {
     const usage = { ...ZERO_USAGE, uncached: 100, output: 1 }
     const charge = decide('broken', { usage, isUsageStale: true, hasOutput: true, countedOutput: 30 })
     expect(charge).toMatchObject({ rule: 'broken_usage', usage: { uncached: 100, output: 30 }, flags: ['estimated'] })
   })
 
-  test('broken after output without usage: our own count', () => {
+  test('an answer broken after output without usage costs our own count', () => {
     expect(decide('broken', { hasOutput: true, countedOutput: 30 })).toMatchObject({
       rule: 'broken_counted',
       cost: 140_000,
     })
   })
 
-  test('broken before output: no charge, whatever usage was reported', () => {
+  test('an answer broken before output costs nothing, whatever usage was reported', () => {
     expect(decide('broken', { usage: USAGE })).toEqual(FREE)
   })
 
-  test('client disconnected: input and relayed output', () => {
+  test('a client that disconnects pays input and relayed output', () => {
     expect(decide('disconnected', {})).toMatchObject({ rule: 'disconnect_counted', cost: 80_000 })
     expect(decide('disconnected', { hasOutput: true, countedOutput: 10 })).toMatchObject({ cost: 100_000 })
   })
 
-  test('client disconnected after the final usage: exactly that usage', () => {
+  test('a client that disconnects after the final usage pays exactly that usage', () => {
     const charge = decide('disconnected', { usage: USAGE, hasOutput: true, countedOutput: 70 })
     expect(charge).toMatchObject({ rule: 'disconnect_usage', cost: 200_000, flags: [] })
   })
 
-  test('usage above what is possible: clamped to the bounds and flagged', () => {
+  test('usage above the possible maximum is limited to it and flagged', () => {
     const usage = {
       ...ZERO_USAGE,
       uncached: 9_000,
@@ -121,7 +121,7 @@ describe('billing matrix', () => {
     })
   })
 
-  test('input above the estimate, but below the bytes: charged up to the hold', () => {
+  test('input above the estimate, but below the bytes, is charged up to the hold', () => {
     const bounds = { ...BOUNDS, beyond: { inputTokens: 4_000, cost: nano(2_000_000) } }
     const reading = (uncached: number, output = 50) => {
       const usage = { ...ZERO_USAGE, uncached, output }
@@ -138,20 +138,20 @@ describe('billing matrix', () => {
     })
   })
 
-  test('client disconnected before the provider’s first byte, after the free ones: our count of the input', () => {
+  test('a client that disconnects before the provider’s first byte, after its free ones, pays our count of the input', () => {
     const charge = { kind: 'charge', rule: 'hangup_input', cost: 80_000, flags: ['estimated'] }
     expect(decide('unanswered', {})).toMatchObject({ ...charge, usage: { uncached: 80, output: 0 } })
     expect(decide('unanswered', { usage: USAGE, hasOutput: true, countedOutput: 9 })).toMatchObject(charge)
     expect(decide('unanswered', { countedInput: 30 })).toMatchObject({ ...charge, cost: 30_000 })
   })
 
-  test('an exact count wins over an estimate', () => {
+  test('an exact count is used rather than an estimate', () => {
     expect(decide('disconnected', { hasOutput: true, countedOutput: 10 }, 30)).toMatchObject({
       ...{ rule: 'disconnect_counted', cost: 140_000, flags: ['estimated'] },
     })
   })
 
-  test('cut beyond its output limit: our own count, up to the hold', () => {
+  test('an answer cut beyond its output limit costs our own count, up to the hold', () => {
     const cut = { hasOutput: true, countedOutput: 1_100 }
     expect(decide('cut', cut, 1_100)).toMatchObject({
       rule: 'cut_counted',
@@ -163,7 +163,7 @@ describe('billing matrix', () => {
     expect(rich).toMatchObject({ rule: 'cut_usage', usage: { output: 1_450 }, cost: 3_000_000, flags: ['clamped'] })
   })
 
-  test('usage beyond the limit is charged if our count agrees, otherwise the limit is', () => {
+  test('usage beyond the output limit is charged if our count agrees; otherwise the limit is charged', () => {
     const usage = { ...USAGE, output: 900 }
     const reading = { usage, hasOutput: true, finish: 'stop' as const }
     expect(decide('complete', reading, 800)).toMatchObject({ usage: { output: 900 }, flags: [] })
@@ -172,19 +172,19 @@ describe('billing matrix', () => {
     expect(decide('complete', reading)).toMatchObject({ usage: { output: 500 }, flags: ['clamped'] })
   })
 
-  test('a count that another tokenizer explains is charged up to the limit only', () => {
+  test('usage that a different tokenizer would explain is charged up to the limit only', () => {
     expect(decide('disconnected', { hasOutput: true, countedOutput: 700 }, 700)).toMatchObject({
       ...{ usage: { output: 500 }, flags: ['estimated', 'clamped'] },
     })
   })
 
-  test('empty answer that ended in an error: no charge', () => {
+  test('an empty answer that ended in an error costs nothing', () => {
     for (const finish of ['error', 'unknown'] as const) {
       expect(decide('complete', { usage: { ...USAGE, output: 0 }, finish })).toEqual(FREE)
     }
   })
 
-  test('property: no charge is negative, fractional or above its bounds', () => {
+  test('for random answers, no charge is negative, fractional or above its bounds', () => {
     fc.assert(
       fc.property(ENDING, READINGS, TOKENS, (how, read, estimatedInput) => {
         const charge = decideCharge(how, read, PRICING, { ...COVERED, estimatedInput })
@@ -196,7 +196,7 @@ describe('billing matrix', () => {
     )
   })
 
-  test('property: a charge is the price of the provider’s counts, or its charge basis says why not', () => {
+  test('for random answers, a charge is the price of the provider’s counts, or its charge basis says why not', () => {
     const small = { inputTokens: 10_000_000_000, outputTokens: 10_000_000_000 }
     const bases = new Map<string, number>()
     fc.assert(

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { KeptText } from '@/gateway/charge/kept-text'
 
-test('interleaved blocks are kept apart and joined to whole texts', () => {
+test('texts of interleaved blocks are kept separately and joined', () => {
   const kept = new KeptText()
   for (let index = 0; index < 200; index++) {
     expect(kept.add(0, `a${index} `)).toBe(true)
@@ -14,7 +14,7 @@ test('interleaved blocks are kept apart and joined to whole texts', () => {
   expect(kept.texts()).toEqual([words('a'), `${words('b')}more`])
 })
 
-test('text beyond a million characters is not kept', () => {
+test('the meter keeps at most a million characters of text', () => {
   const kept = new KeptText()
   expect(kept.add(0, 'x'.repeat(999_999))).toBe(true)
   expect(kept.add(0, 'yy')).toBe(false)

@@ -41,14 +41,14 @@ describe('a stream', () => {
     expect(meter.reading()).toMatchObject({ hasOutput: true, countedOutput: 0 })
   })
 
-  test('the meter uses the last usage, and knows whether content came after it', () => {
+  test('the meter uses the last usage, and knows whether content followed it', () => {
     const meter = meterOf(usage(1), text('word'))
     expect(meter.reading()).toMatchObject({ isUsageStale: true, usage: { output: 1 } })
     meter.observe(usage(7))
     expect(meter.reading()).toMatchObject({ isUsageStale: false, usage: { output: 7 } })
   })
 
-  test('the finish reason is the first choice’s; only the provider’s terminator ends the answer', () => {
+  test('the finish reason is the first choice’s; only the provider’s terminator completes the answer', () => {
     const finish = (choice: number, kind: 'stop' | 'error'): ChatEvent => ({ type: 'finish', choice, finish: { kind } })
     const meter = meterOf(finish(0, 'stop'), finish(1, 'error'))
     expect(meter.reading().finish).toBe('stop')
@@ -83,7 +83,7 @@ test('a whole answer is metered like a stream, with final usage', () => {
   expect(meter.hasEnded()).toBe(true)
 })
 
-test('an answer counts as running away at eight times its limit by our estimate', () => {
+test('an answer counts as far beyond its limit at eight times the limit by our estimate', () => {
   const meter = new Meter(100)
   const words = '字'.repeat(3_700)
   meter.observe(text(words))
@@ -92,7 +92,7 @@ test('an answer counts as running away at eight times its limit by our estimate'
   expect(meter.isRunaway()).toBe(true)
 })
 
-test('the first token is reported once', () => {
+test('the meter reports the first token once', () => {
   const meter = new Meter(100)
   expect(meter.firstTokenMs()).toBeNull()
   meter.noteDelivery(12)

@@ -40,7 +40,7 @@ describe('the provider’s bill', () => {
     expect(bill({}, CHARGE, nothing)).toEqual({ providerCost: nano(0) })
   })
 
-  test('E24: the provider’s own cost statement wins over the catalogue, unless the answer continued after it', () => {
+  test('E24: the provider’s own cost statement replaces the catalogue’s cost, unless the answer continued after it', () => {
     const statedCost = nano(7)
     expect(bill({ statedCost })).toEqual({ providerCost: statedCost })
     expect(bill({ statedCost }, CHARGE, undefined)).toEqual({ providerCost: statedCost })
@@ -92,12 +92,12 @@ describe('the provider’s bill', () => {
     expect(ask([terms])).toEqual({})
   })
 
-  test('the bill marks tokens without a price', () => {
+  test('the provider’s bill marks tokens without a price', () => {
     expect(bill({ unknownUsage: ['video_tokens'] }, CHARGE, undefined)).toMatchObject({ hasUnpricedUsage: true })
   })
 })
 
-describe('counts are far apart', () => {
+describe('count gaps', () => {
   test.each([
     ['input_over', { uncached: 10_000 }, 4_999, 0],
     ['input_over', { uncached: 3_000, cacheRead: 3_000, cacheWrite5m: 2_000, cacheWrite1h: 2_001 }, 5_000, 0],
@@ -114,7 +114,7 @@ describe('counts are far apart', () => {
     expect(gapsOf({ uncached: 1_511, output: 511 }, 10, 10)).toEqual(['input_over', 'output_over'])
   })
 
-  test('output gaps ignore what reasoning explains, shown or hidden', () => {
+  test('reasoning, shown or hidden, makes no output gap', () => {
     expect(gapsOf({ output: 9_000, reasoning: 8_950 }, 0, 60)).toBeUndefined()
     expect(gapsOf({ output: 9_000, reasoning: 8_950 }, 0, 9_000)).toBeUndefined()
     expect(gapsOf({ output: 9_000, reasoning: 100 }, 0, 60)).toEqual(['output_over'])

@@ -36,8 +36,8 @@ async function recordOf(requestId: string) {
   return { input, output, cost: cost as number, providerCost, chargeBasis, countGaps, record }
 }
 
-describe('the record of an answer', () => {
-  test('a record with usage has its price and our cost', async () => {
+describe('the usage record of an answer', () => {
+  test('a record with usage has its price and the provider’s cost', async () => {
     respond = () => Response.json(chatCompletion('Hello', usageOf(100, 11)))
     expect(await recordOf(await ask(gateway, customer.key))).toMatchObject({
       ...{ input: 100, output: 11, cost: 100 * PRICE.input + 11 * PRICE.output, chargeBasis: 'provider' },
@@ -45,7 +45,7 @@ describe('the record of an answer', () => {
     })
   })
 
-  test('a record above our count but possible is charged in full, and flagged as a gap', async () => {
+  test('usage above our count, but possible, is charged in full and flagged as a gap', async () => {
     respond = () => Response.json(chatCompletion('Hello', usageOf(2_000, 11)))
     const content = 'word '.repeat(1_000)
     const requestId = await ask(gateway, customer.key, { messages: [{ role: 'user', content }] })
@@ -58,7 +58,7 @@ describe('the record of an answer', () => {
     expect(flagged.record.localInputTokens).toBeWithin(1_000, 2_250)
   })
 
-  test('a record above the exact count of a small balance is charged too', async () => {
+  test('usage above the exact count of a small balance is charged too', async () => {
     respond = () => Response.json(chatCompletion('Hello', usageOf(2_200, 5)))
     const poor = await gateway.customer('0.005')
     const content = 'word '.repeat(800)
@@ -74,7 +74,7 @@ describe('the record of an answer', () => {
     expect(charged.cost).toBeLessThanOrEqual(record.held)
   })
 
-  test('a record of impossible usage is clamped, flagged, and keeps the provider’s counts and cost', async () => {
+  test('impossible usage is limited and flagged, and the record keeps the provider’s counts and cost', async () => {
     respond = () => Response.json(chatCompletion('Hello', usageOf(900_000, 11)))
     const { record, ...cut } = await recordOf(await ask(gateway, customer.key))
     expect(cut).toMatchObject({ chargeBasis: 'clamped', countGaps: ['input_over', 'clamped'] })

@@ -21,7 +21,7 @@ const USAGE: ChatEvent = { type: 'usage', usage: { ...ZERO_USAGE, uncached: 10, 
 const WORDS: ChatEvent = { type: 'text-delta', choice: 0, block: 0, text: 'words and more' }
 
 describe('a complete answer', () => {
-  test('a complete answer costs its usage; books, metrics and log agree', async () => {
+  test('a complete answer costs its usage; usage record, metrics and log agree', async () => {
     see(WORDS, USAGE)
     answer.charge.meter.noteDelivery(400)
     const charge = await settle(answer.deps, answer.charge, 'complete')
@@ -56,7 +56,7 @@ describe("the provider's side of it", () => {
     expect(answer.deps.logger.lines[0]?.fields).toMatchObject({ costNano: 30_000, providerCostNano: 15_000 })
   })
 
-  test('a record marks cache writes that were reclassified to the requested time', async () => {
+  test('a record marks cache writes that were priced by the requested lifetime', async () => {
     const write = (cacheWrite: object) => see(WORDS, { ...USAGE, usage: { ...ZERO_USAGE, output: 5, ...cacheWrite } })
     const settled = () => settle(answer.deps, { ...answer.charge, writesForHour: true }, 'complete')
     write({ cacheWrite5m: 100 })
@@ -99,7 +99,7 @@ describe("the provider's side of it", () => {
   })
 })
 
-test('tokens of a class without a price raise an alarm', async () => {
+test('tokens of a class without a price raise an alert', async () => {
   see(WORDS, { ...USAGE, unknown: ['video_tokens'] }, USAGE)
   await settle(answer.deps, answer.charge, 'complete')
   expect(answer.told.counted).toMatchObject([{ provider: 'provider1', unknownUsage: ['video_tokens'] }])
@@ -120,7 +120,7 @@ test('an unlisted finish reason is logged', async () => {
   })
 })
 
-describe('the status in the books', () => {
+describe('the recorded status', () => {
   test.each([
     ['complete', 200],
     ['broken', 200],
@@ -132,8 +132,8 @@ describe('the status in the books', () => {
   })
 })
 
-describe('the cost of a crash', () => {
-  test('a crash costs the same as a client that disconnects at that moment, by its own rule', () => {
+describe('the cost of a crashed gateway’s request', () => {
+  test('a crash costs the same as a disconnect at that moment, by its own rule', () => {
     see(WORDS)
     const { cost, facts } = progressOf(answer.charge, answer.clock)
     expect(cost as number).toBe(20 * 1_000 + 4 * 4_000)

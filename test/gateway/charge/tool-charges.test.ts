@@ -29,7 +29,7 @@ function costOfTools(tools: readonly ToolTerms[], toolUses: ToolUses | undefined
   ).providerCost
 }
 
-describe('the charge of tools', () => {
+describe('charges of tools', () => {
   test('a tool charge is price times uses, added to the tokens', () => {
     const tools = [
       { name: 'web_search', ...terms() },
@@ -51,7 +51,7 @@ describe('the charge of tools', () => {
     expect(chargeTools(charged(5), tools, undefined, nano(100))).toEqual(charged(5))
   })
 
-  test('without counts in the answer, the uses are derived from it', () => {
+  test('if the answer states no count, the uses are derived from its content', () => {
     const tools = [{ name: 'web_search', ...terms(), unsaidUses: 1 }]
     expect(chargeTools(charged(0), tools, undefined, nano(100))).toMatchObject({ cost: 10 })
     expect(chargeTools(charged(0), tools, { web_search: 0 }, nano(100))).toMatchObject({ cost: 0 })
@@ -64,7 +64,7 @@ describe('the charge of tools', () => {
     expect(chargeTools(early, searched, undefined, nano(100))).toEqual(early)
   })
 
-  test('a tool charge ends with the hold, and is flagged', () => {
+  test('a tool charge is limited by the hold, and flagged', () => {
     const tools = [{ name: 'web_search', ...terms() }]
     expect(chargeTools(charged(75), tools, { web_search: 5 }, nano(100))).toMatchObject({
       ...{ cost: 95, flags: ['clamped'] },
@@ -103,7 +103,7 @@ const arbitraryUsage = fc.record({
   ...{ output: tokens, reasoning: fc.constant(0) },
 })
 
-test('property: the hold covers every charge: token price plus tool price times uses, unless flagged', () => {
+test('for random requests, the hold covers token price plus tool price times uses, unless flagged', () => {
   fc.assert(
     fc.property(
       arbitraryPricing,
@@ -153,7 +153,7 @@ test('property: the hold covers every charge: token price plus tool price times 
   )
 })
 
-test('property: the held input grows with the allowed uses, and no use reads more than the context', () => {
+test('for random requests, the held input grows with the allowed uses, and no use reads more than the context', () => {
   fc.assert(
     fc.property(arbitraryTool, fc.nat({ max: 300_000 }), (tool, prompt) => {
       const toolPrices = new Map([[tool.name, { price: nano(1), per: 'use' as const }]])
@@ -178,7 +178,7 @@ describe('the provider’s tool bill', () => {
     { name: 'google_search', price: nano(40), cost: nano(30), per: 'request', unsaidUses: 0 },
   ] as const
 
-  test('the provider’s tool bill has all reported uses, charged or not, and the request price if it has one', () => {
+  test('the provider’s tool bill has all reported uses, charged or not, and a price per request if there is one', () => {
     expect(costOfTools(tools, { web_search: 3, google_search: 7, other: 9 }, charged(5))).toBe(60)
     expect(costOfTools(tools, {}, charged(5))).toBe(0)
   })

@@ -12,7 +12,7 @@ const MANY = asking(2_048)
 const AT_ONCE = Math.floor(SHARED.vectors.perAccount / (2_048 * 1_536 * 8))
 const kindOf = (error: unknown) => (error instanceof GatewayError ? error.kind : 'bug')
 
-describe('room for vectors', () => {
+describe('memory for vectors', () => {
   test('an account gets memory for some long vector lists; its next one waits, other accounts do not', async () => {
     const room = createAnswerRoom()
     const mine = Array.from({ length: AT_ONCE }, () => room('acct_a', MANY))
@@ -24,14 +24,14 @@ describe('room for vectors', () => {
     expect(await next).toBeDefined()
   })
 
-  test('memory for vectors that is not free in time is a 503 with retry-after', async () => {
+  test('if no memory for vectors becomes free in time, the answer is a 503 with retry-after', async () => {
     const room = createAnswerRoom(1)
     for (let index = 0; index < AT_ONCE; index++) void room('acct_a', MANY)
     const refused = await Promise.resolve(room('acct_a', MANY)).catch((error: unknown) => error)
     expect([kindOf(refused), (refused as GatewayError).options.retryAfterSeconds]).toEqual(['overloaded', 2])
   })
 
-  test('short lists need no share of the memory, and an endless list gets a limited one', () => {
+  test('short vector lists need no share of the memory, and endless lists get a limited one', () => {
     const room = createAnswerRoom()
     expect(room('acct_a', asking(20))).toBeUndefined()
     expect(room('acct_a', asking(2_048, 100_000))).not.toBeInstanceOf(Promise)

@@ -44,7 +44,7 @@ async function vectorsFor(body: object): Promise<Embeddings['data'][number]['emb
 
 const sentBody = () => gateway.upstream.calls[0]?.body ?? {}
 
-describe('vectors come as they were asked for', () => {
+describe('the requested encoding of vectors', () => {
   const whole = vectorOf('text')
   const single = [...new Float32Array(whole)]
 
@@ -56,7 +56,7 @@ describe('vectors come as they were asked for', () => {
     ['svc/embed-gemini', 'float' as const, whole],
     // A provider that knows no base64 is never asked for it.
     ['svc/embed-plain', 'base64' as const, packed(whole)],
-  ])('vectors come from %s with %s', async (model, encoding_format, expected) => {
+  ])('vectors arrive from %s with %s', async (model, encoding_format, expected) => {
     expect(await vectorsFor({ model, input: 'text', ...(encoding_format && { encoding_format }) })).toEqual([expected])
   })
 
@@ -72,7 +72,7 @@ describe('vectors come as they were asked for', () => {
     },
   )
 
-  test('hundreds of vectors are requested in base64 and written as numbers in pieces', async () => {
+  test('hundreds of vectors are requested in base64, and sent as numbers in parts', async () => {
     const input = Array.from({ length: 2048 }, (_, n) => `text ${n}`)
     gateway.upstream.respond((call) => {
       const data = (call.body.input as string[]).map((text, index) => {
@@ -180,7 +180,7 @@ describe('the provider’s request', () => {
     expect(answer.headers.get('x-svc-left-out')).toBe('user')
   })
 
-  test('the task type is only sent between generate-content caller and provider', async () => {
+  test('the task type is only sent from a generate-content caller to a generate-content provider', async () => {
     const content = { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] }
     const one = { content, task_type: 'RETRIEVAL_DOCUMENT', title: 't', output_dimensionality: 3 }
     await post('/v1beta/models/svc%2Fembed-gemini:embedContent', one)

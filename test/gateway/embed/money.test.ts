@@ -48,7 +48,7 @@ async function bookedRecord(): Promise<Record<string, unknown>> {
   return found ?? {}
 }
 
-describe('a request for embeddings costs', () => {
+describe('the charge of embeddings', () => {
   test('embeddings are booked with the request’s tags, app and end user', async () => {
     const headers = { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' }
     const said = { ...headers, 'x-svc-tags': 'team=search,none', 'x-title': 'My App' }
@@ -146,7 +146,7 @@ describe('a request for embeddings costs', () => {
   })
 })
 
-describe('a request costs nothing', () => {
+describe('embeddings without a charge', () => {
   test('embeddings cost nothing if one of several calls fails', async () => {
     gateway.upstream.respond((call, index) =>
       index === 0 ? geminiAnswer(call, 5) : Response.json({ error: { code: 400, message: 'no' } }, { status: 400 }),
@@ -173,7 +173,7 @@ describe('a request costs nothing', () => {
   })
 })
 
-describe('another attempt', () => {
+describe('a second attempt for embeddings', () => {
   test('a retry uses another target of the same model, and only the answered one is charged', async () => {
     gateway.upstream.respond((call) =>
       call.body.model === 'provider1-embedder' ? new Response('down', { status: 500 }) : compatibleAnswer(call),
@@ -185,7 +185,7 @@ describe('another attempt', () => {
     expect(await spent()).toBe(7 * NANO_PER_TOKEN)
   })
 
-  test('a retry does not repeat calls that the target has answered', async () => {
+  test('a retry does not repeat calls that the same target has answered', async () => {
     gateway.upstream.respond((call, index) =>
       index === 1 ? new Response('busy', { status: 503 }) : geminiAnswer(call, 5),
     )
@@ -207,7 +207,7 @@ describe('another attempt', () => {
 })
 
 describe('a request with an idempotency key', () => {
-  test('an embeddings request with an idempotency key is answered twice and charged once', async () => {
+  test('two embeddings requests with one idempotency key are both answered, and charged once', async () => {
     const headers = {
       authorization: `Bearer ${customer.key}`,
       'content-type': 'application/json',
@@ -224,7 +224,7 @@ describe('a request with an idempotency key', () => {
 })
 
 describe('refusals', () => {
-  test('embeddings are refused if the credit does not cover the most they can cost', async () => {
+  test('embeddings are refused if the credit does not cover their highest cost', async () => {
     const poor = await gateway.customer('0.000001')
     const answer = await embed({ model: 'svc/embed', input: [[1, 2]] }, poor)
     expect(answer.status).toBe(402)

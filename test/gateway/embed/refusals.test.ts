@@ -23,7 +23,7 @@ function post(path: string, body: unknown, key = customer.key): Promise<Response
   })
 }
 
-describe('a request is refused that', () => {
+describe('a refused embeddings request', () => {
   const CASES: [string, unknown, string | null][] = [
     ['has no input', { model: 'svc/embed' }, 'input'],
     ['has an empty input', { model: 'svc/embed', input: '' }, 'input'],
@@ -65,12 +65,12 @@ describe('a request is refused that', () => {
     expect((await post('/v1/embeddings', { model: 'svc/embed', input })).status).toBe(200)
   })
 
-  test('token ids go to the target that reads them', async () => {
+  test('token ids are sent to the target that accepts them', async () => {
     const answer = await post('/v1/embeddings', { model: 'svc/embed-either', input: [1, 2] })
     expect(answer.headers.get('x-svc-provider')).toBe('provider1')
   })
 
-  test('a model that is unknown, without a key, or another account’s is refused by name', async () => {
+  test('an embeddings request for an unknown model, without a key, or for another account’s item is refused by name', async () => {
     expect((await post('/v1/embeddings', { model: 'svc/nothing', input: 'a' })).status).toBe(404)
     expect((await post('/v1/embeddings', { model: 'svc/embed', input: 'a' }, 'svc-wrong')).status).toBe(401)
     const answer = await fetch(`${gateway.url}/v1/embeddings`, { method: 'POST', body: '{}' })
@@ -78,7 +78,7 @@ describe('a request is refused that', () => {
   })
 })
 
-test('a chat request to an embedding model is refused with the right endpoint', async () => {
+test('a chat request to an embedding model is refused, with the right endpoint in the error', async () => {
   const messages = [{ role: 'user', content: 'hello' }]
   const chat = await post('/v1/chat/completions', { model: 'svc/embed', messages })
   expect(chat.status).toBe(400)
@@ -92,7 +92,7 @@ test('a chat request to an embedding model is refused with the right endpoint', 
   expect(await fallback.json()).toMatchObject({ error: { param: 'fallback[0]' } })
 })
 
-test('every spelling of the path works, and its errors are in its own format', async () => {
+test('every spelling of the embeddings path works, and its errors have the path’s format', async () => {
   for (const path of ['/v1/embeddings', '/v1/embeddings/', '/embeddings', '/v1/v1/embeddings']) {
     expect((await post(path, { model: 'svc/embed', input: 'a' })).status).toBe(200)
   }

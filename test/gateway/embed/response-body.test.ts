@@ -8,7 +8,7 @@ import { responseBody } from '@/gateway/embed/response-body'
 const STAYS = new AbortController().signal
 const LONG = Array.from({ length: 100 }, () => 'x'.repeat(100_000))
 
-test('a body has all pieces in order, texts and bytes', async () => {
+test('an embeddings body has all its parts in order, texts and bytes', async () => {
   const piece = fc.oneof(fc.string({ unit: 'grapheme' }), fc.uint8Array({ maxLength: 50 }))
   await fc.assert(
     fc.asyncProperty(fc.array(piece), async (pieces) => {
@@ -18,7 +18,7 @@ test('a body has all pieces in order, texts and bytes', async () => {
   )
 })
 
-test('the body of a long answer is produced while it is read', async () => {
+test('the body of a long answer is made while the client reads it', async () => {
   let made = 0
   function* pieces(): Generator<string> {
     for (; made < 100; made++) yield 'x'.repeat(100_000)
@@ -28,7 +28,7 @@ test('the body of a long answer is produced while it is read', async () => {
   expect((await response.text()).length).toBe(10_000_000)
 })
 
-describe('the callback', () => {
+describe('the callback at the end of a body', () => {
   const ended = () => {
     let count = 0
     return { onEnd: () => void count++, count: () => count }
@@ -55,7 +55,7 @@ describe('the callback', () => {
     expect(before.count()).toBe(1)
   })
 
-  test('the callback runs if the client reads nothing for too long and is cut off', async () => {
+  test('the callback runs if the client reads nothing for too long and is disconnected', async () => {
     const unread = ended()
     const response = new Response(responseBody(LONG, STAYS, unread.onEnd, 1))
     await until(() => unread.count() === 1, 'it to be cut off')

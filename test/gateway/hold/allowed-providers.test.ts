@@ -103,7 +103,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     expect(asked()).toEqual([])
   })
 
-  test('each fallback entry is checked, and a tier chooses among the allowed providers', async () => {
+  test('each fallback entry is checked, and a tier chooses among models of the allowed providers', async () => {
     const refused = await ask(gateway, format, 'svc/alpha', { fallback: ['svc/beta', 'svc/gamma'] })
     expect(refused.status).toBe(403)
     expect(refused.text).toContain('fallback[1]')
@@ -132,7 +132,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
   })
 })
 
-test('client libraries show the reason of the refusal', async () => {
+test('client libraries show why a provider was refused', async () => {
   const { key: apiKey } = customer
   const messages = [{ role: 'user' as const, content: 'Hi' }]
   const openai = new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
@@ -153,7 +153,7 @@ test('client libraries show the reason of the refusal', async () => {
   expect(error.details[0]).toMatchObject({ reason: 'PROVIDER_NOT_ALLOWED' })
 })
 
-describe('other effects of a list', () => {
+describe('other effects of a provider list', () => {
   test('embeddings come from an allowed provider, or are refused', async () => {
     const embed = (model: string) => post(gateway, '/v1/embeddings', { model, input: 'text' })
     expect(await embed('svc/embed-two')).toMatchObject({ status: 200, provider: 'spare' })
@@ -175,7 +175,7 @@ describe('other effects of a list', () => {
     expect(gateway.upstream.calls.map(({ body }) => body.model)).toContain('provider1-gamma')
   })
 
-  test('an allowed provider missing in the catalogue allows nothing; the rest of the list applies', async () => {
+  test('an allowed provider missing in the catalogue has no effect; the rest of the list applies', async () => {
     await allow(['gone'])
     for (const model of ['svc/alpha', 'auto-smart']) expect((await ask(twin, 'messages', model)).status).toBe(403)
     await allow(['gone', 'provider1'])

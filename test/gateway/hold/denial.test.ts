@@ -5,8 +5,8 @@ import { nano } from '@/lib/money'
 
 const usd = (amount: number) => nano(amount * 1_000_000_000)
 
-describe('credit that does not suffice', () => {
-  test('missing credit is temporary if other requests hold it', () => {
+describe('missing credit', () => {
+  test('missing credit is temporary if other requests hold enough', () => {
     const error = denial({ kind: 'insufficient', available: usd(1), held: usd(2), needed: usd(3) }, {}, true)
     expect([error.status, error.options.retryAfterSeconds]).toEqual([402, 2])
     expect(error.options.details).toEqual({ neededUsd: 3, availableUsd: 1, heldUsd: 2, transient: true })
@@ -18,7 +18,7 @@ describe('credit that does not suffice', () => {
     expect(error.options.details).toEqual({ neededUsd: 3, transient: true })
   })
 
-  test('missing credit is final if releasing other holds would not suffice', () => {
+  test('missing credit is final if the credit held by other requests is too little', () => {
     const error = denial({ kind: 'insufficient', available: usd(1), held: usd(2), needed: nano(3_000_000_001) })
     expect([error.status, error.options.retryAfterSeconds]).toEqual([402, undefined])
     expect(error.options.details).toMatchObject({ transient: false })
@@ -26,7 +26,7 @@ describe('credit that does not suffice', () => {
   })
 })
 
-describe('a refusal that files are the reason of', () => {
+describe('a refusal because of files', () => {
   const short = { available: usd(1), held: usd(0), needed: usd(4) }
 
   test('a refusal because of files has their possible size and how to lower it', () => {
@@ -79,7 +79,7 @@ describe('a key’s budget that does not suffice', () => {
   })
 })
 
-describe('a limit that is reached', () => {
+describe('a reached rate limit', () => {
   test('a limit per minute reports the remainder in each format’s own headers', () => {
     const limits = { tokens: { limit: 600, remaining: 40, resetMs: 61_000 } }
     const error = denial({ kind: 'rate_limited', scope: 'tokens', of: 'key', limits, limit: 600, retryAfterMs: 1_500 })
@@ -99,7 +99,7 @@ describe('a limit that is reached', () => {
     expect(error.message).toContain('3 open requests at once')
   })
 
-  test('retry-after is never 0', () => {
+  test('a refusal never has a retry-after of 0', () => {
     const limits = { requests: { limit: 1, remaining: 0, resetMs: 0 } }
     const error = denial({ kind: 'rate_limited', scope: 'requests', of: 'key', limits, limit: 1, retryAfterMs: 0 })
     expect(error.options.retryAfterSeconds).toBeGreaterThan(0)
@@ -111,11 +111,11 @@ test.each([
   [{ kind: 'unknown_key' } as const, 401, 'This API key does not exist.'],
   [{ kind: 'unknown_account' } as const, 401, 'This API key does not exist.'],
   [{ kind: 'account_suspended' } as const, 403, 'This account is suspended.'],
-])('%j is %d: %s', (outcome, status, message) => {
+])('the denial %j has status %d: %s', (outcome, status, message) => {
   expect(denial(outcome)).toMatchObject({ status, message })
 })
 
-test('a key that changes at the same time can be retried; a used hold id is an internal error', () => {
+test('a request whose key changes meanwhile can be retried; a hold id that is used twice is an internal error', () => {
   expect(denial({ kind: 'models_changed', allowed: { allowedModels: [], allowedProviders: null } })).toMatchObject({
     ...{ status: 503, options: { code: 'key_changing', retryAfterSeconds: 1 } },
   })

@@ -63,7 +63,7 @@ async function pass(seconds: number): Promise<void> {
 
 const renewed = () => batches.flat().map(({ holdId, cost }) => `${holdId} ${cost}`)
 
-test('a new hold is renewed at the next tick, then every five seconds, with the answer’s cost so far', async () => {
+test('a new hold is renewed at the next tick, then every five seconds, with the present cost of the answer', async () => {
   let cost = 0
   keep('a', () => ++cost)
   keeper.start()
@@ -83,7 +83,7 @@ test('a short hold is renewed four times in its life', async () => {
   expect(renewed()).toHaveLength(5)
 })
 
-test('a forgotten hold is renewed no more', async () => {
+test('a hold that ended is no longer renewed', async () => {
   const forgotten = keep('a')
   keep('b')
   keeper.start()
@@ -94,7 +94,7 @@ test('a forgotten hold is renewed no more', async () => {
   expect(renewed()).toEqual(['a 1', 'b 1', 'b 1'])
 })
 
-test('holds are renewed in batches of a hundred, without ended ones', async () => {
+test('holds are renewed in batches of a hundred; ended holds are omitted', async () => {
   const made: number[] = []
   const holds = Array.from({ length: 250 }, (_, index) => keep(`h${index}`, () => made.push(batches.length)))
   keeper.start()
@@ -114,7 +114,7 @@ test('holds of one shard are renewed together, in any order', async () => {
   expect(shards).toEqual(accounts.map((accountId) => [shardOf(accountId)]))
 })
 
-test('a failed renewal is counted, and the next one follows', async () => {
+test('a failed renewal is counted, and the next one is sent on time', async () => {
   keep('a')
   isDown = true
   keeper.start()
@@ -125,7 +125,7 @@ test('a failed renewal is counted, and the next one follows', async () => {
   expect([failures, renewed()]).toEqual([1, ['a 1']])
 })
 
-test('a new attempt of a request replaces the former one’s renewal', async () => {
+test('a new attempt of a request replaces the renewal of the earlier attempt', async () => {
   let cost = 1
   const hold = keep('a', () => cost)
   cost = 2

@@ -20,8 +20,8 @@ function sizedFor(changes: Partial<ChatRequest> = {}, models: Model[] = [cheap],
   return { request, prompt: measurePrompt(request), plan: { models, targets } }
 }
 
-describe('the quick size', () => {
-  test('the quick size uses the dearest model at its own limits, and the widest bound', () => {
+describe('the quick hold size', () => {
+  test('the quick hold size uses the dearest model at its own limits, and the highest input bound', () => {
     const both = quickSize(sizedFor({}, [cheap, dear]), 1_000)
     const { inputTokens } = both.bounds
     expect(both.bounds).toEqual({ inputTokens: inputTokens, outputTokens: 1_000 })
@@ -35,7 +35,7 @@ describe('the quick size', () => {
     expect(amount).toBe(nano(bounds.inputTokens * 1_000 + 30 * 4_000))
   })
 
-  test('tokens per minute are taken by the requested limit, not the model’s maximum', () => {
+  test('tokens per minute are counted by the requested limit, not the model’s maximum', () => {
     const asked = sizedFor({ maxOutputTokens: 10, choices: 3 })
     expect(quickSize(asked, 100).rateTokens).toBe(asked.prompt.estimatedTokens + 30)
     const open = sizedFor()
@@ -63,7 +63,7 @@ describe('the quick size', () => {
     expect(quickSize({ ...sized, request: unread }, 100)).toEqual(quickSize(sized, 100))
   })
 
-  test('schemas without references are held at their longer size', async () => {
+  test('schemas without references are reserved by their longer size', async () => {
     const subset = { ...providerOf('g'), format: 'generate-content' as const }
     const targetOf = (...quirks: string[]) => [{ provider: subset, model: 'm', quirks: new Set(quirks) }]
     const parameters = { type: 'object', description: 'd'.repeat(1_000) }
@@ -79,7 +79,7 @@ describe('the quick size', () => {
     expect((many?.bounds.inputTokens ?? 0) - (few?.bounds.inputTokens ?? 0)).toBeGreaterThan(schemaBytes + 8_000)
   })
 
-  test('a request without a price is refused, unless every target bears it', () => {
+  test('a request without a price is refused, unless every target’s operator pays it', () => {
     const asks: Partial<ChatRequest> = { unpriced: [{ format: 'chat-completions', field: 'web_search_options' }] }
     expect(() => quickSize(sizedFor(asks), 100)).toThrow(GatewayError)
     const bearing = providerOf('q')
@@ -94,7 +94,7 @@ describe('files', () => {
   const video: ContentBlock = { type: 'file', source: { type: 'base64', mediaType: 'video/mp4', data: 'AAAA' } }
   const turns: ChatRequest['turns'] = [{ role: 'user', content: [video] }]
 
-  test('opaque files are held by each model’s context, and a refusal may name them', () => {
+  test('files of unknown length reserve each model’s context, and a refusal may name them', () => {
     const small = modelOf('svc/small', [provider], { contextLength: 10_000 })
     const of = (model: Model) => quickSize(sizedFor({ turns }, [model]), 100)
     expect(of(small).bounds.inputTokens).toBeGreaterThanOrEqual(10_000)
@@ -114,10 +114,10 @@ describe('files', () => {
   })
 })
 
-describe('the exact size', () => {
+describe('the exact hold size', () => {
   const prose = 'The quick brown fox jumps over the lazy dog. '.repeat(100)
 
-  test('the exact size is far below a token per byte, and leaves other parts unchanged', async () => {
+  test('the exact hold size is far below a token per byte, and leaves other parts unchanged', async () => {
     const sized = sizedFor({}, [cheap], prose)
     const quick = quickSize(sized, prose.length)
     const exact = await exactSize(sized, quick)
@@ -131,7 +131,7 @@ describe('the exact size', () => {
     expect([exact.rateTokens, exact.estimatedInput]).toEqual([quick.rateTokens, quick.estimatedInput])
   })
 
-  test('the exact size is multiplied by each model’s factor, up to the quick size', async () => {
+  test('the exact hold size is multiplied by each model’s factor, at most to the quick size', async () => {
     const wary = modelOf('svc/wary', [provider], { tokenizerSafetyFactor: 1.5 })
     const wild = modelOf('svc/wild', [provider], { tokenizerSafetyFactor: 100 })
     const of = async (model: Model) => {
@@ -145,14 +145,14 @@ describe('the exact size', () => {
     expect(exact).toBe(quick)
   })
 
-  test('the exact size equals the quick one if the hub lacks parts of the prompt', async () => {
+  test('the exact hold size equals the quick one if the gateway cannot count parts of the prompt', async () => {
     const sized = sizedFor({ nativeOnly: ['tools[0] (custom)'] }, [cheap], prose)
     const quick = quickSize(sized, prose.length)
     expect(await exactSize(sized, quick)).toBe(quick)
   })
 })
 
-describe('the cap that a balance pays', () => {
+describe('the output limit that a balance can pay', () => {
   const sized = sizedFor({}, [cheap, dear])
   const size = quickSize(sized, 500)
   const inputAt = (usd: number) => size.bounds.inputTokens * usd * 1_000
@@ -174,7 +174,7 @@ describe('the cap that a balance pays', () => {
     expect(affordableCap(short, size, nano(1_000_000_000))).toBeUndefined()
   })
 
-  test('the affordable output limit is shared by the choices', () => {
+  test('the affordable output limit is divided among the choices', () => {
     const two = { ...sized, request: requestOf({ choices: 2 }) }
     expect(affordableCap(two, size, nano(inputAt(10) + 600 * 40_000))).toBe(300)
   })

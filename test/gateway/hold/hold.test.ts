@@ -105,7 +105,7 @@ function run(use: (hold: Hold, offer: Offer) => Promise<Response>, shrink: Shrin
 }
 
 describe('before the provider is called', () => {
-  test('the offer is reserved unchanged', async () => {
+  test('the reserve uses the offered amount unchanged', async () => {
     await run(async (hold) => {
       trace.push('asked')
       await hold.release()
@@ -121,13 +121,13 @@ describe('before the provider is called', () => {
     ])
   })
 
-  test('a final refusal is returned, and no provider is called', async () => {
+  test('a final refusal is returned, without a call to a provider', async () => {
     outcomes = [{ kind: 'account_suspended' }]
     await expect(run(async () => new Response())).rejects.toMatchObject({ status: 403 })
     expect(trace).toEqual(['reserve'])
   })
 
-  test('further offers are tried, and the accepted terms are passed on', async () => {
+  test('after a refusal further offers are tried, and the accepted one applies', async () => {
     const second = offerOf({ ...SIZE, amount: nano(4) })
     outcomes = [SHORT]
     const given = await new Promise<[Hold, Offer]>((resolve) => {
@@ -146,12 +146,12 @@ describe('before the provider is called', () => {
     expect(reserves.map((request) => request.amount)).toEqual([nano(900), nano(4)])
   })
 
-  test('without a further offer the last refusal is returned', async () => {
+  test('if no further offer exists, the last refusal is returned', async () => {
     outcomes = [SHORT]
     await expect(run(async () => new Response())).rejects.toMatchObject({ status: 402 })
   })
 
-  test('if the ledger is unreachable the request is a 503, and its possible hold is released', async () => {
+  test('if the ledger is unreachable the request is a 503, and a hold that may exist is released', async () => {
     outcomes = [new Error('gone')]
     const refused = await run(async () => new Response()).catch((error: GatewayError) => error)
     expect(refused).toMatchObject({ status: 503, options: { code: 'ledger_unavailable', retryAfterSeconds: 1 } })
@@ -159,7 +159,7 @@ describe('before the provider is called', () => {
   })
 })
 
-describe('the end', () => {
+describe('ending a hold', () => {
   test('the first settlement or release counts; later ones wait for it and change nothing', async () => {
     await run(async (hold) => {
       await Promise.all([hold.settle(CHARGE, FACTS), hold.release(), hold.settle({ ...CHARGE, cost: nano(99) }, FACTS)])
@@ -181,7 +181,7 @@ describe('the end', () => {
     expect(tokens).toBe(uncached + cacheRead + cacheWrite5m + cacheWrite1h + output)
   })
 
-  test('an error ends the hold before it is thrown on', async () => {
+  test('an error ends the hold, and is then thrown again', async () => {
     const failure = run(async () => {
       throw new GatewayError('timeout', 'late')
     })
@@ -198,7 +198,7 @@ describe('the end', () => {
     expect(trace).toEqual(['reserve', 'forget', 'settle 40'])
   })
 
-  test('a hold that nothing ended is released and reported as a bug', async () => {
+  test('a hold that was never ended is released and reported as a bug', async () => {
     await expect(run(async () => new Response())).rejects.toThrow('without settling')
     await Promise.resolve()
     expect(trace).toContain('release hold_1')
@@ -217,7 +217,7 @@ describe('the end', () => {
   })
 })
 
-test('a renewal has the answer’s cost so far', async () => {
+test('a renewal has the present cost of the answer', async () => {
   let cost = nano(1)
   await run(async (hold) => {
     hold.onRenewal(() => ({ cost, facts: FACTS }))

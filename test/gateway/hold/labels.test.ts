@@ -44,7 +44,7 @@ async function booked(requestId: string | null): Promise<Row> {
 }
 
 describe.each([...FORMATS])('a caller of %s', (format) => {
-  test.each([false, true])('labels are booked; streamed: %p', async (stream) => {
+  test.each([false, true])('tags, app and end user are booked; streamed: %p', async (stream) => {
     let call: UpstreamCall | undefined
     const model = world.modelWith(format, (asked) => {
       call = asked
@@ -70,7 +70,7 @@ describe.each([...FORMATS])('a caller of %s', (format) => {
   })
 })
 
-test('a request without labels books none', async () => {
+test('a request without tags, app and end user books none', async () => {
   const model = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
   const { response } = await world.ask({ format: 'chat-completions', model })
   expect(response.headers.has('x-svc-tags-ignored')).toBe(false)

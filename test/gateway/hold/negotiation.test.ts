@@ -80,7 +80,7 @@ describe('missing credit', () => {
     expect(await next(short(lowered, 1))).toBeUndefined()
   })
 
-  test('both happen at once if the exact count is known not to suffice', async () => {
+  test('the count and the lower limit are combined if the exact count is known to be too high', async () => {
     const { first, next } = await begin(worldOf([alpha]))
     const lowered = await next(short(first, 20_000_000))
     expect(lowered?.loweredCap).toBeGreaterThan(256)
@@ -90,7 +90,7 @@ describe('missing credit', () => {
   test.each([
     ['budget', 20_000_000, 1_000_000_000],
     ['balance', 1_000_000_000, 20_000_000],
-  ])('the output limit is lowered to the smaller of budget and balance: the %s', async (_, remaining, available) => {
+  ])('the output limit is lowered to the smaller of budget and balance: %s', async (_, remaining, available) => {
     const { first, next } = await begin(worldOf([alpha]))
     const refusal: Refusal = {
       ...{ kind: 'budget_exceeded', resetsAtMs: 0, held: nano(0), needed: first.size.amount },
@@ -109,7 +109,7 @@ describe('missing credit', () => {
     expect(await next(short(exact, 1))).toBeUndefined()
   })
 
-  test('no other offer exists if the minimum is not covered, or the account is in debt', async () => {
+  test('no other offer is made if the balance does not cover the minimum, or the account is in debt', async () => {
     for (const available of [1_000, 0, -5_000]) {
       const { first, next } = await begin(worldOf([alpha]))
       expect(await next(short(first, available))).toBeUndefined()
@@ -117,10 +117,10 @@ describe('missing credit', () => {
   })
 })
 
-describe('other models than cached', () => {
+describe('allowed models that differ from the cached ones', () => {
   const changed = (models: string[]): Refusal => ({ kind: 'models_changed', allowed: only(models) })
 
-  test('if the key may call other models than cached, the request is planned again, and the cache updated', async () => {
+  test('if the allowed models differ from the cached ones, the request is planned again, and the cache updated', async () => {
     const world = worldOf([alpha, beta])
     const { first, next } = await begin(world, { fallback: ['svc/beta'] })
     expect([first.allowed, first.plan.models.length]).toEqual([EVERYTHING, 2])
@@ -130,12 +130,12 @@ describe('other models than cached', () => {
     expect((await begin(world)).first.allowed).toEqual(only(['svc/alpha', 'svc/beta']))
   })
 
-  test('after a new plan a forbidden request is refused', async () => {
+  test('a request that is forbidden by the new plan is refused', async () => {
     const { next } = await begin(worldOf([alpha, beta]))
     await expect(next(changed(['svc/beta']))).rejects.toMatchObject({ kind: 'forbidden' })
   })
 
-  test('a new plan can be lowered again', async () => {
+  test('the output limit of a new plan can be lowered again', async () => {
     const { first, next } = await begin(worldOf([alpha]))
     await next(short(first, 20_000_000))
     const again = await next(changed(['svc/alpha']))
@@ -151,8 +151,8 @@ describe('other models than cached', () => {
   })
 })
 
-describe('cached key rights', () => {
-  test('cached key rights do not refuse: the ledger is asked', async () => {
+describe('cached rights of a key', () => {
+  test('cached rights of a key do not refuse a request: the ledger decides', async () => {
     const world = worldOf([alpha, beta])
     world.deps.permissions.note('key_1', only(['svc/beta']))
     world.keyAllows = only(['svc/alpha'])
@@ -160,21 +160,21 @@ describe('cached key rights', () => {
     expect(world.asked).toEqual(['key_1'])
   })
 
-  test('cached key rights refuse once the ledger has confirmed them', async () => {
+  test('cached rights refuse a request once the ledger has confirmed them', async () => {
     const world = worldOf([alpha, beta])
     world.deps.permissions.note('key_1', only(['svc/beta']))
     world.keyAllows = only(['svc/beta'])
     await expect(begin(world)).rejects.toMatchObject({ kind: 'forbidden' })
   })
 
-  test('cached key rights do not matter for a request that no key may make', async () => {
+  test('a request that no key may make is refused without asking for rights', async () => {
     const world = worldOf([alpha])
     await expect(begin(world, { model: 'svc/none' })).rejects.toBeInstanceOf(GatewayError)
     expect(world.asked).toEqual([])
   })
 })
 
-describe('other providers than cached', () => {
+describe('allowed providers that differ from the cached ones', () => {
   const served = modelOf('svc/both', [chat, other])
   const by = (allowedProviders: string[] | null): Allowed => ({ allowedModels: null, allowedProviders })
 
@@ -187,7 +187,7 @@ describe('other providers than cached', () => {
     expect(providers((await begin(world, { model: 'svc/both' })).first)).toEqual(['other'])
   })
 
-  test('a refusal for providers asks the ledger first', async () => {
+  test('before a refusal because of providers the ledger is asked', async () => {
     const world = worldOf([served])
     world.deps.permissions.note('key_1', by(['gone']))
     expect((await begin(world, { model: 'svc/both' })).first.allowed).toEqual(EVERYTHING)
@@ -198,7 +198,7 @@ describe('other providers than cached', () => {
     })
   })
 
-  test('a key that may use all providers again is planned at once without a list', () => {
+  test('a key that may use all providers again is at once planned without a list', () => {
     const { deps } = worldOf([alpha])
     const begun = () => new ChatNegotiation(deps, arrivedWith(requestOf()), undefined).begin()
     deps.permissions.note('key_1', by(['chat']))
@@ -215,7 +215,7 @@ describe('signatures that the client could not keep', () => {
     turns: [...request.turns, { role: 'assistant', content: [{ type: 'reasoning', text: signed }] }],
   })
 
-  test('signatures that the client’s format dropped are restored for a provider of another format, and held for', async () => {
+  test('signatures that the client’s format dropped are restored for a provider of another format, and reserved', async () => {
     const [plain, restored] = [
       await begin(worldOf([beta]), { model: 'svc/beta' }),
       await begin(worldOf([beta], restore), { model: 'svc/beta' }),

@@ -59,7 +59,7 @@ const files = async () => (await readdir(folder)).map((name) => join(folder, nam
 const events = () => logger.lines.map(({ event }) => event)
 const makeOld = async (path: string) => utimes(path, new Date(0), new Date(0))
 
-describe('the disk', () => {
+describe('the journal’s disk', () => {
   test('all written settlements are on disk before the journal has stopped', async () => {
     const synced: number[] = []
     const journal = open({ syncData: async (descriptor) => void synced.push(fstatSync(descriptor).size) })
@@ -69,7 +69,7 @@ describe('the disk', () => {
     expect(synced.at(-1)).toBe((await stat(file)).size)
   })
 
-  test('a disk that cannot sync makes the journal unsound', async () => {
+  test('a disk that cannot sync makes the journal count as failed', async () => {
     const journal = open({ syncData: async () => Promise.reject(new Error('no disk')) })
     write(journal, 'a')
     await until(() => !journal.isSound())
@@ -77,15 +77,15 @@ describe('the disk', () => {
   })
 })
 
-describe('the file of an added settlement', () => {
-  test('the file stays sound if the disk takes it', () => {
+describe('the journal file of a settlement', () => {
+  test('a journal file is usable while the disk accepts writes', () => {
     const journal = open()
     const file = journal.add(settlement('a'))
     journal.flush()
     expect(file).toMatchObject({ isSound: true })
   })
 
-  test('the file is unsound once the disk has refused it, and the next settlement has none', async () => {
+  test('a journal file fails once the disk refuses a write, and the next settlement has no file', async () => {
     const journal = open({ syncData: async () => Promise.reject(new Error('no disk')) })
     const file = journal.add(settlement('a'))
     journal.flush()
@@ -93,14 +93,14 @@ describe('the file of an added settlement', () => {
     expect(journal.add(settlement('b'))).toBeUndefined()
   })
 
-  test('without a folder a settlement has no file', async () => {
+  test('without a folder a settlement has no journal file', async () => {
     await writeFile(folder, 'no folder')
     expect(open().add(settlement('a'))).toBeUndefined()
   })
 })
 
-describe('a process that takes over', () => {
-  test('a new process gets each settlement of a former one, in its last version', async () => {
+describe('a process that reads a former process’s journal', () => {
+  test('a new process reads each settlement of a former one, in its last version', async () => {
     const dead = open()
     for (const holdId of ['a', 'b']) write(dead, holdId)
     write(dead, 'a', 7)
@@ -120,7 +120,7 @@ describe('a process that takes over', () => {
     expect(await open().takeOver()).toEqual([settlement('a', 0)])
   })
 
-  test('a new process skips torn lines and foreign lines', async () => {
+  test('a new process skips incomplete lines and unknown lines', async () => {
     write(open(), 'a')
     const [file = ''] = await files()
     const wrong = { ...settlement('b'), cost: -1 }
@@ -136,11 +136,11 @@ describe('a process that takes over', () => {
     expect(logger.lines).toMatchObject([{ event: 'settlement_journal_torn', fields: { lines: lines.length } }])
   })
 
-  test('without a folder nothing is read', async () => {
+  test('without a folder no journal is read', async () => {
     expect(await open().takeOver()).toEqual([])
   })
 
-  test('a file is removed once all its settlements are in the history and its writer is gone', async () => {
+  test('a journal file is removed once all its settlements are in Postgres and its writer has ended', async () => {
     write(open(), 'a')
     const next = open()
     await next.takeOver()
@@ -151,7 +151,7 @@ describe('a process that takes over', () => {
     await until(async () => (await files()).length === 0, 'the file to go')
   })
 
-  test('a file whose process lives is kept', async () => {
+  test('the journal file of a running process is kept', async () => {
     const living = open()
     write(living, 'a')
     const next = open()
@@ -165,8 +165,8 @@ describe('a process that takes over', () => {
   })
 })
 
-describe('a file', () => {
-  test('a file is removed once its settlements are booked; one booked by an expiry keeps it', async () => {
+describe('a journal file', () => {
+  test('a journal file is removed once its settlements are booked, but kept if only an expiry is booked', async () => {
     const journal = open()
     for (const holdId of ['a', 'b', 'c']) write(journal, holdId)
     journal.booked([
@@ -192,7 +192,7 @@ describe('a file', () => {
     await until(async () => (await files()).length === 0, 'the file to go')
   })
 
-  test('a file is written for a while, then the next one begins', async () => {
+  test('a journal file is written for a while, then the next one begins', async () => {
     const journal = open()
     write(journal, 'a')
     clock.advance(FILE_MS - 1)
@@ -203,14 +203,14 @@ describe('a file', () => {
     expect(await files()).toHaveLength(2)
   })
 
-  test('a file is readable by its owner only, and has all fields of a settlement', async () => {
+  test('only the owner can read a journal file, and it has all fields of a settlement', async () => {
     write(open(), 'a')
     const [file = ''] = await files()
     expect([(await stat(folder)).mode & 0o777, (await stat(file)).mode & 0o777]).toEqual([0o700, 0o600])
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(settlement('a'))
   })
 
-  test('above the total size the oldest file is deleted', async () => {
+  test('above the total size the oldest journal file is deleted', async () => {
     const journal = open({ maxBytes: 1 })
     for (const holdId of ['a', 'b']) {
       write(journal, holdId)
@@ -227,7 +227,7 @@ describe('a file', () => {
   })
 })
 
-test('a failing disk does not stop settling, is reported once, and is retried', async () => {
+test('a failing disk does not stop settlements, is reported once, and is tried again', async () => {
   await writeFile(folder, 'no folder')
   const journal = open()
   for (const holdId of ['a', 'b']) {

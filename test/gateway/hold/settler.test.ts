@@ -89,7 +89,7 @@ const gone = async () => {
   throw new Error('gone')
 }
 
-test('a settlement also charges a hold that the store lost, as its reserve was acknowledged', async () => {
+test('a settlement also charges a hold that Redis lost, because its reserve was acknowledged', async () => {
   await settle('a')
   await release('b')
   expect(calls).toMatchObject([
@@ -142,7 +142,7 @@ describe('unacknowledged settlements', () => {
     expect(ids()).toHaveLength(7)
   })
 
-  test('settlements still unacknowledged at a stop are counted', async () => {
+  test('settlements that are not acknowledged at a stop are counted', async () => {
     const store = Promise.withResolvers<void>()
     answer = () => store.promise
     void settle('a')
@@ -196,7 +196,7 @@ describe('acknowledged settlements', () => {
     expect([events.at(0), events.at(-1)]).toEqual(['settlement_unacknowledged', 'settlement_acknowledged'])
   })
 
-  test('a hang-up that may be free is sent again with the first decision', async () => {
+  test('a disconnect that may be free is sent again with the first decision', async () => {
     outcome = { kind: 'settled', overrun: false, record: usageRecord({ cost: nano(0) }) }
     const settlement = { ...payer, holdId: 'a', cost: nano(5), tokens: 1, facts: FACTS, freePerHour: 3 }
     expect(await settler.resolve({ kind: 'settle', settlement })).toEqual(outcome)
@@ -208,7 +208,7 @@ describe('acknowledged settlements', () => {
     ])
   })
 
-  test('a settlement after its hold’s expiry stays charged in full, even if the store forgot the expiry', async () => {
+  test('a settlement after its hold’s expiry stays charged in full, even if Redis forgot the expiry', async () => {
     outcome = { kind: 'late', expiredCost: nano(3), record: usageRecord({ cost: nano(2), kind: 'late' }) }
     const settlement = { ...payer, holdId: 'a', cost: nano(5), tokens: 1, facts: FACTS, freePerHour: 3 }
     await settler.resolve({ kind: 'settle', settlement })
@@ -217,7 +217,7 @@ describe('acknowledged settlements', () => {
     expect(calls[1]).toEqual({ id: 'a', cost: 5, force: true, isRepeat: true, freePerHour: undefined })
   })
 
-  test('a settlement that a second call found settled is not checked twice', async () => {
+  test('a settlement that a second call found already settled is not checked twice', async () => {
     await settle('a')
     outcome = { kind: 'already_settled' }
     await settle('a')
@@ -230,7 +230,7 @@ describe('acknowledged settlements', () => {
     expect(ids()).toEqual(['a', 'a', 'a', 'a'])
   })
 
-  test('after some seconds an acknowledged settlement is trusted', async () => {
+  test('after some seconds an acknowledged settlement is not checked again', async () => {
     await settle('old')
     clock.advance(5_001)
     await settle('new')
@@ -240,7 +240,7 @@ describe('acknowledged settlements', () => {
   })
 })
 
-describe('the ledger’s answer', () => {
+describe('the ledger’s reply', () => {
   test('a charge that the ledger flagged is counted', async () => {
     outcome = { kind: 'settled', overrun: true, record: usageRecord({ flags: ['overrun', 'forced'] }) }
     await settle('a')
@@ -259,7 +259,7 @@ describe('the ledger’s answer', () => {
   )
 })
 
-describe('the end of an answer', () => {
+describe('when an answer may end', () => {
   /** Whether a call has ended although the store has not replied. No time passes meanwhile. */
   async function endsUnanswered(ending: Promise<unknown>): Promise<boolean> {
     let hasEnded = false
@@ -303,7 +303,7 @@ describe('the end of an answer', () => {
     expect(settler.pendingCount()).toBe(0)
   })
 
-  test('an answer that left is charged although the store failed before its reply', async () => {
+  test('an answer that was sent is charged even if Redis failed before its reply', async () => {
     let left = 2
     answer = async () => {
       if (left-- > 0) throw new Error('gone')
@@ -315,13 +315,13 @@ describe('the end of an answer', () => {
 })
 
 describe('the journal', () => {
-  test('the journal gets a settlement before the ledger, is flushed before the answer ends, and gets no releases', async () => {
+  test('the journal gets a settlement before the ledger does, is flushed before the answer ends, and gets no releases', async () => {
     await settle('a')
     await release('b')
     expect(journalled).toEqual([['a', nano(5), 0], 'flush', 'flush'])
   })
 
-  test('the journal gets the decision on a hang-up that may be free', async () => {
+  test('the journal gets the decision on a disconnect that may be free', async () => {
     outcome = { kind: 'settled', overrun: false, record: usageRecord({ cost: nano(0) }) }
     const settlement = { ...payer, holdId: 'a', cost: nano(5), tokens: 1, facts: FACTS, freePerHour: 1 }
     await settler.resolve({ kind: 'settle', settlement })

@@ -21,7 +21,7 @@ test('interrupting ends all open streams, even if ending one removes others', ()
   expect(interrupted).toEqual(['a', 'c'])
 })
 
-test('interrupting finishes once all streams have ended, a failing one included', async () => {
+test('interrupting finishes once all streams have ended, including a failing one', async () => {
   const streams = createActiveStreams()
   const ended = Promise.withResolvers<void>()
   let isThrough = false

@@ -74,7 +74,7 @@ function expectOneStory(wire: string): void {
 
 const outputOf = (spent: number) => Math.round(spent / PRICE.output)
 
-describe('a stream', () => {
+describe('streams and the output limit', () => {
   test.each(PAIRS)(
     'of 6,050 tokens for 500 is cut near them and paid for: %s client, %s provider',
     async (client, provider) => {
@@ -124,7 +124,7 @@ describe('a stream', () => {
   })
 })
 
-describe('an answer in one piece', () => {
+describe('whole answers beyond the output limit', () => {
   const text = words(6_050).join('')
 
   test.each(PAIRS)(
@@ -161,7 +161,7 @@ describe('an answer in one piece', () => {
   )
 })
 
-describe('reasoning that only the total shows', () => {
+describe('hidden reasoning beyond the output limit', () => {
   test.each(FORMATS.flatMap((client) => [true, false].map((stream) => [client, stream] as const)))(
     'is output: %s client, streaming %p',
     async (client, stream) => {

@@ -6,7 +6,7 @@ import { createDrainSlots } from '@/gateway/attempt/drain-slots'
 import { Meter } from '@/gateway/charge/meter'
 import { drainUpstream } from '@/gateway/relay/drain'
 
-test('drain slots are counted per provider, refused when all are taken, and free again when returned', () => {
+test('places for reading on are counted per provider, refused if all are taken, and free again when returned', () => {
   const slots = createDrainSlots()
   const first = slots.take('one', 'a', 2)
   expect([first, slots.take('one', 'b', 2), slots.take('other', 'a', 1)].every(Boolean)).toBe(true)
@@ -16,7 +16,7 @@ test('drain slots are counted per provider, refused when all are taken, and free
   expect(slots.take('one', 'a', 2)).toBeUndefined()
 })
 
-test('one account gets a quarter of a provider’s drain slots', () => {
+test('one account gets a quarter of a provider’s places for reading on', () => {
   const slots = createDrainSlots()
   const own = Array.from({ length: 50 }, () => slots.take('one', 'loud', 50)).filter(Boolean)
   expect(own).toHaveLength(12)
@@ -27,11 +27,11 @@ test('one account gets a quarter of a provider’s drain slots', () => {
   expect(slots.take('one', 'loud', 50)).toBeDefined()
 })
 
-test('with a policy of 0 concurrent drains nothing is read on', () => {
+test('with a maximum of 0, no answer is read on', () => {
   expect(createDrainSlots().take('one', 'a', 0)).toBeUndefined()
 })
 
-test('events read before and after the disconnect count, up to the terminator or the first fault', async () => {
+test('events read before and after the disconnect are counted, up to the terminator or the first fault', async () => {
   const source = createTestSource()
   const meter = new Meter(100)
   const usage = (output: number) => hubItems({ type: 'usage', usage: { ...ZERO_USAGE, output } })

@@ -36,14 +36,14 @@ test('after a disconnect the stream is read on, and its final usage is charged',
   expect(gateway.upstream.calls.at(-1)?.isAborted).toBe(false)
 })
 
-test('a provider that does not end in time is cancelled, and its output so far is charged', async () => {
+test('a provider that does not end in time is cancelled, and its output until then is charged', async () => {
   const { accountId, live } = await leaveAfterFirstWord('svc/alpha')
   live.write(data(chatChunk({ content: 'more ' })))
   await until(() => gateway.upstream.calls.at(-1)?.isAborted, 'the provider to be stopped')
   expect(await spentWhenSettled(accountId)).toBeGreaterThan(4_000)
 })
 
-test('beyond the concurrent drains a call is cancelled', async () => {
+test('above the maximum of answers read on, a call is cancelled', async () => {
   const first = await leaveAfterFirstWord('svc/patient')
   const second = await leaveAfterFirstWord('svc/patient')
   await until(() => gateway.upstream.calls.at(-1)?.isAborted, 'the second to be stopped')

@@ -95,8 +95,8 @@ function ask(
 const wasStopped = () => gateway.upstream.calls.at(-1)?.isAborted ?? false
 const THOUGHT = { input: 10, output: 5_020, reasoning: 5_000 }
 
-describe('hidden reasoning', () => {
-  test.each(FORMATS)('%s: a client that disconnects with the whole answer pays the full usage', async (format) => {
+describe('hidden reasoning after a disconnect', () => {
+  test.each(FORMATS)('%s: a client that disconnects with the whole answer pays all reported usage', async (format) => {
     const { texts, stop, usage, end } = piecesOf(format, ['All of ', 'the answer'], THOUGHT)
     const { accountId, live } = await leaveAfter(format, `svc/thinks-${format}`, {
       before: texts.join(''),
@@ -118,7 +118,7 @@ describe('hidden reasoning', () => {
     expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
   })
 
-  test('hidden reasoning is not awaited for a model without reasoning, or once usage is known', async () => {
+  test('hidden reasoning is not awaited for a model without reasoning, or if usage is known', async () => {
     const { texts, stop, usage } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
     await leaveAfter('chat-completions', 'svc/patient-plain', { before: texts.join(''), sign: 'the answer' })
     await until(wasStopped, 'the provider to be stopped')
@@ -130,7 +130,7 @@ describe('hidden reasoning', () => {
     expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
   })
 
-  test('hidden reasoning is awaited as long as the policy says', async () => {
+  test('hidden reasoning is awaited as long as the policy allows', async () => {
     const { texts } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
     const { accountId } = await leaveAfter('chat-completions', 'svc/brief-chat-completions', {
       before: texts.join(''),
@@ -161,7 +161,7 @@ describe('cut answers', () => {
     ],
     ['Thai', 'ปัญญาประดิษฐ์กำลังเปลี่ยนแปลงวิถีชีวิตของเรา เทคโนโลยีการเรียนรู้เชิงลึกพัฒนาอย่างรวดเร็ว'.repeat(8)],
   ]
-  test.each(KINDS)('the cut answer of %s is counted by a tokenizer', async (_, text) => {
+  test.each(KINDS)('the cut answer of %s is counted with a tokenizer', async (_, text) => {
     const said = text.match(/.{1,7}/gs) ?? []
     const { texts } = piecesOf('chat-completions', [...said, 'last'], THOUGHT)
     const { accountId } = await leaveAfter('chat-completions', 'svc/plain-chat-completions', {
@@ -221,7 +221,7 @@ describe('an answer in one piece', () => {
 })
 
 describe('disconnects before the first byte', () => {
-  test('a disconnect before the first byte is free a number of times an hour, then costs the input; each is recorded and logged', async () => {
+  test('a disconnect before the first byte is free several times an hour, then costs the input; each is recorded and logged', async () => {
     const customer = await gateway.customer('1')
     expect(await leaveAtOnce(customer, { stream: true })).toBe(0)
     await countInOneHour(customer.accountId)
@@ -266,7 +266,7 @@ describe('disconnects before the first byte', () => {
   })
 })
 
-describe('a provider that has not sent a byte', () => {
+describe('a provider that has sent no byte', () => {
   test.each(FORMATS.flatMap((format) => [true, false].map((stream) => [format, stream] as const)))(
     '%s, streaming %p: costs a customer who leaves nothing',
     async (format, stream) => {

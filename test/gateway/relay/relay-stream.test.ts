@@ -41,7 +41,7 @@ async function readText(reader: Reader): Promise<string> {
 
 const settledAs = () => answer.told.counted.map(({ ending, status }) => `${ending} ${status}`)
 
-describe('a stream that ends well', () => {
+describe('a stream that ends normally', () => {
   test('a complete stream is settled before the client sees its end, and the provider may close its connection', async () => {
     const response = relayed(items(...chatStream(['Hel', 'lo'], usageOf(10, 5))))
     const text = await response.text()
@@ -58,7 +58,7 @@ describe('a stream that ends well', () => {
     expect(headers.get('x-svc-model')).toBe('svc/alpha')
   })
 
-  test('a stream’s end is held back until the ledger has the settlement', async () => {
+  test('a stream’s end is sent after the ledger has the settlement', async () => {
     const order: string[] = []
     const ledger = Promise.withResolvers<void>()
     answer.charge.hold.settle = async () => {
@@ -74,7 +74,7 @@ describe('a stream that ends well', () => {
     expect(order).toEqual(['asked', 'known', 'told'])
   })
 
-  test('a stream’s end has the cost that the client asked for', async () => {
+  test('a stream’s end has the cost that the client requested', async () => {
     begin({ changes: { epilogue: ({ model, durationMs, firstTokenMs }) => `${model} ${firstTokenMs} ${durationMs}` } })
     answer.clock.advance(0.4)
     const text = await relayed(items(...chatStream(['Hi']))).text()
@@ -137,8 +137,8 @@ describe('a stream that breaks', () => {
   })
 })
 
-describe('a stream beyond its limit', () => {
-  test('a stream beyond its limit is counted, cut and ended normally; its provider call is cancelled', async () => {
+describe('a stream beyond its output limit', () => {
+  test('a stream beyond its limit is counted, cut and ended normally, and its provider call is cancelled', async () => {
     begin({ outputBound: 20 })
     const text = relayed(
       items(
@@ -155,7 +155,7 @@ describe('a stream beyond its limit', () => {
     expect(source.isAborted()).toBe(true)
   })
 
-  test('a stream beyond its limit whose client disconnects during the count is settled once', async () => {
+  test('if a client disconnects while a stream beyond its limit is counted, the stream is settled once', async () => {
     begin({ outputBound: 20 })
     const reader = readerOf(
       relayed(
@@ -173,8 +173,8 @@ describe('a stream beyond its limit', () => {
   })
 })
 
-describe('a client that leaves', () => {
-  test('a disconnect ends the call and charges the part so far', async () => {
+describe('a client that disconnects', () => {
+  test('a disconnect ends the call and charges the relayed part', async () => {
     const reader = readerOf(relayed())
     await readText(reader)
     await reader.cancel()
@@ -184,14 +184,14 @@ describe('a client that leaves', () => {
     expect(source.isAborted()).toBe(true)
   })
 
-  test('a disconnect before the first read is noticed too', async () => {
+  test('a disconnect before the first read also ends the call', async () => {
     begin({ changes: { signal: AbortSignal.abort() } })
     relayed()
     await until(() => answer.told.counted.length > 0, 'the settlement')
     expect(settledAs()).toEqual(['disconnected 499'])
   })
 
-  test('with the drain policy a call continues after a disconnect: batches in flight count', async () => {
+  test('with the drain policy a call continues after a disconnect, and chunks on their way count', async () => {
     begin({ providerChanges: { onDisconnect: { kind: 'drain', maxMs: 5_000, maxConcurrent: 1 } } })
     const reader = readerOf(relayed())
     expect(source.outlivesClient()).toBe(true)
@@ -209,7 +209,7 @@ describe('a client that leaves', () => {
     ['may have reasoned unseen', () => Object.assign(answer, { mayReason: true })],
     ['may have used tools', () => Object.assign(answer.charge, { tools: [] })],
     ['has been seen to reason', () => answer.charge.meter.observe({ type: 'reasoning-start', choice: 0, block: 9 })],
-  ])('after a disconnect the provider’s end is awaited if it %s', async (_, owe) => {
+  ])('after a disconnect the provider’s end is awaited if the provider %s', async (_, owe) => {
     begin({ providerChanges: { onDisconnect: { kind: 'auto', maxMs: 5_000, maxConcurrent: 1 } } })
     owe()
     const reader = readerOf(relayed())
@@ -231,7 +231,7 @@ describe('a client that leaves', () => {
     expect(source.isAborted()).toBe(true)
   })
 
-  test('a disconnect costs the part so far if no more can be owed', async () => {
+  test('a disconnect costs the relayed part if the provider cannot owe more usage', async () => {
     begin({ providerChanges: { onDisconnect: { kind: 'auto', maxMs: 5_000, maxConcurrent: 1 } } })
     const reader = readerOf(relayed())
     await readText(reader)
@@ -241,7 +241,7 @@ describe('a client that leaves', () => {
     expect(answer.told).toMatchObject({ settled: [{ rule: 'disconnect_counted' }] })
   })
 
-  test('a gateway stop ends a drained answer: it is settled as far as it came', async () => {
+  test('a gateway stop ends an answer that is read on: it is settled up to there', async () => {
     begin({ providerChanges: { onDisconnect: { kind: 'drain', maxMs: 60_000, maxConcurrent: 1 } } })
     const reader = readerOf(relayed())
     await readText(reader)

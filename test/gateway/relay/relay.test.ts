@@ -34,7 +34,7 @@ const complete = (raw?: string) => ({
 })
 
 describe('an answer in one piece', () => {
-  test('a whole answer is settled before it is sent, and has its cost', async () => {
+  test('a whole answer is settled before it is sent, and its header has the cost', async () => {
     const answer = createTestAnswer({ changes: { wantsStream: false } })
     const usage = '{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}'
     const raw = `{"model":"alpha-upstream",  "own": [1],"id":"x","object":"chat.completion","created":5,"usage":${usage}}`
@@ -45,7 +45,7 @@ describe('an answer in one piece', () => {
     expect(answer.told.repairs).toEqual([])
   })
 
-  test('a whole answer is written anew if formats differ, or if a stream was folded', async () => {
+  test('a whole answer is encoded anew if formats differ, or if a stream was folded', async () => {
     const folded = createTestAnswer({ changes: { wantsStream: false } })
     folded.charge.meter.observeResponse(RESPONSE)
     for (const answer of [folded, createTestAnswer({ provider: 'messages', changes: { wantsStream: false } })]) {
@@ -56,7 +56,7 @@ describe('an answer in one piece', () => {
     }
   })
 
-  test('a whole answer becomes a stream for a client that asked for one', async () => {
+  test('a whole answer becomes a stream for a client that requested one', async () => {
     const answer = createTestAnswer()
     const text = await (await relay(complete('{}'), answer)).text()
     expect(text).toContain('"content":"Hello"')
@@ -64,7 +64,7 @@ describe('an answer in one piece', () => {
     expect(answer.told.costs).toEqual([30_000])
   })
 
-  test('signatures are stored for a client whose format has no place for them, and for no other', async () => {
+  test('signatures are stored for a client whose format has no field for them, and for no other', async () => {
     const kept: [string, string[]][] = []
     for (const provider of ['messages', 'chat-completions'] as const) {
       const answer = createTestAnswer({ provider, changes: { wantsStream: false } })
@@ -78,7 +78,7 @@ describe('an answer in one piece', () => {
     expect(kept).toEqual([['acct_1', ['call_1']]])
   })
 
-  test('a whole answer that cannot be written frees its slot as broken', async () => {
+  test('if a whole answer cannot be encoded, its slot is freed as broken', async () => {
     const answer = createTestAnswer({ changes: { wantsStream: false } })
     answer.charge.hold.settle = () => Promise.reject(new Error('bug'))
     await expect(relay(complete('{}'), answer)).rejects.toThrow('bug')
@@ -95,7 +95,7 @@ test('a stream starts with the buffered events', async () => {
   expect(await response.text()).toContain('first ')
 })
 
-test('a client that disconnected before an answer is charged by what the provider received and sent', async () => {
+test('a client that disconnected before an answer is charged by what the provider had received and sent', async () => {
   const begun = createTestAnswer()
   const response = await relay({ kind: 'abandoned', hasSent: true }, begun)
   expect([response.status, await response.text()]).toEqual([499, ''])

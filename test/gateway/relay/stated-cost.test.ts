@@ -164,7 +164,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     await expectRecorded(await Promise.all(asked))
   })
 
-  test('whole answers state the cost of their header', async () => {
+  test('whole answers have the same cost in body and header', async () => {
     const models = FORMAT_NAMES.flatMap((provider) => [modelAt(provider), `svc/falls-${provider}`])
     const told = await Promise.all(models.map((model) => send({ format, model, stream: false, body: WISH })))
     await expectRecorded(told)
@@ -202,7 +202,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     await expectRecorded(told)
   })
 
-  test('an answer beyond its output limit states what it is charged', async () => {
+  test('an answer beyond its output limit states the charged cost', async () => {
     const limits = { messages: { max_tokens: 5 }, responses: { max_output_tokens: 5 } }
     const own = {
       'chat-completions': { max_tokens: 5 },
@@ -239,7 +239,7 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
     [{ usage: true }, 'usage'],
     [{ usage: { include: 'yes' } }, 'usage.include'],
     [{ usage: { inclde: true } }, 'usage.inclde'],
-  ])('%j is a 400 that names the field', async (body, field) => {
+  ])('the cost option %j is a 400 that names the field', async (body, field) => {
     const { status, text } = await send({ format, model: modelAt(format), stream: false, body: body as JsonObject })
     expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining(field) })
   })
@@ -266,7 +266,7 @@ test('an array of generate-content chunks has the cost in its last chunk', async
   expect(usagesIn(chunks.at(-2))).toEqual([])
 })
 
-test('the option is not sent to providers', async () => {
+test('the cost option is not sent to providers', async () => {
   const before = gateway.upstream.calls.length
   for (const format of FORMAT_NAMES)
     for (const provider of FORMAT_NAMES) await send({ format, model: modelAt(provider), stream: true, body: WISH })
@@ -286,7 +286,7 @@ test('a stored response has the cost when it is read', async () => {
   await expectRecorded([told])
 })
 
-test('a chat stream without include_usage has a usage chunk if its cost was asked for', async () => {
+test('a chat stream without include_usage has a usage chunk if its cost was requested', async () => {
   for (const asking of [{ body: WISH }, { headers: HEADER }]) {
     const told = await send({ format: 'chat-completions', model: modelAt('messages'), stream: true, ...asking })
     await expectRecorded([told])

@@ -20,7 +20,7 @@ const ANSWER: ChatEvent[] = [
   { type: 'end' },
 ]
 
-describe('the same format', () => {
+describe('streams of the same format', () => {
   test('same format: bytes pass unchanged except for the model name', () => {
     const writer = new StreamWriter(createTestAnswer(), true)
     const [item] = itemsOf(chat, chatChunk({ role: 'assistant', content: 'Hi' }))
@@ -69,7 +69,7 @@ describe('the same format', () => {
 describe.each(['responses', 'messages'] as const)(
   'a provider’s last words that state the usage, told to %s',
   (client) => {
-    test('same format: text needs no own count', () => {
+    test('same format: text is not counted', () => {
       const responses = formatOf('responses')
       const encoder = responses.createStreamEncoder(createTestAnswer({ client: 'responses' }).context)
       const frames = [...ANSWER.slice(0, -1).flatMap((event) => encoder.push(event)), ...encoder.end()]
@@ -80,7 +80,7 @@ describe.each(['responses', 'messages'] as const)(
   },
 )
 
-describe('another format', () => {
+describe('streams of another format', () => {
   test('other format: events become the client’s own frames and names', () => {
     const writer = new StreamWriter(createTestAnswer({ client: 'messages', provider: 'chat-completions' }), true)
     const { text, state } = writer.write(hubItems(...ANSWER))
@@ -98,8 +98,8 @@ describe('another format', () => {
   })
 })
 
-describe('an answer that is to be counted', () => {
-  test('without usage the end waits for our own count', () => {
+describe('an answer that needs our own count', () => {
+  test('without usage the stream’s end waits for our own count', () => {
     const answer = createTestAnswer()
     const writer = new StreamWriter(answer, true)
     const items = itemsOf(chat, ...chatStream(['Hi'], null))
@@ -111,7 +111,7 @@ describe('an answer that is to be counted', () => {
     expect([end.text.endsWith('data: [DONE]\n\n'), end.state]).toEqual([true, 'complete'])
   })
 
-  test('beyond the limit writing pauses, and continues after the count', () => {
+  test('beyond the limit sending pauses, and continues after the count', () => {
     const answer = createTestAnswer({ outputBound: 3 })
     const writer = new StreamWriter(answer, true)
     const items = itemsOf(chat, ...['One', ' two', ' three', ' four', ' five'].map((content) => chatChunk({ content })))
@@ -123,23 +123,23 @@ describe('an answer that is to be counted', () => {
   })
 })
 
-describe('a framing with brackets', () => {
+describe('a JSON array of chunks', () => {
   const answer = () =>
     createTestAnswer({ client: 'generate-content', provider: 'messages', changes: { framing: jsonArrayFraming } })
 
-  test('bracket framing makes one JSON document of all frames', () => {
+  test('a JSON array of chunks is one document', () => {
     const { text } = new StreamWriter(answer(), true).write(hubItems(...ANSWER))
     expect(JSON.parse(text)).toBeArray()
   })
 
-  test('bracket framing gives a valid document without frames and after a fault', () => {
+  test('a JSON array of chunks is valid without chunks and after a fault', () => {
     expect(JSON.parse(new StreamWriter(answer(), true).write(hubItems({ type: 'end' })).text)).toBeArray()
     const writer = new StreamWriter(answer(), true)
     const { text } = writer.write(hubItems(...ANSWER.slice(0, 3)))
     expect(JSON.parse(text + writer.fail(new GatewayError('upstream_failed', 'broken')))).toBeArray()
   })
 
-  test('bracket framing takes the provider’s own events one by one', () => {
+  test('a JSON array contains the provider’s own events one by one', () => {
     const same = createTestAnswer({ client: 'generate-content', changes: { framing: jsonArrayFraming } })
     const event = {
       candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, index: 0, finishReason: 'STOP' }],
@@ -169,7 +169,7 @@ describe('an error inside the stream', () => {
   })
 })
 
-test('the meter sees everything written, and signatures are passed to their store', () => {
+test('the meter gets all sent events, and signatures are stored', () => {
   const answer = createTestAnswer({ client: 'messages', provider: 'chat-completions' })
   const seen: string[] = []
   const signatures = {

@@ -58,7 +58,7 @@ const restored = async (request: ChatRequest, accountId = 'acct_1') =>
   (await store.restore(accountId, request)).turns.flatMap(({ content }: Turn) => content as ModelBlock[])
 
 describe('collected signatures', () => {
-  test('collected are each call’s signature and the reasoning before the first one', () => {
+  test('the signature of each call, and of the reasoning before the first call, is collected', () => {
     const reasoning = [{ type: 'reasoning', text: 'Let me add', signature: SIGNED }]
     expect([...collected().signedCalls()] as unknown).toEqual([
       ['call_1', { reasoning }],
@@ -104,7 +104,7 @@ describe('stored signatures', () => {
     ])
   })
 
-  test('reasoning that the client kept is not repeated', async () => {
+  test('reasoning that the client sent back is not repeated', async () => {
     const own: ModelBlock = { type: 'reasoning', text: 'Mine', signature: SIGNED }
     expect(await restored(historyOf(own, call('call_1')))).toEqual([own, call('call_1')])
   })
@@ -116,13 +116,13 @@ describe('stored signatures', () => {
     }
   })
 
-  test('nothing is looked up if nothing is missing', async () => {
+  test('signatures are not looked up if none is missing', async () => {
     const history = historyOf({ ...call('call_1'), signature: SIGNED } as ModelBlock, { type: 'text', text: 'Hi' })
     expect(await store.restore('acct_1', history)).toBe(history)
   })
 })
 
-describe('how much is kept', () => {
+describe('the limit of stored signatures', () => {
   const MIB = 1024 * 1024
   /** An answer around one call, of half a MiB. */
   function long(id: string): SignatureCollector {
@@ -154,7 +154,7 @@ describe('how much is kept', () => {
     expect(bytesOf('acct_1')).toBeWithin(2 * most - 2 * MIB, 2 * most + 1)
   })
 
-  test('a signature longer than any reasoning is not stored', async () => {
+  test('a signature that is longer than any reasoning is not stored', async () => {
     const events = Array.from({ length: 3 }, () => ({
       type: 'reasoning-delta',
       choice: 0,
@@ -184,14 +184,14 @@ test('a failing store loses signatures but no answer', async () => {
   expect(await failing.restore('acct_1', history)).toBe(history)
 })
 
-test('a foreign value under such a Redis key is not a signature', async () => {
+test('another value under a signature’s Redis key is ignored', async () => {
   await store.keep('acct_1', collected())
   for (const name of kept.keys()) kept.set(name, '{"reasoning":1}')
   const history = historyOf(call('call_1'))
   expect(await store.restore('acct_1', history)).toBe(history)
 })
 
-test('in a long history the last calls are looked up, and an endless id is cut', async () => {
+test('in a long history the signatures of the last calls are looked up, and a long id is cut', async () => {
   let asked = 0
   const keeper = {
     isCrowded: () => false,

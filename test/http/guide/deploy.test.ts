@@ -46,7 +46,7 @@ async function runLine(line: string, stores: Record<string, string>): Promise<Re
 
 const linesOf = (words: string) => blocks(words).flatMap((block) => block.split('\n').filter(Boolean))
 
-test('the commands of the page work', async () => {
+test('the commands of the deployment page work', async () => {
   const stores = { REDIS_URL: await redisUrl(), DATABASE_URL: await freshDatabase() }
   await (await openFixture(stores.REDIS_URL, stores.DATABASE_URL)).close()
   const lines = linesOf('sh operator')
@@ -59,7 +59,7 @@ test('the commands of the page work', async () => {
   }
 })
 
-test('the restore drill: a copy of the database and an empty Redis give whole books', async () => {
+test('the restore drill works: a copy of the database and an empty Redis have correct books', async () => {
   const database = await freshDatabase()
   const fixture = await openFixture(await redisUrl(), database)
   const account = await fixture.accounts.create({ email: 'ada@example.com', name: 'Ada' })
@@ -156,7 +156,7 @@ describe('nginx with the settings of the page', () => {
 
   const ask = (path: string, headers = {}) => fetch(address + path, { headers, tls: { rejectUnauthorized: false } })
 
-  test('nginx with the page’s settings relays each piece of a stream at once', async () => {
+  test('nginx with the page’s settings relays each chunk of a stream at once', async () => {
     const reader = (await ask('/stream')).body?.getReader()
     const first = await reader?.read()
     expect(new TextDecoder().decode(first?.value)).toBe('data: one\n\n')

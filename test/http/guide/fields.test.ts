@@ -95,7 +95,7 @@ test('the pages name fields of the model list', async () => {
   for (const field of ['capabilities', 'max_output_tokens', 'pricing.tools', 'kind']) expect(fields).toContain(field)
 })
 
-test('a missing field is found', () => {
+test('the check reports a field that does not exist', () => {
   expect(missingIn('Each has `nonsense` and `pricing.nonsense` in `GET /v1/models`.')).toEqual([
     'nonsense in GET /v1/models',
     'pricing.nonsense in GET /v1/models',

@@ -66,7 +66,7 @@ describe('every page', () => {
     }
   })
 
-  test('every link that a page writes is kept, and no page for customers names a file of the repository', async () => {
+  test('every link in the guide’s Markdown is rendered, and no page for customers names a file of the repository', async () => {
     for (const name of GUIDE_NAMES) {
       const served = await pageText(name)
       // A link that leads out of the guide is served as one to nowhere.
@@ -107,14 +107,14 @@ test('the search finds a section by words of its text and links to it', async ()
   await page.context().close()
 })
 
-test('pages show the public address of the service', async () => {
+test('pages of the guide show the service’s public address', async () => {
   const routes = guideRoutes({ publicUrl: 'https://gateway.example' })
   const text = await (await routes.handle(new Request('http://localhost/docs/guide'))).text()
   expect(text).toContain('curl https://gateway.example/v1/chat/completions')
   expect(text).not.toContain('localhost')
 })
 
-test('the page renderer is loaded at the first page, not at the start', async () => {
+test('the page renderer is loaded at the first visit, not at the start', async () => {
   const script = `
     const { guideRoutes } = await import('@/http/routes/guide')
     const routes = guideRoutes({ publicUrl: undefined })
@@ -136,7 +136,7 @@ test('HTML and scripts in Markdown are shown as text without links', () => {
   expect(html).not.toContain('javascript:')
 })
 
-test('headings have the anchors of the repository’s own view', async () => {
+test('headings of the guide have the same anchors as on GitHub', async () => {
   for (const name of GUIDE_NAMES) {
     const { sections } = renderPage(await readGuide(name), undefined)
     for (const { id, heading } of sections.slice(1)) {

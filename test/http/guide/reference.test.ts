@@ -72,7 +72,7 @@ describe('the page on errors', () => {
 })
 
 describe('the page on limits and headers', () => {
-  test('the headers page has every header that is read or sent', async () => {
+  test('the headers page has every header that the gateway reads or sends', async () => {
     const limit = { limit: 1, remaining: 1, resetMs: 1 }
     const both = { requests: limit, tokens: limit }
     const literal = /'((?:x|anthropic|retry|request|idempotent|idempotency|content)-[a-z0-9-]+)'/g
@@ -82,7 +82,7 @@ describe('the page on limits and headers', () => {
     expect(untold.filter((name) => !NOT_OF_CALLERS.includes(name) && !OF_CLOUDS.test(name))).toEqual([])
   })
 
-  test('the headers page has no header that the code does not know', async () => {
+  test('the headers page has no header that the gateway does not use', async () => {
     const text = (await sourceTexts()).join('\n')
     const named = [...limits.matchAll(/`((?:x|anthropic|idempotent|idempotency)-[a-z-]+)`/g)].map(
       ([, name = '']) => name,
@@ -96,7 +96,7 @@ describe('the page on limits and headers', () => {
   })
 })
 
-test('tables of the page equal the code', async () => {
+test('tables of the headers page equal the values in the code', async () => {
   for (const [name, block] of Object.entries(await guideBlocks())) {
     const text = name === 'kinds' ? errors : limits
     const inPage = new RegExp(`<!-- ${name}: begin -->\\n([\\s\\S]*?)<!-- ${name}: end -->`).exec(text)?.[1]

@@ -54,7 +54,7 @@ test('the guide has examples in each language, and in no other', () => {
 })
 
 describe.each(snippets)('$place ($language)', (snippet) => {
-  test('the example does what the page shows', async () => {
+  test('the example works as the page shows', async () => {
     const end = await runSnippet(snippet, world)
     if (end === undefined) return
     // Where it fails, what it printed says why.
@@ -63,7 +63,7 @@ describe.each(snippets)('$place ($language)', (snippet) => {
   })
 })
 
-test('the script of a shop, run once more, changes nothing', async () => {
+test('the shop’s script changes nothing when it runs again', async () => {
   const script = snippets.find(({ place, language }) => place.startsWith('your-own-shop.md') && language === 'ts')
   assert(script, 'the page has the script')
   await runSnippet(script, world)

@@ -38,6 +38,6 @@ test('the page on client libraries names the version of each library that is tes
   expect(missing(page, Object.fromEntries([...python, ...run]))).toEqual([])
 })
 
-test('a version that a page does not name is found', () => {
+test('the check reports a version that a page does not name', () => {
   expect(missing('`openai` 7.55', { openai: '8.1.0' })).toEqual(['openai 8.1.0'])
 })

@@ -113,7 +113,7 @@ test.each(FORMATS)('%s: an idempotency key with another body, model or endpoint 
   expect(gateway.upstream.calls).toHaveLength(1)
 })
 
-test('a repetition of a free request is sent again: refusals, failures, streams without content', async () => {
+test('a repetition after a free failure calls a provider again: refusals, failures, streams without content', async () => {
   const customer = await gateway.customer('0.0000001')
   const wish = { key: customer.key, idempotencyKey: 'again' }
   expect((await send(gateway, wish)).status).toBe(402)
@@ -128,7 +128,7 @@ test('a repetition of a free request is sent again: refusals, failures, streams 
   expect(await settledBalance(gateway, rich)).toEqual({ spent: COST, records: 1 })
 })
 
-test('an answer that broke off and was charged is not sent again', async () => {
+test('an answer that broke off and was charged is not repeated', async () => {
   const customer = await gateway.customer('1')
   const live = liveStream()
   gateway.upstream.respond(() => live.response)
@@ -147,7 +147,7 @@ test('an answer that broke off and was charged is not sent again', async () => {
   expect((await settledBalance(gateway, customer)).spent).toBe(spent)
 })
 
-test.each([false, true])('an answer too long to store is delivered once in full; stream %p', async (stream) => {
+test.each([false, true])('an answer too long to store is sent once in full; stream %p', async (stream) => {
   const customer = await gateway.customer('10')
   const long = 'word '.repeat(300_000)
   gateway.upstream.respond(() =>
@@ -161,7 +161,7 @@ test.each([false, true])('an answer too long to store is delivered once in full;
   expect(gateway.upstream.calls).toHaveLength(1)
 })
 
-test('an idempotency key survives its gateway, and neither key nor answer is logged', async () => {
+test('an idempotency key survives the death of its gateway, and neither key nor answer is logged', async () => {
   const { key } = await gateway.customer('1')
   const wish = { key, idempotencyKey: 'idempotency-canary-5520' }
   gateway.upstream.respond(() => Response.json(chatCompletion('answer-canary-5520', usageOf(10, 5))))
@@ -191,7 +191,7 @@ function ask(key: string, bytes: number, headers: Record<string, string> = {}): 
   })
 }
 
-test.each([0, 1_000_000])('a key at its limit gets its stored answer again: %p bytes', async (bytes) => {
+test.each([0, 1_000_000])('a key at its rate limit still gets its stored answer again: %p bytes', async (bytes) => {
   const { key } = await gateway.customer('1', { requestsPerMinute: 1 })
   const named = { 'idempotency-key': 'again' }
   const first = await ask(key, bytes, named)
@@ -204,7 +204,7 @@ test.each([0, 1_000_000])('a key at its limit gets its stored answer again: %p b
   expect((await ask(key, bytes, { 'idempotency-key': 'another' })).status).toBe(429)
 })
 
-test('the body of a repetition counts as read for free', async () => {
+test('the body of a repetition counts against the bytes read for free', async () => {
   const { key } = await gateway.customer('1')
   const named = { 'idempotency-key': 'again' }
   const statuses: number[] = []

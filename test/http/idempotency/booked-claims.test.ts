@@ -63,7 +63,7 @@ function claimant(requestId: string): Claimant {
 
 const digest = digestOf(claimant(''))
 
-test('a charged idempotency key belongs to its request', async () => {
+test('a charged idempotency key is tied to its request', async () => {
   books?.set(digest, CHARGED)
   expect(await claims.claim(claimant('req_1'))).toEqual({ kind: 'spent', ...CHARGED, ageMs: 0 })
   expect(store.get('one')).toEqual({ requestId: CHARGED.requestId, state: 'spent' })
@@ -75,7 +75,7 @@ test('Postgres is asked once about an unknown idempotency key', async () => {
   expect(asked).toBe(1)
 })
 
-test('a store without a loss for a day is trusted; one whose last loss is unknown is not', async () => {
+test('Redis is trusted if it lost no data for a day, but not if its last loss is unknown', async () => {
   sinceMs = NOW_MS - KEEP_MS
   books?.set(digest, CHARGED)
   expect(await claims.claim(claimant('req_1'))).toEqual({ kind: 'claimed' })
@@ -85,13 +85,13 @@ test('a store without a loss for a day is trusted; one whose last loss is unknow
   expect(await claims.claim(claimant('req_2'))).toMatchObject({ kind: 'spent' })
 })
 
-test('while Postgres is down no idempotency key is given out', async () => {
+test('while Postgres is down no idempotency key can be used', async () => {
   books = undefined
   await expect(claims.claim(claimant('req_1'))).rejects.toMatchObject(REFUSED)
   expect(store.size).toBe(0)
 })
 
-test('if a gateway died before asking Postgres, the next request gets the key', async () => {
+test('if a gateway died before it asked Postgres, the next request can use the key', async () => {
   store.set('one', { requestId: 'req_dead', state: 'open' })
   books = undefined
   await expect(claims.takeOver(claimant('req_1'), 'req_dead')).rejects.toMatchObject(REFUSED)

@@ -52,7 +52,7 @@ const ANSWER = {
   body: 'é'.repeat(500),
 }
 
-test('one of many concurrent claims wins, and the others get the winner', async () => {
+test('of many concurrent claims of a key one wins, and the others learn which', async () => {
   const claims = open()
   const accountId = randomId('acct')
   const all = Array.from({ length: 50 }, () => claimantOf(accountId, 'one'))
@@ -64,7 +64,7 @@ test('one of many concurrent claims wins, and the others get the winner', async 
   )
 })
 
-test('a dead request’s claim is taken over once, and it can write nothing more', async () => {
+test('the claim of a dead request is taken over once, and the dead request can write no more', async () => {
   const claims = open()
   const dead = claimantOf(randomId('acct'), 'one')
   await claims.claim(dead)
@@ -111,7 +111,7 @@ test('an account at its limit of keys is refused until the oldest expires; a fre
   expect(await claims.claim(three)).toEqual({ kind: 'claimed' })
 })
 
-test('above an account’s bytes its oldest answers are dropped, and their keys stay used', async () => {
+test('above an account’s bytes its oldest answers are dropped; their keys stay used', async () => {
   const claims = open({ accountBytes: 250 * 1_100 })
   const accountId = randomId('acct')
   const all = Array.from({ length: 400 }, (_, index) => claimantOf(accountId, `key-${index}`))
@@ -135,7 +135,7 @@ test('above an account’s bytes its oldest answers are dropped, and their keys 
   expect(await claims.keep(huge, { ...ANSWER, body: 'x'.repeat(251 * 1_100) })).toBe(false)
 })
 
-test('the fuller the store, the less is stored, down to a minimum; nearly full, nothing', async () => {
+test('the fuller Redis is, the fewer answers are stored, down to a minimum; nearly full, none', async () => {
   const memory = { memoryShare: 0.1, memoryLimit: 0 }
   const room = createRoom({ state: () => ({ ...memory }), fullShare: 0.8, processes: 1 })
   const body = 'x'.repeat(LEAST_ACCOUNT_BYTES / 2)
@@ -160,7 +160,7 @@ test('the fuller the store, the less is stored, down to a minimum; nearly full, 
   expect(await kinds('five')).toEqual(['spent'])
 })
 
-test('if others fill the store, the accounts that store most lose their oldest answers', async () => {
+test('if other accounts fill Redis, the accounts that store most lose their oldest answers', async () => {
   const memory = { memoryShare: 0, memoryLimit: 0 }
   const room = createRoom({ state: () => ({ ...memory }), fullShare: 0.8, processes: 1 })
   const store = ownStore()
@@ -218,7 +218,7 @@ test('a nearly full store allows fewer keys, never below the minimum', () => {
   ])
 })
 
-test('answers being written count before a check sees them, in all processes', () => {
+test('answers that are still being written are counted in all processes', () => {
   let memory = { memoryShare: 0, memoryLimit: 1_000_000 }
   const room = createRoom({ state: () => memory, fullShare: 0.8, processes: 2 })
   expect(room.answerBytes(10_000_000)).toBe(10_000_000)
@@ -244,7 +244,7 @@ test('all Redis keys of an account are in one cluster slot, and no part of an id
   expect(JSON.stringify(await redis.hgetall(names[0] ?? ''))).not.toContain('canary')
 })
 
-test('every step works on a Redis Cluster, for accounts on all nodes', async () => {
+test('every step of a claim works on a Redis Cluster, for accounts on all nodes', async () => {
   const cluster = await startCluster(3)
   const client = await connect(cluster.url)
   try {

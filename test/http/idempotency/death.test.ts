@@ -79,7 +79,7 @@ test.concurrent.each([
   ['claimed', ANSWERED, 1],
   ['reserved', ANSWERED, 1],
   ['settled', LOST, 1],
-])('after a gateway died with a request %s, another decides the key once', async (point, outcome, records) => {
+])('after a gateway died with a request %s, another gateway decides the key once', async (point, outcome, records) => {
   const { child, url } = await mortal(point)
   const customer = await heir.customer('1')
   const wish = { key: customer.key, idempotencyKey: `dead-when-${point}` }
@@ -90,7 +90,7 @@ test.concurrent.each([
   expect(await paid(customer, records)).toBe(COST)
 })
 
-test.concurrent('dead in the middle of a stream: what its last renewal recorded is charged, and the key is spent', async () => {
+test.concurrent('if a gateway dies within a stream, the last renewed state is charged, and the key is used up', async () => {
   const { child, url } = await mortal()
   const customer = await heir.customer('1')
   for (const event of EVENTS.slice(0, 2)) live.write(event)

@@ -70,7 +70,7 @@ function ask(): Promise<Response> {
   return fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
 }
 
-test('in a filled store other accounts are answered, the gateway stays ready, and paid requests have room', () => {
+test('in a full Redis other accounts are answered, the gateway stays ready, and paid requests still work', () => {
   expect(noticed).toEqual([])
   expect(fullest).toBeLessThan(0.8)
 })
@@ -91,7 +91,7 @@ test('an account that stores little keeps its answer when others fill the store'
   expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true'])
 })
 
-test('a key whose answer was dropped is reported as charged, and neither sent nor charged again', async () => {
+test('a key whose answer was dropped is reported as charged, and no provider is called again', async () => {
   const [neighbour] = neighbours
   if (!neighbour) throw new Error('there is one')
   const before = await settledBalance(gateway, neighbour)

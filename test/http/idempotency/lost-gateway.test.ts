@@ -26,7 +26,7 @@ function ask(gateway: TestGateway, customer: Customer, idempotencyKey: string) {
   }, 'the store to be back')
 }
 
-test('after a lost gateway charged keys stay charged once, and an uncharged one is answered', async () => {
+test('after a gateway died, charged keys stay charged once, and an uncharged key gets an answer', async () => {
   const first = await startGateway({ respond, redisUrl: redis.url, databaseUrl })
   const customer = await first.customer('1')
   await ask(first, customer, 'warm')

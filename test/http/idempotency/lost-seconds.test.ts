@@ -44,7 +44,7 @@ async function booked(customer: Customer) {
   return { spent, records: rows.length }
 }
 
-test('answers acknowledged before the loss are returned by either gateway', async () => {
+test('answers acknowledged before Redis lost data are returned by both gateways', async () => {
   const customer = await gateways[0].customer('1')
   gateways[0].upstream.respond(() => Response.json(chatCompletion('Hello', usageOf(10, 5))))
   const before = gateways[0].upstream.calls.length
@@ -64,7 +64,7 @@ test('answers acknowledged before the loss are returned by either gateway', asyn
   expect(await booked(customer)).toEqual({ spent: (KEYS + 1) * COST, records: KEYS + 1 })
 })
 
-test('a request running during the loss stays in use, and its answer is stored', async () => {
+test('a request that runs while Redis loses data keeps its key in use, and its answer is stored', async () => {
   const customer = await gateways[0].customer('1')
   gateways[0].upstream.respond(() => Response.json(chatCompletion('Hello', usageOf(10, 5))))
   await ask(gateways[0], customer, 'warm')

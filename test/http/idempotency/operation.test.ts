@@ -60,7 +60,7 @@ test.each(FORMATS)('%s: a stream whose client disconnected is replayed from its 
   expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
 })
 
-test.each([false, true])('an answer that begins after its client left is stored; stream %p', async (stream) => {
+test.each([false, true])('an answer that begins after its client disconnected is stored; stream %p', async (stream) => {
   const customer = await gateway.customer('1')
   const release = Promise.withResolvers<void>()
   gateway.upstream.calls.length = 0
@@ -89,7 +89,7 @@ test.each([false, true])('an answer that begins after its client left is stored;
   expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
 })
 
-test('an operation that is not finished in time is charged like a disconnect, and lost', async () => {
+test('a request that does not finish in time is charged like a disconnect, and its answer is lost', async () => {
   const { idempotency } = gateway.gateway.deps
   if (!idempotency) throw new Error('keys are offered')
   const patience = idempotency.finishUnseenMs
@@ -112,7 +112,7 @@ test('an operation that is not finished in time is charged like a disconnect, an
   expect(lost).toBe('idempotency_answer_lost')
 })
 
-test('a stream that began with keep-alives and fails for free releases its idempotency key', async () => {
+test('a stream that began with keep-alives and fails without charge releases its idempotency key', async () => {
   const customer = await gateway.customer('1')
   const { deps } = gateway.gateway
   const patience = deps.lateAfterMs
@@ -134,7 +134,7 @@ test('a stream that began with keep-alives and fails for free releases its idemp
   expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
 })
 
-test('a slow reader gets the end once the answer is stored, so it can be repeated at once', async () => {
+test('a slow client gets the end once the answer is stored, so it can be repeated at once', async () => {
   const customer = await gateway.customer('1')
   const live = liveStream()
   gateway.upstream.respond(() => live.response)

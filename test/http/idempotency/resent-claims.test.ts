@@ -56,7 +56,7 @@ async function answer(name: string): Promise<void> {
   await claims.keep(claimant(name), ANSWER)
 }
 
-test('an answer is stored again however long the store was away', async () => {
+test('an answer is stored again, however long Redis was unreachable', async () => {
   await answer('one')
   clock.advance(HOUR_MS)
   store.clear()
@@ -64,7 +64,7 @@ test('an answer is stored again however long the store was away', async () => {
   expect(await claims.claim(claimant('one', 2))).toEqual({ kind: 'kept', requestId: 'one-1', answer: ANSWER })
 })
 
-test('when the store returns, a write acknowledged more than five seconds before the last one is not sent again', async () => {
+test('when Redis returns, writes acknowledged more than five seconds before the last one are not sent again', async () => {
   await answer('old')
   clock.advance(6_000)
   await answer('new')
@@ -74,7 +74,7 @@ test('when the store returns, a write acknowledged more than five seconds before
   expect([...store.keys()]).toEqual(['new'])
 })
 
-test('a key that may have been charged is given out only after all writes were sent', async () => {
+test('a key that may have been charged is usable only after all writes were sent again', async () => {
   await answer('one')
   store.clear()
   const held = Promise.withResolvers<void>()
@@ -87,7 +87,7 @@ test('a key that may have been charged is given out only after all writes were s
   expect(await claims.claim(claimant('one', 3))).toMatchObject({ kind: 'kept', requestId: 'one-1' })
 })
 
-test('writes acknowledged meanwhile do not drop those that wait', async () => {
+test('newly acknowledged writes do not replace those that wait to be sent again', async () => {
   await answer('one')
   const under = claimant('under-way')
   await claims.claim(under)

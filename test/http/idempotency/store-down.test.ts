@@ -23,7 +23,7 @@ afterAll(async () => {
   await redis.stop()
 })
 
-test('without the store: 503 and no call; an open answer ends complete, is charged once, and its key stays used', async () => {
+test('without Redis a new request is a 503 without a call; an open answer completes, is charged once, and its key stays used', async () => {
   const customer = await gateway.customer('1')
   const live = liveStream()
   gateway.upstream.respond(() => live.response)

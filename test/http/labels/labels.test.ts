@@ -32,12 +32,12 @@ describe('tags', () => {
     [`a=${'v'.repeat(65)}`, [], 'a'],
     [Array.from({ length: 10 }, (_, index) => `t${index}=x`).join(), 'the first eight', 't8, t9'],
     [`a=${'b,'.repeat(256)}`, [], '*'],
-  ])('the tags %p become %p, and %p is named', (text, tags, ignored) => {
+  ])('the tags %p are read as %p, and %p is reported as ignored', (text, tags, ignored) => {
     const expected = tags === 'the first eight' ? Array.from({ length: 8 }, (_, index) => `t${index}=x`) : tags
     expect(tagsOf(text)).toEqual([expected as string[], ignored])
   })
 
-  test('the named tags always fit into one header', () => {
+  test('the list of ignored tags always fits into one header', () => {
     const latin = fc.string({ unit: fc.integer({ min: 32, max: 255 }).map((code) => String.fromCharCode(code)) })
     fc.assert(
       fc.property(latin, (text) => {
@@ -49,7 +49,7 @@ describe('tags', () => {
   })
 })
 
-test('a request without labels gets none', () => {
+test('a request without tags, app and end user has none', () => {
   expect(read({ authorization: 'Bearer x', referer: 'https://page.example/' })).toBeUndefined()
 })
 
@@ -66,7 +66,7 @@ test.each([
   [{ 'http-referer': 'no address' }, undefined],
   [{ 'x-title': 'x'.repeat(80) }, 'x'.repeat(64)],
   [{ 'x-title': '  ' }, undefined],
-])('the app of %p is %p', (headers, app) => {
+])('the app of the header %p is %p', (headers, app) => {
   expect(read(headers)?.labels.app).toBe(app)
 })
 
@@ -80,7 +80,7 @@ describe('an end user', () => {
     expect([hash('acct_1', ''), hash('acct_1', 'x'.repeat(129))]).toEqual([undefined, undefined])
   })
 
-  test('an end user is empty until the secret is read, which is retried after a failure', async () => {
+  test('the end user is omitted until the secret is loaded, which is tried again after a failure', async () => {
     let tries = 0
     const { promise, resolve } = Promise.withResolvers<string>()
     const hash = createEndUserHash(undefined, () => (tries++ === 0 ? Promise.reject(new Error('down')) : promise))

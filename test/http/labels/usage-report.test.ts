@@ -56,7 +56,7 @@ const sums = (requests: number) => ({
 })
 
 describe('a report', () => {
-  test('a report has each request in one row of each dimension', async () => {
+  test('a report has each request in one row, for every dimension', async () => {
     const { body } = await report(customer.key, '?group_by=tag:team,app')
     expect(body.total).toEqual(sums(4))
     expect(body.rows).toEqual([
@@ -73,7 +73,7 @@ describe('a report', () => {
     expect(byDay.body).toMatchObject({ from: day, to: day, names: { [developer.userId]: expect.any(String) } })
   })
 
-  test('a developer’s key reports its owner’s keys only, and nothing after they left', async () => {
+  test('a developer’s key reports only its owner’s keys, and nothing after the owner left', async () => {
     const own = async () => (await report(developer.key, '?group_by=tag')).body
     const rows = [{ group: { tag: 'env=prod,team=search' }, ...sums(1) }]
     expect(await own()).toMatchObject({ total: sums(1), rows })

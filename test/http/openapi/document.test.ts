@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-describe('a judge finds nothing wrong:', () => {
+describe('validators of OpenAPI find no fault:', () => {
   test('swagger-parser accepts the document', async () => {
     await SwaggerParser.validate(JSON.parse(text))
   })
@@ -71,7 +71,7 @@ describe('an inference operation', () => {
     expect(lacking).toEqual([])
   })
 
-  test('an inference operation that calls a model lists every status, routing and limit headers, and routing preferences', () => {
+  test('an operation that calls a model lists every status, the routing and limit headers, and preferences', () => {
     const routed = inference().filter(({ responses }) => responses[200]?.headers.includes('x-svc-model'))
     expect(routed.length).toBeGreaterThanOrEqual(4)
     for (const { name, responses, parameters } of routed) {
@@ -84,7 +84,7 @@ describe('an inference operation', () => {
     }
   })
 
-  test('the request id is in the header that clients of the format read', () => {
+  test('the document shows the request id in the header that the format’s clients read', () => {
     const headers = (path: string) => operations.find(({ name }) => name === `post ${path}`)?.responses[200]?.headers
     expect(headers('/v1/messages')).toContain('request-id')
     expect(headers('/v1/chat/completions')).not.toContain('request-id')
@@ -136,7 +136,7 @@ test('inference operations show the guide’s sample with a sold model', () => {
   expect(text).not.toContain('model-for-example')
 })
 
-test('no parameter has a default that changes what an account sees', () => {
+test('no parameter’s default changes what an account sees', () => {
   const examples = /"name":"x-svc-tags"[^}]*"example"/
   expect(text).toContain('"name":"x-svc-tags"')
   expect(text).not.toMatch(examples)
@@ -177,10 +177,10 @@ test('unknown body fields are documented as omitted and named', () => {
   expect(operations.filter(({ description }) => /passed on|every field/.test(description))).toEqual([])
 })
 
-describe('the document has all of the routes’ content', () => {
+describe('the document and the routes', () => {
   const documented = () => gateway.gateway.app.routes.filter(({ hooks }) => hooks.detail?.hide !== true)
 
-  test('each visible route is an operation', () => {
+  test('each visible route is an operation of the document', () => {
     const names = documented().flatMap(({ method, path, hooks }) => {
       const paths = path.includes('*') ? Object.keys(hooks.detail?.['x-described-paths'] ?? {}) : [path]
       return paths.map((name) => `${method.toLowerCase()} ${name.replace(/(?<=\/):(\w+)/g, '{$1}').replace(/\/$/, '')}`)
@@ -206,7 +206,7 @@ describe('the document has all of the routes’ content', () => {
   })
 })
 
-test('the document does not depend on the routes asked before', async () => {
+test('the document does not depend on earlier requests', async () => {
   const { app } = gateway.gateway
   for (const route of app.routes) route.compile()
   const later = await openApiDocument({
@@ -223,7 +223,7 @@ test('the document does not depend on the routes asked before', async () => {
   expect(bare(JSON.stringify(later))).toBe(bare(text))
 })
 
-test('an unchanged document is a 304, in each encoding', async () => {
+test('an unchanged document is answered with 304, in each encoding', async () => {
   const first = await fetch(`${gateway.url}/docs/json?internal=true`, { headers: { 'accept-encoding': 'br' } })
   const tag = first.headers.get('etag') ?? ''
   expect(tag).toMatch(/^W\/"\w+"$/)

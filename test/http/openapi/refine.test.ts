@@ -71,7 +71,7 @@ test('parameters are of path and query, with their examples', async () => {
   })
 })
 
-test('statuses without a description get the common one, also those of validation', async () => {
+test('statuses without a description get the common one, including those of validation', async () => {
   const errors = { 'x-errors': [401, 401] } as object
   const Query = Type.Object({ limit: Type.Optional(Type.String()) })
   const app = route({ body: Type.Object({}), detail: errors })
@@ -103,7 +103,7 @@ test('operations are ordered by tag, and list each credential once', async () =>
   expect(paths['/last']?.post?.security).toEqual(security)
 })
 
-test('the document of an answer does not depend on earlier requests', async () => {
+test('the document that is sent does not depend on earlier requests', async () => {
   const Thing = titled('Thing', { id: Type.String() })
   const one = new Elysia().get('/one', () => ({ id: '1' }), { tags: ['First'], response: Thing })
   const app = one.get('/all', () => [], { tags: ['First'], response: Type.Array(Thing) }) as unknown as Elysia

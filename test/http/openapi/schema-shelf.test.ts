@@ -24,7 +24,7 @@ test('a titled schema is stored once and referenced everywhere', () => {
   })
 })
 
-test('a description of its own is beside the reference', () => {
+test('a schema’s own description stays beside the reference', () => {
   const shelf = createSchemaShelf()
   const Price = Type.Object({ usd: Type.String() }, { title: 'Price', description: 'What it costs' })
   expect(shelf.refer(Price)).toEqual({ $ref: '#/components/schemas/Price' })
@@ -67,6 +67,6 @@ test.each([
     Type.Union([Type.String(), Type.Integer()]),
     { anyOf: [{ type: 'string' }, { type: 'integer' }] },
   ],
-])('%s', (_, schema, expected) => {
+])('a shared schema is stored correctly: %s', (_, schema, expected) => {
   expect(plain(schema)).toEqual(expected)
 })

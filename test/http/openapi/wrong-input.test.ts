@@ -89,7 +89,7 @@ test('an invalid query is refused with the parameter’s name', async () => {
   expect(wrong).toEqual([])
 })
 
-test('an unknown body field is refused with its name, before anything is done', async () => {
+test('an unknown body field is refused with its name, before any change', async () => {
   const changes = operations.filter(
     ({ method, path, operation }) =>
       (path.startsWith('/dashboard/api/') || (path.startsWith('/v1/') && takesFields(operation))) &&

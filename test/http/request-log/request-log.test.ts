@@ -40,7 +40,7 @@ afterAll(async () => {
 const isLine = (line: string) => /"event":"(chat|embedding|count|route)"/.test(line)
 const lines = (): Line[] => gateway.logLines.filter(isLine).map((line) => JSON.parse(line))
 
-describe.each(Object.keys(DIALECTS))('%s:', (name) => {
+describe.each(Object.keys(DIALECTS))('the log line of a refusal, %s:', (name) => {
   const dialect = DIALECTS[name] as Dialect
   const isChat = dialect.event === 'chat'
   const possible = Object.keys(ENDINGS).filter((ending) => isChat || !ENDINGS[ending]?.isOfChats)
@@ -74,7 +74,7 @@ function matches(line: Line, status: number, ending: string): boolean {
   return line.status === status && (ending !== 'given an earlier answer again' || line.replayOf !== undefined)
 }
 
-test('each of these requests has exactly one log line', async () => {
+test('each request of this test has exactly one log line', async () => {
   const times = new Map<string, number>()
   for (const { requestId } of lines()) times.set(requestId, (times.get(requestId) ?? 0) + 1)
   expect([...times].filter(([, count]) => count !== 1)).toEqual([])
@@ -104,7 +104,7 @@ describe('free requests', () => {
     expect(ofThis(refused)).toMatchObject([{ event, route, status: 404, error: 'model_not_found', accountId }])
   })
 
-  test('an operation that is not offered has a log line: compaction, and a WebSocket', async () => {
+  test('an operation that is not offered has a log line: compaction, or a WebSocket', async () => {
     const before = lines().length
     expect((await post('/v1/responses/compact', {})).status).toBe(400)
     const upgrade = { connection: 'upgrade', upgrade: 'websocket', 'x-forwarded-for': '10.0.0.2' }
@@ -116,7 +116,7 @@ describe('free requests', () => {
   })
 })
 
-test('a flood of unknown clients leaves some lines of each network, and a count of the rest', async () => {
+test('of a flood by unknown clients some lines of each network are logged, and the rest is counted', async () => {
   const flood = MAX_OF_NETWORK + 30
   const before = lines().length
   const send = senderOf(DIALECTS.messages as Dialect, '10.9.9.9')

@@ -108,14 +108,14 @@ describe.each(PAIRS)('$client to $provider', ({ client, provider }) => {
   )
 })
 
-test('a generation is the same from ledger and history', async () => {
+test('a generation has the same fields from ledger and Postgres', async () => {
   const { requestId } = await send('messages', 'chat-completions', false)
   const early = await generation(requestId)
   await flushed(gateway, customer.accountId)
   expect(await generation(requestId)).toEqual(early)
 })
 
-test('a failed request’s generation has the reason', async () => {
+test('a failed request’s generation has the reason of the failure', async () => {
   isDown = true
   const { requestId } = await send('messages', 'chat-completions', false)
   isDown = false
@@ -135,13 +135,13 @@ test.each([
   ['/v1/generation', 400],
   ['/v1/generation?id=', 400],
   [`/v1/generation?id=${'x'.repeat(129)}`, 400],
-])('%s is a %p', async (path, status) => {
+])('a generation with %s is a %p', async (path, status) => {
   const told = await get(path)
   expect([told.status, JSON.stringify(told.body)]).toEqual([status, expect.stringContaining('id')])
   expect((await get(path, 'svc-wrong')).status).toBe(401)
 })
 
-test('credits are the credit added and spent', async () => {
+test('the credits endpoint has the total credit and the spent part', async () => {
   expect(await get('/v1/credits', other.key)).toEqual({
     status: 200,
     body: { data: { total_credits: 7, total_usage: 0 } },
@@ -153,7 +153,7 @@ test('credits are the credit added and spent', async () => {
   expect((await get('/v1/credits', 'svc-wrong')).status).toBe(401)
 })
 
-test('a developer finds their own requests, and no credit', async () => {
+test('a developer finds their own generations, and no credit', async () => {
   const owner = await signUpPerson(gateway)
   const { accountId } = owner.viewer
   await addCredit(gateway, accountId, '5')

@@ -52,7 +52,7 @@ test('a key without limits has no budgets', async () => {
   })
 })
 
-test('the budget with the least remaining comes first, with its spending; the account’s has no figures', async () => {
+test('the budget with the smallest remainder comes first, with its spending; the account’s has no figures', async () => {
   const { customer, developer } = await team()
   const { accountId } = customer
   const { keyId, userId } = developer

@@ -69,7 +69,7 @@ describe('an account', () => {
     expect((await count(await gateway.customer('0'), SMALL)).status).toBe(200)
   })
 
-  test('more keys give an account no larger share', async () => {
+  test('more keys do not enlarge an account’s share', async () => {
     const first = await gateway.customer('1')
     const made = await gateway.apiKeys.create({ accountId: first.accountId, name: 'second' })
     assert(made.kind === 'created', 'the account exists')
@@ -85,7 +85,7 @@ describe('an account', () => {
     expect((await count(await gateway.customer('1'), SMALL)).status).toBe(200)
   })
 
-  test('an account’s free bytes a minute cover all its keys; the next large body is not read', async () => {
+  test('an account’s free bytes per minute are shared by its keys; beyond them a large body is not read', async () => {
     const customer = await gateway.customer('1')
     const text = 'word '.repeat((4 * MIB) / 5)
     const body = JSON.stringify({ model: 'svc/alpha', max_tokens: 1, messages: [{ role: 'user', content: text }] })

@@ -29,7 +29,7 @@ const admitting = (admit: (payer: Payer, least?: Nano) => Promise<void> = () => 
 })
 
 describe('memory for bodies', () => {
-  test('an account has memory for a number of bodies; the next one waits unread, other accounts do not', async () => {
+  test('an account’s bodies get limited memory; its next body waits unread, other accounts do not', async () => {
     const open = createShares(admitting())
     const mine = Array.from({ length: MANY + 1 }, () => open(payer('acct_a')))
     const entered = mine.map((share) => outcome(share.enter(BODY)))
@@ -41,7 +41,7 @@ describe('memory for bodies', () => {
     expect(await entered[MANY]).toBe('in')
   })
 
-  test('memory for bodies that is not free in time is a 503 with retry-after', async () => {
+  test('if no memory for bodies becomes free in time, the answer is a 503 with retry-after', async () => {
     const open = createShares(admitting(), 1)
     for (let index = 0; index < MANY; index++) await open(payer('acct_a')).enter(BODY)
     const refused = await Promise.resolve(open(payer('acct_a')).enter(BODY)).catch((error) => error)
@@ -54,7 +54,7 @@ describe('memory for bodies', () => {
     expect(open(payer('acct_a')).enter(16 * 1024)).toBeUndefined()
   })
 
-  test('a body of unknown length takes its memory in parts, and does not wait half read', async () => {
+  test('a body of unknown length gets its memory in parts, and never waits half read', async () => {
     const open = createShares(admitting())
     const share = open(payer('acct_a'))
     for (let bytes = 0; bytes < SHARED.bodies.perAccount; bytes += MIB) share.grow(MIB)
@@ -67,7 +67,7 @@ describe('memory for bodies', () => {
 })
 
 describe('a long conversation', () => {
-  test('an account reads one long conversation at a time, and none beyond its credit', async () => {
+  test('an account reads one long conversation at a time, and none that it cannot pay', async () => {
     const asked: number[] = []
     const open = createShares(
       admitting((_, least = ZERO_NANO) => {
@@ -100,7 +100,7 @@ describe('a long conversation', () => {
     expect(order).toEqual(['large 0', 'somebody else', 'large 1', 'somebody else', 'large 2'])
   })
 
-  test('a short conversation needs no turn', () => {
+  test('a short conversation waits for no turn', () => {
     const open = createShares(admitting(() => Promise.reject(new Error('asked'))))
     expect(open(payer('acct_a')).readStored(200 * 1024, () => nano(101))).toBeUndefined()
   })
@@ -137,7 +137,7 @@ describe('a gateway', () => {
     return [...statuses]
   }
 
-  test('a body’s memory is returned however the request ended', async () => {
+  test('a body’s memory is freed however the request ends', async () => {
     expect(await sendAll('/v1/chat/completions', chat('svc/alpha'))).toEqual([200])
     // What is read for nothing has a limit of its own.
     customer = await gateway.customer('1000')
@@ -149,7 +149,7 @@ describe('a gateway', () => {
     expect(await sendAll('/v1/chat/completions', chat('svc/alpha'))).toEqual([200])
   })
 
-  test('a full memory is reported in the caller’s format before the body is read', async () => {
+  test('full memory is reported in the caller’s format before the body is read', async () => {
     const announced = { ...headers(), 'content-length': String(BODY) }
     const holders = Array.from({ length: MANY + 1 }, () =>
       openRaw(gateway.url, rawRequest('POST /v1/messages', announced, '{')),

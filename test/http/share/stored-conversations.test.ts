@@ -41,13 +41,16 @@ async function ask(path: string, { key }: Customer) {
 const PATHS = ['/v1/responses', '/v1/responses/input_tokens', '/v1/route?format=responses'] as const
 
 describe('a conversation of a million tokens', () => {
-  test.each(PATHS)('a conversation of a million tokens is not read at %s for a cent, nor for nothing', async (path) => {
-    const [poor, broke] = [await customerWith('0.01'), await customerWith('0')]
-    expect((await ask(path, poor)).status).toBe(402)
-    expect((await ask(path, broke)).status).toBe(402)
-    // What was refused is not counted as read.
-    for (let time = 0; time < 100; time++) expect((await ask(path, poor)).status).toBe(402)
-  })
+  test.each(PATHS)(
+    'a conversation of a million tokens is not read at %s by an account with a cent or nothing',
+    async (path) => {
+      const [poor, broke] = [await customerWith('0.01'), await customerWith('0')]
+      expect((await ask(path, poor)).status).toBe(402)
+      expect((await ask(path, broke)).status).toBe(402)
+      // What was refused is not counted as read.
+      for (let time = 0; time < 100; time++) expect((await ask(path, poor)).status).toBe(402)
+    },
+  )
 
   test.each(PATHS)(
     'a conversation of a million tokens is read at %s for those who have what it takes',

@@ -41,7 +41,7 @@ function ofHistory(moments: readonly number[]): number[] {
   )
 }
 
-test('the window of a day is the same at its first and last millisecond, for 77 years', async () => {
+test('a day’s window is the same at its first and last millisecond, on each day of 77 years', async () => {
   const days = (LAST_MS - FIRST_MS) / MS_PER_DAY
   const edges = Array.from({ length: days }, (_, day) => FIRST_MS + day * MS_PER_DAY).flatMap((ms) => [ms - 1, ms])
   for (let from = 0; from < edges.length; from += 1_000) {
@@ -50,7 +50,7 @@ test('the window of a day is the same at its first and last millisecond, for 77 
   }
 })
 
-test('the window of a moment does not depend on the moment, and the next one begins at its end', async () => {
+test('all moments of a window give the same window, and the next one begins at its end', async () => {
   const moments = fc.array(fc.integer({ min: FIRST_MS, max: LAST_MS }), { minLength: 1, maxLength: 50 })
   await fc.assert(
     fc.asyncProperty(moments, async (some) => {

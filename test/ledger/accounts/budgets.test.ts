@@ -89,7 +89,7 @@ test.each(CASES)(
   },
 )
 
-test('a reserve is refused by the lowest budget of all scopes and windows; a smaller request may use the rest', async () => {
+test('the smallest budget of all scopes and windows refuses a reserve; a smaller request may use its rest', async () => {
   const { payer, other } = await team()
   const { accountId } = payer
   bench.history.setBudgets(accountId, [
@@ -165,7 +165,7 @@ test('a new budget counts earlier spending and open holds', async () => {
   expect(await violations()).toEqual([])
 })
 
-test('budgets that apply to a key are known before its first request', async () => {
+test('budgets that apply to a key are loaded before its first request', async () => {
   const { payer } = await team()
   await setBudget(payer, 'member', { day: limit(100) })
   const made = { ...payer, keyId: `${payer.keyId}_new` }
@@ -235,7 +235,7 @@ test('a request counts for the member who owned the key when it began', async ()
   expect(await violations()).toEqual([])
 })
 
-test('a rebuild and an emptied store give the same budget sums', async () => {
+test('budget sums are the same after a rebuild and after Redis was emptied', async () => {
   const { payer, other } = await team()
   const { accountId } = payer
   bench.history.setBudgets(accountId, [
@@ -267,7 +267,7 @@ test('a key that Redis does not know is looked up in Postgres before it spends',
   expect(await bench.ledger.reserve(request(fresh, 11))).toMatchObject({ kind: 'over_budget', scope: 'member' })
 })
 
-test('released holds leave no trace in budgets; other gateways read budgets from the store', async () => {
+test('a released hold leaves no amount in budgets, and other gateways read the same budgets', async () => {
   const { payer } = await team()
   const elsewhere = createBench(redis, undefined, bench.history)
   const [early, hold] = [request(payer, 10), request(payer, 10)]

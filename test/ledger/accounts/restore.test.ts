@@ -42,7 +42,7 @@ describe('the first use of an account', () => {
     expect(bench.history.reads() - before).toBeLessThan(10)
   })
 
-  test('after the store was emptied, each account is loaded once', async () => {
+  test('after Redis was emptied, each account is loaded once', async () => {
     const { redis, history, logger } = bench
     const loads: string[] = []
     const onCall = (operation: string) => void loads.push(operation)
@@ -75,7 +75,7 @@ describe('the first use of an account', () => {
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ held: nano(210), spent: nano(150) })
   })
 
-  test('history read under an old epoch is not loaded under a new one', async () => {
+  test('an account read under an old epoch is not loaded under a new one', async () => {
     const payer = await bench.fund(1_000)
     const shard = shardOf(payer.accountId)
     await bench.ledger.readBalance((await bench.fund(1)).accountId)
@@ -89,7 +89,7 @@ describe('the first use of an account', () => {
     expect(await restorer.payer({ ...payer, accountId: randomId('acct') }, epoch)).toBe('unknown')
   })
 
-  test('a request is refused while the history is down, and works afterwards', async () => {
+  test('while Postgres is down an unloaded account is refused, and works afterwards', async () => {
     const payer = await bench.fund(1_000)
     bench.history.setDown(true)
     await expect(bench.ledger.reserve(request(payer, 1))).rejects.toMatchObject({ kind: 'overloaded', status: 503 })
@@ -101,7 +101,7 @@ describe('the first use of an account', () => {
     bench.history.setDown(false)
   })
 
-  test('a loaded account has the history’s counts', async () => {
+  test('a loaded account has the counts from Postgres', async () => {
     const payer = await bench.fund(1_000)
     const first = await settled(payer, 150)
     await bench.history.flush(bench.redis, [payer.accountId])
@@ -113,7 +113,7 @@ describe('the first use of an account', () => {
     expect(await bench.ledger.settle(settlement(first, 150))).toEqual({ kind: 'already_settled' })
   })
 
-  test('charges not yet flushed to the history are counted, wherever the flusher stopped', async () => {
+  test('charges not yet in Postgres are counted, wherever the flusher stopped', async () => {
     const payer = await bench.fund(1_000)
     await settled(payer, 100)
     await bench.history.flush(bench.redis, [payer.accountId])
@@ -143,8 +143,8 @@ describe('the first use of an account', () => {
   })
 })
 
-describe('a store that came back', () => {
-  test('an account that is right is confirmed unchanged', async () => {
+describe('Redis with old or missing data', () => {
+  test('a correct account is confirmed unchanged', async () => {
     const payer = await bench.fund(1_000)
     await settled(payer, 100)
     await bench.ledger.reserve(request(payer, 50))
@@ -198,7 +198,7 @@ describe('a store that came back', () => {
     expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'account_suspended' })
   })
 
-  test('if the history lost charges, the store’s figures stay and an error is logged', async () => {
+  test('if Postgres lacks charges, the figures in Redis stay and an error is logged', async () => {
     const payer = await bench.fund(1_000)
     const { accountId } = payer
     await settled(payer, 300)
@@ -212,8 +212,8 @@ describe('a store that came back', () => {
   })
 })
 
-describe('a state that is set while a load is under way', () => {
-  test('a key state set during a load wins', async () => {
+describe('a state that is set during a load', () => {
+  test('a key state set during a load replaces the loaded one', async () => {
     const payer = await bench.fund(1_000)
     const read = bench.history.key
     bench.history.key = async (accountId, keyId) => {
@@ -228,7 +228,7 @@ describe('a state that is set while a load is under way', () => {
     bench.history.key = read
   })
 
-  test('an account state set during a load wins', async () => {
+  test('an account state set during a load replaces the loaded one', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.reserve(request(payer, 1))
     await loseConfirmation(payer.accountId)
@@ -245,7 +245,7 @@ describe('a state that is set while a load is under way', () => {
     bench.history.accounts = read
   })
 
-  test('a state set during a load also applies to an account that is not loaded yet', async () => {
+  test('a state set during a load also applies to an account that is not yet loaded', async () => {
     const payer = await bench.fund(1_000)
     bench.history.setAccount(payer.accountId, { status: 'suspended' })
     expect(await bench.ledger.setAccountState(accountState(payer.accountId, { status: 'suspended' }))).toBe('updated')
@@ -257,7 +257,7 @@ describe('a state that is set while a load is under way', () => {
 })
 
 describe('a rebuild', () => {
-  test('a rebuild repairs broken figures under traffic, without creating or losing money', async () => {
+  test('a rebuild repairs wrong figures under traffic, without creating or losing money', async () => {
     const payers = await Promise.all(Array.from({ length: 20 }, () => bench.fund(100_000)))
     const ids = payers.map((payer) => payer.accountId)
     for (const payer of payers) await settled(payer, 10)

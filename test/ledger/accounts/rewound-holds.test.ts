@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.redis.disconnect())
 
-test('an account is corrected, and its reopened hold closed, if the store forgot the settlement', async () => {
+test('if Redis lost a settlement, the account is corrected and its reopened hold is closed', async () => {
   const payer = await bench.fund(1_000)
   const { accountId } = payer
   const hold = request(payer, 400)
@@ -32,7 +32,7 @@ test('an account is corrected, and its reopened hold closed, if the store forgot
   expect(await bench.redis.zscore(deadlinesName(shardOf(accountId)), holdMember(hold))).toBeNull()
 })
 
-test('a key is corrected with its account in one step, whatever happens next', async () => {
+test('a key is corrected together with its account in one step', async () => {
   const payer = await bench.fund(1_000)
   const { accountId, keyId } = payer
   const [hold, other] = [request(payer, 400), request(payer, 30)]
@@ -52,7 +52,7 @@ test('a key is corrected with its account in one step, whatever happens next', a
   expect(views.get(accountId)?.keys.get(keyId)).toMatchObject({ open: 1, held: 30, spentMonth: 150 })
 })
 
-test('a late settlement is charged once, if the store forgot that its hold expired for free', async () => {
+test('a late settlement is charged once if Redis lost its hold’s free expiry', async () => {
   const payer = await bench.fund(1_000)
   const { accountId } = payer
   const hold = request(payer, 400)
@@ -68,7 +68,7 @@ test('a late settlement is charged once, if the store forgot that its hold expir
   expect(await bench.ledger.settle(settlement(hold, 150), { force: true })).toEqual({ kind: 'already_settled' })
 })
 
-test('a late settlement that is sent again is charged once, also on an unused account', async () => {
+test('a late settlement that is sent again is charged once, even on an unused account', async () => {
   const payer = await bench.fund(1_000)
   const { accountId } = payer
   const hold = request(payer, 400)

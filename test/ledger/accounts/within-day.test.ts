@@ -17,7 +17,7 @@ testPreparedBy(async () => void plays.prepared++)('fails as the day turns', () =
   throw new Error('counted for the day before')
 })
 
-test.each(['passes', 'passes as well'])('%s as the day turns', () => {
+test.each(['passes', 'passes as well'])('%s at midnight', () => {
   plays.sound++
   turnDay()
 })

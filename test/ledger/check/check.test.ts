@@ -68,8 +68,8 @@ const noRest = async () => {}
 const check = () => checkLedger({ redis: bench.redis, history: bench.history, logger: bench.logger })
 const kinds = async () => [...new Set((await check()).violations.map((violation) => violation.kind))].sort()
 
-describe('a ledger in order', () => {
-  test('a correct ledger has no violations, and its counts are reported', async () => {
+describe('the check of correct books', () => {
+  test('the check finds no violation in a correct ledger, and reports its counts', async () => {
     expect(await check()).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 1, unsyncedRecords: 1 })
     bench.history.addAccount('acct_never_used')
     expect(await check()).toMatchObject({ ok: true, accounts: 2 })
@@ -128,12 +128,12 @@ describe('a ledger in order', () => {
   })
 })
 
-describe('a check that reads the lists of the shards', () => {
+describe('a check that reads only the shards’ lists', () => {
   const listed = () =>
     checkLedger({ redis: bench.redis, history: bench.history, logger: bench.logger, search: 'listed' })
   const list = () => loadedName(shardOf(payer.accountId))
 
-  test('a check of the shards’ lists finds every account and reads no tombstone', async () => {
+  test('a check of the shards’ lists finds every account without reading tombstones', async () => {
     await bench.redis.config('RESETSTAT')
     expect(await listed()).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 1, unsyncedRecords: 1 })
     const commands = await bench.redis.info('commandstats')
@@ -158,12 +158,12 @@ describe('a check that reads the lists of the shards', () => {
       () => bench.redis.del(holdName(payer.accountId, open.holdId)),
     ],
     ['a key leaks a slot', ['key_open_count'], () => addToKey({ open: 1 })],
-  ])('%s: %p', async (_, expected, spoil) => {
+  ])('a check of the shards’ lists after %s: %p', async (_, expected, spoil) => {
     await spoil()
     expect([...new Set((await listed()).violations.map(({ kind }) => kind))].sort()).toEqual(expected)
   })
 
-  test('a check of the shards’ lists includes keys that were changed before their first use', async () => {
+  test('a check of the shards’ lists includes keys that changed before their first use', async () => {
     const keyId = randomId('key')
     await bench.ledger.setKeyState(keyState({ accountId: payer.accountId, keyId }, { requestsPerMinute: 5 }))
     const members = [payer.accountId, payerText(payer), payerText({ ...payer, keyId })]
@@ -198,7 +198,7 @@ describe('a check that reads the lists of the shards', () => {
   }
 })
 
-describe('violations', () => {
+describe('violations found by the check', () => {
   const account = () => accountName(payer.accountId)
   const shard = () => shardOf(payer.accountId)
 
@@ -257,18 +257,18 @@ describe('violations', () => {
         await bench.redis.sadd(creditedName(payer.accountId), 'entry_marked')
       },
     ],
-  ])('%s: %p', async (_, expected, spoil) => {
+  ])('the check finds after %s: %p', async (_, expected, spoil) => {
     await spoil()
     expect(await kinds()).toEqual(expected)
     expect((await check()).ok).toBe(false)
   })
 
-  test('a store of another layout is a violation', async () => {
+  test('a Redis with another layout is a violation', async () => {
     await bench.redis.hset(metaName(shard()), 'layout', '2')
     await expect(check()).rejects.toThrow('a newer version, which this version cannot read')
   })
 
-  test('a rebuild repairs the violations', async () => {
+  test('a rebuild repairs the violations that the check found', async () => {
     await addToAccount({ available: 500, held: 5 })
     await addToKey({ open: 3 })
     await rebuildAll({ redis: bench.redis, history: bench.history, logger: bench.logger })
@@ -278,7 +278,7 @@ describe('violations', () => {
   })
 })
 
-test('after a store returned with old figures, accounts are corrected and not reported', async () => {
+test('if Redis returned with old figures, accounts are corrected and not reported', async () => {
   const old = await bench.redis.dumpBuffer(accountName(payer.accountId))
   const hold = request(payer, 50)
   await bench.ledger.reserve(hold)
@@ -290,7 +290,7 @@ test('after a store returned with old figures, accounts are corrected and not re
   expect(await check()).toMatchObject({ ok: true })
 })
 
-test('an unconfirmed account that is missing in the history is reported at once', async () => {
+test('an unconfirmed account that Postgres lacks is reported at once', async () => {
   const look = jest.spyOn(bench.history, 'accounts').mockResolvedValue([])
   await startEpoch(bench.redis, shardOf(payer.accountId))
   expect(await kinds()).toEqual(['unknown_to_history'])

@@ -17,7 +17,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('a cold request loads account, key, addresses and budgets one after the other', async () => {
+test('the first request of an account loads account, key, addresses and budgets one after the other', async () => {
   const warm = createBench(redis)
   const { accountId, keyId } = await warm.fund(10_000)
   // With an open hold, the account is loaded without the key.

@@ -59,7 +59,7 @@ async function deadlineOf(hold: ReserveRequest): Promise<number> {
 }
 
 describe('renew', () => {
-  test('renew moves deadlines forward only, and answers in the order of its arguments across shards', async () => {
+  test('renew only moves deadlines forward, and replies in the order of its arguments across shards', async () => {
     const holds = await Promise.all(Array.from({ length: 20 }, () => reserved(100, 10)))
     const [open, settled, released, expired] = holds as [ReserveRequest, ReserveRequest, ReserveRequest, ReserveRequest]
     await bench.ledger.settle(settlement(settled, 1))
@@ -159,7 +159,7 @@ describe('expire', () => {
     expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(300) })
   })
 
-  test('expire returns what a lost hold reserved, and loads a lost account', async () => {
+  test('expire returns the amount of a lost hold, and loads a lost account', async () => {
     const [lostHold, lostAccount] = [await reserved(400, 100), await reserved(400, 100)]
     await bench.redis.del(holdName(lostHold.accountId, lostHold.holdId))
     expect(await expire(lostHold)).toBe(0)
@@ -177,7 +177,7 @@ describe('expire', () => {
   })
 })
 
-test('without open holds, one command covers all shards', async () => {
+test('if no hold is open, one command covers all shards', async () => {
   const looks = async () => Number(/cmdstat_zrange:calls=(\d+)/.exec(await bench.redis.info('commandstats'))?.[1] ?? 0)
   const [empty, full] = [['{none}:a', '{none}:b'], '{none}:c']
   const before = await looks()

@@ -12,7 +12,7 @@ afterAll(() => bench.redis.disconnect())
 
 const GONE_FOR_EVER = { kind: 'charged', sinceMs: Number.POSITIVE_INFINITY } as const
 
-test('a hold is open, then recently charged, or free', async () => {
+test('a hold is reported as open, recently charged, or free', async () => {
   const { ledger } = bench
   const payer = await bench.fund(10_000)
   const [charged, released] = [request(payer, 400), request(payer, 300)]
@@ -40,7 +40,7 @@ test('an expired hold was charged if its provider was reached, otherwise it was 
   expect(await ledger.fateOf(early)).toEqual({ kind: 'unknown' })
 })
 
-test('a hold that expired for free is sealed: a late settle charges nothing', async () => {
+test('after a hold expired for free, a late settle charges nothing', async () => {
   const { ledger, redis } = bench
   const payer = await bench.fund(10_000)
   const [sealed, woken] = [request(payer, 400), request(payer, 300)]
@@ -56,7 +56,7 @@ test('a hold that expired for free is sealed: a late settle charges nothing', as
   expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: 9_900, held: 0, spent: 100 })
 })
 
-test('a charge that the store has forgotten is found among the usage records', async () => {
+test('a charge that Redis lost is found among the usage records', async () => {
   const { ledger, redis, history } = bench
   const payer = await bench.fund(10_000)
   const hold = request(payer, 400)
@@ -71,7 +71,7 @@ test('a charge that the store has forgotten is found among the usage records', a
   expect(await ledger.sealFate(hold)).toEqual(GONE_FOR_EVER)
 })
 
-test('a hold that was never made is free, and its id can never be reserved', async () => {
+test('a hold that was never made is reported as free, and its id can never be reserved', async () => {
   const { ledger } = bench
   const payer = await bench.fund(10_000)
   const hold = request(payer, 400)

@@ -23,7 +23,7 @@ function limitOf(limit: number, used: number) {
 }
 
 describe('reserve', () => {
-  test('reserve moves credit from available to held, and returns what remains', async () => {
+  test('reserve moves credit from available to held, and returns the remainder', async () => {
     const payer = await bench.fund(1_000)
     const outcome = await bench.ledger.reserve(request(payer, 400, { tokens: 50 }))
     expect(outcome).toEqual({
@@ -59,7 +59,7 @@ describe('reserve', () => {
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(890), held: nano(100) })
   })
 
-  test('reserve refuses accounts and keys that the history does not know', async () => {
+  test('reserve refuses accounts and keys that Postgres does not have', async () => {
     const payer = await bench.fund(1_000)
     const nobody = { accountId: randomId('acct'), keyId: payer.keyId }
     expect(await bench.ledger.reserve(request(nobody, 1))).toEqual({ kind: 'unknown_account' })
@@ -151,7 +151,7 @@ describe('reserve', () => {
     expect(await bench.ledger.reserve(request(payer, 300))).toMatchObject({ kind: 'reserved', available: nano(0) })
   })
 
-  test('a free request passes on an empty account, but not on one in debt', async () => {
+  test('a free request is accepted for an empty account, but not for one in debt', async () => {
     const payer = await bench.fund(0)
     expect(await bench.ledger.reserve(request(payer, 0))).toMatchObject({ kind: 'reserved' })
     await bench.ledger.credit({ accountId: payer.accountId, entryId: 'correction', amount: nano(-1) })

@@ -58,7 +58,7 @@ describe('settle', () => {
     expect(await bench.redis.zscore(deadlinesName(shardOf(hold.accountId)), holdMember(hold))).toBeNull()
   })
 
-  test('a repeated settle gets already_settled, whatever its cost', async () => {
+  test('a repeated settle is answered with already_settled, whatever its cost', async () => {
     const hold = await reserved(1_000, 400)
     await bench.ledger.settle(settlement(hold, 150))
     const before = await snapshot(bench.redis, hold.accountId)
@@ -103,7 +103,7 @@ describe('settle', () => {
     }
   })
 
-  test('a reserve that follows a sent settlement finds the hold returned, whenever Redis reads both', async () => {
+  test('a reserve sent after a settlement finds the hold returned, in whatever parts Redis reads both', async () => {
     const hold = await reserved(1_000, 1_000)
     const next = Promise.withResolvers<ReserveOutcome>()
     const onSent = () => next.resolve(bench.ledger.reserve(request(payerOf(hold), 999)))
@@ -128,7 +128,7 @@ describe('settle', () => {
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(970), spent: nano(30) })
   })
 
-  test('a forced settle without a tombstone finds the charge in the stream or the history, and charges nothing', async () => {
+  test('a forced settle without a tombstone finds the charge in the stream or Postgres, and charges nothing', async () => {
     const hold = await reserved(1_000, 400)
     await bench.ledger.settle(settlement(hold, 30))
     await bench.redis.del(holdName(hold.accountId, hold.holdId))
@@ -232,7 +232,7 @@ describe('release', () => {
     expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({ available: nano(1_000), held: nano(0) })
   })
 
-  test('release works without the account: a later load does not count the hold', async () => {
+  test('release works without the account, and a later load does not count the hold', async () => {
     const hold = await reserved(1_000, 400)
     await bench.redis.del(accountName(hold.accountId))
     expect(await bench.ledger.release(hold)).toBe('released')
@@ -240,7 +240,7 @@ describe('release', () => {
   })
 })
 
-test('only tombstones and the list of latest usage records have an expiry', async () => {
+test('only tombstones and lists of latest usage records have an expiry in Redis', async () => {
   const hold = await reserved(1_000, 400)
   const { accountId } = hold
   const open = request(hold, 10)

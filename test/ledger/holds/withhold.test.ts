@@ -69,7 +69,7 @@ describe('withholding', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('withholding and requests never both get the last credit', async () => {
+  test('of a withholding and a request, only one gets the last credit', async () => {
     for (let round = 0; round < 20; round++) {
       payer = await bench.fund(1_000)
       const [taken, ...reserved] = await Promise.all([
@@ -92,7 +92,7 @@ describe('withholding', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('debits that the store does not know yet are counted once each', async () => {
+  test('debits that Redis does not know yet are each counted once', async () => {
     const [held, untold] = [debit(300), debit(400)]
     await withhold(held)
     expect(await withhold(debit(301), { debits: [held, untold] })).toEqual({
@@ -136,7 +136,7 @@ describe('withheld credit', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('withheld credit is returned if the history has no entry; a late entry debits nothing', async () => {
+  test('withheld credit is returned if Postgres has no entry, and a late entry debits nothing', async () => {
     const [one, late] = [debit(600), debit(600)]
     await withhold(one)
     expect(await bench.ledger.resolveWithheld(one)).toBe('returned')
@@ -147,7 +147,7 @@ describe('withheld credit', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('at its deadline withheld credit is settled by the history, even if its gateway died', async () => {
+  test('at its deadline withheld credit is settled by Postgres’ entries, even if its gateway died', async () => {
     const [recorded, absent, undecided] = [debit(100), debit(200), debit(300)]
     for (const one of [recorded, absent, undecided]) await withhold(one)
     commit(recorded)
@@ -165,7 +165,7 @@ describe('withheld credit', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('withheld credit stays withheld while the history is down', async () => {
+  test('withheld credit stays withheld while Postgres is down', async () => {
     const one = debit(100)
     await withhold(one)
     await lapse(one)
@@ -193,7 +193,7 @@ describe('withheld credit', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('withheld credit that the store lost is still debited from the history', async () => {
+  test('withheld credit that Redis lost is still debited by its entry in Postgres', async () => {
     const one = debit(300)
     await withhold(one)
     await bench.redis.flushall()

@@ -47,13 +47,13 @@ test('only streams with expected records are read, once each', async () => {
   expect(streams.hasExpected()).toBe(false)
 })
 
-test('without expected records the store is not read', async () => {
+test('without expected records no command is sent to Redis', async () => {
   await append(['acct_a'])
   expect((await streams.readNew(100, 'expected')).entries).toEqual([])
   expect(await calls('xreadgroup')).toBe(0)
 })
 
-test('a stream that returned a full batch is read again', async () => {
+test('a stream that returned a full batch is read again at once', async () => {
   await append(Array.from({ length: 40 }, () => 'acct_a'))
   streams.expect(shardOf('acct_a'))
   expect((await streams.readNew(30, 'expected')).entries).toHaveLength(30)
@@ -62,7 +62,7 @@ test('a stream that returned a full batch is read again', async () => {
   expect(streams.hasExpected()).toBe(false)
 })
 
-test('a look at all streams takes few records of each, and returns at once for the rest', async () => {
+test('a read of all streams takes few records of each, and returns at once for the rest', async () => {
   await append(Array.from({ length: 40 }, () => 'acct_a'))
   expect((await streams.readNew(2_000, 'all')).entries).toHaveLength(16)
   expect((await streams.readNew(2_000, 'expected')).entries).toHaveLength(24)
@@ -79,7 +79,7 @@ test('a Redis key of the wrong type is reported, skipped for a moment, and block
   await until(async () => (await streams.readNew(100, 'all')).failure === undefined, 'a look that leaves it alone')
 })
 
-test('records whose read failed stay expected', async () => {
+test('records are still expected after a failed read', async () => {
   const closed = connectRedis(server.url, { logger: silentLogger, commandTimeoutMs: COMMAND_TIMEOUT_MS }) as Redis
   await waitForRedis(closed, PATIENCE_MS)
   const cut = createRecordStreams(closed)
@@ -90,7 +90,7 @@ test('records whose read failed stay expected', async () => {
   expect(cut.hasExpected()).toBe(true)
 })
 
-test('consumer groups are created again after the store was emptied', async () => {
+test('consumer groups are created again after Redis was emptied', async () => {
   await redis.flushall()
   await append(['acct_a'])
   expect(accounts((await streams.readNew(100, 'all')).entries)).toEqual(['acct_a'])
@@ -109,7 +109,7 @@ describe('unacknowledged records', () => {
   }
   const read = async () => (await streams.readNew(100, 'all')).entries
 
-  test('unacknowledged records are taken over at the second look, until they are acknowledged', async () => {
+  test('unacknowledged records are taken over at the second check, until they are acknowledged', async () => {
     await append(['acct_a', 'acct_a'])
     const entries = await read()
     const ids = entries.map(({ id }) => id)
@@ -120,7 +120,7 @@ describe('unacknowledged records', () => {
     expect(await look()).toEqual(ids.slice(1))
   })
 
-  test('unacknowledged records stay with the worker that took them after the last look, and with readers of new records', async () => {
+  test('unacknowledged records stay with the worker that took them after the last check, and with readers of new records', async () => {
     await append(['acct_a'])
     const [first] = await read()
     await look()

@@ -96,12 +96,15 @@ async function play(spoil: Spoil): Promise<unknown> {
 }
 
 describe('the scripts of paid requests', () => {
-  test.each(Object.entries(SHAPES))('the scripts of paid requests do for %s what their files say', async (_, spoil) => {
-    const expected = await asInFiles(() => play(spoil))
-    expect(await play(spoil)).toEqual(expected)
-  })
+  test.each(Object.entries(SHAPES))(
+    'for %s, the bundled scripts of paid requests give the same result as their source files',
+    async (_, spoil) => {
+      const expected = await asInFiles(() => play(spoil))
+      expect(await play(spoil)).toEqual(expected)
+    },
+  )
 
-  test('the scripts of paid requests have no unused function, and no table of an account, key or hold', () => {
+  test('the bundled scripts have no unused function, and create no table for an account, key or hold', () => {
     for (const name of PAID) {
       const { source, text }: Script = SCRIPTS[name]
       const code = text.replace(/--.*/g, '')

@@ -26,7 +26,7 @@ afterAll(async () => {
 test.each([
   ['redis://', () => server.url],
   ['unix://', () => `unix://${join(folder, 'redis.sock')}?password=${new URL(server.url).password}`],
-])('%s connects to the store', async (_, url) => {
+])('%s connects to Redis', async (_, url) => {
   const options = { logger: memoryLogger(), commandTimeoutMs: 700, name: 'probe' }
   const redis = connectRedis(url(), options)
   await waitForRedis(redis, PATIENCE_MS)
@@ -36,7 +36,7 @@ test.each([
   redis.disconnect()
 })
 
-test('a socket path connects to a store without a password', async () => {
+test('a socket path connects to a Redis without a password', async () => {
   const admin = await connect(server.url)
   await admin.config('SET', 'requirepass', '')
   const redis = await connect(join(folder, 'redis.sock'))
@@ -46,7 +46,7 @@ test('a socket path connects to a store without a password', async () => {
   admin.disconnect()
 })
 
-test('commands sent in one turn travel together', async () => {
+test('commands of one turn are sent together', async () => {
   const redis = await connect(server.url)
   const reads = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
   const before = await reads()
@@ -112,7 +112,7 @@ test('a broken connection is reported and reconnected', async () => {
   redis.disconnect()
 })
 
-test('commands are not described for a missing tracer', async () => {
+test('without a tracer, commands are not described', async () => {
   const redis = await connect(server.url)
   const described: string[] = []
   // What a tracer gets: the client builds it, arguments and all, for every command it traces.
@@ -160,7 +160,7 @@ test.each([1, 30, 60])(
   },
 )
 
-test('a silent store times out', async () => {
+test('a command to a silent Redis times out', async () => {
   const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
   const redis = connectRedis(`redis://127.0.0.1:${silent.port}`, { logger: memoryLogger(), commandTimeoutMs: 200 })
   await until(() => redis.status === 'connect' || redis.status === 'ready', 'a connection')

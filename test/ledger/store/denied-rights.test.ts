@@ -31,7 +31,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-describe('a store whose user may not append records', () => {
+describe('a Redis user who may not append records', () => {
   async function withoutRecords(work: () => Promise<unknown>): Promise<void> {
     await bench.redis.call('ACL', 'SETUSER', 'default', '-xadd')
     await expect(work()).rejects.toMatchObject(unavailable)

@@ -37,8 +37,8 @@ function createGuard() {
 
 const epochNow = (shard: number) => redis.hget(metaName(shard), 'epoch')
 
-describe('a doubt', () => {
-  test('checking an unchanged store changes nothing', async () => {
+describe('checking the epochs', () => {
+  test('checking an unchanged Redis changes nothing', async () => {
     const { guard, returns } = createGuard()
     await guard.ensure(SHARD)
     const epoch = await epochNow(SHARD)
@@ -47,13 +47,13 @@ describe('a doubt', () => {
     expect([returns(), await epochNow(SHARD)]).toEqual([0, epoch])
   })
 
-  test('checking before anything was verified changes nothing', async () => {
+  test('checking before any account was verified changes nothing', async () => {
     const { guard, returns } = createGuard()
     await guard.doubt(SHARD)
     expect(returns()).toBe(0)
   })
 
-  test('checking an emptied store starts a new epoch in every shard, and reports it once', async () => {
+  test('checking an emptied Redis starts a new epoch in every shard, and reports it once', async () => {
     const { guard, returns, verifications } = createGuard()
     await guard.ensure(SHARD)
     await redis.flushall()
@@ -67,7 +67,7 @@ describe('a doubt', () => {
     expect(returns()).toBe(1)
   })
 
-  test('a new epoch that another client started is reported too', async () => {
+  test('a new epoch that another client started is also reported', async () => {
     const [one, other] = [createGuard(), createGuard()]
     await one.guard.ensure(SHARD)
     await other.guard.ensure(SHARD)
@@ -82,7 +82,7 @@ describe('a doubt', () => {
     expect(await epochNow(SHARD)).toBe(epoch)
   })
 
-  test('an epoch started on request is reported too', async () => {
+  test('an epoch started on request is also reported', async () => {
     const { guard, runner, returns } = createGuard()
     await guard.ensure(SHARD)
     await startEpochs(redis, runner)
@@ -91,8 +91,8 @@ describe('a doubt', () => {
   })
 })
 
-describe('a ledger whose store was emptied under its connection', () => {
-  test('the first look at a missing account detects an emptied store, before anything is paid', async () => {
+describe('a Redis that was emptied during a connection', () => {
+  test('the first look-up of a missing account detects an emptied Redis, before any request is paid', async () => {
     const { ledger, history, fund } = createBench(redis)
     const payer = await fund(1_000)
     let returns = 0

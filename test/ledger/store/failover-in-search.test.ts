@@ -71,7 +71,7 @@ function startScriptedSentinel(primaryPort: number) {
   }
 }
 
-test('a failover announced during a search does not end the search', async () => {
+test('a failover announced during the search for the master does not stop the search', async () => {
   const { username, password, port } = new URL(server.url)
   const logger = memoryLogger()
   const login = `${username || 'default'}:${password}`

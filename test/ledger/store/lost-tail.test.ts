@@ -191,7 +191,7 @@ const unavailable = (error: unknown) =>
   error instanceof GatewayError && error.kind === 'overloaded' ? undefined : Promise.reject(error)
 
 describe.each(Object.entries(WAYS))('%s', (_, start) => {
-  test('no call that trusts the store is answered from one without the last writes, and each charge is booked once', async () => {
+  test('no call is answered from a Redis without its last writes, and each charge is booked once', async () => {
     const stores = await start()
     const redis = await connect(stores.url, COMMAND_TIMEOUT_MS)
     try {

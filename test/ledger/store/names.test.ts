@@ -56,7 +56,7 @@ describe('shards', () => {
 })
 
 describe('names', () => {
-  test('a Redis key can be split into its parts again', () => {
+  test('a Redis key’s parts can be read back', () => {
     const payer = { accountId: 'acct_A', keyId: 'key_B' }
     const shard = shardOf('acct_A')
     expect(parseName(accountName('acct_A'))).toEqual({ kind: 'account', shard, ids: ['acct_A'] })
@@ -67,7 +67,7 @@ describe('names', () => {
     }
   })
 
-  test('hold members and payers survive the round trip; other text is refused', () => {
+  test('names of holds and payers can be read back; other text is refused', () => {
     const hold = { accountId: 'acct_A', keyId: 'key_B', holdId: 'hold_C', amount: 9_000_000_000_000_000 }
     expect(parseHoldMember(holdMember(hold))).toEqual(hold)
     expect(parseHoldMember(holdMember({ ...hold, memberId: 'user_D' }))).toEqual({ ...hold, memberId: 'user_D' })

@@ -34,14 +34,14 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('keys, arguments and replies arrive unchanged, in any alphabet and length', async () => {
+test('keys, arguments and replies are unchanged, in any alphabet and length', async () => {
   const line = createScriptLine(redis, 1_000, TELLING)
   const args = ['', 'a b\r\nc', 'Größe 漢字 🙂', 42, -7, 'x'.repeat(100_000)]
   expect(await line.send(ECHO, ['one', 'two'], args)).toEqual([['one', 'two'], args.map(String), 6, null])
   expect(await line.send(ECHO, [], [])).toEqual([[], [], 0, null])
 })
 
-test('calls of one turn travel together, and each gets its own reply, also between other commands', async () => {
+test('calls of one turn are sent together, and each gets its own reply, even between other commands', async () => {
   const line = createScriptLine(redis, 1_000, TELLING)
   const reads = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
   const before = await reads()
@@ -66,7 +66,7 @@ test('an error reply rejects its own call only', async () => {
   expect(known).toMatchObject({ status: 'fulfilled' })
 })
 
-test('a silent store times out, and its late reply goes to no other call', async () => {
+test('calls to a silent Redis time out, and a late reply goes to no other call', async () => {
   const line = createScriptLine(redis, 300, TELLING)
   process.kill(server.pid, 'SIGSTOP')
   try {
@@ -78,7 +78,7 @@ test('a silent store times out, and its late reply goes to no other call', async
   expect(await line.send(ECHO, [], ['next'])).toEqual([[], ['next'], 1, null])
 })
 
-test('a listener hears of its call once it is written, before the reply', async () => {
+test('a listener is called once its call is written, before the reply', async () => {
   const line = createScriptLine(redis, 20_000, TELLING)
   const events: string[] = []
   process.kill(server.pid, 'SIGSTOP')

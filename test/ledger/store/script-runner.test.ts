@@ -34,13 +34,13 @@ function createRunner(times: number) {
   return createScriptRunner(redis, 5_000, undefined, verifier)
 }
 
-test('a script that trusts the store is not sent to an unverified store', async () => {
+test('a script that trusts Redis’ figures is not sent to an unverified Redis', async () => {
   await redis.del(NAME)
   await expect(createRunner(0).run(WRITES, [NAME], [])).rejects.toMatchObject({ kind: 'overloaded' })
   expect(await redis.exists(NAME)).toBe(0)
 })
 
-test('a script whose text the store has lost is sent again with its text only if the store is still verified', async () => {
+test('a script that Redis has lost is sent again with its text only if Redis is still verified', async () => {
   await redis.del(NAME)
   await redis.script('FLUSH')
   const answers = await Promise.allSettled([1, 2].map(() => createRunner(1).run(WRITES, [NAME], [])))
@@ -50,7 +50,7 @@ test('a script whose text the store has lost is sent again with its text only if
   expect((await Promise.all([1, 2, 3].map(() => runner.run(WRITES, [NAME], [])))).sort()).toEqual([1, 2, 3])
 })
 
-test('all scripts trust the store, except those that decide nothing or write what is true despite any loss', () => {
+test('all scripts trust Redis’ figures, except those that decide nothing or write values valid after any loss', () => {
   const others = Object.entries(SCRIPTS).filter(([, { trusts }]: [string, Script]) => !trusts)
   expect(others.map(([name]) => name).sort()).toEqual([
     ...['acknowledge', 'credit', 'due', 'epoch', 'probe', 'release', 'releaseInBudgets', 'renew', 'rights'],

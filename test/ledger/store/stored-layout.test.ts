@@ -44,7 +44,7 @@ async function threeRequests() {
   }
 }
 
-test('a key’s model list is one text, different for different lists', () => {
+test('a key’s model list is stored as one text, different for different lists', () => {
   expect(allowedText(EVERYTHING)).toBe('')
   expect(allowedText({ allowedModels: ['svc/b', 'svc/a', 'svc/b'], allowedProviders: null })).toBe('["svc/a","svc/b"]')
   expect(allowedText({ allowedModels: null, allowedProviders: ['west', 'east'] })).toBe(
@@ -60,7 +60,7 @@ test('a key’s model list is one text, different for different lists', () => {
   )
 })
 
-test('account, key and hold have these fields, in this order', () => {
+test('account, key and hold have these stored fields, in this order', () => {
   expect(Object.values(STORED_FIELDS).map((fields) => Object.keys(fields).join(' '))).toEqual([
     'status epoch available held spent spentMonth month seq overrun version hasBudgets open requestsLevel tokensLevel ' +
       'levelsAtMs hangUpHour hangUps requestsPerMinute tokensPerMinute concurrency',
@@ -91,7 +91,7 @@ test('account, key and hold are one string each: first the version byte, usual v
   expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<xsi7', text)")
 })
 
-test('Redis keys of deadlines, credited entries and figures', async () => {
+test('Redis keys have these names for deadlines, credited entries and figures', async () => {
   const { accountId, keyId, tag, open } = await threeRequests()
   const deadlines = await bench.redis.zrange(`${tag}:deadlines`, '0', '-1')
   expect(deadlines).toContain(`${accountId}:${keyId}:${open}:400`)
@@ -120,7 +120,7 @@ test('withheld credit is a hold without a key', async () => {
   expect(await bench.redis.zrange(`${tag}:deadlines`, '0', '-1')).toContain(`${accountId}:-:entry_${accountId}:70`)
 })
 
-test('the store has the owner of each key', async () => {
+test('Redis has the owner of each key', async () => {
   await bench.ledger.rememberKeyHash(HASH, { accountId: 'acct_1', keyId: 'key_1' })
   expect(await bench.redis.get(`keyhash:${HASH}`)).toBe('acct_1:key_1')
 })
