@@ -4,10 +4,16 @@ import { accountPath } from '@/dashboard/account'
 import { send } from '@/dashboard/client'
 import type { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import type { KEY_OPERATIONS } from '@/people/keys/operations'
+import type { ORDER_OPERATIONS } from '@/people/orders/operations'
 import type { SETTING_OPERATIONS } from '@/people/settings/operations'
 import type { ParamsOf } from './operation'
 
-type Operations = (typeof KEY_OPERATIONS | typeof SETTING_OPERATIONS | typeof BUDGET_OPERATIONS)[number]
+type Operations = (
+  | typeof KEY_OPERATIONS
+  | typeof SETTING_OPERATIONS
+  | typeof BUDGET_OPERATIONS
+  | typeof ORDER_OPERATIONS
+)[number]
 type Path = Operations['path']
 type At<Place extends Path> = Extract<Operations, { path: Place }>
 

@@ -38,6 +38,8 @@ type Operation<
   name: string
   path: Path
   may: Permission
+  /** Whether it needs a recent proof of who one is. */
+  isProved?: true
   /** The scope of a management key that performs it. Without a scope, no management key does. */
   scope: Scope | undefined
   /** The scope of an operator key that performs it on any account. Without it, no operator key does. */

@@ -16,7 +16,17 @@ export function serveOperations<Deps extends GuardDeps>(
 ) {
   const app = guarded(deps, name, ACCOUNT_PREFIX)
   for (const operation of operations) {
-    const { may, maxBodyBytes, names: known, takes, gives: response, summary, description, versioned } = operation
+    const {
+      may,
+      isProved,
+      maxBodyBytes,
+      names: known,
+      takes,
+      gives: response,
+      summary,
+      description,
+      versioned,
+    } = operation
     const { method, place } = placeOf(operation)
     const names = [...place.matchAll(/:(\w+)/g)].map(([, key = '']) => [key, known?.[key] ?? PathName] as const)
     const isQuery = method === 'GET'
@@ -33,7 +43,7 @@ export function serveOperations<Deps extends GuardDeps>(
         return given
       },
       {
-        may: { permission: may, ...(maxBodyBytes !== undefined && { maxBodyBytes }) },
+        may: { permission: may, ...(isProved && { isProved }), ...(maxBodyBytes !== undefined && { maxBodyBytes }) },
         ...(names.length > 0 && { params: Type.Object({ ...IN_ACCOUNT, ...Object.fromEntries(names) }) }),
         ...(isQuery ? takes && { query: takes } : method !== 'DELETE' && { body: takes ?? NoFields }),
         ...(isVersionedChange && { headers: Type.Object(IF_MATCH) }),

@@ -9,8 +9,8 @@ import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import { addCredit } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
-import type { OrderBody } from '@/console/http/order-bodies'
 import type { Actor, PaymentSource } from '@/console/orders/types'
+import type { OrderBody } from '@/people/orders/bodies'
 
 const ACTOR: Actor = { kind: 'system', name: 'test' }
 

@@ -1,4 +1,4 @@
-/** The operations on keys, settings and budgets: each is served everywhere that its declaration says, and what it changes is in the audit log under its name. */
+/** The operations on keys, settings, budgets and orders: each is served everywhere that its declaration says, and what it changes is in the audit log under its name. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { run as runCommand } from '@test/cli/run'
 import { dashboardRoutesOf, fillPath } from '@test/console/http/routes'
@@ -8,12 +8,15 @@ import { ACCOUNT_PREFIX } from '@/console/http/guard'
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { type AnyOperation, commandsOf, placeOf } from '@/people/operation'
+import { ORDER_OPERATIONS } from '@/people/orders/operations'
 import { SETTING_OPERATIONS } from '@/people/settings/operations'
 
 type Declared = Pick<AnyOperation<never>, 'name' | 'path' | 'may' | 'scope' | 'takes' | 'commands'>
 
-const OPERATIONS: readonly Declared[] = [...KEY_OPERATIONS, ...SETTING_OPERATIONS, ...BUDGET_OPERATIONS]
-const CHANGES = OPERATIONS.filter(({ path }) => !path.startsWith('GET '))
+const PLAIN: readonly Declared[] = [...KEY_OPERATIONS, ...SETTING_OPERATIONS, ...BUDGET_OPERATIONS]
+/** Those on orders need a provider to be performed: `orders/operations.test.ts`. */
+const OPERATIONS: readonly Declared[] = [...PLAIN, ...ORDER_OPERATIONS]
+const CHANGES = PLAIN.filter(({ path }) => !path.startsWith('GET '))
 
 /** Bodies of the operations that need one. `userId` is the second member. */
 const BODIES: Record<string, (userId: string) => object> = {

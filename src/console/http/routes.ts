@@ -27,21 +27,21 @@ import type { BudgetDeps } from '@/people/budgets/budgets'
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import type { KeyDeps } from '@/people/keys/keys'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
+import { ORDER_OPERATIONS } from '@/people/orders/operations'
+import type { OrderDeps } from '@/people/orders/orders'
 import { serveOperations } from '@/people/serve'
 import { SETTING_OPERATIONS, type SettingDeps } from '@/people/settings/operations'
 import { accountStatementRoutes } from './account-statement'
-import { autoTopUpRoutes } from './auto-top-up-routes'
 import { type EventsDeps, eventsRoutes } from './events-routes'
 import { failureRoutes } from './failures'
 import type { GuardDeps } from './guard'
 import { modelRoutes } from './model-routes'
-import { type OrderRouteDeps, orderRoutes } from './order-routes'
 import { overviewRoutes } from './overview-routes'
 import { playgroundRoutes } from './playground-routes'
 import { type StoredResponseDeps, storedResponseViewRoutes } from './stored-response-routes'
 
 export type DashboardDeps = AdminDeps &
-  OrderRouteDeps &
+  OrderDeps &
   GuardDeps &
   SessionDeps &
   KeyDeps &
@@ -76,8 +76,7 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
     .use(accountStatementRoutes(deps))
     .use(eventsRoutes(deps))
     .use(storedResponseViewRoutes(deps))
-    .use(orderRoutes(deps))
-    .use(autoTopUpRoutes(deps))
+    .use(serveOperations(deps, 'order-routes', ORDER_OPERATIONS))
     .use(adminRoutes(deps))
 }
 

@@ -26,7 +26,6 @@ async function press(person: Person, path: string, body: unknown, key: string) {
 const OWN = '/dashboard/api/a/:accountId'
 /** A route that makes something, its body, and the list in which the result is seen. */
 const MADE = [
-  ['an order', `${OWN}/orders`, { amountUsd: '25', method: 'deposit' }, `${OWN}/orders`],
   ['a key', `${OWN}/keys`, { name: 'pressed' }, `${OWN}/keys`],
   ['an invitation', `${OWN}/invitations`, { email: 'ada@example.test', role: 'viewer' }, `${OWN}/invitations`],
 ] as const

@@ -1,6 +1,7 @@
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { type ManagementOperation, managed } from '@/people/manage'
+import { ORDER_OPERATIONS } from '@/people/orders/operations'
 import { SETTING_OPERATIONS } from '@/people/settings/operations'
 
 /** The management API: dashboard routes by other paths, each with a scope. None is for management keys: a key can't make or change one. */
@@ -19,8 +20,6 @@ export const OPERATIONS: readonly ManagementOperation[] = [
   { method: 'POST', path: '/invitations', scope: 'members:write' },
   { method: 'POST', path: '/invitations/:invitationId/resend', scope: 'members:write' },
   { method: 'POST', path: '/invitations/:invitationId/revoke', scope: 'members:write' },
-  { method: 'GET', path: '/orders', scope: 'billing:read' },
-  { method: 'GET', path: '/orders/:orderId', scope: 'billing:read' },
-  { method: 'GET', path: '/auto-top-up', scope: 'billing:read' },
+  ...managed(ORDER_OPERATIONS),
   { method: 'GET', path: '/audit', scope: 'audit:read' },
 ]

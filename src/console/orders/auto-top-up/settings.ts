@@ -118,7 +118,8 @@ function endOf({ expYear, expMonth }: SavedCard): number {
   return Date.UTC(expYear, expMonth)
 }
 
-function amountsInUsd({ belowCents, amountCents, dailyCents }: TopUpAmounts) {
+/** The amounts as decimal USD, under the names that people see. */
+export function amountsInUsd({ belowCents, amountCents, dailyCents }: TopUpAmounts) {
   return {
     belowUsd: formatCents(belowCents),
     amountUsd: formatCents(amountCents),

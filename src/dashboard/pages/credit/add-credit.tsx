@@ -2,12 +2,11 @@
 import { Alert, Badge, Button, Chip, Group, Input, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useLocation } from 'wouter'
-import { accountApi } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { formatMoney } from '@/dashboard/format'
 import { textOf } from '@/lib/json'
+import { perform } from '@/people/client'
 import { type CreditOptions, type Order, ordersChanged } from './order-data'
 import { methodWords } from './words'
 
@@ -27,7 +26,7 @@ export function AddCredit({ options }: { options: CreditOptions }) {
   })
   const submission = useSubmission(form, async ({ amountUsd, method }) => {
     const order = { amountUsd: plain(amountUsd), method: method ?? 'deposit' }
-    const { orderId } = await answer(accountApi().orders.post(order))
+    const { orderId } = await perform('POST /orders', order)
     navigate(`/credit/orders/${orderId}`)
     void ordersChanged()
   })

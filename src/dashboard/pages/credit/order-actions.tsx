@@ -5,13 +5,13 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconPrinter, IconReceipt } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { accountApi, useMay } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
+import { useMay } from '@/dashboard/account'
 import { confirm } from '@/dashboard/components/confirm'
 import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { formatMoney } from '@/dashboard/format'
+import { perform } from '@/people/client'
 import { type OrderDetail, ordersChanged } from './order-data'
 
 const MAX_NOTE_CHARS = 500
@@ -51,7 +51,7 @@ function ProviderDocument({ order: { orderId } }: { order: OrderDetail }) {
   async function open() {
     setIsAsking(true)
     try {
-      const { url } = await answer(accountApi().orders({ orderId }).document.get())
+      const { url } = await perform('GET /orders/:orderId/document', { orderId })
       window.location.assign(url)
     } catch (error) {
       notifyError(error)
@@ -72,7 +72,7 @@ function cancel({ orderId, reference, amountUsd }: OrderDetail): void {
     body: `Order ${reference} over ${formatMoney(amountUsd)} will take no payment any more. If you have paid already, do not cancel it.`,
     action: 'Cancel the order',
     run: async () => {
-      await answer(accountApi().orders({ orderId }).cancel.post({}))
+      await perform('POST /orders/:orderId/cancel', { orderId })
       await ordersChanged()
       notifyDone('The order was cancelled.')
     },
@@ -97,7 +97,7 @@ function ClaimPaid({ order }: { order: OrderDetail }) {
 function ClaimForm({ order, close }: { order: OrderDetail; close(): void }) {
   const form = useForm({ initialValues: { note: order.claimNote ?? '' } })
   const submission = useSubmission(form, async ({ note }) => {
-    await answer(accountApi().orders({ orderId: order.orderId })['claim-paid'].post({ note }))
+    await perform('POST /orders/:orderId/claim-paid', { orderId: order.orderId, note })
     await ordersChanged()
     close()
     notifyDone('Thank you. We will look out for your payment.')

@@ -1,17 +1,16 @@
 /** What the pages of credit ask the server, and under which keys the answers are kept. */
 import { useQuery } from '@tanstack/react-query'
-import type { AutoTopUpBody } from '@/console/http/auto-top-up-routes'
-import type { OrderBody, OrderDetailBody } from '@/console/http/order-bodies'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
 import { withProof } from '@/dashboard/components/step-up'
 import { askAgain, usePages } from '@/dashboard/query'
+import { perform, type ResultOf } from '@/people/client'
 
-export type Order = OrderBody
-export type OrderDetail = OrderDetailBody
-export type AutoTopUp = AutoTopUpBody
-export type OrderState = OrderBody['state']
-export type CreditOptions = Awaited<ReturnType<typeof askOptions>>
+export type OrderDetail = ResultOf<'GET /orders/:orderId'>
+export type Order = ResultOf<'POST /orders'>
+export type AutoTopUp = ResultOf<'GET /auto-top-up'>
+export type OrderState = Order['state']
+export type CreditOptions = ResultOf<'GET /orders/options'>
 
 const ORDERS_KEY = ['orders']
 const AUTO_TOP_UP_KEY = ['auto-top-up']
@@ -21,7 +20,11 @@ const PAGE_SIZE = 20
 
 /** Limits and methods. */
 export function useCreditOptions() {
-  return useQuery({ queryKey: ['credit-options'], queryFn: askOptions, staleTime: 60_000 })
+  return useQuery({
+    queryKey: ['credit-options'],
+    queryFn: () => perform('GET /orders/options', {}),
+    staleTime: 60_000,
+  })
 }
 
 /** The account's money now. */
@@ -31,16 +34,14 @@ export function useBalance() {
 
 /** The account's orders, newest first, page by page. */
 export function useOrders() {
-  return usePages([...ORDERS_KEY, 'list'], (page) =>
-    answer(accountApi().orders.get({ query: { limit: PAGE_SIZE, ...page } })),
-  )
+  return usePages([...ORDERS_KEY, 'list'], (page) => perform('GET /orders', { limit: PAGE_SIZE, ...page }))
 }
 
 /** One order; looked at again and again while something may still happen to it by itself. */
 export function useOrder(orderId: string) {
   return useQuery({
     queryKey: [...ORDERS_KEY, orderId],
-    queryFn: () => answer(accountApi().orders({ orderId }).get()),
+    queryFn: () => perform('GET /orders/:orderId', { orderId }),
     refetchInterval: ({ state }) => (state.data && mayChange(state.data) ? WAITING_REFETCH_MS : false),
   })
 }
@@ -66,7 +67,7 @@ function askTransferOptions() {
 export function useAutoTopUp() {
   return useQuery({
     queryKey: AUTO_TOP_UP_KEY,
-    queryFn: () => answer(accountApi()['auto-top-up'].get()),
+    queryFn: () => perform('GET /auto-top-up', {}),
     refetchInterval: ({ state }) =>
       state.data && (state.data.isOn || state.data.orders.some((order) => order.state === 'pending'))
         ? WAITING_REFETCH_MS
@@ -76,30 +77,30 @@ export function useAutoTopUp() {
 
 /** Turns it on, or changes its amounts. */
 export async function turnOnTopUp(amounts: NonNullable<AutoTopUp['amounts']>): Promise<void> {
-  await withProof(() => answer(accountApi()['auto-top-up'].put(amounts)))
+  await withProof(() => perform('PUT /auto-top-up', amounts))
   await topUpChanged()
 }
 
 /** Turns it off; its card stays saved. */
 export async function turnOffTopUp(): Promise<void> {
-  await answer(accountApi()['auto-top-up'].off.post({}))
+  await perform('POST /auto-top-up/off', {})
   await topUpChanged()
 }
 
 /** The provider's page to save a card on. */
 export async function openCardPage(): Promise<string> {
-  return (await answer(accountApi()['auto-top-up'].card.post({}))).url
+  return (await perform('POST /auto-top-up/card', {})).url
 }
 
 /** After the customer came back from that page. */
 export async function lookForCard(): Promise<void> {
-  await answer(accountApi()['auto-top-up'].card.look.post({}))
+  await perform('POST /auto-top-up/card/look', {})
   await topUpChanged()
 }
 
 /** Removes the saved card, which turns the auto top-up off. */
 export async function removeCard(): Promise<void> {
-  await answer(accountApi()['auto-top-up'].card.delete())
+  await perform('DELETE /auto-top-up/card', {})
   await topUpChanged()
 }
 
@@ -114,8 +115,4 @@ export async function ordersChanged(): Promise<void> {
 
 function mayChange({ state, payments }: OrderDetail): boolean {
   return state === 'pending' || payments.some((payment) => payment.state === 'unmatched')
-}
-
-function askOptions() {
-  return answer(accountApi().orders.options.get())
 }

@@ -3,13 +3,12 @@ import { Alert, Button, Group, Loader, SimpleGrid, Stack, Text } from '@mantine/
 import { useForm } from '@mantine/form'
 import { IconAlertTriangle, IconExternalLink } from '@tabler/icons-react'
 import { useSearch } from 'wouter'
-import { accountApi } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
 import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Section } from '@/dashboard/components/section'
 import { formatMoney } from '@/dashboard/format'
+import { perform } from '@/people/client'
 import { Countdown } from './countdown'
 import { type OrderDetail, ordersChanged } from './order-data'
 import { groupIban } from './words'
@@ -115,7 +114,7 @@ function TimeLeft({ order: { expiresAt } }: { order: OrderDetail }) {
 function Charge({ order: { orderId, amountUsd, events } }: { order: OrderDetail }) {
   const form = useForm({})
   const submission = useSubmission(form, async () => {
-    const { paymentUrl } = await answer(accountApi().orders({ orderId })['set-up'].post({}))
+    const { paymentUrl } = await perform('POST /orders/:orderId/set-up', { orderId })
     if (paymentUrl !== null) window.location.assign(paymentUrl)
   })
   if (!events.some(({ kind }) => kind === 'confirmation_needed')) {
@@ -145,7 +144,7 @@ function Charge({ order: { orderId, amountUsd, events } }: { order: OrderDetail 
 function SetUpAgain({ order: { orderId } }: { order: OrderDetail }) {
   const form = useForm({})
   const submission = useSubmission(form, async () => {
-    await answer(accountApi().orders({ orderId })['set-up'].post({}))
+    await perform('POST /orders/:orderId/set-up', { orderId })
     await ordersChanged()
   })
   return (

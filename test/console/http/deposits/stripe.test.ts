@@ -10,9 +10,9 @@ import {
   stripeEnvironment,
   stripeHeader,
 } from '@test/support/stripe-stub'
-import type { OrderBody, OrderDetailBody } from '@/console/http/order-bodies'
 import { STRIPE_API_VERSION } from '@/console/orders/deposits/stripe/stripe-client'
 import { STRIPE_EVENTS } from '@/console/orders/deposits/stripe/stripe-events'
+import type { OrderBody, OrderDetailBody } from '@/people/orders/bodies'
 
 const OWN = '/dashboard/api/a/:accountId'
 const OTHER_SECRET = `whsec_${'0f'.repeat(16)}`

@@ -1,5 +1,6 @@
 /** Orders of credit as the dashboard's routes say them: amounts as decimal USD, moments as ISO 8601 in UTC. */
 import { type Static, Type } from '@sinclair/typebox'
+import { isoMoments, DecimalUsd as Usd } from '@/console/http/wire'
 import { formatCents } from '@/console/orders/cents'
 import { customerOf } from '@/console/orders/parties'
 import type { Order, OrderDetails, OrderEvent, Payment, Reversal } from '@/console/orders/types'
@@ -13,7 +14,6 @@ import {
 } from '@/db/orders-schema'
 import { titled } from '@/http/openapi/titled'
 import { oneOf, orNull } from '@/lib/schemas'
-import { isoMoments, DecimalUsd as Usd } from './wire'
 
 const Moment = Type.String({ description: 'ISO 8601, UTC' })
 

@@ -8,9 +8,9 @@ import { type StripeStub, startStripeStub, stripeEnvironment } from '@test/suppo
 import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { addCredit, flushed } from '@test/usage/customer'
-import type { AutoTopUpBody } from '@/console/http/auto-top-up-routes'
-import type { OrderBody } from '@/console/http/order-bodies'
 import { assert } from '@/lib/assert'
+import type { AutoTopUpBody } from '@/people/orders/auto-top-up'
+import type { OrderBody } from '@/people/orders/bodies'
 
 const OWN = '/dashboard/api/a/:accountId'
 const PATH = `${OWN}/auto-top-up`

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
-import type { OrderBody, OrderDetailBody } from '@/console/http/order-bodies'
+import type { OrderBody, OrderDetailBody } from '@/people/orders/bodies'
 
 let gateway: TestGateway
 let person: Person
