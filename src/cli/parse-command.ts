@@ -6,6 +6,7 @@ import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { commandsOf } from '@/people/operation'
 import { OPERATOR_KEY_COMMANDS } from '@/people/operators/commands'
+import { CREDIT_ADMINISTRATION } from '@/people/orders/admin-operations'
 import { SETTING_OPERATIONS } from '@/people/settings/operations'
 import { ACCOUNT_COMMANDS, ACCOUNT_LOOKUPS } from './account-commands'
 import { AUDIT_COMMANDS } from './audit-commands'
@@ -19,12 +20,10 @@ import { MAIL_COMMANDS } from './mail/mail-commands'
 import { MANAGEMENT_KEY_COMMANDS } from './management/management-key-commands'
 import { POLICY_COMMANDS } from './management/policy-commands'
 import { MEMBER_COMMANDS } from './member-commands'
-import { ORDER_COMMANDS } from './order-commands'
 import { commandText, helpText, listText } from './print/help'
 import { REQUEST_COMMANDS } from './request-commands'
 import { SCHEMA_COMMANDS } from './schema/schema-commands'
 import type { Services, Surroundings } from './services'
-import { STATEMENT_COMMANDS } from './statement-commands'
 import { nearest } from './suggest'
 import { USAGE_ARCHIVE_COMMANDS } from './usage-archive-commands'
 import { USAGE_COMMANDS } from './usage-commands'
@@ -44,8 +43,7 @@ const COMMANDS: readonly Command[] = [
   ...commandsOf(SETTING_OPERATIONS),
   ...USER_LOOKUPS,
   ...USER_COMMANDS,
-  ...ORDER_COMMANDS,
-  ...STATEMENT_COMMANDS,
+  ...commandsOf(CREDIT_ADMINISTRATION),
   ...USAGE_COMMANDS,
   ...BOOKS_COMMANDS,
   ...USAGE_ARCHIVE_COMMANDS,

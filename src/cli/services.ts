@@ -10,6 +10,7 @@ import { startEmbeddedRedis } from '@/boot/embedded/redis'
 import { redisGatewayUrl } from '@/boot/embedded/redis-user'
 import type { EmbeddedServer } from '@/boot/embedded/server'
 import { preparePostgresRoles } from '@/boot/postgres-roles'
+import { assembleTopUps, type TopUps } from '@/boot/top-ups'
 import { loadCatalog } from '@/catalog/catalog'
 import { liveLimits } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'
@@ -21,6 +22,7 @@ import type { Ledger } from '@/ledger/ledger'
 import { findOtherLayout } from '@/ledger/other-layout'
 import type { DefaultLimits, LedgerHistory } from '@/ledger/outcomes'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
+import { systemClock } from '@/lib/clock'
 import { formatFaults } from '@/lib/fault'
 import { randomId } from '@/lib/ids'
 import { createLogger, type Logger } from '@/lib/logger'
@@ -51,6 +53,8 @@ export type Services = {
   credits: Credits
   /** Throws if the catalogue file has a fault, so only commands that need it fail. */
   readonly catalog: Catalog
+  /** What credit is bought with. Throws in the same way. */
+  readonly topUps: Pick<TopUps, 'orders' | 'ordersDeps'>
   /** The catalogue's default limits. Throws in the same way. */
   defaultLimits: DefaultLimits
   logger: Logger
@@ -138,6 +142,11 @@ function assemble({ config, database, owner, redis, tell }: Stores, reading: Cat
     credits: createCredits(database, ledger),
     get catalog() {
       return catalog.current
+    },
+    get topUps() {
+      const { service } = catalog.current
+      const parts = { config, service, database, ledger, clock: systemClock, logger }
+      return assembleTopUps({ ...parts, onDeposit: () => undefined })
     },
     tell,
     by: { ...OPERATOR, requestId: randomId('cmd') },

@@ -1,9 +1,10 @@
 /** The typed client of operations: they take and give what their declarations say. */
-import type { Static } from '@sinclair/typebox'
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { accountPath } from '@/dashboard/account'
 import { send } from '@/dashboard/client'
 import type { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import type { KEY_OPERATIONS } from '@/people/keys/operations'
+import type { CREDIT_ADMINISTRATION } from '@/people/orders/admin-operations'
 import type { ORDER_OPERATIONS } from '@/people/orders/operations'
 import type { SETTING_OPERATIONS } from '@/people/settings/operations'
 import type { ParamsOf } from './operation'
@@ -14,16 +15,37 @@ type Operations = (
   | typeof BUDGET_OPERATIONS
   | typeof ORDER_OPERATIONS
 )[number]
-type Path = Operations['path']
-type At<Place extends Path> = Extract<Operations, { path: Place }>
+type Administration = (typeof CREDIT_ADMINISTRATION)[number]
+
+type Declared = { path: string; takes?: TObject; gives: TSchema }
+type At<All extends Declared, Place extends All['path']> = Extract<All, { path: Place }>
 
 /** What the operation at `Place` takes: the names of its path, and the fields of its body or query. */
-type InputOf<Place extends Path> = ParamsOf<Place> & Static<NonNullable<At<Place>['takes']>>
+type InputOf<All extends Declared, Place extends All['path']> = ParamsOf<Place> &
+  Static<NonNullable<At<All, Place>['takes']>>
 
-export type ResultOf<Place extends Path> = Static<At<Place>['gives']>
+export type ResultOf<Place extends Operations['path']> = Static<At<Operations, Place>['gives']>
+
+/** What an operation of administrators gives. */
+export type AdminResultOf<Place extends Administration['path']> = Static<At<Administration, Place>['gives']>
 
 /** Performs an operation on the account that is shown. Throws an ApiError if it is refused, or the service can't be reached. */
-export async function perform<Place extends Path>(path: Place, input: InputOf<Place>): Promise<ResultOf<Place>> {
+export async function perform<Place extends Operations['path']>(
+  path: Place,
+  input: InputOf<Operations, Place>,
+): Promise<ResultOf<Place>> {
+  return (await sendTo(accountPath(''), path, input)) as ResultOf<Place>
+}
+
+/** Performs an operation of administrators. Throws as {@link perform} does. */
+export async function administer<Place extends Administration['path']>(
+  path: Place,
+  input: InputOf<Administration, Place>,
+): Promise<AdminResultOf<Place>> {
+  return (await sendTo('/dashboard/api/admin/', path, input)) as AdminResultOf<Place>
+}
+
+async function sendTo(prefix: string, path: string, input: object): Promise<unknown> {
   const [method = '', place = ''] = path.split(' ')
   const rest: Record<string, unknown> = { ...input }
   const filled = place.replace(/:(\w+)/g, (_, name: string) => {
@@ -33,6 +55,5 @@ export async function perform<Place extends Path>(path: Place, input: InputOf<Pl
   })
   const query = method === 'GET' ? new URLSearchParams(rest as Record<string, string>).toString() : ''
   const body = method === 'GET' || method === 'DELETE' ? undefined : rest
-  const address = accountPath(filled.slice(1)) + (query && `?${query}`)
-  return (await send(method, address, body)) as ResultOf<Place>
+  return await send(method, prefix + filled.slice(1) + (query && `?${query}`), body)
 }

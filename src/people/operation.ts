@@ -6,7 +6,8 @@ import type { Scope } from '@/accounts/management/scopes'
 import type { Permission } from '@/accounts/members/permissions'
 import { type ErrorKind, GatewayError } from '@/chat/error'
 import type { Command } from '@/cli/command'
-import type { Member } from '@/console/auth/viewer'
+import type { Member, Viewer } from '@/console/auth/viewer'
+import type { Caller } from '@/console/http/changed-by'
 
 /** Method and path, such as `PATCH /keys/:id`. The path stands below the account in the dashboard, and below `/v1` in the management API. */
 export type OperationPath = `${Method} /${string}`
@@ -25,25 +26,14 @@ export type ParamsOf<Path extends string> = Record<NamesIn<Path>, string>
 /** The acting member, or a program that acts like one; their request, and their name in the audit log. */
 export type OperationCaller = { viewer: Member; request: Request; by: ChangedBy }
 
-/** The caller of an operation, the place it is performed on, and the services it works with. */
-type Context<Deps, Path extends string> = OperationCaller & { deps: Deps; params: ParamsOf<Path> }
+/** What a call brings: who sent it, the place it is performed on, and the services it works with. */
+type Call<Caller, Deps, Path extends string> = Caller & { deps: Deps; params: ParamsOf<Path> }
 
-type Operation<
-  Deps,
-  Path extends OperationPath = OperationPath,
-  Takes extends TObject = TObject,
-  Gives extends TSchema = TSchema,
-> = {
-  /** The action of its audit entry, such as `key.change`. */
+/** What every operation declares, whoever performs it. */
+export type Declaration<Path extends OperationPath, Takes extends TObject, Gives extends TSchema> = {
+  /** The action of its audit entry, such as `key.change`, if it has an entry of its own. */
   name: string
   path: Path
-  may: Permission
-  /** Whether it needs a recent proof of who one is. */
-  isProved?: true
-  /** The scope of a management key that performs it. Without a scope, no management key does. */
-  scope: Scope | undefined
-  /** The scope of an operator key that performs it on any account. Without it, no operator key does. */
-  operator?: OperatorScope
   summary: string
   description: string
   /** Schemas of the names in its path that aren't ids. */
@@ -53,32 +43,76 @@ type Operation<
   maxBodyBytes?: number
   gives: Gives
   commands?: readonly Command[]
+}
+
+type Operation<
+  Deps,
+  Path extends OperationPath = OperationPath,
+  Takes extends TObject = TObject,
+  Gives extends TSchema = TSchema,
+> = Declaration<Path, Takes, Gives> & {
+  may: Permission
+  /** Whether it needs a recent proof of who one is. */
+  isProved?: true
+  /** The scope of a management key that performs it. Without a scope, no management key does. */
+  scope: Scope | undefined
+  /** The scope of an operator key that performs it on any account. Without it, no operator key does. */
+  operator?: OperatorScope
   /**
    * Those fields of what it gives that forms change. They make the `ETag` of its answer. A change whose `If-Match` names others is refused
    * with what the `GET` of its path gives then; `run` calls `expectVersion` for that.
    */
   versioned?(given: Static<Gives>): object
-  run(context: Context<Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
+  run(call: Call<OperationCaller, Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
 }
 
 /** An operation over `Deps`, whatever it takes and gives. */
 export type AnyOperation<Deps> = Omit<Operation<Deps>, 'run'> & {
-  run(context: Context<Deps, string>, input: object): Promise<unknown>
+  run(call: Call<OperationCaller, Deps, string>, input: object): Promise<unknown>
 }
+
+/** What takes and gives nothing in particular. */
+type Nothing = TObject<TProperties & Record<never, never>>
 
 /** Declares operations over the services `Deps`: name, path, permission, scope, and the rest. */
 export function operationsOver<Deps>() {
-  return <
-    const Path extends OperationPath,
-    Gives extends TSchema,
-    Takes extends TObject = TObject<TProperties & Record<never, never>>,
-  >(
+  return <const Path extends OperationPath, Gives extends TSchema, Takes extends TObject = Nothing>(
     name: string,
     path: Path,
     may: Permission,
     scope: Scope | undefined,
     rest: Omit<Operation<Deps, Path, Takes, Gives>, 'name' | 'path' | 'may' | 'scope'>,
   ): Operation<Deps, Path, Takes, Gives> => ({ name, path, may, scope, ...rest })
+}
+
+/** The acting administrator, and their request. */
+export type AdministrationCaller = { viewer: Viewer; request: Request; by: Caller['by'] }
+
+/** An operation of administrators, on all accounts. Its path stands below `/dashboard/api/admin`. */
+type Administration<
+  Deps,
+  Path extends OperationPath = OperationPath,
+  Takes extends TObject = TObject,
+  Gives extends TSchema = TSchema,
+> = Declaration<Path, Takes, Gives> & {
+  /** `movesMoney`: also a recent proof of who one is. */
+  needs: 'administrator' | 'movesMoney'
+  run(call: Call<AdministrationCaller, Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
+}
+
+/** An operation of administrators over `Deps`, whatever it takes and gives. */
+export type AnyAdministration<Deps> = Omit<Administration<Deps>, 'run'> & {
+  run(call: Call<AdministrationCaller, Deps, string>, input: object): Promise<unknown>
+}
+
+/** Declares operations of administrators over the services `Deps`. */
+export function administrationOver<Deps>() {
+  return <const Path extends OperationPath, Gives extends TSchema, Takes extends TObject = Nothing>(
+    name: string,
+    path: Path,
+    needs: 'administrator' | 'movesMoney',
+    rest: Omit<Administration<Deps, Path, Takes, Gives>, 'name' | 'path' | 'needs'>,
+  ): Administration<Deps, Path, Takes, Gives> => ({ name, path, needs, ...rest })
 }
 
 /** Method and path of an operation, apart. */

@@ -1,9 +1,10 @@
 /** Operations as routes of the dashboard: behind its guard, with their schemas and documents. */
-import { Type } from '@sinclair/typebox'
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { ADMIN_PREFIX } from '@/console/http/administration/context'
 import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/http/guard'
 import { NoFields } from '@/console/http/wire'
 import { ERRORS } from '@/http/openapi/errors'
-import { type AnyOperation, placeOf } from './operation'
+import { type AdministrationCaller, type AnyAdministration, type AnyOperation, placeOf } from './operation'
 import { IF_MATCH, versionOf, withCurrent } from './version'
 
 const PathName = Type.String({ minLength: 1, maxLength: 64 })
@@ -16,39 +17,27 @@ export function serveOperations<Deps extends GuardDeps>(
 ) {
   const app = guarded(deps, name, ACCOUNT_PREFIX)
   for (const operation of operations) {
-    const {
-      may,
-      isProved,
-      maxBodyBytes,
-      names: known,
-      takes,
-      gives: response,
-      summary,
-      description,
-      versioned,
-    } = operation
-    const { method, place } = placeOf(operation)
-    const names = [...place.matchAll(/:(\w+)/g)].map(([, key = '']) => [key, known?.[key] ?? PathName] as const)
-    const isQuery = method === 'GET'
-    const isVersionedChange = versioned !== undefined && !isQuery
+    const { may: permission, isProved, maxBodyBytes, versioned } = operation
+    const { method, place, schemas, inputOf } = routeOf(operation, IN_ACCOUNT)
+    const isVersionedChange = versioned !== undefined && method !== 'GET'
     const read = isVersionedChange && operations.find(({ path }) => path === `GET ${place}`)
     app.route(
       method,
       place,
       async (caller) => {
         const context = { ...caller, deps }
-        const perform = () => operation.run(context, isQuery ? caller.query : (caller.body ?? {}))
+        const perform = () => operation.run(context, inputOf(caller))
         const given = await (read ? withCurrent(perform, () => currently(read, context)) : perform())
         if (versioned) caller.set.headers.etag = versionOf(versioned(given))
         return given
       },
       {
-        may: { permission: may, ...(isProved && { isProved }), ...(maxBodyBytes !== undefined && { maxBodyBytes }) },
-        ...(names.length > 0 && { params: Type.Object({ ...IN_ACCOUNT, ...Object.fromEntries(names) }) }),
-        ...(isQuery ? takes && { query: takes } : method !== 'DELETE' && { body: takes ?? NoFields }),
-        ...(isVersionedChange && { headers: Type.Object(IF_MATCH) }),
-        response,
-        detail: { summary, description, ...(isVersionedChange && { [ERRORS]: [412] }) },
+        may: { permission, ...(isProved && { isProved }), ...(maxBodyBytes !== undefined && { maxBodyBytes }) },
+        ...schemas,
+        ...(isVersionedChange && {
+          headers: Type.Object(IF_MATCH),
+          detail: { ...schemas.detail, [ERRORS]: [412] },
+        }),
       },
     )
   }
@@ -59,4 +48,40 @@ export function serveOperations<Deps extends GuardDeps>(
 async function currently<Deps>(read: AnyOperation<Deps>, context: Parameters<AnyOperation<Deps>['run']>[0]) {
   const current = await read.run(context, {})
   return { current: current as object, etag: versionOf(read.versioned?.(current) ?? {}) }
+}
+
+/** Mounts `operations` of administrators below `/dashboard/api/admin`. */
+export function serveAdministration<Deps extends GuardDeps>(
+  deps: Deps,
+  name: string,
+  operations: readonly AnyAdministration<Deps>[],
+) {
+  const app = guarded(deps, name, ADMIN_PREFIX, 'Administration')
+  for (const operation of operations) {
+    const { needs, maxBodyBytes } = operation
+    const { method, place, schemas, inputOf } = routeOf(operation, {})
+    const admission = maxBodyBytes === undefined || { maxBodyBytes }
+    const perform = (caller: AdministrationCaller & Input & { params: Record<string, string> }) =>
+      operation.run({ ...caller, deps }, inputOf(caller))
+    if (needs === 'movesMoney') app.route(method, place, perform, { movesMoney: admission, ...schemas })
+    else app.route(method, place, perform, { administrator: admission, ...schemas })
+  }
+  return app
+}
+
+type Input = { query: object; body: unknown }
+type Declared = Pick<AnyOperation<never>, 'path' | 'names' | 'takes' | 'gives' | 'summary' | 'description'>
+
+function routeOf(operation: Declared, inPrefix: TProperties) {
+  const { names: known, takes, gives: response, summary, description } = operation
+  const { method, place } = placeOf(operation)
+  const names = [...place.matchAll(/:(\w+)/g)].map(([, key = '']) => [key, known?.[key] ?? PathName] as const)
+  const isQuery = method === 'GET'
+  const schemas: { params?: TSchema; query?: TSchema; body?: TSchema; response: TSchema; detail: object } = {
+    ...(names.length > 0 && { params: Type.Object({ ...inPrefix, ...Object.fromEntries(names) }) }),
+    ...(isQuery ? takes && { query: takes } : method !== 'DELETE' && { body: takes ?? NoFields }),
+    ...{ response, detail: { summary, description } },
+  }
+  const inputOf = ({ query, body }: Input) => (isQuery ? query : (body ?? {})) as object
+  return { method, place, schemas, inputOf }
 }

@@ -73,7 +73,7 @@ test.each(OPERATIONS.filter(({ scope }) => scope !== undefined))('$name is in th
   const guide = await Bun.file('docs/guide/management.md').text()
   const place = placeOf(operation).place.replace(/:(\w+)/g, '{$1}')
   const last = place.split('/').at(-1)
-  expect(guide).toContain(last?.startsWith('{') ? `\`/v1${place}\`` : `/${last}`)
+  expect(guide).toContain(last?.startsWith('{') ? `/v1${place}\`` : `/${last}`)
 })
 
 test.each(CHANGES)(

@@ -4,12 +4,9 @@ import type { OperatorKeys } from '@/accounts/management/operator-keys'
 import { cookiePrefix } from '@/console/auth/visitor'
 import { adminAccountHistoryRoutes } from '@/console/http/administration/account-history-routes'
 import { adminAccountRoutes } from '@/console/http/administration/account-routes'
-import { adminApprovalRoutes } from '@/console/http/administration/approval-routes'
 import { adminBooksRoutes } from '@/console/http/administration/books-routes'
 import type { AdminDeps } from '@/console/http/administration/context'
-import { adminOrderRoutes } from '@/console/http/administration/order-routes'
 import { adminBillRoutes, adminProviderRoutes } from '@/console/http/administration/provider-routes'
-import { adminStatementRoutes } from '@/console/http/administration/statement-routes'
 import { adminWatchRoutes } from '@/console/http/administration/watch-routes'
 import { type AlertRouteDeps, alertRoutes } from '@/console/http/alerts/alert-routes'
 import { leakedKeyRoutes } from '@/console/http/keys/leaked-key-routes'
@@ -27,9 +24,10 @@ import type { BudgetDeps } from '@/people/budgets/budgets'
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import type { KeyDeps } from '@/people/keys/keys'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
+import { CREDIT_ADMINISTRATION } from '@/people/orders/admin-operations'
 import { ORDER_OPERATIONS } from '@/people/orders/operations'
 import type { OrderDeps } from '@/people/orders/orders'
-import { serveOperations } from '@/people/serve'
+import { serveAdministration, serveOperations } from '@/people/serve'
 import { SETTING_OPERATIONS, type SettingDeps } from '@/people/settings/operations'
 import { accountStatementRoutes } from './account-statement'
 import { type EventsDeps, eventsRoutes } from './events-routes'
@@ -105,9 +103,7 @@ function adminRoutes(deps: AdminDeps) {
   return new Elysia({ name: 'admin-routes' })
     .use(adminAccountRoutes(deps))
     .use(adminAccountHistoryRoutes(deps))
-    .use(adminOrderRoutes(deps))
-    .use(adminStatementRoutes(deps))
-    .use(adminApprovalRoutes(deps))
+    .use(serveAdministration(deps, 'credit-administration', CREDIT_ADMINISTRATION))
     .use(adminWatchRoutes(deps))
     .use(adminProviderRoutes(deps))
     .use(adminBillRoutes(deps))

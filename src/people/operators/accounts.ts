@@ -3,7 +3,6 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { Accounts } from '@/accounts/accounts'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Administration } from '@/console/administration/administration'
-import { FoundOrderBody, foundOrderBody, StateName } from '@/console/http/administration/order-bodies'
 import { PAGE } from '@/console/http/pages'
 import { Email, PersonName } from '@/console/http/session/schemas'
 import { exactly, isoMoments, listOf, mapPage } from '@/console/http/wire'
@@ -18,6 +17,8 @@ import { oneOf, orNull } from '@/lib/schemas'
 import { type BudgetDeps, setBudget } from '@/people/budgets/budgets'
 import type { KeyDeps } from '@/people/keys/keys'
 import type { OperationCaller, ParamsOf } from '@/people/operation'
+import { FoundOrderBody, foundOrderBody } from '@/people/orders/admin-bodies'
+import { StateName } from '@/people/orders/bodies'
 
 /** The services that the operator's operations work with. */
 export type OperatorDeps = KeyDeps &

@@ -6,30 +6,21 @@ import { REPORT_PARAMETERS } from '@/http/routes/report-query'
 import { ReportBody } from '@/http/routes/usage'
 import { BudgetBody, LimitsBody } from '@/people/budgets/bodies'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
-import { type AnyOperation, type OperationPath, placeOf } from '@/people/operation'
+import { type AnyOperation, type Declaration, type OperationPath, placeOf } from '@/people/operation'
 import * as accounts from './accounts'
 
 type Operation<
   Path extends OperationPath = OperationPath,
   Takes extends TObject = TObject,
   Gives extends TSchema = TSchema,
-> = {
-  /** The action of its audit entry. */
-  name: string
-  /** Relative to `/v1/operator`. */
-  path: Path
+> = Declaration<Path, Takes, Gives> & {
   scope: OperatorScope
-  summary: string
-  description: string
-  takes?: Takes
-  maxBodyBytes?: number
   /** Parameters that the operation reads from the address by itself. */
   parameters?: readonly Parameter[]
-  gives: Gives
   run(call: accounts.OperatorCall<Path>, input: Static<Takes>): Promise<Static<Gives>>
 }
 
-/** An operation, whatever it takes and gives. */
+/** An operation, whatever it takes and gives. Its path stands below `/v1/operator`. */
 export type OperatorOperation = Omit<Operation, 'run'> & {
   run(call: accounts.OperatorCall, input: object): Promise<unknown>
 }

@@ -18,7 +18,7 @@ import { oneOf, orNull } from '@/lib/schemas'
 const Moment = Type.String({ description: 'ISO 8601, UTC' })
 
 export const MethodName = oneOf(ORDER_METHODS)
-const StateName = oneOf(ORDER_STATES)
+export const StateName = oneOf(ORDER_STATES)
 
 export const OrderBody = titled('Order', {
   orderId: Type.String(),

@@ -85,29 +85,6 @@ describe('an administrator without an authenticator app', () => {
 })
 
 describe('moving money', () => {
-  const key = () => crypto.randomUUID()
-  const money: [string, () => object][] = [
-    ['/accounts/acct_none/adjustments', () => ({ amount: '1', allowNegative: false, reason: REASON, key: key() })],
-    ['/orders/order_none/confirm', () => ({ amount: '1', reason: REASON, key: key() })],
-    ['/orders/order_none/refund', () => ({ amount: '1', allowNegative: false, reason: REASON, key: key() })],
-    ['/payments/pay_none/credit', () => ({ orderId: 'order_none', amount: '1', reason: REASON, key: key() })],
-    ['/payments/pay_none/dismiss', () => ({ reason: REASON })],
-    ['/statements/import_none/commit', () => ({ digest: '0'.repeat(64), reason: REASON })],
-    ['/approvals/appr_none/approve', () => ({ note: '' })],
-  ]
-
-  test.each(money)('moving money needs a fresh proof at %s', async (path, body) => {
-    const { person } = await administrator()
-    expect((await person.json('POST', `${ADMIN}${path}`, body())).status).toBe(404)
-    await letTimePass(person, 6)
-    const refused = await person.json('POST', `${ADMIN}${path}`, body())
-    expect({ status: refused.status, code: (refused.body as Refusal).error.code }).toEqual({
-      status: 403,
-      code: 'step_up_required',
-    })
-    expect((await person.json('GET', `${ADMIN}/orders`)).status).toBe(200)
-  })
-
   test('a proof lasts five minutes; it is a code, which works once, or the password', async () => {
     const { person, secret } = await administrator()
     expect(await adjust(person)).toMatchObject({ status: 200 })

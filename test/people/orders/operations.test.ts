@@ -31,14 +31,14 @@ afterAll(async () => {
   await stripe.stop()
 })
 
-async function order(): Promise<string> {
-  const { body } = await person.json('POST', `${OWN}/orders`, { amountUsd: '25', method: 'deposit' })
+async function order(method = 'bank_transfer'): Promise<string> {
+  const { body } = await person.json('POST', `${OWN}/orders`, { amountUsd: '25', method })
   return (body as { orderId: string }).orderId
 }
 
 /** An order whose gateway died before the provider had it. */
 async function orderWithoutPage(): Promise<string> {
-  const orderId = await order()
+  const orderId = await order('deposit')
   await gateway.gateway.database.sql`UPDATE orders SET payee = NULL, payment_url = NULL WHERE id = ${orderId}`
   return orderId
 }
@@ -72,8 +72,8 @@ type Press = {
 const PRESSES: Record<(typeof CHANGES)[number]['name'], Press> = {
   'order.create': { body: { amountUsd: '25', method: 'deposit' }, call: 'POST /v1/checkout/sessions' },
   'order.set_up': { prepare: orderWithoutPage, entries: [], call: 'POST /v1/checkout/sessions' },
-  'order.cancel': { prepare: order },
-  'order.claim': { prepare: order, body: { note: 'paid' } },
+  'order.cancel': { prepare: () => order() },
+  'order.claim': { prepare: () => order(), body: { note: 'paid' } },
   'auto_top_up.on': { prepare: saveCard, body: AMOUNTS },
   'auto_top_up.off': { prepare: turnOn },
   'auto_top_up.card_page': { entries: [], call: 'POST /v1/checkout/sessions' },

@@ -1,6 +1,5 @@
 /** Operations by which administrators move money. Stored if a second administrator must agree. */
 import { sha256Hex } from '@/lib/ids'
-import { type Nano, nano } from '@/lib/money'
 
 /** Amounts are integer US cents unless the name says otherwise; `amountNano` may be negative. */
 export type Operation =
@@ -47,10 +46,3 @@ export function digestOf(operation: Operation): string {
 }
 
 const REQUEST_ID_CHARS = 40
-
-const NANO_PER_CENT = 10_000_000
-
-/** The result is within an account's range for the amounts of all orders and payments. */
-export function centsToNano(cents: number): Nano {
-  return nano(cents * NANO_PER_CENT)
-}

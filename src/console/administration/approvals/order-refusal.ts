@@ -1,7 +1,7 @@
+import { formatCents } from '@/console/orders/cents'
 import type { ConfirmOutcome, MismatchReason, RefundOutcome, ResolveOutcome } from '@/console/orders/types'
 import { assertNever } from '@/lib/assert'
 import { formatUsd, nano } from '@/lib/money'
-import { centsToNano } from './operation'
 
 /** A sentence on an order's refusal, or undefined. With `keepsUnmatched`, a payment that fits no order waits for an administrator. */
 export function orderRefusal(
@@ -70,5 +70,5 @@ const MISMATCHES: Record<MismatchReason, string> = {
 }
 
 function usd(cents: number): string {
-  return `${formatUsd(centsToNano(cents))} USD`
+  return `${formatCents(cents)} USD`
 }

@@ -1,27 +1,17 @@
-/** Administrators' routes for accounts: search, show, suspend, activate, adjust credit. */
+/** Administrators' routes for accounts: search, show, suspend, activate. */
 import { type Static, Type } from '@sinclair/typebox'
-import { GatewayError, invalidRequest } from '@/chat/error'
+import { GatewayError } from '@/chat/error'
 import type { AccountView } from '@/console/administration/account-view'
 import { guarded } from '@/console/http/guard'
 import { PAGE } from '@/console/http/pages'
 import { exactly, inUsd, isoMoments, listOf, mapPage } from '@/console/http/wire'
 import type { AccountBalance } from '@/ledger/outcomes'
-import { formatUsd, type Nano, parseUsd } from '@/lib/money'
+import { formatUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
 import { KeyBody, keyBody } from '@/people/keys/bodies'
 import { MAX_KEY_LIMIT } from '@/people/keys/fields'
-import {
-  ADMIN_PREFIX,
-  type AdminDeps,
-  administratorOf,
-  Id,
-  MoneyAnswer,
-  Reason,
-  RepetitionKey,
-  requestMoney,
-  Usd,
-} from './context'
-import { OrderBody, orderBody } from './order-bodies'
+import { OrderBody, orderBody } from '@/people/orders/admin-bodies'
+import { ADMIN_PREFIX, type AdminDeps, administratorOf, Id, Reason, Usd } from './context'
 
 const StatusName = oneOf(['active', 'suspended'])
 
@@ -83,17 +73,6 @@ const AccountBody = Type.Composite([
 ])
 
 const AccountParams = Type.Object({ accountId: Id })
-const AdjustmentBody = exactly({
-  amount: Type.String({
-    minLength: 1,
-    maxLength: 20,
-    examples: ['25', '-12.5'],
-    description: 'Decimal USD; negative takes back',
-  }),
-  allowNegative: Type.Boolean({ description: 'Whether the balance may go below zero by it' }),
-  reason: Reason,
-  key: RepetitionKey,
-})
 
 export function adminAccountRoutes(deps: AdminDeps) {
   const { administration } = deps
@@ -171,24 +150,6 @@ export function adminAccountRoutes(deps: AdminDeps) {
         },
       },
     )
-    .post(
-      '/:accountId/adjustments',
-      async ({ by, params, body: { amount, allowNegative, reason, key } }) => {
-        const amountNano = readAdjustment(amount)
-        const operation = { kind: 'credit.adjust', ...params, amountNano, allowNegative } as const
-        return requestMoney(deps, by, { operation, reason, key })
-      },
-      {
-        movesMoney: true,
-        params: AccountParams,
-        body: AdjustmentBody,
-        response: MoneyAnswer,
-        detail: {
-          summary: 'Adjust credit',
-          description: 'Up or down. Above the limit of a day a second administrator has to agree. For administrators.',
-        },
-      },
-    )
 }
 
 function viewBody(
@@ -213,14 +174,6 @@ function viewBody(
 
 function balanceBody({ available, held, spent, spentThisMonth }: AccountBalance) {
   return inUsd({ available, held, spent, spentThisMonth })
-}
-
-function readAdjustment(text: string): Nano {
-  const amount = parseUsd(text)
-  if (amount === undefined || amount === 0) {
-    throw invalidRequest('amount: must be an amount of USD such as 25 or -12.50, and not zero.', 'amount')
-  }
-  return amount
 }
 
 function noSuchAccount(): GatewayError {

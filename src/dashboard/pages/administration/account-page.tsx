@@ -15,6 +15,7 @@ import { Stat } from '@/dashboard/components/stat'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { formatCount, formatMoney } from '@/dashboard/format'
+import { administer } from '@/people/client'
 import { AccountLists } from './account-lists'
 import { type AccountView, adminChanged, useAccount } from './admin-data'
 import { Facts } from './facts'
@@ -75,7 +76,7 @@ function adjust(account: AccountView): void {
     amount: { label: 'Amount', description: 'In USD. A minus takes credit back: -12.50.', initial: '' },
     asksNegative: true,
     done: 'The credit was adjusted.',
-    run: (values) => answer(api.admin.accounts({ accountId: account.accountId }).adjustments.post(values)),
+    run: (values) => administer('POST /accounts/:accountId/adjustments', { accountId: account.accountId, ...values }),
   })
 }
 

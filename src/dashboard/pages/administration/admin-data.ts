@@ -2,17 +2,18 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { answer, api, type DataOf } from '@/dashboard/client'
 import { askAgain, filled, usePages } from '@/dashboard/query'
+import { type AdminResultOf, administer } from '@/people/client'
 
-export type FoundOrder = DataOf<typeof api.admin.orders.get>['items'][number]
-export type OrderDetails = DataOf<ReturnType<typeof api.admin.orders>['get']>
-export type Payment = DataOf<typeof api.admin.payments.get>['items'][number]
+export type FoundOrder = AdminResultOf<'GET /orders'>['items'][number]
+export type OrderDetails = AdminResultOf<'GET /orders/:orderId'>
+export type Payment = AdminResultOf<'GET /payments'>['items'][number]
 export type FoundAccount = DataOf<typeof api.admin.accounts.get>['items'][number]
 export type AccountView = DataOf<ReturnType<typeof api.admin.accounts>['get']>
-export type Approval = DataOf<typeof api.admin.approvals.get>['items'][number]
-export type Preview = DataOf<typeof api.admin.statements.preview.post>
+export type Approval = AdminResultOf<'GET /approvals'>['items'][number]
+export type Preview = AdminResultOf<'POST /statements/preview'>
 export type PreviewLine = Preview['lines'][number]
-export type Committed = DataOf<ReturnType<typeof api.admin.statements>['commit']['post']>
-export type MoneyAnswer = DataOf<ReturnType<typeof api.admin.orders>['confirm']['post']>
+export type Committed = AdminResultOf<'POST /statements/:importId/commit'>
+export type MoneyAnswer = AdminResultOf<'POST /orders/:orderId/confirm'>
 export type TierReport = DataOf<typeof api.admin.tiers.get>
 export type Health = DataOf<typeof api.admin.health.get>
 export type ProviderHealth = Health['providers'][number]
@@ -40,27 +41,25 @@ export function useOrders(filters: OrderFilters) {
     ...(words as typeof words & { state?: OrderState }),
     ...(claimed !== undefined && { isClaimed: claimed === 'yes' }),
   }
-  return usePages([...ADMIN_KEY, 'orders', filters], (page) =>
-    answer(api.admin.orders.get({ query: { ...query, ...page } })),
-  )
+  return usePages([...ADMIN_KEY, 'orders', filters], (page) => administer('GET /orders', { ...query, ...page }))
 }
 
 /** One order with its events and payments. */
 export function useOrder(orderId: string) {
   return useQuery({
     queryKey: [...ADMIN_KEY, 'order', orderId],
-    queryFn: () => answer(api.admin.orders({ orderId }).get()),
+    queryFn: () => administer('GET /orders/:orderId', { orderId }),
   })
 }
 
 /** Payments that matched no order and wait for a decision. */
 export function useUnmatchedPayments() {
-  return usePages([...ADMIN_KEY, 'payments'], (query) => answer(api.admin.payments.get({ query })))
+  return usePages([...ADMIN_KEY, 'payments'], (query) => administer('GET /payments', query))
 }
 
 /** Chargebacks and refunds without effect on credit. */
 export function useOpenReversals() {
-  return usePages([...ADMIN_KEY, 'reversals'], (query) => answer(api.admin.reversals.get({ query })))
+  return usePages([...ADMIN_KEY, 'reversals'], (query) => administer('GET /reversals', query))
 }
 
 /** Accounts with `text` in address or name, or as id. */
@@ -82,7 +81,7 @@ export function useAccount(accountId: string) {
 /** Approvals with one status, or all. */
 export function useApprovals(status: '' | ApprovalStatus) {
   return usePages([...ADMIN_KEY, 'approvals', status], (page) =>
-    answer(api.admin.approvals.get({ query: { ...(status !== '' && { status }), ...page } })),
+    administer('GET /approvals', { ...(status !== '' && { status }), ...page }),
   )
 }
 

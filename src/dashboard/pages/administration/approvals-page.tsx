@@ -3,7 +3,6 @@ import { Anchor, Button, Group, SegmentedControl, Stack, Text, Title } from '@ma
 import { IconChecks } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { answer, api } from '@/dashboard/client'
 import { Paged } from '@/dashboard/components/lists/paged'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
@@ -12,6 +11,7 @@ import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Status } from '@/dashboard/components/status'
 import { formatMoney } from '@/dashboard/format'
+import { administer } from '@/people/client'
 import { type Approval, useApprovals } from './admin-data'
 import { Facts } from './facts'
 import { openReasonDialog } from './reason-dialog'
@@ -152,7 +152,7 @@ const DECISIONS = {
 
 function decide(approval: Approval, decision: keyof typeof DECISIONS): void {
   const { verb, done, body } = DECISIONS[decision]
-  const route = api.admin.approvals({ approvalId: approval.approvalId })
+  const { approvalId } = approval
   openReasonDialog({
     title: `${verb}: ${KIND_WORDS[approval.kind].toLowerCase()}`,
     body: `${formatMoney(approval.amount, { isExact: true })} for ${approval.account?.name ?? 'no account'}. ${body}`,
@@ -161,6 +161,6 @@ function decide(approval: Approval, decision: keyof typeof DECISIONS): void {
     isOptional: true,
     isDestructive: decision === 'reject',
     done,
-    run: (note) => answer(route[decision].post({ note })),
+    run: (note) => administer(`POST /approvals/:approvalId/${decision}`, { approvalId, note }),
   })
 }

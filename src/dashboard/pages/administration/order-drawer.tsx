@@ -2,7 +2,6 @@
 import { Anchor, Box, Button, Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import { useWindowEvent } from '@mantine/hooks'
 import { Link } from 'wouter'
-import { answer, api } from '@/dashboard/client'
 import { Rows } from '@/dashboard/components/lists/rows'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
@@ -10,6 +9,7 @@ import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { ReversalFacts } from '@/dashboard/pages/administration/reversals/reversals'
 import { methodWords, STATE_WORDS } from '@/dashboard/pages/credit/words'
+import { administer } from '@/people/client'
 import { type OrderDetails, type Payment, useOrder } from './admin-data'
 import { Facts } from './facts'
 import { openMoneyDialog } from './money-dialog'
@@ -114,7 +114,7 @@ function confirmOrder(order: OrderDetails): void {
     amount: { label: 'Amount that arrived', initial: order.amount },
     done: 'The payment was confirmed.',
     run: ({ amount, reason, key }) =>
-      answer(api.admin.orders({ orderId: order.orderId }).confirm.post({ amount, reason, key })),
+      administer('POST /orders/:orderId/confirm', { orderId: order.orderId, amount, reason, key }),
   })
 }
 
@@ -127,7 +127,7 @@ function refundOrder(order: OrderDetails): void {
     asksNegative: true,
     isDestructive: true,
     done: 'The order was refunded.',
-    run: (values) => answer(api.admin.orders({ orderId: order.orderId }).refund.post(values)),
+    run: (values) => administer('POST /orders/:orderId/refund', { orderId: order.orderId, ...values }),
   })
 }
 

@@ -1,11 +1,11 @@
 /** The second step of a bank statement's import: what each line would do, and the commit button. */
 import { Alert, Button, Chip, Group, SimpleGrid, Stack } from '@mantine/core'
 import { useState } from 'react'
-import { answer, api } from '@/dashboard/client'
 import { Money } from '@/dashboard/components/money'
 import { Section } from '@/dashboard/components/section'
 import { Stat } from '@/dashboard/components/stat'
 import { formatCount, formatMoney } from '@/dashboard/format'
+import { administer } from '@/people/client'
 import { adminChanged, type Committed, type Preview, type PreviewLine } from './admin-data'
 import { openReasonDialog } from './reason-dialog'
 import { StatementLines } from './statement-lines'
@@ -93,7 +93,7 @@ function openCommit(preview: Preview, keptCount: number, onCommitted: StatementP
     done: 'The statement was imported.',
     async run(reason) {
       const { importId, digest } = preview
-      onCommitted(await answer(api.admin.statements({ importId }).commit.post({ digest, reason })))
+      onCommitted(await administer('POST /statements/:importId/commit', { importId, digest, reason }))
       await adminChanged()
     },
   })

@@ -5,7 +5,6 @@ import { useForm } from '@mantine/form'
 import { IconFileImport } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { answer, api } from '@/dashboard/client'
 import { PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Page } from '@/dashboard/components/page'
@@ -13,6 +12,7 @@ import { Section } from '@/dashboard/components/section'
 import { Stat } from '@/dashboard/components/stat'
 import { formatCount } from '@/dashboard/format'
 import { decodeText } from '@/lib/decode-text'
+import { administer } from '@/people/client'
 import type { Committed, Preview } from './admin-data'
 import { StatementLines } from './statement-lines'
 import { StatementPreview } from './statement-preview'
@@ -112,7 +112,7 @@ function StatementUpload({ onPreview }: { onPreview(preview: Preview): void }) {
     },
   })
   const submission = useSubmission(form, async ({ currency, ...values }) => {
-    onPreview(await answer(api.admin.statements.preview.post({ ...values, ...(currency !== '' && { currency }) })))
+    onPreview(await administer('POST /statements/preview', { ...values, ...(currency !== '' && { currency }) }))
   })
   const { text } = form.values
   const isCut = text.length > SHOWN_CHARS

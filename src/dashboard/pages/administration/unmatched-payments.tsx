@@ -2,7 +2,6 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
-import { answer, api } from '@/dashboard/client'
 import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Rows, SplitRow } from '@/dashboard/components/lists/rows'
@@ -11,6 +10,7 @@ import { Moment } from '@/dashboard/components/moment'
 import { Section } from '@/dashboard/components/section'
 import { ErrorState } from '@/dashboard/components/states/error-state'
 import { Status } from '@/dashboard/components/status'
+import { administer } from '@/people/client'
 import { type Payment, useUnmatchedPayments } from './admin-data'
 import { openMoneyDialog } from './money-dialog'
 import { openReasonDialog } from './reason-dialog'
@@ -84,7 +84,7 @@ function FindOrder({ payment, close }: { payment: Payment; close(): void }) {
     validate: { reference: (text) => (text.trim() === '' ? "Enter the order's reference." : null) },
   })
   const submission = useSubmission(form, async ({ reference }) => {
-    const { items } = await answer(api.admin.orders.get({ query: { reference: reference.trim(), limit: 2 } }))
+    const { items } = await administer('GET /orders', { reference: reference.trim(), limit: 2 })
     const [order, another] = items
     if (!order || another) throw new Error('No single order has this reference.')
     close()
@@ -110,7 +110,7 @@ function creditTo(payment: Payment, orderId: string, reference = 'the order it n
     amount: { label: 'Amount in USD', initial: payment.currency === 'USD' ? payment.net : '' },
     done: 'The payment was credited.',
     run: ({ amount, reason, key }) =>
-      answer(api.admin.payments({ paymentId: payment.paymentId }).credit.post({ orderId, amount, reason, key })),
+      administer('POST /payments/:paymentId/credit', { paymentId: payment.paymentId, orderId, amount, reason, key }),
   })
 }
 
@@ -122,6 +122,6 @@ function openDismiss(payment: Payment): void {
     label: 'Reason',
     isDestructive: true,
     done: 'The payment was dismissed.',
-    run: (reason) => answer(api.admin.payments({ paymentId: payment.paymentId }).dismiss.post({ reason })),
+    run: (reason) => administer('POST /payments/:paymentId/dismiss', { paymentId: payment.paymentId, reason }),
   })
 }

@@ -1,6 +1,10 @@
 /** Operator commands for bank statements: a preview of a file, and its import in the name of an administrator. */
 import { and, eq, isNull } from 'drizzle-orm'
-import { assembleTopUps } from '@/boot/top-ups'
+import { type Command, OPERAND, operand, optional, required, type Values } from '@/cli/command'
+import { fail } from '@/cli/failure'
+import { usdOfCents } from '@/cli/pages'
+import type { Services } from '@/cli/services'
+import { readChoice, readEmail, readText } from '@/cli/values'
 import type { Administrator } from '@/console/administration/administrator'
 import type { MoneyDeps } from '@/console/administration/approvals/request-operation'
 import { commitStatement } from '@/console/administration/statements/commit'
@@ -8,14 +12,8 @@ import { type PreviewOutcome, previewStatement } from '@/console/administration/
 import { MAX_STATEMENT_CHARS } from '@/console/administration/statements/statement'
 import { users } from '@/db/auth-schema'
 import { findRow } from '@/db/find-row'
-import { systemClock } from '@/lib/clock'
 import { decodeText } from '@/lib/decode-text'
 import { NANO_PER_USD, nano } from '@/lib/money'
-import { type Command, OPERAND, operand, optional, required, type Values } from './command'
-import { fail } from './failure'
-import { usdOfCents } from './pages'
-import type { Services } from './services'
-import { readChoice, readEmail, readText } from './values'
 
 const DATE_ORDERS = ['detect', 'day-first', 'month-first'] as const
 const FILE = operand('FILE', 'CAMT.053 or CSV, as the bank exports it')
@@ -25,35 +23,34 @@ const OPTIONS = {
   currency: optional('C', 'of a CSV file that does not say, such as USD'),
 }
 
-export const STATEMENT_COMMANDS: readonly Command[] = [
-  {
-    words: 'statement preview',
-    help: 'shows what each line of a bank statement would do; nothing is credited',
-    operand: FILE,
-    options: OPTIONS,
-    async prepare(values) {
-      const request = await readRequest(values)
-      return async (services) => ({ output: shownPreview(await preview(services, request), new Map()) })
-    },
+export const PREVIEW_COMMAND: Command = {
+  words: 'statement preview',
+  help: 'shows what each line of a bank statement would do; nothing is credited',
+  operand: FILE,
+  options: OPTIONS,
+  async prepare(values) {
+    const request = await readRequest(values)
+    return async (services) => ({ output: shownPreview(await preview(services, request), new Map()) })
   },
-  {
-    words: 'statement import',
-    help: 'credits the lines of a bank statement that fit their orders; above the limit a second administrator must agree',
-    operand: FILE,
-    options: { ...OPTIONS, reason: required('R', 'kept in the audit log') },
-    async prepare(values) {
-      const request = await readRequest(values)
-      const reason = readText(values, 'reason')
-      return async (services) => {
-        const previewed = await preview(services, request)
-        const { importId, digest, deps, administrator } = previewed
-        const outcome = await commitStatement(deps, administrator, { importId, digest, reason })
-        if (outcome.kind !== 'committed') return fail(`the import ${importId} was changed meanwhile; try again`)
-        return { output: shownPreview(previewed, new Map(outcome.lines.map(({ line, result }) => [line, result]))) }
-      }
-    },
+}
+
+export const IMPORT_COMMAND: Command = {
+  words: 'statement import',
+  help: 'credits the lines of a bank statement that fit their orders; above the limit a second administrator must agree',
+  operand: FILE,
+  options: { ...OPTIONS, reason: required('R', 'kept in the audit log') },
+  async prepare(values) {
+    const request = await readRequest(values)
+    const reason = readText(values, 'reason')
+    return async (services) => {
+      const previewed = await preview(services, request)
+      const { importId, digest, deps, administrator } = previewed
+      const outcome = await commitStatement(deps, administrator, { importId, digest, reason })
+      if (outcome.kind !== 'committed') return fail(`the import ${importId} was changed meanwhile; try again`)
+      return { output: shownPreview(previewed, new Map(outcome.lines.map(({ line, result }) => [line, result]))) }
+    }
   },
-]
+}
 
 type Request = { text: string; email: string; dateOrder: (typeof DATE_ORDERS)[number]; currency: string | undefined }
 
@@ -73,13 +70,11 @@ async function readRequest(values: Values): Promise<Request> {
 type Previewed = Extract<PreviewOutcome, { kind: 'previewed' }> & { deps: MoneyDeps; administrator: Administrator }
 
 async function preview(services: Services, { text, email, ...options }: Request): Promise<Previewed> {
-  const { config, catalog, database, ledger, logger, by } = services
+  const { config, database, topUps, by } = services
   const isThem = and(eq(users.email, email), eq(users.role, 'admin'), isNull(users.disabledAt))
   const user = (await findRow(database.db, users, isThem)) ?? fail(`no administrator has the address ${email}`)
   const administrator = { userId: user.id, email, ...(by.requestId !== undefined && { requestId: by.requestId }) }
-  const parts = { config, service: catalog.service, database, ledger, clock: systemClock, logger }
-  const { ordersDeps } = assembleTopUps({ ...parts, onDeposit: () => undefined })
-  const deps = { ...ordersDeps, approvalLimit: nano(config.administration.approvalLimitUsd * NANO_PER_USD) }
+  const deps = { ...topUps.ordersDeps, approvalLimit: nano(config.administration.approvalLimitUsd * NANO_PER_USD) }
   const outcome = await previewStatement(deps, administrator, text, options)
   return outcome.kind === 'faulty' ? fail(outcome.faults.join(' ')) : { ...outcome, deps, administrator }
 }

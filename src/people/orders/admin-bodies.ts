@@ -1,15 +1,14 @@
-/** Orders and payments as the routes of administration show them. */
-
+/** Orders and payments as administrators see them. */
 import { type Static, Type } from '@sinclair/typebox'
+import { Usd } from '@/console/http/administration/context'
 import { isoMoments, NullableText } from '@/console/http/wire'
+import { formatCents } from '@/console/orders/cents'
 import type { FoundOrder, Order, OrderDetails, Payment, Reversal } from '@/console/orders/types'
-import { ORDER_METHODS, ORDER_ORIGINS, ORDER_STATES, PAYMENT_STATES } from '@/db/orders-schema'
+import { ORDER_ORIGINS, PAYMENT_STATES } from '@/db/orders-schema'
 import { titled } from '@/http/openapi/titled'
 import { oneOf, orNull } from '@/lib/schemas'
-import { centsText, Usd } from './context'
+import { MethodName, StateName } from './bodies'
 
-export const StateName = oneOf(ORDER_STATES)
-export const MethodName = oneOf(ORDER_METHODS)
 export const PaymentStateName = oneOf(PAYMENT_STATES)
 
 export const OrderBody = Type.Object({
@@ -97,10 +96,10 @@ export const OrderDetailBody = Type.Composite([
 export function orderBody(order: Order): Static<typeof OrderBody> {
   return {
     ...isoMoments(order),
-    amount: centsText(order.amountCents),
-    paid: centsText(order.paidCents),
-    refunded: centsText(order.refundedCents),
-    chargedBack: centsText(order.chargedBackCents),
+    amount: formatCents(order.amountCents),
+    paid: formatCents(order.paidCents),
+    refunded: formatCents(order.refundedCents),
+    chargedBack: formatCents(order.chargedBackCents),
   }
 }
 
@@ -114,10 +113,10 @@ export function paymentBody(payment: Payment): Static<typeof PaymentBody> {
   const { amountCents, taxCents, creditedCents } = payment
   return {
     ...isoMoments(payment),
-    amount: centsText(amountCents),
-    tax: centsText(taxCents),
-    net: centsText(amountCents - taxCents),
-    credited: centsText(creditedCents),
+    amount: formatCents(amountCents),
+    tax: formatCents(taxCents),
+    net: formatCents(amountCents - taxCents),
+    credited: formatCents(creditedCents),
   }
 }
 
@@ -127,7 +126,7 @@ export function orderDetailsBody(order: OrderDetails): Static<typeof OrderDetail
     ...foundOrderBody(order),
     events: order.events.map((event) => ({
       ...isoMoments(event),
-      amount: event.amountCents === null ? null : centsText(event.amountCents),
+      amount: event.amountCents === null ? null : formatCents(event.amountCents),
     })),
     payments: order.payments.map(paymentBody),
     reversals: order.reversals.map(reversalBody),
@@ -137,5 +136,5 @@ export function orderDetailsBody(order: OrderDetails): Static<typeof OrderDetail
 /** The reversal without the account it concerns. */
 export function reversalBody(reversal: Reversal): Static<typeof ReversalBody> {
   const { amountCents, movedCents } = reversal
-  return { ...isoMoments(reversal), amount: centsText(amountCents), moved: centsText(movedCents) }
+  return { ...isoMoments(reversal), amount: formatCents(amountCents), moved: formatCents(movedCents) }
 }

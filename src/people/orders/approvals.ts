@@ -1,16 +1,17 @@
-/** Administrators' routes for approvals, by which a second administrator agrees to an operation. */
+/** Approvals, by which a second administrator agrees to an operation that moves money. */
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError } from '@/chat/error'
 import type { Approval } from '@/console/administration/approvals/approval-list'
 import type { DecideOutcome, Decision } from '@/console/administration/approvals/approvals'
 import type { Operation } from '@/console/administration/approvals/operation'
-import { guarded } from '@/console/http/guard'
+import { administratorOf } from '@/console/http/administration/context'
 import { PAGE } from '@/console/http/pages'
-import { exactly, isoMoments, listOf, mapPage, NullableText } from '@/console/http/wire'
+import { exactly, isoMoments, mapPage, NullableText } from '@/console/http/wire'
+import { formatCents } from '@/console/orders/cents'
 import { APPROVAL_STATUSES } from '@/db/administration-schema'
 import { formatUsd, nano } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
-import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, Id, Usd } from './context'
+import type { AdminCall } from './administration'
 
 const StatusName = oneOf(APPROVAL_STATUSES)
 const KINDS = [
@@ -24,7 +25,7 @@ const KINDS = [
 
 const PersonBody = Type.Object({ userId: Type.String(), email: Type.String() })
 
-const ApprovalBody = Type.Object({
+export const ApprovalBody = Type.Object({
   approvalId: Type.String(),
   kind: oneOf(KINDS),
   amount: Type.String({ description: 'Decimal USD; negative if credit is taken back' }),
@@ -44,56 +45,25 @@ const ApprovalBody = Type.Object({
   note: NullableText,
 })
 
-const DecisionBody = exactly({ note: Type.String({ maxLength: 500 }) })
-const DecidedBody = Type.Object({ status: StatusName })
-const ApprovalParams = Type.Object({ approvalId: Id })
+export const ApprovalQuery = Type.Object({ status: Type.Optional(StatusName), ...PAGE })
+export const DecisionBody = exactly({ note: Type.String({ maxLength: 500 }) })
+export const DecidedBody = Type.Object({ status: StatusName })
 
-export function adminApprovalRoutes(deps: AdminDeps) {
+/** One page of approvals, with the limit above which they are needed. */
+export async function listApprovals({ deps, viewer }: AdminCall, query: Static<typeof ApprovalQuery>) {
   const { administration } = deps
-  const decide = (decision: Decision) => async (context: DecisionContext) => {
-    const { approvalId } = context.params
-    const note = context.body.note.trim()
-    return decided(await administration.decide(administratorOf(context.by), { approvalId, decision, note }))
-  }
-  const shared = { params: ApprovalParams, body: DecisionBody, response: DecidedBody } as const
-  return guarded(deps, 'admin-approval-routes', `${ADMIN_PREFIX}/approvals`, 'Administration')
-    .get(
-      '',
-      async ({ viewer, query }) => {
-        const page = mapPage(await administration.listApprovals(query), (item) => approvalBody(item, viewer.userId))
-        return { ...page, approvalLimit: formatUsd(administration.approvalLimit) }
-      },
-      {
-        administrator: true,
-        query: Type.Object({ status: Type.Optional(StatusName), ...PAGE }),
-        response: Type.Composite([listOf(ApprovalBody), Type.Object({ approvalLimit: Usd })]),
-        detail: { summary: 'List approvals', description: 'Newest first. For administrators.' },
-      },
-    )
-    .post('/:approvalId/approve', decide('approve'), {
-      movesMoney: true,
-      ...shared,
-      detail: {
-        summary: 'Approve',
-        description: 'Performs the request, once. The requesting administrator cannot approve it. For administrators.',
-      },
-    })
-    .post('/:approvalId/reject', decide('reject'), {
-      administrator: true,
-      ...shared,
-      detail: { summary: 'Reject', description: 'The requesting administrator cannot reject it. For administrators.' },
-    })
-    .post('/:approvalId/withdraw', decide('withdraw'), {
-      administrator: true,
-      ...shared,
-      detail: { summary: 'Withdraw', description: 'Only by the requesting administrator. For administrators.' },
-    })
+  const page = mapPage(await administration.listApprovals(query), (item) => approvalBody(item, viewer.userId))
+  return { ...page, approvalLimit: formatUsd(administration.approvalLimit) }
 }
 
-type DecisionContext = {
-  by: Parameters<typeof administratorOf>[0]
-  params: Static<typeof ApprovalParams>
-  body: Static<typeof DecisionBody>
+/** Decides on what an administrator asked for. */
+export async function decide(
+  { deps, by, params: { approvalId } }: AdminCall & { params: { approvalId: string } },
+  decision: Decision,
+  body: Static<typeof DecisionBody>,
+) {
+  const note = body.note.trim()
+  return decided(await deps.administration.decide(administratorOf(by), { approvalId, decision, note }))
 }
 
 const FORBIDDEN = {
@@ -157,7 +127,7 @@ function factsOf(operation: Operation): Fact[] {
       return [
         { name: 'Order', value: operation.reference },
         { name: 'Booked on', value: operation.bookedOn },
-        { name: 'Paid', value: `${centsText(operation.amountCents)} ${operation.currency}` },
+        { name: 'Paid', value: `${formatCents(operation.amountCents)} ${operation.currency}` },
         { name: 'From', value: operation.payer },
         { name: 'Text', value: operation.text },
       ]
