@@ -25,15 +25,15 @@ const CHECK_PATIENCE = 5
 const MODES = {
   quick: {
     ...{ customers: 300, rounds: 3, windowMs: 300 },
-    ...{ roundsUntilMs: 130_000, untilMs: 170_000, idleMs: 3_000, memoryWaitMs: 0 },
+    ...{ roundsUntilMs: 130_000, untilMs: 170_000, idleMs: 3_000 },
   },
   guard: {
     ...{ customers: 3_000, rounds: 3, windowMs: 4_000 },
-    ...{ roundsUntilMs: 900_000, untilMs: 1_000_000, idleMs: 10_000, memoryWaitMs: 0 },
+    ...{ roundsUntilMs: 900_000, untilMs: 1_000_000, idleMs: 10_000 },
   },
   full: {
     ...{ customers: 3_000, rounds: 5, windowMs: 4_000 },
-    ...{ roundsUntilMs: 3_000_000, untilMs: 3_580_000, idleMs: 10_000, memoryWaitMs: 60_000 },
+    ...{ roundsUntilMs: 3_000_000, untilMs: 3_580_000, idleMs: 10_000 },
   },
 } as const
 
@@ -82,7 +82,7 @@ async function measureAll(
   results: Results,
   say: (line: string) => void,
 ): Promise<void> {
-  const { windowMs, roundsUntilMs, untilMs, idleMs, memoryWaitMs } = MODES[mode]
+  const { windowMs, roundsUntilMs, untilMs, idleMs } = MODES[mode]
   const rounds = options.rounds ?? MODES[mode].rounds
   const startedMs = performance.now()
   say('measuring')
@@ -92,8 +92,8 @@ async function measureAll(
   if (against !== undefined) return
   const isWanted = (name: string, isOtherwise = true) => only?.has(name) ?? isOtherwise
   const untilAfterMs = startedMs + untilMs
-  if (mode === 'full' && only === undefined)
-    await measureAtLength(world, { rounds, memoryWaitMs, untilMs: untilAfterMs, say }, results)
+  const isWantedAtLength = (name: string) => isWanted(name, mode === 'full')
+  await measureAtLength(world, { rounds, untilMs: untilAfterMs, isWanted: isWantedAtLength, say }, results)
   say('  idle, starts and cold keys')
   if (isWanted(IDLE))
     await measureIdle(world, results, { rounds, durationMs: idleMs / rounds, patienceMs: idleMs * CHECK_PATIENCE })

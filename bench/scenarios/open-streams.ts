@@ -17,7 +17,7 @@ const AFTERMATH_MS = 1_500
 const OWN_DESCRIPTORS = 400
 const BYTES_PER_KB = 1000
 /** Peers that collapse under a fraction of it would only take up the time. */
-const PEERS: ReadonlySet<string> = new Set(['direct', 'nginx', 'bare Bun', 'Bifrost', 'svc-gateway'])
+const PEERS: ReadonlySet<string> = new Set(['direct', 'nginx', 'bare Bun', 'Bifrost', 'lean', 'svc-gateway'])
 
 /** How many streams a process can carry that takes two descriptors for each, given how many files it may open. */
 export function streamsFor(openFiles: number): number {

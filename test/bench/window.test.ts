@@ -3,9 +3,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { JobResult } from '@bench/load/job'
 import { parseOptions } from '@bench/options'
-import { inRounds } from '@bench/scenarios/length'
+import type { Results } from '@bench/report/results'
+import { inRounds, measureAtLength } from '@bench/scenarios/length'
 import { streamsFor } from '@bench/scenarios/open-streams'
 import { figuresOf } from '@bench/scenarios/window'
+import type { World } from '@bench/world/world'
 import { spend } from '@test/support/delays'
 
 const TIMES = { p50: 1, p90: 2, p99: 3, worst: 4 }
@@ -76,4 +78,19 @@ test('a benchmark round that would end too late does not begin', async () => {
   expect(begun.length).toBeWithin(1, 4)
   expect(await inRounds(2, performance.now() + 60_000, async () => {})).toBe(2)
   expect(await inRounds(2, performance.now() - 1, run)).toBe(0)
+})
+
+test('each long benchmark scenario runs alone if it is named', async () => {
+  const world = { contestants: [], client: { pid: process.pid } } as unknown as World
+  const results = { rows: [], notes: [] } as unknown as Results
+  const saidFor = async (...names: string[]) => {
+    const said: string[] = []
+    const isWanted = (name: string) => names.includes(name)
+    const say = (line: string) => said.push(line.trim())
+    await measureAtLength(world, { rounds: 1, untilMs: performance.now() + 60_000, isWanted, say }, results)
+    return said
+  }
+  expect(await saidFor('json-64')).toEqual([])
+  expect(await saidFor('open-streams')).toEqual(['open streams'])
+  expect(await saidFor('stopped-readers')).toEqual(['clients that stop reading'])
 })
