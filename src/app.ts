@@ -42,7 +42,7 @@ export function buildApp(deps: AppDeps): AnyElysia {
       // Must come before every plugin: Elysia prefers boundaries that are registered later.
       .onError(({ error, code, request }) => {
         const path = pathOf(request.url)
-        // The dashboard's pages expect one error shape, whatever format headers say.
+        // The dashboard's pages expect one error format, whatever format the headers indicate.
         const isPage = path.startsWith('/dashboard/')
         const format = isPage ? defaultFormat(deps.formats) : formatOfRequest(deps.formats, path, request.headers)
         const told = code === 'NOT_FOUND' ? unknownRoute(request.method, path) : meaningOf(error)

@@ -1,4 +1,4 @@
-/** The limits of an account: what all its keys together may use. Only administrators set them. */
+/** Limits that apply to all keys of an account together. Only administrators set them. */
 import { eq } from 'drizzle-orm'
 import type { Database } from '@/db/client'
 import { accounts } from '@/db/schema'

@@ -58,7 +58,7 @@ export function createAccounts(database: Database, ledger: Ledger) {
 
 /** Sends the account's current status and limits from Postgres to the ledger. */
 export async function tellLedger(database: Database, ledger: Ledger, accountId: string): Promise<void> {
-  // Loads the account into the ledger first, so that the transaction below holds no connection while it waits for that.
+  // Loads the account into the ledger first, so that the transaction below holds no connection during the load.
   await ledger.readBalance(accountId)
   await inOrder(database, `account ${accountId}`, async (transaction) => {
     const account = await find(transaction, accountId)

@@ -41,7 +41,7 @@ type CreateKeyOutcome =
   | { kind: 'no_owner' }
   | { kind: 'too_many_keys'; limit: number }
 
-/** With `accountId`, only a key of that account is changed. `by` is for the audit log; omitted: the operator. */
+/** With `accountId`, only a key of that account is changed. `by`, for the audit log, defaults to the operator. */
 export type ApiKeys = ReturnType<typeof createApiKeys>
 
 /** An account's keys, without deleted and built-in ones. */

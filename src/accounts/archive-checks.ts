@@ -8,7 +8,7 @@ const PRESENT = `
 /** A condition on `usage_daily`: its day is in a month that has checkpoints. */
 const IN_SEALED_MONTH = `date_trunc('month', day::timestamp)::date IN (SELECT month FROM archived_months)`
 
-/** A condition on `usage_daily`: the records of its day are not among the live ones. */
+/** An SQL condition on `usage_daily`: the day's month is archived. */
 export const IN_ARCHIVED_MONTH = `date_trunc('month', day::timestamp)::date IN
   (SELECT month FROM archived_months WHERE archived_at IS NOT NULL)`
 

@@ -11,7 +11,7 @@ export type AuditEntry = {
   action: string
   subject: string
   accountId: string | null
-  /** Useful facts, such as values before and after. No secrets. Amounts in USD as decimal strings. */
+  /** Additional facts, such as values before and after. No secrets. Amounts are USD as decimal strings. */
   details: AuditDetails
   ip?: string
   requestId?: string
@@ -25,7 +25,7 @@ export type ChangedBy = Pick<AuditEntry, 'actor' | 'ip' | 'requestId' | 'managem
 
 export const OPERATOR: ChangedBy = { actor: { userId: null, email: 'operator' } }
 
-/** Writes `entry` as the last step of `transaction`: other writers wait from here on, and later locks could deadlock. */
+/** Writes `entry` as the last step of `transaction`, because other writers wait for it, and taking further locks could deadlock. */
 export async function recordAudit(transaction: Transaction, entry: AuditEntry): Promise<void> {
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(${AUDIT_LOCK})`)
   const [last] = await transaction
@@ -80,7 +80,7 @@ export async function verifyAuditChain({ db }: Pick<Database, 'db'>): Promise<Au
   }
 }
 
-/** An advisory lock id that nothing else in this database uses. */
+/** An advisory lock id that no other code uses. */
 const AUDIT_LOCK = 5_811_205
 const FIRST_PREVIOUS_HASH = '0'.repeat(64)
 const VERIFY_BATCH = 1000

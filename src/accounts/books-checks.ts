@@ -13,7 +13,7 @@ const MOVED = `
   SELECT entry_id, account_id, CASE kind WHEN 'reinstatement' THEN 1 ELSE -1 END * moved_cents, applied_at, kind || ' ' || id
   FROM reversals WHERE entry_id IS NOT NULL`
 
-/** The same credit according to the orders' history. It also has refunds by administrators, which are recorded nowhere else. */
+/** Credits by the orders' history, including refunds by administrators, which no other table has. */
 const NOTED = `
   SELECT v.entry_id, o.account_id, CASE WHEN v.kind IN ('paid', 'reinstated') THEN 1 ELSE -1 END * v.amount_cents::bigint AS cents,
     v.created_at AS at, v.kind, o.id AS order_id

@@ -21,7 +21,7 @@ type NewCredit = {
 /** `kind`: by default a credit, or a correction if `amount` is negative. `afterEntryId`: an entry that must reach the ledger first. */
 type NewEntry = NewCredit & { kind?: 'transfer'; afterEntryId?: string }
 
-/** `isUnique`: no other account may have this reference. `isCovered`: refused if it takes more than can be moved. */
+/** `isUnique`: refused if another account has this reference. `isCovered`: refused if it takes more than can be moved. */
 type DirectCredit = NewCredit & { isUnique?: boolean; isCovered?: boolean }
 
 type AddCreditOutcome =
@@ -70,7 +70,7 @@ async function recordCovered({ db }: Database, ledger: Ledger, credit: DirectCre
   const entryId = newEntryId()
   if (amount >= 0) return await db.transaction((transaction) => recordAudited(transaction, { credit, by, entryId }))
   const debit = { accountId, entryId, amount: nano(-amount), allowNegative: !isCovered, leavesReversible: true }
-  // Loads the account into the ledger first, so that the transaction holds no connection while it waits for that.
+  // Loads the account into the ledger first, so that the transaction holds no connection during the load.
   if (isCovered) await ledger.readBalance(accountId)
   let isTaken = false
   try {
@@ -113,7 +113,7 @@ export async function recordAudited(
   return recorded
 }
 
-/** Another account credited with this reference, if this account was not. Calls with the same reference run one at a time. */
+/** Finds another account that has this reference, if this account does not. Calls with the same reference run one at a time. */
 async function otherOwner(transaction: Transaction, { accountId, reference }: NewCredit): Promise<string | undefined> {
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`credit ${reference}`}, 0))`)
   const rows = await transaction
@@ -148,7 +148,7 @@ export async function recordCredit(
   return { kind: 'recorded', entryId, isNew: true }
 }
 
-/** The id of a new entry. Credit withheld for the entry has the same id. */
+/** Creates the id of a new entry. Credit withheld for the entry has the same id. */
 export function newEntryId(): string {
   return randomId('entry')
 }

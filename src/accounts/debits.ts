@@ -63,7 +63,7 @@ export async function withholdDebit(
   }
 }
 
-/** Ends a withheld debit after its transaction failed, by what Postgres has. Never throws; if this fails, the hold's expiry decides. */
+/** Ends a withheld debit after its transaction failed, according to Postgres. Never throws: if Redis fails, the hold's expiry decides. */
 export async function endWithheld(ledger: Ledger, withheld: Withheld): Promise<void> {
   await ledger.resolveWithheld(withheld).catch(() => undefined)
 }

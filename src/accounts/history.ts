@@ -14,7 +14,7 @@ import { effectiveLimits, type KeyPolicy } from './policies/effective-limits'
 const HISTORY_TIMEOUT_MS = 3_000
 /** After Redis was lost, every account is read at its next request: many per statement, and at most `maxWaiting` wait. */
 const READINGS = { maxKeys: 500, maxQuestions: 2, maxWaiting: 10_000 }
-/** After such a loss, the last seconds' settlements are looked up too: at most as many as src/gateway/hold/settler.ts remembers. */
+/** After a loss of Redis data, the last seconds' settlements are looked up too: as many as src/gateway/hold/settler.ts remembers. */
 const SETTLEMENTS = { maxKeys: 5_000, maxQuestions: 2, maxWaiting: 50_000 }
 
 /**
@@ -96,7 +96,7 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
       return found.filter((holdId) => holdId !== undefined)
     },
     async entryState(accountId, entryId) {
-      // Whoever writes an entry locks the account's row until the commit.
+      // The writer of an entry locks the account's row until the commit.
       const free = await bounded(sql`SELECT FROM accounts WHERE id = ${accountId} FOR SHARE SKIP LOCKED`)
       if (free.length === 0) return 'undecided'
       const rows = await bounded(sql`SELECT FROM ledger_entries WHERE id = ${entryId} AND account_id = ${accountId}`)

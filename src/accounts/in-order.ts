@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { accounts } from '@/db/schema'
 
-/** Runs `work` while no other process does for `subject`, so that the ledger gets the latest change last. */
+/** Runs `work` while no other process does so for `subject`: the ledger then gets the latest change last. */
 export async function inOrder(
   { db }: Database,
   subject: string,

@@ -64,7 +64,7 @@ function toWire(kind: Kind, value: unknown): unknown {
 
 const MAX_QUOTED = 100
 
-/** Audit details: the settings named in `said`, with their values in `values`. */
+/** Returns the named settings with their values from `values`, for the audit log. */
 export function describeSettings(said: Partial<KeySettings>, values: Partial<KeySettings> = said): AuditDetails {
   const rows = FIELD_ROWS.filter(({ name }) => said[name] !== undefined)
   const told = rows.map(({ name, kind, wire }) => {

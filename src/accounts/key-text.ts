@@ -20,7 +20,7 @@ export function isWellFormedKey(text: string, service: string): boolean {
   return BODY.test(body) && checksum(body.slice(0, SECRET_CHARS)) === body.slice(SECRET_CHARS)
 }
 
-/** The kinds of keys for programs, which call no model: management keys and operator keys. The word stands after the service's name. */
+/** The kinds of keys that call no model: management keys and operator keys. The kind follows the service's name in the key's text. */
 type ProgramKeyKind = 'mgmt' | 'op'
 
 /** A new key of this kind for `service`, with its shown parts. As random as {@link generateKey}. */

@@ -29,7 +29,7 @@ export async function upsertAdministrator(
   by: ChangedBy = OPERATOR,
 ): Promise<void> {
   const email = address.toLowerCase()
-  // Runs at every start with the same environment. Only a changed password ends sessions and writes an audit entry.
+  // Runs at every start. Only a changed password ends sessions and writes an audit entry.
   const isSame = await hasPassword(database, email, newPassword)
   const password = isSame ? undefined : await hashPassword(newPassword)
   await database.db.transaction(async (transaction) => {

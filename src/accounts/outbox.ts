@@ -29,7 +29,7 @@ interface OutboxWorker extends BackgroundWorker {
 
 const CONFIRM_AFTER_SECONDS = 60
 const INTERVAL_MS = 2_000
-/** Full jitter: many processes poll the same rows. */
+/** Pauses vary between 0 and the full length, since many processes poll the same rows. */
 const JITTER = 1
 const ROUND_SIZE = 200
 const STOP_TIMEOUT_MS = 2_000

@@ -9,7 +9,7 @@ export const PASSWORD_MAX_CHARS = 256
 
 /** 19 MiB and two passes, as OWASP recommended in 2024. The hash contains its parameters, so they can be raised later. */
 const ARGON2ID = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
-/** Hashes computed at once per process; each takes 19 MiB and a core. Unknown people use fewer, so that one is free for known people. */
+/** Concurrent hashes per process; each takes 19 MiB and a core. Unknown people get fewer, so that one stays free for known people. */
 const MAX_RUNNING = 4
 const MAX_STRANGERS_RUNNING = SHARED.hashing.perProcess
 /** The length of each of the two queues. Further hashes are refused with `retry-after`. */
@@ -38,7 +38,7 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
   return inTurn(() => Bun.password.verify(normalise(password), hash))
 }
 
-/** The password in one encoding, since keyboards encode the same letter differently. */
+/** Normalises the password's Unicode form, since keyboards encode the same letter differently. */
 function normalise(password: string): string {
   return password.normalize('NFKC')
 }

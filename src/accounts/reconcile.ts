@@ -94,7 +94,7 @@ const SUM_CHECKS: readonly Check[] = [
   ...ARCHIVE_SUM_CHECKS,
 ]
 
-/** Live and archived records together: a second charge is found even if one of the two records is archived. */
+/** Live and archived records together, so that a second charge is found even if one of the records is archived. */
 const ALL_RECORDS = `(SELECT event_id, hold_id, account_id, kind, cost_nano, settled_at FROM usage_records
   UNION ALL SELECT event_id, hold_id, account_id, kind, cost_nano, settled_at FROM archived_usage_records) AS all_records`
 

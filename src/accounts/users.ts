@@ -47,7 +47,7 @@ export async function createUser(
   }
 }
 
-/** Links a user to the account with their verified address, or to a new one, and returns its id. Undefined if there is no such user. */
+/** Links a user to the account with their verified address, or to a new one, and returns its id. Undefined if the user doesn't exist. */
 export async function ensureAccount(transaction: Transaction, userId: string): Promise<string | undefined> {
   const [user] = await transaction.select().from(users).where(eq(users.id, userId)).for('update')
   if (!user) return undefined

@@ -60,7 +60,7 @@ export function formatBanner(facts: BannerFacts): string {
 }
 
 function wayBack({ accountId, email }: DemoAccount, dataDir: string): string[] {
-  // Commands find embedded servers by `DATA_DIR`; addresses of other stores must be set again.
+  // Commands find embedded servers by `DATA_DIR`; the addresses of other stores must be set again.
   const admin = `${dataDir === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${dataDir} `}bun run admin`
   return [
     `  A new key       ${admin} key create --account ${accountId} --name again`,

@@ -78,8 +78,8 @@ export type Gateway = {
   /** Makes readiness report that this process is stopping. Requests are still served. */
   leave(): void
   /**
-   * Accepts nothing new and waits up to `timeoutMs` for open requests, then ends the rest with an error in their format. Then settlements
-   * are acknowledged, workers stopped and connections closed. Returns how many settlements were not acknowledged.
+   * Stops accepting requests and waits up to `timeoutMs` for open ones, then ends the rest with an error in their format. Then settlements
+   * are acknowledged, workers stopped and connections closed. Returns the number of settlements that were not acknowledged.
    */
   stop(timeoutMs: number, requestsUnderWay?: () => number): Promise<number>
 }

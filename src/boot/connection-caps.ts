@@ -3,11 +3,11 @@ import { networkOf } from '@/lib/quota/network'
 import type { OpenSocket, OpenSockets } from './open-sockets'
 
 type ConnectionCapsOptions = {
-  /** Connections of one network that have no answer to a known caller in progress. Infinite behind proxies, which have many clients. */
+  /** Limit per network of connections without a running answer to a known caller. Infinite behind proxies, which have many clients. */
   perAddress: number
   sockets: Pick<OpenSockets, 'limit' | 'count' | 'list' | 'end'>
   localPort: number
-  /** Client ports of answers in progress to known callers. */
+  /** Client ports of running answers to known callers. */
   knownPorts(): Set<number>
   /** The number of `knownPorts`, without building the set. */
   knownCount(): number
@@ -17,14 +17,14 @@ type ConnectionCapsOptions = {
 
 const SHARE = 0.75
 const CHECK_MS = 100
-/** Below this share of open descriptors, checks are rarer: no flood fills the process between two of them. */
+/** Below this share of open descriptors, checks are less frequent: no flood can fill the process between two checks. */
 const CALM_SHARE = 1 / 64
 const CALM_CHECK_MS = 1_000
 /** With many open descriptors, checks are more frequent. */
 const BUSY_CHECK_MS = 20
 /** Closing a connection takes some microseconds; this many at once delay no request. */
 const MAX_ENDED = 2_000
-/** After a check that found nothing to close, the next one waits for this many new connections or this time. */
+/** After a check without a result, the next one waits for this many new connections or this time. */
 const GROWTH = 64
 const LOOK_AGAIN_MS = 5_000
 const LOG_INTERVAL_MS = 10_000

@@ -21,7 +21,7 @@ type LedgerWatchOptions = {
 
 const DEFAULT_INTERVAL_MS = 300_000
 const JITTER = 0.25
-/** If another gateway's result is younger than this part of the interval, this round is skipped. */
+/** If another gateway has checked within this part of the interval, this round is skipped. */
 const FRESH_SHARE = 0.75
 /** Duration of the lease, after which a dead gateway's check is replaced. Two checks at once would only waste time. */
 const TURN_MS = 600_000

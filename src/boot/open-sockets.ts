@@ -50,7 +50,7 @@ const NAME_BYTES = 128
 const INET = 2
 const INET6 = 10
 
-/** Undefined on systems other than Linux. */
+/** Undefined except on Linux. */
 export function openSockets(): OpenSockets | undefined {
   const library = loadLibrary(FUNCTIONS)
   if (!library) return undefined
@@ -84,7 +84,7 @@ export function openSockets(): OpenSockets | undefined {
     return found
   }
 
-  /** Newer kernels report the number as the folder's size. On older ones it is counted, which takes a descriptor. */
+  /** Newer kernels report the number as the folder's size. On older ones the files are counted, which takes a descriptor. */
   function count(): number {
     const { size } = statSync(DESCRIPTORS)
     if (size > 0) return size
@@ -126,7 +126,7 @@ export function openSockets(): OpenSockets | undefined {
   }
 }
 
-/** Functions of the C library; undefined if none of the known ones can be loaded. */
+/** Functions of the C library; undefined if no known library can be loaded. */
 export function loadLibrary<Functions extends Record<string, FFIFunction>>(functions: Functions) {
   if (process.platform !== 'linux') return undefined
   for (const path of LIBRARIES) {

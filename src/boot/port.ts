@@ -1,4 +1,4 @@
-/** The gateway's address and port, tested before a start creates anything, such as a demo account whose secrets nobody saw. */
+/** Tests the gateway's address and port before a start creates data, such as a demo account whose secrets nobody would see. */
 import { FFIType } from 'bun:ffi'
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'

@@ -5,7 +5,7 @@ import { connectDatabase } from '@/db/client'
 
 export type RoleAddresses = { migratorUrl: string; gatewayUrl: string; readerUrl: string }
 
-/** An advisory lock id that nothing else in this database uses. */
+/** An advisory lock id that no other code uses. */
 const ROLES_LOCK = 5_811_206
 
 /** Creates the gateway's roles in the embedded Postgres, with the rights of deploy/; passwords are below `dataDir`. Safe to repeat. */

@@ -1,4 +1,4 @@
-/** Creates what a first start needs in Postgres: the first administrator and a demo account. */
+/** Creates the first administrator and the demo account in Postgres. */
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
 import { assembleLedger } from '@/accounts/assemble-ledger'
@@ -36,7 +36,7 @@ export async function offerDemoAccount(
   stores: Stores,
 ): Promise<DemoAccount | undefined> {
   if (!config.hasDemoAccount) return undefined
-  // Two connections: one has the lock while the other works, since several gateways may start at once.
+  // Two connections: one holds the lock while the other works, since several gateways may start at the same time.
   const database = connectDatabase(stores.databaseUrl, { maxConnections: 2 })
   const redis = connectRedis(stores.redisUrl, { logger, keyPrefix: config.redisKeyPrefix, name: 'start' })
   try {

@@ -86,9 +86,9 @@ function cap({ config, server, sockets, onEnded, logger }: CapOptions): () => vo
 }
 
 /**
- * Serves until proxies have noticed: readiness fails, and every connection closes after its next answer. Then new connections are held back
- * for a moment, while requests in transit arrive. Closing the listener earlier would break connections whose request was already sent,
- * which proxies may not repeat. At last, connections that proxies still keep open are served until they close. Returns the milliseconds of
+ * Serves until proxies have noticed the stop: readiness fails, and every connection closes after its next answer. Then new connections are
+ * held back for a moment, while requests in transit arrive. Closing the listener earlier would break connections whose request was already
+ * sent, which proxies may not repeat. At last, connections that proxies keep open are served until they close. Returns the milliseconds of
  * this last part, which count as time for open answers.
  */
 async function leave(

@@ -1,4 +1,4 @@
-/** A router that shares what it learns with other gateways. Any of them can continue a conversation. */
+/** A router that shares health and conversations with other gateways, so that any of them can continue a conversation. */
 import { type LiveCatalog, perCatalog } from '@/catalog/reload/live-catalog'
 import { runText } from '@/ledger/run-text'
 import type { RedisClient } from '@/ledger/store/connection'

@@ -55,7 +55,7 @@ type Prepared = {
 
 const PARENT_CHECK_MS = 1_000
 
-/** Starts the gateway from an environment. Rejects with a {@link FatalStartError} or EmbeddedServerError that says what to do. */
+/** Starts the gateway from an environment. Rejects with a {@link FatalStartError} or EmbeddedServerError that names the remedy. */
 export async function start(environment: Environment, logWriter: LogWriter): Promise<Running> {
   const prepared = await prepare(environment, logWriter)
   const { supervised } = prepared.config
@@ -68,7 +68,7 @@ async function prepare(environment: Environment, logWriter: LogWriter): Promise<
   const { redact, learn: learnSecrets } = createLearningRedactor(catalogSecrets(catalog))
   const logger = createLogger({ level: config.logLevel, write: logWriter.write, service: catalog.service, redact })
   const isServing = config.supervised !== undefined || config.processes === 1
-  // Loaded before the threads, whose loading takes half a second and would slow this down.
+  // The server is loaded before the threads, since loading them takes half a second and would delay it.
   if (isServing) await loadServer()
   // Started early: the threads must read their files before clients can use up all descriptors.
   const threads = isServing ? startThreads() : Promise.resolve()
@@ -102,7 +102,7 @@ async function startWhole(prepared: Prepared, environment: Environment): Promise
   const { config, catalog, logger, sandbox } = prepared
   await checkPort(config)
   for (const loss of modelsAtALoss(catalog)) logger.warn('price_below_cost', loss)
-  // In parallel with the stores, and before any server is asked for a page: otherwise each process would build them.
+  // Built in parallel with the stores, and before any request for a page: otherwise each process would build the pages.
   const pages = prebuildPages(logger)
   const stores = await openStores(config, environment, (line) => process.stderr.write(`${line}\n`))
   let server: Serving | undefined
@@ -111,7 +111,7 @@ async function startWhole(prepared: Prepared, environment: Environment): Promise
     const unpaidCredit = await prepareAccounts(prepared, stores)
     await pages
     server = await (config.processes > 1 ? startSeveral(prepared, stores, environment) : startOne(prepared, stores))
-    // After everything that may fail, since these secrets are shown only once.
+    // Made after all steps that may fail, because these secrets are shown only once.
     const demo = await offerDemoAccount(prepared, stores)
     const banner = formatBanner(bannerFacts(prepared, stores, server.address, { demo, unpaidCredit }))
     return { banner, reload: server.reload, stop: stopAll(server, stores, sandbox) }
@@ -140,7 +140,7 @@ function stopAll(server: Serving, stores: Stores, sandbox: Sandbox | undefined):
   }
 }
 
-/** Builds the dashboard's pages if necessary. Without them the gateway serves everything else. Never rejects. */
+/** Builds the dashboard's pages if necessary. Without them the gateway serves its other routes. Never rejects. */
 async function prebuildPages(logger: Logger): Promise<void> {
   await loadAssets(logger).catch((error) => logger.error('dashboard_unavailable', { error }))
 }
@@ -228,7 +228,7 @@ async function startThreads(): Promise<void> {
   await Promise.all([startTokenizer(), startOutgoingCalls()])
 }
 
-/** The first call starts the HTTP client's thread, and the first TLS call reads the trusted certificates, even if it fails. */
+/** The first call starts the HTTP client's thread. The first TLS call reads the trusted certificates, even if it fails. */
 async function startOutgoingCalls(): Promise<void> {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
   await fetch(`https://127.0.0.1:${server.port}`).catch(() => undefined)

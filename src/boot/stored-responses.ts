@@ -39,7 +39,7 @@ export function assembleStoredResponses(parts: Parts): StoredResponses {
   })
 }
 
-/** First saves an account's setting, so that nothing new is stored against it, then applies it to existing answers. */
+/** First saves an account's setting, so that later answers respect it, then applies it to existing answers. */
 export function keepingFor(database: Database, storedResponses: StoredResponses) {
   return async (accountId: string, hours: number | null, by: ChangedBy): Promise<void> => {
     await changeStoredHours(database, { accountId, hours, by })

@@ -40,7 +40,7 @@ type TopUpParts = {
   onDeposit(provider: string, outcome: string): void
 }
 
-/** Wires what credit is bought with: orders, payment methods, listeners. The workers are not started yet. */
+/** Assembles the parts that sell credit: orders, payment methods, listeners. Does not start the workers. */
 export function assembleTopUps({ config, service, database, ledger, clock, logger, onDeposit }: TopUpParts): TopUps {
   const { deposit: settings, reversibleDays, orderUsd } = config.topUps
   const sandbox = settings?.provider === 'sandbox' ? sandboxOf(settings.webhookSecrets, database, clock) : undefined
@@ -65,7 +65,7 @@ function sandboxOf(kept: readonly string[] | undefined, database: Database, cloc
   )
 }
 
-/** The configured account; an example outside production; nothing in production. */
+/** The configured bank account; an example outside production; undefined in production. */
 function bankOf({ topUps: { bank }, isProduction }: Config): BankDetails | undefined {
   if (!bank) return isProduction ? undefined : EXAMPLE_BANK
   return {

@@ -6,7 +6,7 @@ export type CountAsker = { accountId: string; isPaid: boolean }
 interface CountQueue {
   /** The count; undefined at once if too many wait or the thread has ended. */
   ask(texts: readonly string[], asker: CountAsker): Promise<CountAnswer | undefined>
-  /** Call it with the answer to the current question: the next question is sent. */
+  /** Takes the answer to the current question, and sends the next one. */
   answered(answer: CountAnswer): void
   giveUp(): void
   isIdle(): boolean
@@ -61,7 +61,7 @@ function laneOf({ perProcess, perAccount }: { perProcess: number; perAccount: nu
   return { most: perProcess, mostEach: perAccount, byAccount: new Map(), count: 0 }
 }
 
-/** The first question of the account whose turn it is. */
+/** The first question of the account that is next. */
 function takeFrom(lane: Lane): Waiting | undefined {
   for (const [accountId, own] of lane.byAccount) {
     const first = own.shift()

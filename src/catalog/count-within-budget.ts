@@ -7,7 +7,7 @@ export type Counted = { tokens: number; text: number; character: number }
 const PIECE_CHARS = 256
 /** Processor time per request; 1 MB of prose takes about 50 ms. */
 const BUDGET_MS = 150
-/** Special tokens such as `<|endoftext|>` are plain text in a prompt. */
+/** In a prompt, special tokens such as `<|endoftext|>` are counted as plain text. */
 const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() }
 
 /** Counts `texts` with a real vocabulary until the budget is used up. `now` returns milliseconds. Takes half a second to load. */

@@ -23,7 +23,7 @@ export function asModelFile({ pricing, targets, ...file }: EmbeddingModelFile): 
   }
 }
 
-/** Adds a fault for each target whose provider's format has no embeddings. */
+/** Reports a fault for each target whose provider's format has no embeddings. */
 export function checkEmbedders(
   { targets }: AnyModelFile,
   place: string,
@@ -41,7 +41,7 @@ export function checkEmbedders(
   }
 }
 
-/** Adds a fault for each target whose provider only supports embeddings. */
+/** Reports a fault for each target whose provider only supports embeddings. */
 export function checkTalkers(
   { targets }: AnyModelFile,
   place: string,

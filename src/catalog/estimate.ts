@@ -7,7 +7,7 @@ import type { Model } from './types'
 
 /** Tokens that a provider adds to every request: role marks, the start of the answer, dates, short instructions of its own. */
 const REQUEST_OVERHEAD_TOKENS = 100
-/** Instructions that a provider adds if there is a tool or a schema; the longest known has about 800 tokens. */
+/** Tokens of the instructions that a provider adds for tools or a schema; the longest known have about 800. */
 const TOOLS_OVERHEAD_TOKENS = 1_000
 const TURN_OVERHEAD_TOKENS = 8
 const TOOL_OVERHEAD_TOKENS = 32
@@ -15,7 +15,10 @@ const TOOL_OVERHEAD_TOKENS = 32
 const MAX_CHOICES = 128
 
 const ASCII_CHARS_PER_TOKEN = 4
-/** For each byte beyond the first of a character: 0.85 tokens for a Chinese character, 0.55 for a Cyrillic letter, 1.1 for an emoji. */
+/**
+ * Tokens for each byte of a character after its first. A Chinese character needs 0.85 tokens for all of them, a Cyrillic letter 0.55, an
+ * emoji 1.1.
+ */
 const TOKENS_PER_EXTRA_BYTE = 0.3
 
 /** A request's prompt, measured once for all bounds, counts and estimates of its input. */

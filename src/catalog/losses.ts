@@ -14,7 +14,7 @@ export const CLASS_WORDS: Readonly<Record<keyof Prices, string>> = {
 /** A model with a loss. Each of `losses` is a text with class, price and cost. */
 type LossMaker = { model: string; losses: string[] }
 
-/** The models of `catalog` with a target whose cost exceeds the price in some class. A cost that is not stated causes no loss. */
+/** The models of `catalog` with a target whose cost exceeds the price in a token class. An unknown cost is no loss. */
 export function modelsAtALoss(catalog: Catalog): LossMaker[] {
   return [...catalog.models.values()].flatMap((model) => {
     const losses = model.targets.flatMap((target) => [...lossesAt(model, target), ...toolLossesAt(target)])

@@ -17,7 +17,7 @@ export type ModelList = {
   notOffered: string[]
 }
 
-/** The tokenizer has one vendor's vocabulary; others make up to twice as many tokens of a text. */
+/** The tokenizer has one vendor's vocabulary; other vendors' need up to twice as many tokens for a text. */
 const DEFAULT_TOKENIZER_SAFETY_FACTOR = 2
 
 const SLUG = '[A-Za-z0-9][A-Za-z0-9._-]{0,127}'
@@ -74,7 +74,7 @@ function checkKinds(
   }
 }
 
-/** Reports unknown names even in entries with other faults, so that all appear at once. */
+/** Also reports unknown names in entries with other faults, so that all faults appear together. */
 function checkReferences(
   entry: unknown,
   place: string,
@@ -128,13 +128,13 @@ function readModel(
   }
 }
 
-/** Whether the calendar has such a day. */
+/** Whether the text is an existing calendar day. */
 function isDay(text: string): boolean {
   const atMs = Date.parse(text)
   return !Number.isNaN(atMs) && utcDayOf(atMs) === text
 }
 
-/** Targets whose provider has a key, with the provider's quirks. The model's `cost` and tool prices apply if a target sets none. */
+/** Targets whose provider has a key, with the provider's quirks. A target without its own `cost` and tool prices has the model's. */
 function readTargets(
   { targets: entries, pricing }: AnyModelFile,
   cost: Pricing | undefined,

@@ -39,8 +39,8 @@ export function tierOfList({ serviceTiers }: Pricing, list: PriceList): string |
 }
 
 /**
- * The price list for an answer. `asked` is the requested tier, for which the hold was made; `answered` is the tier in the answer. A tier
- * without a price costs as much as the most expensive tier covered by the hold. No tier costs more.
+ * The price list for an answer. `asked` is the requested tier, for which the hold was made; `answered` is the tier in the answer. An
+ * answered tier without a price costs as much as the dearest tier covered by the hold. No answer costs more than that.
  */
 export function listForAnswer(
   pricing: Pricing,

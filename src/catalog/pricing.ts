@@ -5,7 +5,7 @@ import type { FaultList } from './check'
 import type { CostFile, ModelFile } from './schema'
 import type { PriceList, PriceStep, Prices, Pricing } from './types'
 
-/** Without cache prices, a read costs as plain input, and a write 1.25 × (five minutes) or 2 × (an hour), the highest in use. */
+/** Default cache prices: a read costs as plain input, a write 1.25 × (five minutes) or 2 × (an hour), the highest in use. */
 const DEFAULT_CACHE_WRITE_FACTOR = 1.25
 const DEFAULT_CACHE_WRITE_1H_FACTOR = 2
 

@@ -14,7 +14,7 @@ import type { FaultList } from './check'
 import type { ProviderFile } from './schema'
 import type { DisconnectPolicy, Provider, ProviderKey, Timeouts } from './types'
 
-/** The first byte of an answer that isn't streamed comes when it is complete, so `firstByteMs` must allow for that. */
+/** An answer that isn't streamed sends its first byte when it is complete, so `firstByteMs` must be long enough. */
 export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 5_000, firstByteMs: 300_000, idleMs: 120_000, totalMs: 900_000 }
 const DEFAULT_DRAIN_SECONDS = 30
 const DEFAULT_DRAINS_AT_ONCE = 50

@@ -1,4 +1,4 @@
-/** The schema of the catalogue file: the checks that TypeBox can make of each part alone. */
+/** The schema of the catalogue file: checks of each part alone, by TypeBox. */
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { AuthSchema } from '@/catalog/dialects/auth-schema'
 import { FORMAT_NAMES } from '@/chat/format-name'
@@ -161,7 +161,7 @@ const MODEL = {
   name: Label,
   created: UnixSeconds,
   ownedBy: Label,
-  /** Where its prices and limits are from, for people. */
+  /** The sources of its prices and limits, for human readers. */
   source: Type.Optional(Type.String({ maxLength: 512, description: 'a text of at most 512 characters' })),
   contextLength: Tokens,
   expirationDate: Type.Optional(
@@ -253,7 +253,7 @@ export type EmbeddingModelFile = Static<typeof EmbeddingModelSchema>
 export type TierFile = Static<typeof TierSchema>
 export type CostFile = Static<typeof CostSchema>
 
-/** A list of `what` for each service tier besides standard. */
+/** An object with a `what` for each service tier except standard. */
 function byTier<List extends TSchema>(list: List, what: string) {
   return Type.Optional(
     Type.Record(Type.String({ pattern: TIER_NAME }), list, {
@@ -263,7 +263,7 @@ function byTier<List extends TSchema>(list: List, what: string) {
   )
 }
 
-/** An object that rejects unknown properties, such as misspelt ones. */
+/** An object schema that rejects unknown properties, such as misspelt ones. */
 function strict<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false, description: 'an object' })
 }

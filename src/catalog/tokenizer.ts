@@ -11,7 +11,7 @@ interface TokenCounter {
 
 /** The gateway itself, which counts tokens of answers. */
 const GATEWAY: CountAsker = { accountId: '', isPaid: true }
-/** Never imported, so that no other thread loads the vocabulary. */
+/** Only started as a thread, never imported, so that no other thread loads the vocabulary. */
 const THREAD = new URL('./tokenizer-worker.ts', import.meta.url)
 
 /**

@@ -31,7 +31,7 @@ function isTaken({ quirks, toolPrices }: Target, { name }: ServerTool): boolean 
   return quirks.has(UNPRICED_EXTRAS) || toolPrices?.has(name) === true
 }
 
-/** The allowance of `tools` at `target`. A tool without a price, whose cost the operator bears, has none. */
+/** The allowance of `tools` at `target`. A tool whose cost the operator pays has no price, and no allowance. */
 export function toolAllowance(tools: readonly ServerTool[], { toolPrices }: Pick<Target, 'toolPrices'>): ToolAllowance {
   const limits = new Map<string, number>()
   let cost = 0

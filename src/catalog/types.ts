@@ -31,7 +31,7 @@ export type Provider = {
   isProxied: boolean
   /** Maximal calls at once; Infinity by default. */
   maxConcurrency: number
-  /** Sent with every call, such as an organisation id. */
+  /** Headers sent with every call, such as an organisation id. */
   headers: Record<string, string>
   onDisconnect: DisconnectPolicy
   /** Names of deviations that the format's encoder handles. */
@@ -66,20 +66,20 @@ export type Pricing = PriceList & { serviceTiers?: ReadonlyMap<string, PriceList
 /** A tool's price per use or request, the provider's price (missing: unknown), and limits that differ from the format's. */
 export type ToolPrice = { price: Nano; cost?: Nano; per: 'use' | 'request'; maxUses?: number; tokensPerUse?: number }
 
-/** By tool name, such as `web_search`. */
+/** Prices by tool name, such as `web_search`. */
 export type ToolPrices = ReadonlyMap<string, ToolPrice>
 
 /** `cost`: what the provider charges us, as stated by the operator. Never shown to customers. */
 export type Target = {
   provider: Provider
   model: string
-  /** Name of the foundation model, if the provider's own name doesn't contain it. */
+  /** Name of the foundation model, if the target's model name doesn't contain it. */
   family?: string
   quirks: ReadonlySet<string>
   /** Relative frequency of being tried first among weighted targets; missing: the file's order decides. */
   weight?: number
   cost?: Pricing
-  /** Requestable service tiers with a price, besides standard; missing if there are none. */
+  /** Service tiers with a price, besides standard, that a request may use; missing if there are none. */
   serviceTiers?: ReadonlySet<string>
   /** Prices for tools that run at the provider; missing if none may be used. */
   toolPrices?: ToolPrices

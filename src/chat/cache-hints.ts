@@ -1,4 +1,4 @@
-/** Finds a request's cache hints, and places those for a whole message or request. */
+/** Finds a request's cache hints, and places hints that apply to a whole message or request. */
 import type { CacheHint, ChatRequest, ContentBlock, Turn } from './request'
 
 /** Whether any hint asks for an hour, which costs more. */

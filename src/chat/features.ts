@@ -3,7 +3,7 @@ import type { FormatName } from './format-name'
 import type { BoundField, ChatRequest, ContentBlock, Feature, Warning } from './request'
 import { extraTier } from './service-tier'
 
-/** Warnings for those of `features` (which a format lacks) that the request uses, except `taken`, which this provider accepts. */
+/** Warnings for those of `features` that the request uses and the format lacks, except `taken`, which this provider accepts. */
 export function lacking(request: ChatRequest, features: readonly Feature[], taken?: Feature): Warning[] {
   const inBlocks = askedInBlocks(request)
   const asked = features.filter((feature) => feature !== taken && (inBlocks.has(feature) || isAsked(request, feature)))
@@ -35,7 +35,7 @@ function isAsked({ sampling, ...request }: ChatRequest, feature: Feature): boole
       // Omitting the standard tier changes nothing.
       return extraTier(request.serviceTier) !== undefined
     case 'parallelToolCalls':
-      // For callers of deprecated functions it is set by us, not by them.
+      // Callers of deprecated functions don't set this field; the decoder does.
       return request.parallelToolCalls === false && !request.wantsFunctionCall
     case 'strictTools':
       return request.tools.some(({ strict }) => strict === true)

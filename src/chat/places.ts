@@ -1,4 +1,4 @@
-/** Which kinds of content a provider's format allows at which place of a conversation, and what happens to the others. */
+/** Defines which kinds of content a provider's format allows in which turns, and moves other content. */
 import { asWritten } from '@/lib/json-source/as-written'
 import { invalidRequest } from './error'
 import type {
@@ -65,7 +65,7 @@ function kindOf(block: ContentBlock): KindOf<ContentBlock> {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file'
 }
 
-/** A tool result whose call is missing, as text of the user: providers would refuse it as a result. */
+/** A tool result without its call, as user text: providers would refuse it as a result. */
 export function resultInWords({ name, callId, content, json, isError }: ToolResultBlock): ResultBlock[] {
   const said: readonly ResultBlock[] =
     content.length === 0 && json ? [{ type: 'text', text: JSON.stringify(asWritten(json)) }] : content

@@ -16,7 +16,7 @@ export type RoutePreferences = {
   only: readonly string[]
   ignore: readonly string[]
   sort?: Sort
-  /** Whether a model's first target is asked without failover. */
+  /** Only the model's first target is called, without failover. */
   firstTargetOnly?: true
   /** The field that named the providers, if not `svc.providers`. */
   spelling?: 'provider'

@@ -3,15 +3,15 @@
 export type Beta = {
   name: string
   family: string
-  /** Whether it costs nothing beyond tokens and reads nothing outside the request. */
+  /** Whether the beta costs nothing beyond tokens and reads nothing outside the request. */
   isFree: boolean
-  /** The priced tool that it enables, if any. */
+  /** The priced tool that the beta enables, if any. */
   tool?: string
-  /** Body fields that depend on it; nested fields as paths. */
+  /** Body fields that need the beta; nested fields as paths. */
   fields: readonly string[]
 }
 
-/** Only settings that differ from the headers which this format's providers always get. */
+/** Only settings that differ from the headers that this format's providers always get. */
 export type Protocol = {
   version?: { header: string; value: string }
   betaHeader: string

@@ -37,6 +37,6 @@ export type ProviderError = {
   /** The error object as the provider sent it, if in its format. */
   own?: JsonObject
   retryAfterSeconds?: number
-  /** From a 429's limit headers: whether anything is left of the limit that all accounts share. */
+  /** From a 429's limit headers: whether the limit that all accounts share has anything left. */
   left?: 'nothing' | 'something'
 }

@@ -174,7 +174,7 @@ export type ChatRequest = {
   wantsUsage: boolean
   /** Whether the usage must include the answer's cost. */
   wantsCost?: true
-  /** Whether OpenRouter's own library asks, which wants some fields of chat answers never null and others always there. */
+  /** Whether the client is OpenRouter's own library, which needs some fields of chat answers never null and others always present. */
   forOpenRouter?: true
   /**
    * Parts that only providers of the caller's format support (provider-run tools, unknown blocks), as field and kind. Every `encodeRequest`

@@ -1,8 +1,8 @@
-/** Tools that run at the provider, such as web search: which a request offers, and how often an answer used them. */
+/** Tools that run at the provider, such as web search: the offered ones, and the number of uses in an answer. */
 
-/** The properties of a tool, the same at any provider. */
+/** A tool's properties that are equal at all providers. */
 export type ServerToolKind = {
-  /** The name under which the catalogue prices it. */
+  /** The tool's name in the catalogue's prices. */
   name: string
   /** Expected uses, if neither caller nor catalogue sets a limit. */
   usualUses: number
@@ -17,7 +17,7 @@ export type ServerToolKind = {
 }
 
 export type ServerTool = ServerToolKind & {
-  /** Its place in the caller's body and its kind, such as `tools[1]` and `web_search_20250305`. */
+  /** The tool's place in the caller's body and its kind, such as `tools[1]` and `web_search_20250305`. */
   field: string
   kind: string
   maxUses?: number

@@ -1,4 +1,4 @@
-/** Shortens an answer that is longer than what is charged for it. */
+/** Shortens an answer to the length that is charged. */
 import type { AnswerBlock, ChatResponse, Choice } from './response'
 
 /** `response` with about `share` (0 to 1) of each choice's text, and finish reason "length". Tool calls are kept whole or omitted. */

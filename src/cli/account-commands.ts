@@ -194,7 +194,7 @@ function describe(view: AccountView, { defaultLimits }: Services): Record<string
     email,
     status,
     createdAt,
-    // Null if Redis does not answer: Postgres may be behind, so it cannot say what can be spent.
+    // Null if Redis is unreachable: Postgres may be behind, so its balance may be wrong.
     balanceUsd: balance ? formatUsd(nano(balance.available + balance.held)) : null,
     heldUsd: balance ? formatUsd(balance.held) : null,
     spentUsd: balance ? formatUsd(balance.spent) : null,

@@ -29,7 +29,7 @@ type CommandWork = (services: Services) => Promise<CommandResult>
 export type Command = CommandWords & (StoreCommand | LoneCommand)
 
 type CommandWords = {
-  /** Such as `account create`. */
+  /** The command's words, such as `account create`. */
   words: string
   help: string
   operand?: Option
@@ -40,7 +40,10 @@ type LoneCommand = { runAlone(values: Values, environment: Environment): Promise
 
 type StoreCommand = {
   runAlone?: undefined
-  /** Whether it may run before any gateway has. For other commands, empty embedded stores mean that the wrong stores were opened. */
+  /**
+   * Whether the command may run before the first start of a gateway. For other commands, empty embedded stores mean that the wrong stores
+   * were opened.
+   */
   mayBeginEmpty?: boolean
   /** A check before any store is opened; if it returns a result, the command ends. */
   checkFirst?(environment: Environment): Promise<CommandResult | undefined>

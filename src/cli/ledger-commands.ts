@@ -25,7 +25,7 @@ export const LEDGER_COMMANDS: readonly Command[] = [
     help: 'restores the balances in Redis from Postgres; safe under traffic',
     options: {},
     prepare: () => async (services) => {
-      // Audited before it is done: rebuilding Redis cannot be part of a Postgres transaction.
+      // The audit entry is written first: rebuilding Redis cannot be part of a Postgres transaction.
       await services.database.db.transaction((transaction) =>
         recordAudit(transaction, {
           ...services.by,

@@ -17,7 +17,7 @@ function processSurroundings(): Surroundings {
   }
 }
 
-/** Reads a line without showing it. */
+/** Reads a line from the terminal without showing it. */
 async function askAtTerminal(): Promise<string> {
   // Prompts only after echo is off, since the operator may type at once.
   process.stdin.setRawMode(true)

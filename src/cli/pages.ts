@@ -1,4 +1,4 @@
-/** Shared by commands that list or show something: page options, and the output for keys and orders. */
+/** Shared by commands that list or show rows: page options, and the output for keys and orders. */
 
 import type { KeyListing } from '@/accounts/key-listing'
 import type { Order } from '@/console/orders/types'

@@ -7,7 +7,7 @@ import { parseCommand } from './parse-command'
 import { formatForPeople } from './print/for-people'
 import { type Surroundings, withServices } from './services'
 
-/** The command did its work; it refused something or found a problem. */
+/** The command ran, and refused or found a problem. */
 const REFUSED = 1
 /** The command could not start or finish. */
 const NOT_DONE = 2

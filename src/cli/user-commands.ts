@@ -105,7 +105,7 @@ function told(email: string, outcome: 'done' | 'unknown_user', facts: object = {
   return { output: { email, ...facts } }
 }
 
-/** Deactivates keys that end with the person: not those of an account that others can sign in to, or a playground's. */
+/** Deactivates keys that end with the person. Keys of accounts with other members, and playground keys, stay. */
 async function deactivateKeys({ database, apiKeys, by }: Services, email: string): Promise<string[]> {
   const keyIds = await keysEndingWith(database, email)
   for (const keyId of keyIds) await apiKeys.deactivate(keyId, undefined, by)

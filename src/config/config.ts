@@ -31,7 +31,7 @@ export type Config = {
   redisKeyPrefix: string
   /** Undefined: start an embedded server. */
   databaseUrl: string | undefined
-  /** The same database for the role that owns the schema. Undefined: `databaseUrl` serves for both. */
+  /** The database URL of the role that owns the schema. Undefined: `databaseUrl` is used for both. */
   migratorUrl: string | undefined
   catalogPath: string
   dataDir: string
@@ -49,19 +49,19 @@ export type Config = {
   /** Whether a first start makes an account with free credit and shows its secrets. */
   hasDemoAccount: boolean
   administration: {
-    /** USD that one administrator may move in a day over all accounts; above it, a second one must agree. */
+    /** USD that one administrator may move in a day over all accounts; above it, a second administrator must approve. */
     approvalLimitUsd: number
   }
-  /** Who may read the metrics: in production only with the token. */
+  /** Access to the metrics. Production allows it only with the token. */
   metricsAccess: 'open' | 'closed' | { token: string }
   logLevel: LogLevel
-  /** Where spans and metrics are exported. Undefined: nowhere. */
+  /** Where spans and metrics are exported. Undefined: no export. */
   telemetry: TelemetrySettings | undefined
-  /** Milliseconds after SIGTERM in which everything is still served, so that proxies notice and stop sending requests. */
+  /** Milliseconds after SIGTERM in which requests are still served, so that proxies notice and stop sending them. */
   drainDelayMs: number
   /** Milliseconds for open requests to finish once the listener is closed. */
   shutdownTimeoutMs: number
-  /** Connections per address without an answer in progress; infinite behind proxies. */
+  /** Connections per address without a running answer; infinite behind proxies. */
   connectionsPerAddress: number
   maxBodyBytes: number
   maxJsonDepth: number
@@ -133,7 +133,7 @@ export function loadConfig(environment: Environment, situation: Situation = {}):
   return { kind: 'loaded', config: toConfig(Value.Cast(Variables, values), situation) }
 }
 
-/** The variable's text, or that of its file if it may have one. */
+/** The variable's value, or the content of its `_FILE`, if that is allowed. */
 function textOf(environment: Environment, name: string): { value?: string | undefined; message?: string } {
   return FILE_VARIABLES.includes(name) ? readVariable(environment, name) : { value: environment[name] }
 }

@@ -9,7 +9,7 @@ import { integer, optional, secret } from './variables'
 export type SignInSettings = {
   /** Whether anybody may create an account. By default only if addresses are confirmed or nothing costs money. */
   signUp: 'open' | 'closed'
-  /** The first signs cookies and encrypts; all of them decrypt. Undefined: one is generated and stored in the database. */
+  /** The first secret signs cookies and encrypts; all of them decrypt. Undefined: one is generated and stored in the database. */
   secrets: Secrets | undefined
   /** Undefined: no mail is sent. */
   mail: { smtpUrl: string; from: string } | undefined

@@ -1,4 +1,4 @@
-/** What a start may offer: no free credit with real providers, and nothing to unknown callers without an explicit setting. */
+/** Decides which free features a start may offer: none beside real providers without an explicit setting. */
 import type { Fault } from '@/lib/fault'
 import { isWeakPassword } from '@/lib/weak-password'
 
@@ -10,7 +10,7 @@ export type Situation = {
   isCommand?: boolean
 }
 
-/** Whether nothing has a real cost. Never so in production. */
+/** Whether no request has a real cost. False in production. */
 export function isWorthless({ NODE_ENV: mode }: { NODE_ENV?: string | undefined }, situation: Situation): boolean {
   return mode !== 'production' && (situation.isSimulated ?? false)
 }
@@ -45,7 +45,7 @@ export function offersDemoAccount(
   return isWorthless({ NODE_ENV: mode }, situation)
 }
 
-/** Settings that would give away money, or access to it. */
+/** Reports settings that would give away credit, or access to it. */
 export function situationFaults(values: Record<string, unknown>, situation: Situation): Fault[] {
   const faults: Fault[] = []
   const { HOST, NODE_ENV, DEMO_ACCOUNT, DEPOSIT_PROVIDER } = values

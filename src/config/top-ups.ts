@@ -1,4 +1,4 @@
-/** The settings of paying for credit: where bank transfers go, and who takes deposits. */
+/** Settings for paying: the bank account for transfers, and the provider of deposits. */
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Fault } from '@/lib/fault'
 import { parseIban } from '@/lib/iban'
@@ -7,7 +7,7 @@ import { isLoopback, isWorthless, type Situation } from './situation'
 import { integer, line, optional, secret } from './variables'
 
 export type TopUpSettings = {
-  /** Where bank transfers go. Undefined: not configured. `iban` has no spaces. */
+  /** The bank account for transfers. Undefined: not configured. `iban` has no spaces. */
   bank:
     | {
         beneficiary: string
@@ -18,12 +18,12 @@ export type TopUpSettings = {
         note: string | undefined
       }
     | undefined
-  /** Who sells the credit, as receipts say it. Undefined: the holder of the bank account, or the name of the service. */
+  /** The seller on receipts. Undefined: the holder of the bank account, or the name of the service. */
   seller: { name: string | undefined; address: string | undefined; vatId: string | undefined }
   deposit: SandboxSettings | StripeSettings | undefined
   /** The smallest and the largest order, in US dollars. */
   orderUsd: { minimum: number; maximum: number }
-  /** For how many days a payment can be taken back, and its credit can't be moved to another account. */
+  /** Days in which a payment can be taken back, and its credit can't be moved to another account. */
   reversibleDays: { deposit: number; bankTransfer: number }
 }
 
@@ -124,7 +124,7 @@ export function topUpFaults(values: Record<string, unknown>): Fault[] {
   return faults
 }
 
-/** A key of the wrong mode takes no real money where it should, or takes it from people who only try. */
+/** With a test key in production, customers would pay no real money. With a live key elsewhere, tests would charge real cards. */
 function stripeFaults(values: Record<string, unknown>): Fault[] {
   const faults: Fault[] = []
   const { STRIPE_SECRET_KEY: key, STRIPE_API_BASE: base, NODE_ENV: mode } = values
@@ -152,7 +152,7 @@ function isLiveKey(key: string): boolean {
   return /^.k_live_/.test(key)
 }
 
-/** The settings of validated values. Where answers are simulated, so are deposits; elsewhere only if they are asked for. */
+/** The settings from validated values. With simulated answers deposits are simulated too; otherwise only if configured. */
 export function toTopUps(values: TopUpValues, situation: Situation): TopUpSettings {
   return {
     bank: toBank(values),

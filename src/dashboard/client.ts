@@ -9,7 +9,7 @@ export const api = treaty<DashboardApi>(window.location.origin, {
   fetcher: fetchOnce as typeof fetch,
 }).dashboard.api
 
-/** Changes (by method, URL and body) without a known response. Repeating such a change uses the same request key. */
+/** Changes (by method, URL and body) whose answer was lost. Repeating such a change sends the same request key. */
 const unanswered = new Map<string, { key: string; reply?: Promise<Response> }>()
 
 /** Sends a change with a request key: the server makes it once, a repetition gets its response, a second press waits for it. */
@@ -60,7 +60,7 @@ export async function answer<Data>(reply: Promise<Reply<Data>>): Promise<NonNull
   return data as NonNullable<Data>
 }
 
-/** Sends a request that the typed client doesn't know. Returns its answer; throws as {@link answer} does. */
+/** Sends a request to a route that the typed client lacks. Returns its answer; throws like {@link answer}. */
 export function send(method: string, path: string, body?: object): Promise<unknown> {
   const sent = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
   const reply = fetchOnce(path, { method, ...sent }).then(async (response) => {

@@ -18,13 +18,16 @@ type AddressChange = {
   check?: ((before: Addresses) => void) | undefined
 }
 
-/** The account's list; undefined if there is no such account. */
+/** The account's list of allowed addresses; undefined if the account doesn't exist. */
 export async function accountAddresses({ db }: Database, accountId: string): Promise<Addresses | undefined> {
   const [row] = await db.select({ list: accounts.allowedAddresses }).from(accounts).where(eq(accounts.id, accountId))
   return row?.list
 }
 
-/** Changes an account's list (audited), and each key's in the ledger. Throws if that is unreachable: the same call sends the rest. */
+/**
+ * Changes an account's list of allowed addresses, and that of each of its keys in the ledger. Writes an audit entry. Throws if the ledger
+ * is unreachable; repeating the call updates the remaining keys.
+ */
 export async function changeAccountAddresses(
   database: Database,
   ledger: Ledger,

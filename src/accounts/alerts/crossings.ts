@@ -10,7 +10,7 @@ const REARM_RATIO = 1.1
 export const PAUSE_MS = 6 * 3_600_000
 /** Per cent of a budget. */
 const BUDGET_LEVELS = [50, 80, 100] as const
-/** A day's spending is unusual if it exceeds the median this many times over, and this amount. */
+/** A day's spending is unusual if it exceeds the median by this factor, and this amount. */
 const UNUSUAL_RATIO = 3
 const UNUSUAL_LEAST_NANO = NANO_PER_USD
 
@@ -29,7 +29,7 @@ export type BudgetFigure = {
 
 type Threshold = { name: string; threshold: number }
 
-/** Below this balance nothing can be paid. Everybody gets this alert. */
+/** Below this balance no request can be paid. This alert goes to everybody. */
 export const EMPTY: Threshold = { name: 'balance:empty', threshold: NANO_PER_USD / 100 }
 
 /** An account's figures in Postgres; amounts in nano-USD. */

@@ -31,7 +31,7 @@ export async function lookAt(database: Database, accountId: string, nowMs: numbe
 /** An alert that is sent once for each mark and level. */
 export type Reminder = { accountId: string; name: string; mark: number; level: number; alert: DueAlert }
 
-/** Sends, as one mail, those reminders that no gateway has sent at this level or a lower one. All are of one account. Returns how many. */
+/** Mails those reminders that no gateway has sent at this level or a lower one, as one mail to one account. Returns their number. */
 export async function tellOnce(
   { db }: Database,
   accountId: string,

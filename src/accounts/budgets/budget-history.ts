@@ -29,7 +29,7 @@ type SpentOf = { accountId: string; scope: BudgetScope; scopeId: string }
 
 type DayRow = { day: number; cost: number }
 
-/** The amount spent, as far as it has been written to Postgres. Every scope belongs to the account `accountId`. */
+/** The amount spent, as far as it is booked in Postgres. Every scope belongs to the account `accountId`. */
 export async function spentByHistory(
   { sql }: Database,
   { accountId, scope, scopeId }: SpentOf,

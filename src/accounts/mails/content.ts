@@ -13,16 +13,18 @@ export type Block =
 export type MailContent = { subject: string; blocks: readonly Block[] }
 
 export type Template<Facts> = {
-  /** Hours after which it is no longer sent: the lifetime of its link, or a week. */
+  /** Hours after which the mail is no longer sent: the lifetime of its link, or a week. */
   hours: number
-  /** The kind by which people turn it off. */
+  /** The kind of mail that people can turn off. */
   optional?: OptionalKind
   write(facts: Facts): MailContent
 }
 
 const MAX_NAME_CHARS = 80
 
-/** A user's text without links for mail programs: look-alike dots and slashes become plain ones, invisible characters go. */
+/**
+ * A user's text in which mail programs find no links: similar-looking dots and slashes become plain ones, invisible characters are removed.
+ */
 export function withoutLinks(name: string): string {
   const plain = name.normalize('NFKC').replace(/\p{Cf}/gu, '')
   const text = plain.replace(/[/:@<>\\]/g, ' ').replace(/([.。])(?=\S)/g, '$1 ')

@@ -23,11 +23,11 @@ type WriteOptions = {
 }
 
 const HOUR_MS = 3_600_000
-/** Ranks (lower is sent first): mails that their recipient waits for, and all others. */
+/** Ranks (lower is sent first): mails that their recipient waits for, invitations, and all others. */
 const INVITED_RANK = 1
 const OTHER_RANK = 1_000
 
-/** Writes a mail to each of `recipients` that may get it, sent after the commit. Beyond the hourly limit it waits, or is dropped. */
+/** Writes a mail to each permitted recipient, sent after the commit. Beyond the hourly limit the mail waits or is dropped. */
 export async function writeMails(
   db: Transaction | Database['db'],
   { kind, facts }: NewMail,
@@ -60,7 +60,7 @@ function accountIn(facts: NewMail['facts']): string | undefined {
   return 'accountId' in facts ? facts.accountId : undefined
 }
 
-/** Lower ranks are sent first: recipients who had fewer mails lately come first. */
+/** Lower ranks are sent first. Within a kind, recipients with fewer recent mails come first. */
 function rankOf(kind: MailKind, before: number): number {
   const { waits } = MAIL_RULES[kind]
   if (waits === 'the asker') return 0

@@ -14,7 +14,7 @@ type Surroundings = {
   brand?: Brand | undefined
   /** Appended to the mail's link after a #, so that no server or log sees it. */
   token?: string | undefined
-  /** Only for kinds that can be turned off: the link for that, undefined if no service address is configured. */
+  /** Only for kinds that can be turned off: the URL that does so; undefined without a service address. */
   optional?: { unsubscribeUrl: string | undefined } | undefined
 }
 
@@ -54,7 +54,7 @@ function linkTo({ baseUrl, token }: Surroundings, page: string): string | undefi
   return baseUrl && `${baseUrl}/dashboard/${page}${token === undefined ? '' : `#token=${encodeURIComponent(token)}`}`
 }
 
-/** Without a configured address there is no link: the reader knows where they sign in. */
+/** Without a service address the mail has no link: the reader knows where to sign in. */
 function directionsTo({ button, page }: { button: string; page: string }): string {
   return `${button}: sign in where you use this service, and open the page /dashboard/${page} there.`
 }

@@ -2,7 +2,7 @@
 import type { MailKind } from './templates'
 
 type Share =
-  /** No limit here: requests for such mails were limited before. */
+  /** No limit here: the routes that send these mails have limits. */
   | 'asked'
   /** Limited per account: mails that invite somebody or ask for a confirmation. */
   | 'invitations'
@@ -16,8 +16,8 @@ type Share =
 type MailRule = {
   waits: 'the asker' | 'the recipient' | 'nobody'
   /**
-   * `typed`: any address that somebody typed. `own`: a user's confirmed address. `former`: a user's former address, if it was confirmed.
-   * `alerts`: as `own`, or an address confirmed for the account's alerts.
+   * `typed`: any address that somebody entered. `own`: a user's confirmed address. `former`: a user's former address, if it was confirmed.
+   * `alerts`: like `own`, or an address confirmed for the account's alerts.
    */
   to: 'typed' | 'own' | 'former' | 'alerts'
   share: Share
@@ -69,7 +69,7 @@ export const MAIL_RULES: Readonly<Record<MailKind, MailRule>> = {
   idle_reversal: PERSON,
 }
 
-/** The kinds with the same share as `kind`. */
+/** The kinds of mail that share an hourly limit with `kind`. */
 export function kindsOfShare(kind: MailKind): MailKind[] {
   const kinds = Object.keys(MAIL_RULES) as MailKind[]
   return kinds.filter((one) => MAIL_RULES[one].share === MAIL_RULES[kind].share)

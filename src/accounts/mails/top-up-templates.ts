@@ -6,7 +6,7 @@ const WEEK_HOURS = 7 * 24
 
 type OfAccount = { accountId: string; accountName: string }
 
-/** The mailed reasons for the stop of a top-up. People already know of the two stops that they cause themselves. */
+/** Reasons for turning off a top-up that are mailed. The two reasons that people cause themselves are not. */
 export type MailedStop = Exclude<StopReason, 'person' | 'card_removed'>
 
 const REASONS: Record<MailedStop, string> = {

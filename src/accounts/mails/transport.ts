@@ -5,14 +5,17 @@ import type { RenderedMail } from './render'
 export type MailSettings = { smtpUrl: string; from: string }
 
 type OutgoingMail = RenderedMail & {
-  /** The same at each try, so that a mail client shows a mail delivered twice only once. */
+  /** The same id at each attempt, so that a mail client shows a mail once even if it was delivered twice. */
   id: string
   to: string
   /** Link for the mail client's one-click unsubscribe (RFC 8058). */
   unsubscribeUrl?: string | undefined
 }
 
-/** `away`: no server, or it takes no mail. `later`: refused for now. `failed`: for good. `refused`: no such address, maybe in `reason`. */
+/**
+ * `away`: no server, or the server accepts no mail. `later`: a temporary refusal. `failed`: a permanent one. `refused`: no such address,
+ * possibly with a `reason`.
+ */
 export type SendOutcome = { kind: 'sent' } | { kind: 'away' | 'later' | 'failed' | 'refused'; reason: string }
 
 export interface MailTransport {
@@ -86,7 +89,7 @@ function meaningOf(error: unknown): SendOutcome {
   return { kind: isOfAddress ? 'refused' : 'failed', reason }
 }
 
-/** A bad address or a closed mailbox (RFC 3463). A bare 550 counts as the same. */
+/** Reply codes for a bad address or a closed mailbox (RFC 3463). A plain 550 counts as one. */
 const NO_SUCH_ADDRESS = /\b55[013][ -](5\.1\.\d|5\.2\.1\b|(?!\d\.\d+\.\d))/
 
 function createLoggedTransport(logger: Logger): MailTransport {

@@ -16,7 +16,7 @@ import { unseal } from './seal'
 import { contentOf, MAIL_KINDS, type MailKind, optionalKindOf } from './templates'
 import type { MailTransport, SendOutcome } from './transport'
 
-/** Outcomes of one try. `retried`: refused for now; `refused`: no such address; `away`: the server accepts nothing. */
+/** Outcomes of one attempt. `retried`: refused for now; `refused`: no such address; `away`: the server accepts no mail. */
 export const MAIL_OUTCOMES = ['sent', 'retried', 'failed', 'refused', 'expired', 'away'] as const
 export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
 
@@ -41,7 +41,7 @@ export interface MailWorker extends BackgroundWorker {
 }
 
 const INTERVAL_MS = 2_000
-/** Full jitter: many processes poll the same mails. */
+/** Pauses vary between 0 and the full length, since many processes poll the same mails. */
 const JITTER = 1
 /** Mails sent at the same time, each on its own connection. */
 const BATCH = 5
@@ -104,7 +104,7 @@ type ClaimedMail = {
   isExpired: boolean
 }
 
-/** Claims due mails for the duration of a try. Kinds known only to a newer version are left to it. */
+/** Claims due mails for the duration of an attempt, except kinds that only a newer version knows. */
 async function claim({ sql: query }: Database): Promise<ClaimedMail[]> {
   return await query<ClaimedMail[]>`
     UPDATE mails SET next_try_at = now() + ${LEASE_SECONDS} * interval '1 second'

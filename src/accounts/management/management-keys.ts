@@ -57,7 +57,7 @@ type CreateOutcome =
   | { kind: 'created'; keyId: string; key: string }
   | { kind: 'too_many_keys'; limit: number }
   | { kind: 'unknown_account' }
-  /** The responsible person's role doesn't allow it. */
+  /** The person's role does not allow this scope. */
   | { kind: 'not_permitted' }
 
 export type ManagementKeys = ReturnType<typeof createManagementKeys>
@@ -72,7 +72,7 @@ export function createManagementKeys(database: Database, service: string) {
     create: create.bind(null, database, service),
     list: list.bind(null, database),
     revoke: revoke.bind(null, database),
-    /** Undefined for invalid keys, and for keys that are revoked, expired, or whose maker was disabled by an operator. */
+    /** Returns undefined for unknown, revoked and expired keys, and for keys whose maker an operator has disabled. */
     identify: async (text: string) =>
       isProgramKey(text, service, 'mgmt') ? await identify(database, text) : undefined,
   }
@@ -112,7 +112,7 @@ async function tellOfKey(
   await writeMails(transaction, { kind: 'management_key_made', facts }, to, { accountId })
 }
 
-/** Keys that aren't revoked, newest first, including expired ones. */
+/** Keys that are not revoked, newest first, including expired ones. */
 async function list({ db }: Database, accountId: string): Promise<ManagementKeyListing[]> {
   const membership = and(eq(memberships.accountId, accountId), eq(memberships.userId, managementKeys.createdBy))
   const rows = await db

@@ -7,7 +7,7 @@ import { operatorKeys } from '@/db/management-schema'
 import type { Addresses } from '@/ledger/address-lists'
 import { randomId } from '@/lib/ids'
 
-/** The scopes of an operator key. Each allows only what its name says; `read` allows to read everything. */
+/** The scopes of an operator key. Each allows one kind of action; `read` allows reading all data. */
 export const OPERATOR_SCOPES = ['accounts', 'credit', 'keys', 'read'] as const
 
 export type OperatorScope = (typeof OPERATOR_SCOPES)[number]

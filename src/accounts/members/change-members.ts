@@ -33,7 +33,7 @@ export type MemberRefusal =
 /** `revoked`: the credentials that ended with the change. */
 export type MemberOutcome = { kind: 'done'; revoked: Credential[] } | MemberRefusal
 
-/** `by` without a user id is an operator, who may do everything except leave an account without an owner. */
+/** If `by` has no user id, an operator acts, who may make any change that leaves the account an owner. */
 export type MemberChange = { accountId: string; userId: string; by: ChangedBy }
 
 /** The members of an account, owners first. */
@@ -186,7 +186,7 @@ async function lockMember(
     .innerJoin(users, eq(users.id, memberships.userId))
     .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
   if (!member) return { kind: 'unknown_member' }
-  // Waits for keys that are just being made; later ones see the changed role.
+  // Waits for keys that are being created now; keys created later see the changed role.
   await transaction
     .select({ userId: memberships.userId })
     .from(memberships)
@@ -221,7 +221,7 @@ async function isLastOwner(transaction: Transaction, accountId: string, userId: 
   return (await findRow(transaction, memberships, isOther)) === undefined
 }
 
-/** If a person leaves the account they were created with, they get a new account, and the organisation gets another owner's address. */
+/** If a person leaves the account that was created with them, they get a new account, and the organisation gets another owner's address. */
 async function giveAnother(transaction: Transaction, accountId: string, userId: string): Promise<void> {
   const [owner] = await transaction
     .select({ email: users.email })

@@ -8,7 +8,7 @@ import { managementKeys } from '@/db/management-schema'
 import { apiKeys } from '@/db/schema'
 import { mayDo, mayGive, type Permission } from './permissions'
 
-/** `service_key`: the account's own key, whose text this member has seen. It never ends with a role. */
+/** `service_key`: the account's own key, whose text this member has seen. A role change does not end it. */
 export const CREDENTIAL_KINDS = ['api_key', 'management_key', 'invitation', 'service_key'] as const
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number]
 
@@ -29,7 +29,7 @@ const NEEDED: Record<Exclude<CredentialKind, 'service_key'>, Permission> = {
   invitation: 'members.change',
 }
 
-/** Whether this role may have such a credential; a non-member may not. */
+/** Whether this role may have such a credential. Without a role: no. */
 export function mayHold(role: AccountRole | undefined, kind: keyof typeof NEEDED): boolean {
   return role !== undefined && mayDo(role, NEEDED[kind])
 }

@@ -19,7 +19,7 @@ export async function roleIn(
   accountId: string,
   userId: string,
 ): Promise<AccountRole | undefined> {
-  // The id comes from a URL unchecked: Postgres rejects some characters in a text.
+  // The id comes from a URL, and Postgres rejects some characters in a text, so it is checked first.
   if (!ID.test(accountId)) return undefined
   const isTheirs = and(eq(memberships.accountId, accountId), eq(memberships.userId, userId))
   return (await findRow(db, memberships, isTheirs))?.role
@@ -63,7 +63,10 @@ export async function accountsOf({ db }: Database, userId: string): Promise<OwnA
     .limit(MAX_LISTED)
 }
 
-/** Whether the key's member may see the balance, and whose usage: that of `madeBy`, or all. A departed member has no role. */
+/**
+ * The rights of the key's member: whether the balance is visible, and whose usage (that of `madeBy`, or all). A departed member has no
+ * role.
+ */
 export async function sightOfKey(
   { db }: Database,
   { accountId, keyId }: Pick<Payer, 'accountId' | 'keyId'>,

@@ -7,7 +7,7 @@ export const PERMISSIONS = {
   /** See usage, failed requests and keys: one's own without `usage.readAll`, unless the account shows developers all usage. */
   'usage.read': ['owner', 'admin', 'developer', 'billing', 'viewer'],
   'usage.readAll': ['owner', 'admin', 'billing', 'viewer'],
-  /** Make, switch and delete the keys that one sees, and use the playground. */
+  /** Create, deactivate and delete one's visible keys, and use the playground. */
   'keys.use': ['owner', 'admin', 'developer'],
   /** Switch keys off. Without `keys.use`, only one's own keys that stayed after a change of role. */
   'keys.switchOff': ['owner', 'admin', 'developer', 'billing', 'viewer'],
@@ -24,7 +24,7 @@ export const PERMISSIONS = {
   /** Make, list and revoke management keys; read the account's audit log. */
   'managementKeys.change': ['owner', 'admin'],
   'audit.read': ['owner', 'admin'],
-  /** Set the balance thresholds for alerts, and who gets them. */
+  /** Set the balance thresholds and the recipients of alerts. */
   'alerts.change': ['owner', 'billing'],
   'members.read': ['owner', 'admin', 'developer', 'billing', 'viewer'],
   'members.change': ['owner', 'admin'],

@@ -22,7 +22,7 @@ export const MEMBER_POLICY_COLUMNS = {
   allowedProviders: memberships.allowedProviders,
 }
 
-/** The limits that gateways enforce. `ofMember` allows everything, or is null, for a key without a member. */
+/** The limits that gateways enforce. For a key without a member, `ofMember` is null or allows all. */
 export function effectiveLimits<Limits extends Pick<KeyLimits, keyof Allowed | 'expiresAtMs'>>(
   limits: Limits,
   policy: KeyPolicy,

@@ -1,4 +1,6 @@
-/** Rotates an API key's secret; all else stays. The old one works for the overlap, older ones end: at most two secrets work. */
+/**
+ * Rotates an API key's secret; its other fields stay. The old secret works for the overlap, older ones end, so at most two secrets work.
+ */
 import { and, eq, gt } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { type ChangeKeyOutcome, tellLedger } from '@/accounts/edit-key'

@@ -9,7 +9,7 @@ type Words = Pick<DigestFacts, 'cost' | 'requests' | 'models' | 'keys' | 'member
 
 const DAY_MS = 86_400_000
 const WEEK_DAYS = 7
-/** If credit lasts longer than ten years, its end is not mentioned. */
+/** If credit lasts longer than ten years, the mail does not mention its end. */
 const MAX_DAYS = 3650
 const MAX_PERCENT = 1000
 const CENT_DIGITS = 2
@@ -28,7 +28,7 @@ export function digestWords(
     requests: compared(requests, requestsBefore, countText),
     models: rowsOf(models, cost),
     keys: rowsOf(keys, cost),
-    // With a single member this part would repeat the total.
+    // With a single member this list would repeat the total.
     members: members.length > 1 ? rowsOf(members, cost) : [],
     credit: seesCredit ? usdText(digest.balance) : '',
     lastsUntil: seesCredit ? lastDay(digest, nowMs) : '',

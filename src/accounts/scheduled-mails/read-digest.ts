@@ -11,10 +11,10 @@ export type UsageDigest = {
   cost: number
   requestsBefore: number
   costBefore: number
-  /** The most expensive ones, in that order. */
+  /** The most expensive models, the dearest first. */
   models: Share[]
   keys: Share[]
-  /** Only for a whole account; without service keys. */
+  /** Only in a digest of the whole account; service keys are omitted. */
   members: Share[]
   balance: number
   /** Spent by the whole account in the seven days before today. */

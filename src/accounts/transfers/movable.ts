@@ -1,4 +1,6 @@
-/** Credit that can be moved out: not what payers can still take back. Spending is counted against other credit first. */
+/**
+ * Computes the credit that can be moved out: without credit that payers can still take back. Spending counts against other credit first.
+ */
 import { and, eq, gt, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { orders, payments } from '@/db/orders-schema'
@@ -14,7 +16,7 @@ export type MovableCredit = { movable: Nano; later: { amount: Nano; from: Date }
 const NANO_PER_CENT = 10_000_000
 const MINUTE_MS = 60_000
 
-/** The account's payments that payers can still take back, less refunds and chargebacks of the same order. */
+/** The account's payments that payers can still take back, less the refunds and chargebacks of their orders. */
 export async function reversibleCredit(
   transaction: Pick<Transaction, 'select'>,
   accountId: string,

@@ -25,7 +25,7 @@ import { MAX_TRANSFER, MAX_TRANSFERS_PER_DAY, MIN_TRANSFER } from './limits'
 export type NewTransfer = { fromAccountId: string; toAccountId: string; amount: Nano; key: string; by: ChangedBy }
 
 export type TransferOutcome =
-  /** It is in Postgres. `isApplied`: also in the ledger; else the outbox sends it. `exists`: an earlier call moved it. */
+  /** Postgres has the transfer. `isApplied`: the ledger has it too; otherwise the outbox sends it. `exists`: an earlier call made it. */
   { kind: 'moved'; transferId: string; isApplied: boolean } | { kind: 'exists'; transferId: string } | TransferRefusal
 
 /** `unknown_account`: the person is not a member. `not_owner`: the person has a lower role. `accountId` names the account. */
@@ -33,7 +33,7 @@ export type TransferRefusal =
   | { kind: 'unknown_account' | 'not_owner'; accountId: string }
   | { kind: 'same_account' }
   | { kind: 'suspended' }
-  /** Too little is available (without open holds), or too much of it cannot be moved yet. */
+  /** Too little credit is available, or too much of it cannot be moved yet. */
   | DebitRefusal
   /** The key was used for a different transfer. */
   | { kind: 'key_taken' }
@@ -53,7 +53,7 @@ export async function moveCredit(database: Database, ledger: Ledger, transfer: N
     allowNegative: false,
     leavesReversible: true,
   }
-  // Loads the account into the ledger first, so that the transaction holds no connection while it waits for that.
+  // Loads the account into the ledger first, so that the transaction holds no connection during the load.
   await ledger.readBalance(fromAccountId)
   let done: Recorded | Exclude<TransferOutcome, { kind: 'moved' }>
   try {
@@ -142,7 +142,7 @@ async function obstacleTo(
   return isFull ? { kind: 'too_many', limit: MAX_TRANSFERS_PER_DAY } : undefined
 }
 
-/** Sends the credits to the ledger in order. Returns whether it has all; if not, the outbox continues in the same order. */
+/** Sends the credits to the ledger in order. Returns whether all were sent; the outbox sends the rest in the same order. */
 async function tell(database: Database, ledger: Ledger, credits: readonly Credit[]): Promise<boolean> {
   try {
     for (const credit of credits) {

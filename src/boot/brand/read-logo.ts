@@ -1,4 +1,4 @@
-/** Reads and checks the operator's logo: a small PNG, or an SVG that contains nothing active. */
+/** Reads and checks the operator's logo: a small PNG, or an SVG without active content. */
 import { stat } from 'node:fs/promises'
 import type { Logo } from '@/lib/brand'
 

@@ -1,11 +1,11 @@
-/** Finds what makes an SVG more than a drawing: scripts, event handlers, HTML, references to other files, a DOCTYPE. */
+/** Finds active content in an SVG: scripts, event handlers, HTML, references to other files, a DOCTYPE. */
 import { SaxesParser, type SaxesTagNS } from 'saxes'
 
 const SVG = 'http://www.w3.org/2000/svg'
 /** Elements that run scripts, contain HTML, or change attributes after loading. */
 const ACTIVE = ['script', 'foreignobject', 'iframe', 'embed', 'object', 'audio', 'video', 'handler', 'listener']
 const ANIMATIONS = ['animate', 'set', 'animatetransform', 'animatemotion']
-/** Styles that load something: `url(…)` of anything but a part of the same drawing, and imports. */
+/** Styles that load a file: imports, and `url(…)` unless it refers to a part of the same drawing. */
 const LOADING_STYLE = /url\(\s*["']?\s*(?!#)|@import|expression\(|image-set\(|\\/i
 
 /** Completes the sentence "the file …"; undefined if the drawing is harmless. */

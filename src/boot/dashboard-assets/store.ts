@@ -52,7 +52,7 @@ export async function writeBuild(folder: string, { page, docsPage, icon, files }
     files: [...files].map(([name, { contentType }]) => ({ name, contentType })),
   }
   await Bun.write(join(draft, MANIFEST), JSON.stringify(manifest))
-  // If another process was faster, its build is the same.
+  // If another process has already saved a build, it is the same.
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }))
   for (const name of earlier) {
     if (name.startsWith('build-') && join(parent, name) !== folder)

@@ -71,7 +71,7 @@ async function readUsers(): Promise<User[]> {
     .map(([name = '', , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }))
 }
 
-/** Makes the account that runs Postgres the owner of `path` and everything in it. Creates `path` with mode 0700 if missing. */
+/** Gives `path` and its content to the account that runs Postgres. Creates `path` with mode 0700 if missing. */
 export async function prepareForAccount(account: PostgresAccount, path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined)
   if (!found) await mkdir(path, { mode: 0o700 })

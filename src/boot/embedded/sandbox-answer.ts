@@ -70,7 +70,7 @@ function chooseTool(request: SandboxRequest, said: string): Tool | undefined {
   return tools.find((tool) => isNamed(tool.function.name, said, asks)) ?? (asks ? tools[0] : undefined)
 }
 
-/** Whether `said` names the tool. A name that is an ordinary word counts only if the text asks for a tool call. */
+/** Whether the prompt names the tool. A tool name that is an ordinary word counts only if the prompt asks for a tool call. */
 function isNamed(name: string, said: string, asks: boolean): boolean {
   const isOrdinaryWord = /^[A-Z]?[a-z]+$/.test(name)
   return (asks || !isOrdinaryWord) && said.split(/[^\w.-]+/).some((word) => word.replace(/\.$/, '') === name)

@@ -15,22 +15,22 @@ interface CountedProcess {
 interface GatheredMetrics {
   /** Registers a started process. `name` is unique among running processes. `send` may throw. */
   started(name: string, send: (message: ToProcess) => void): CountedProcess
-  /** The metrics of all processes as text, within a second. For a late process, its last known values are used. */
+  /** The metrics of all processes as text, within a second. A slow process is represented by its last known values. */
   exposition(): Promise<string>
 }
 
 type Member = {
   serves: boolean
   send(message: ToProcess): void
-  /** Unanswered requests, oldest first: answers come in the same order. */
+  /** Requests that the process has not answered, oldest first: answers come in the same order. */
   questions: PromiseWithResolvers<boolean>[]
-  /** It has not answered in time. It is not waited for until it answers again. */
+  /** The process has not answered in time. Scrapes don't wait for it until it answers again. */
   isLate: boolean
 }
 
 export function createGatheredMetrics(): GatheredMetrics {
   const merged = createMergedMetrics()
-  /** By name; an ended process stays until its replacement starts. */
+  /** Processes by name; an ended process stays until its replacement starts. */
   const members = new Map<string, Member>()
 
   async function ask(member: Member): Promise<boolean> {

@@ -79,7 +79,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
     reload: () => serving.values().next().value?.kill('SIGHUP'),
     async stop(signal) {
       isStopping = true
-      // A second signal ends the supervisor at once; its processes must not stay behind.
+      // A second signal ends the supervisor at once, and must end its processes too.
       process.on('exit', () => {
         for (const child of children) child.kill('SIGKILL')
       })

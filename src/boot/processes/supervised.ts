@@ -5,7 +5,7 @@ import type { FromProcess, ToProcess } from './messages'
 
 /** Longer than the second that the supervisor waits for other processes. */
 const EXPOSITION_TIMEOUT_MS = 3_000
-/** Even if the supervisor reads nothing, the process ends after this time. */
+/** The process ends after this time, even if the supervisor reads nothing. */
 const LEAVE_TIMEOUT_MS = 500
 
 interface SupervisorLink {

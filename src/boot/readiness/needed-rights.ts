@@ -1,7 +1,7 @@
 /** Redis rights that the gateway's user needs besides those of the ledger: key patterns with their commands. */
 import { type Right, rightsOn } from '@/ledger/store-rights'
 
-/** For the scripts of idempotency keys. */
+/** Examples for the scripts of idempotency keys. */
 const CLAIM_LINES = [
   ...['HMGET @ f', 'HSET @ f 1', 'HDEL @ f', 'DEL @', 'PTTL @', 'PEXPIRE @ 1', 'DECRBY @ 1', 'TIME'],
   ...['ZADD @ 1 m', 'ZREM @ m', 'ZCARD @', 'ZRANGE @ 0 0', 'ZRANGEBYSCORE @ 0 0', 'ZREMRANGEBYSCORE @ 0 0'],
@@ -9,7 +9,7 @@ const CLAIM_LINES = [
 const HEALTH_LINES = ['HGET @ f', 'HGETALL @', 'HSET @ f 1', 'HDEL @ f', 'TIME']
 const SIGN_IN_LINES = ['INCR @', 'DECR @', 'EXPIRE @ 1', 'TTL @', 'EXISTS @', 'DEL @']
 
-/** Rights for requests. With `isOptional`: those for routing, ledger checks and signing in. */
+/** Rights for requests. `isOptional`: rights for routing, ledger checks and signing in. */
 export function neededRights({ hasIdempotencyKeys }: { hasIdempotencyKeys: boolean }): Right[] {
   return [
     ...(hasIdempotencyKeys ? rightsOn('idempotency:', CLAIM_LINES) : []),

@@ -3,7 +3,9 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 /** The bit of SIGHUP in /proc's signal masks. */
 const SIGHUP_BIT = 1n
 
-/** Tells why SIGHUP came: call it at the start, and its result at each SIGHUP: true if the terminal closed, false for a reload. */
+/**
+ * Call it at the start. It returns a function to call at each SIGHUP: true means that the terminal closed, false that a reload is wanted.
+ */
 export function watchTerminal(): () => boolean {
   // Under nohup, the gateway must survive the terminal.
   const isToStop = hasTerminal() && !isIgnored()

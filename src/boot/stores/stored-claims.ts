@@ -24,7 +24,10 @@ type Parts = {
   logger: Logger
 }
 
-/** Creates them. The fuller Redis is, the fewer answers are kept. After an outage, answers that Redis may have lost are written again. */
+/**
+ * Creates the store of idempotency keys. The fuller Redis is, the fewer answers are kept. After an outage, answers that Redis may have lost
+ * are written again.
+ */
 export function createStoredClaims({ redis, storeWatch, config, metrics, ledger, database, logger }: Parts): Claims {
   const { timed } = metrics.stores
   const run: RunScript = async (text, names, args) => {

@@ -21,7 +21,7 @@ export async function loadTelemetry(config: Config, catalog: Catalog, logger: Lo
   })
 }
 
-/** Only the host: the rest of a URL may contain a secret. */
+/** Returns only the host, because the rest of a URL may contain a secret. */
 function hostOf(url: string | undefined): string | undefined {
   return url && new URL(url).host
 }

@@ -6,7 +6,7 @@ import presets from './presets.json'
 
 export type Preset = {
   entry: Partial<ProviderFile> & Pick<ProviderFile, 'format'>
-  /** Further properties that the entry needs besides keys. */
+  /** Properties that the entry must have besides keys. */
   needs?: string
   /** Where a stream contains the usage, and the field with the model's reasoning. */
   usage: string

@@ -16,7 +16,7 @@ export function plainEndpoint(name: FormatName): Endpoint {
   return format.endpoint
 }
 
-/** The format that the provider really speaks. The dialect may override the entry's format. */
+/** The provider's real format, which the dialect may set in place of the entry's. */
 export function spokenFormat({ format, dialect }: ProviderFile): FormatName {
   return (dialect && DIALECTS[dialect].spoken) ?? format
 }
@@ -56,7 +56,7 @@ export function defaultBaseUrl(file: ProviderFile): string | undefined {
   return file.dialect && DIALECTS[file.dialect].baseUrl?.(file)
 }
 
-/** Only dialects use projects and locations. */
+/** Only dialects have projects and locations. */
 function checkPlace({ dialect, ...file }: ProviderFile, place: string, faults: FaultList): void {
   for (const property of ['project', 'location'] as const) {
     if (file[property] === undefined || (dialect && DIALECTS[dialect].needs)) continue

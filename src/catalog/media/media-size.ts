@@ -13,7 +13,7 @@ export const IMAGE_TOKENS_MAX = 12_000
 const IMAGE_TOKENS_USUAL = 1_000
 const FILE_TOKENS_USUAL = 3_000
 const SOUND_TOKENS_USUAL = 1_000
-/** More than any model's context. Over all media of a request nothing is counted beyond it, which bounds the parsing. */
+/** More tokens than any model's context. Counting stops there over all media of a request, which limits the parsing. */
 export const COUNTED_TOKENS_MAX = 1_100_000
 /** PDF readers accept the header `%PDF` anywhere within this many first bytes. */
 const MAGIC_BYTES = 1_024
@@ -31,7 +31,7 @@ export function imageSize(source: MediaSource, room: number): MediaSize {
   return { isPicture: true, mostTokens: IMAGE_TOKENS_MAX, usualTokens: IMAGE_TOKENS_USUAL, bodyChars }
 }
 
-/** The size of a file. A PDF counts by pages and text, a text by its bytes, any other file as the whole context. */
+/** The size of a file: a PDF's by pages and text, a text's by its bytes, any other file's is the whole context. */
 export function fileSize(source: MediaSource, room: number): MediaSize {
   const known = knownSource(source)
   const { mediaType = '' } = known

@@ -1,8 +1,8 @@
-/** The most text bytes that each code of a PDF's fonts can become, if the fonts state it plainly. */
+/** Computes the most text bytes that each character code of a PDF's fonts can produce, if the fonts state it plainly. */
 import { isReference, type PdfDictionary, type PdfReference, type PdfValue } from './pdf-objects'
 import type { CodeSizes, UnicodeMap } from './pdf-text'
 
-/** For a character that the font program names. */
+/** Bytes for a character that the font program defines by name. */
 const ANY_CHARACTER_BYTES = 4
 const SINGLE_CODES = 256
 const DOUBLE_CODES = 65_536
@@ -11,7 +11,7 @@ const LATIN: ReadonlySet<PdfValue | undefined> = new Set(['/WinAnsiEncoding', '/
 const SIMPLE: ReadonlySet<PdfValue | undefined> = new Set(['/Type1', '/TrueType', '/MMType1'])
 /** Standard Latin fonts that every reader has; symbol fonts are not included. */
 const LATIN_FONT = /^\/(?:Helvetica|Times|Courier|Arial)/
-/** In the standard encoding, these two ASCII codes are curly quotes. */
+/** In the standard encoding, these two ASCII codes are curly quotes instead. */
 const CURLY: readonly number[] = [0x27, 0x60]
 /** Glyph names that may stand for several characters, except ligatures of letters. */
 const LIGATURE = /^\/[A-Za-z](?:_[A-Za-z]){1,3}$/
@@ -25,7 +25,7 @@ type PdfLookup = {
 
 type FontSizes = { single: Uint8Array; doubles: (UnicodeMap | undefined)[] }
 
-/** For a file without fonts: readers use a font of their own. */
+/** Text sizes for a file without fonts, for which readers use their own font. */
 export function noFonts(): FontSizes {
   return { single: Uint8Array.from({ length: SINGLE_CODES }, (_, code) => latinSize(code)), doubles: [] }
 }
@@ -76,7 +76,7 @@ function addSingle(font: PdfDictionary, map: UnicodeMap | undefined, sizes: Font
   return true
 }
 
-/** The sizes of one-byte codes that no map names. Undefined if the font program may define anything. */
+/** The text sizes of one-byte codes that no map lists. Undefined if the font program may define any character. */
 function ownSizes(font: PdfDictionary, { resolve }: PdfLookup): ((code: number) => number) | undefined {
   const encoding = resolve(font.get('/Encoding'))
   const descriptor = resolve(font.get('/FontDescriptor'))

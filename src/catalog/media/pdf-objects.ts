@@ -3,7 +3,7 @@
  * other bytes, wrong cross-references, duplicate keys, wrong lengths.
  */
 
-/** A name begins with `/`; every text is `()`; a keyword is kept. */
+/** A name begins with `/`; every text is read as `()`; a keyword stays as it is. */
 export type PdfValue = string | number | PdfReference | PdfValue[] | PdfDictionary
 export type PdfReference = { ref: number }
 export type PdfDictionary = Map<string, PdfValue>

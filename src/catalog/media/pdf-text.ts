@@ -17,7 +17,7 @@ const TARGET = /<([\dA-Fa-f\s]*)>/g
 const BLANK = /\s*/y
 /** A hexadecimal text, the start of a parenthesised text, or a name that introduces replacement text (or may, as it is escaped). */
 const SHOWN = /\(|<[\dA-Fa-f\0\t\n\f\r ]*>|\/(?:ActualText|\w*#)/g
-/** UTF-8 bytes per byte of such replacement text. */
+/** UTF-8 bytes for each byte of replacement text. */
 const SPELT_BYTES = 3
 const [SPACE_CODE, DIGIT_CODE, LETTER_CODE, LOWER_CODE] = [0x20, 0x30, 0x41, 0x61]
 const ESCAPED = /\\(?:([0-7]{1,3})|(\r\n|[\s\S]))/g
@@ -95,7 +95,7 @@ function readLiteral(content: string, start: number, bytes: Uint8Array): number 
   return text.length
 }
 
-/** The same for hexadecimal digits; a missing last digit is 0. */
+/** Counts the text bytes of hexadecimal digits; a missing last digit is 0. */
 function readHex(token: string, bytes: Uint8Array): number {
   let digits = 0
   for (let at = 1; at < token.length - 1; at += 1) {
@@ -155,7 +155,7 @@ function targetSize(target: string, more: number): number | undefined {
   return size
 }
 
-/** Of one character, or of half a surrogate pair. */
+/** UTF-8 bytes of a character, or of half a surrogate pair. */
 function utf8Bytes(unit: number): number {
   if (unit < 0x80) return 1
   return unit < 0x800 ? 2 : 3

@@ -165,7 +165,7 @@ function unfilter(packed: Buffer, filter: PdfValue | undefined, most: number): B
   }
 }
 
-/** False if `value` is not a reference, or a known one. */
+/** Records a reference and returns true if it was new. False for other values. */
 function isNew(known: Set<number>, value: PdfValue): boolean {
   if (!isReference(value) || known.has(value.ref)) return false
   known.add(value.ref)

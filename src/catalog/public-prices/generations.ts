@@ -1,4 +1,4 @@
-/** Tells generations of a model apart by its name: `claude-opus-5-5` is of the line `claude opus`, version 5.5. */
+/** Reads a model's line and version from its name: `claude-opus-5-5` is version 5.5 of the line `claude opus`. */
 
 export type Generation = { line: string; version: number }
 
@@ -13,7 +13,7 @@ export function vendorName(name: string): string {
   return name.replaceAll(CLOUD_NAME, '')
 }
 
-/** The line and version that the name says; undefined if it says no version. Days and words such as `preview` do not count. */
+/** The line and version in a name; undefined if it has no version. Dates and words such as `preview` are ignored. */
 export function generationOf(name: string): Generation | undefined {
   const bare = vendorName(name.slice(name.lastIndexOf('/') + 1).toLowerCase())
   const words: string[] = []

@@ -1,4 +1,4 @@
-/** What is known in public of a provider's model, from two sources: by date, by class of tokens, by length of the input. */
+/** Public data on a provider's model, from two sources: prices by date, token class and input length, limits and capabilities. */
 import { calcPrice, findProvider, type ModelInfo, type ModelPrice, type Provider } from '@pydantic/genai-prices'
 import { dependencies } from '#package.json'
 import type { Capability, Prices } from '@/catalog/types'
@@ -7,11 +7,11 @@ import { type Medium, pico, pricesAt, stepsOf } from './listed-prices'
 import { findSecond, SECOND_SOURCE, type SecondModel } from './second-source'
 
 const PACKAGE = '@pydantic/genai-prices'
-/** The day on which the version of the first source came out. */
+/** The release day of the first source's version in use. */
 export const RELEASED = { version: '0.1.8', on: '2026-09-23' }
 const FIRST_SOURCE = `${PACKAGE} ${dependencies[PACKAGE]} of ${RELEASED.on}`
 
-/** Clouds sell other vendors' models: limits and capabilities are those that the vendor states. */
+/** Clouds sell other vendors' models. Their limits and capabilities are read from the vendor's entry. */
 const VENDORS = ['openai', 'anthropic', 'google']
 
 /** `unread`: units beside tokens of text that have a price of their own. */
@@ -20,7 +20,7 @@ type ListedTerms = { steps: { above: number; prices: Prices; hasCache: boolean }
 export type Listing = {
   id: string
   name: string | undefined
-  /** `chat`, `chat-by-responses`, `embedding` or something that is not sold here. */
+  /** `chat`, `chat-by-responses`, `embedding`, or a kind that the gateway doesn't sell. */
   kind: string | undefined
   contextLength: number | undefined
   maxOutputTokens: number | undefined
@@ -28,9 +28,9 @@ export type Listing = {
   /** The last day on which the model answers. */
   retires: string | undefined
   isDeprecated: boolean
-  /** Days (`2027-01-01`) on which a price is known to change, ascending. */
+  /** Dates (`2027-01-01`) of announced price changes, ascending. */
   changes: string[]
-  /** Where the prices are from, and where all else; undefined if nothing is known. */
+  /** The sources of the prices and of the other data; undefined for unknown data. */
   sources: { prices: string | undefined; limits: string | undefined }
   termsOn(day: string, media?: readonly Medium[]): ListedTerms | undefined
 }
@@ -40,7 +40,7 @@ export function findLister(addressOrName: string): Provider | undefined {
   return findProvider(addressOrName.includes('://') ? { providerApiUrl: addressOrName } : { providerId: addressOrName })
 }
 
-/** What both sources know of `model`. */
+/** Combines the data of both sources on `model`. */
 export function listingOf(provider: Provider, model: string): Listing {
   const first = findFirst(provider, model)
   const second = findSecond(provider.id, model)
@@ -65,7 +65,7 @@ export function listingOf(provider: Provider, model: string): Listing {
   }
 }
 
-/** A model that only begins like one of another generation is not that one. */
+/** A model whose name only begins like another generation's is a different model. */
 function findFirst(provider: Provider, model: string): ModelInfo | undefined {
   const found = calcPrice({ input_tokens: 1 }, model, { provider })?.model
   return found && isSameGeneration(found.id, model) ? found : undefined

@@ -3,11 +3,11 @@ import type { Fault } from '@/lib/fault'
 import { generationOf, isPreview } from './generations'
 import { SECOND_MODELS } from './second-source'
 
-/** Vendors of models, as the sources name them. Who hosts other vendors' models is none. */
+/** Vendors of models, by their names in the sources. Hosts of other vendors' models are not listed. */
 const VENDORS = new Set('openai anthropic google x-ai mistral deepseek moonshotai'.split(' '))
 const SOLD_KINDS = new Set(['chat', 'chat-by-responses', 'embedding'])
 
-/** Warns of each target whose line of models has a later version on `day` that is no preview. */
+/** Warns of each target whose model line has a later version on `day` that is no preview. */
 export function newerGenerations({ models }: Catalog, day: string): Fault[] {
   const newest = newestOfLines(day)
   return [...models.values()].flatMap(({ id, targets }) =>

@@ -1,4 +1,7 @@
-/** Models as LiteLLM lists them, condensed: limits, capabilities and dates that our first source lacks, and prices of models that it does not know. */
+/**
+ * LiteLLM's list of models, condensed: limits, capabilities and dates that the first source lacks, and prices of models that it doesn't
+ * have.
+ */
 import type { Capability } from '@/catalog/types'
 import text from './second-source.jsonl' with { type: 'text' }
 
@@ -13,9 +16,9 @@ type SecondPrices = {
   cacheWrite1h?: number
 }
 
-/** One line of the file. A model that is no `chat`, `chat-by-responses` or `embedding` has nothing but its kind. */
+/** One line of the file. A model that is no `chat`, `chat-by-responses` or `embedding` only has its kind. */
 export type SecondModel = {
-  /** As the first source names it. */
+  /** The provider's name in the first source. */
   provider: string
   id: string
   kind: string
@@ -31,7 +34,7 @@ export type SecondModel = {
 const [head = '{}', ...lines] = text.trimEnd().split('\n')
 const { source, releasedOn } = JSON.parse(head) as { source: string; releasedOn: string }
 
-/** The version in use and the day on which it came out. */
+/** The version in use and its release day. */
 export const SECOND_SOURCE = `${source} of ${releasedOn}`
 
 /** In the file's order. */
@@ -42,7 +45,7 @@ const byName = new Map(SECOND_MODELS.map((model) => [`${model.provider} ${model.
 /** Names end with a day, or with `latest`, if one version is meant. */
 const VERSION = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$/
 
-/** The model of this name, or else the one whose name lacks the day at its end; undefined if it is not listed. */
+/** The model with this name, or else with this name plus a date; undefined if neither is listed. */
 export function findSecond(provider: string, model: string): SecondModel | undefined {
   return byName.get(`${provider} ${model}`) ?? byName.get(`${provider} ${model.replace(VERSION, '')}`)
 }

@@ -1,4 +1,4 @@
-/** A catalogue file for what a provider sells: its own list, with prices, limits and capabilities that are known in public. Nothing is guessed. */
+/** Makes a catalogue file from a provider's list of models, with public prices, limits and capabilities. It guesses no value. */
 import type { Prices } from '@/catalog/types'
 import type { FormatName } from '@/chat/format-name'
 import type { JsonObject } from '@/lib/json'
@@ -8,14 +8,14 @@ import { isPreview } from './generations'
 import { type Listing, listingOf } from './listing'
 import type { SuggestedProvider } from './suggested-providers'
 
-/** A model as the provider's own list has it. */
+/** A model in the provider's own list. */
 export type ListedModel = {
   id: string
   name?: string
   created?: number
   contextLength?: number
   maxOutputTokens?: number
-  /** The list says that it is no longer served. */
+  /** The provider no longer serves it. */
   isRetired?: boolean
 }
 
@@ -23,7 +23,7 @@ export type Suggestion = {
   /** The whole file; undefined if no model is left to offer. */
   file: JsonObject | undefined
   models: string[]
-  /** Models that are not offered because something of them is known nowhere, with the fields that are missing. */
+  /** Models that are omitted because public data lack the named fields. */
   unknown: { model: string; missing: string[] }[]
   retired: string[]
 }
@@ -35,13 +35,13 @@ type SuggestionWish = {
   day: string
   /** Whether retired models and previews are offered, too. */
   all: boolean
-  /** Only these, by the provider's names. */
+  /** Only these models, by the provider's names. */
   only?: readonly string[] | undefined
 }
 
-/** Kinds that the gateway sells. Other models of a list are passed over. */
+/** Kinds of models that the gateway sells. Other models are omitted. */
 const SOLD_KINDS: ReadonlySet<string | undefined> = new Set(['chat', 'chat-by-responses', 'embedding'])
-/** How models are reached that a service of chat-completions serves in OpenAI's other format alone. */
+/** The entry of models that a chat-completions service offers only in the responses format. */
 const BY_RESPONSES = { format: 'responses' } as const
 const ALIAS = /^(?!(?:models|publishers|v1[a-z0-9]*)\/)[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/
 const MAX_NAME = 128
@@ -178,7 +178,7 @@ function toolPricesOf(costs: Readonly<Record<string, number>>, marginPercent: nu
 }
 
 function linesOf({ prices, hasCache }: { prices: Prices; hasCache: boolean }, marginPercent: number): JsonObject {
-  // Never below what the margin comes to, in the finest unit that a price has.
+  // Rounds up to the finest unit of a price, so that it is never below cost plus margin.
   const usd = (pico: number) => pico / 1_000_000
   const price = (pico: number) => usd(Math.min(Math.ceil((pico * (100 + marginPercent)) / 100), MAX_PICO_PER_TOKEN))
   const { input, output, cacheRead, cacheWrite5m, cacheWrite1h } = prices

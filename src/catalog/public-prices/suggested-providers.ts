@@ -10,9 +10,9 @@ export type SuggestedProvider = {
   name: string
   format: FormatName
   entry: JsonObject
-  /** Whose prices are its own. */
+  /** The provider in the price source that has its prices. */
   lister: Provider
-  /** Whether its own list of models is asked for. Clouds list what they could serve, and not what an account has deployed. */
+  /** Whether to read the provider's own list of models. Clouds list all models that they could serve, not the account's deployments. */
   hasList: boolean
   isVendor: boolean
   isReached(model: string): boolean
@@ -26,7 +26,7 @@ const GEMINI_CHATS = (model: string) => OTHERS(model) && !model.includes('embedd
 
 type Vendor = { name: string; format: FormatName; address: string; key: string; isReached?(model: string): boolean }
 
-/** Vendors who publish a format themselves, in the order of the default catalogue. */
+/** Vendors with a format of their own, in the order of the default catalogue. */
 const VENDORS: readonly Vendor[] = [
   { name: 'openai', format: 'chat-completions', address: 'https://api.openai.com/v1', key: 'OPENAI_API_KEY' },
   { name: 'anthropic', format: 'messages', address: 'https://api.anthropic.com', key: 'ANTHROPIC_API_KEY' },
@@ -55,7 +55,7 @@ export function suggestedProviders(): string[] {
     .sort()
 }
 
-/** The provider `name`, at `baseUrl` if it is not the usual address; undefined if nobody lists its prices. */
+/** The provider `name`, at `baseUrl` if given; undefined if no source lists its prices. */
 export function suggestedProvider(name: string, baseUrl?: string): SuggestedProvider | undefined {
   const own = baseUrl === undefined ? {} : { baseUrl }
   const number = VENDORS.findIndex((vendor) => vendor.name === name) + 1

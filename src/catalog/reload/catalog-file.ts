@@ -10,7 +10,7 @@ export type CatalogReading =
 
 export interface CatalogFile {
   read(): Promise<CatalogReading>
-  /** Equal for catalogues with the same offers, prices and keys. */
+  /** The same hash for catalogues with the same offers, prices and keys. */
   hashOf(catalog: Catalog): string
 }
 

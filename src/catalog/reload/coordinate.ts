@@ -4,7 +4,10 @@ import type { Fault } from '@/lib/fault'
 import { randomId } from '@/lib/ids'
 import type { Member, Proposal, ReloadExchange } from './exchange'
 
-/** `taken`: has switched; `ready`: would, others not; `refused`: bad file; `silent`: no answer; `late`: not switched yet; `gone`: ended. */
+/**
+ * `taken`: has switched; `ready`: would switch, but others are not ready; `refused`: bad file; `silent`: no answer; `late`: has not
+ * switched yet; `gone`: ended.
+ */
 type ProcessState = 'taken' | 'ready' | 'refused' | 'silent' | 'late' | 'gone'
 
 export type ProcessOutcome = {
@@ -17,7 +20,9 @@ export type ProcessOutcome = {
   faults: Fault[]
 }
 
-/** `unagreed`: not all were ready with the same catalogue. `overtaken`: it took too long. Neither changed anything. */
+/**
+ * `unagreed`: not all processes were ready with the same catalogue. `overtaken`: the reload took too long. In both cases nothing changed.
+ */
 export type ReloadOutcome =
   | { kind: 'busy' | 'nobody' | 'overtaken' }
   | { kind: 'agreed' | 'unagreed'; hash: string | undefined; processes: ProcessOutcome[] }
@@ -27,7 +32,7 @@ type ReloadOptions = {
   /** The gateway whose processes reload; null: all gateways. */
   gateway: string | null
   onProposed?: () => void
-  /** For work that must happen together with the decision. It must call `decide` once and return its result. */
+  /** For work that must commit together with the decision. It must call `decide` once and return its result. */
   agree?: (agreed: { hash: string; processes: ProcessOutcome[] }, decide: () => Promise<boolean>) => Promise<boolean>
 }
 

@@ -11,17 +11,17 @@ export type Answer = { to: string } & (
   | { kind: 'refused'; faults: Fault[] }
 )
 
-/** A serving process, as it describes itself. */
+/** A serving process's entry about itself. */
 export type Member = {
   id: string
-  /** The same for all processes of a gateway. */
+  /** The gateway's name, the same for all its processes. */
   gateway: string
   pid: number
   hash: string
   answer?: Answer
 }
 
-/** `gateway`: the one whose processes reload; null: all gateways. */
+/** `gateway`: reloads only the processes of this gateway; null: of all gateways. */
 export type Proposal = { id: string; gateway: string | null }
 /** From now on the catalogue with this hash is used. */
 export type Agreement = Proposal & { hash: string }
@@ -46,7 +46,7 @@ type RunScript = (text: string, name: string, args: (string | number)[]) => Prom
 const NAME = 'routing:catalog'
 /** How long a process counts as alive, and its proposal as valid, after its last message. */
 const LEASE_MS = 5_000
-/** How long a process that missed an agreement can still find it. */
+/** The time in which a process that missed an agreement can still find it. */
 const AGREEMENT_MS = 3_600_000
 
 export function createReloadExchange(run: RunScript): ReloadExchange {

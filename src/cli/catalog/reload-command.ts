@@ -21,7 +21,7 @@ export const CATALOG_RELOAD: Command = {
   prepare: () => reload,
 }
 
-/** Faults of the local file are shown before other processes are asked. */
+/** The local file's faults are reported before other processes are asked. */
 async function findFaults(environment: Environment): Promise<CommandResult | undefined> {
   const file = catalogPathOf(environment)
   const text = await Bun.file(file)
@@ -65,7 +65,7 @@ function print(outcome: ReloadOutcome): CommandResult {
       return fail('it took too long until all were ready; nothing has changed')
     case 'agreed': {
       const { hash, processes } = outcome
-      // A process that has ended reads its file when it starts again.
+      // A process that has ended reads the file at its next start.
       const ok = processes.every(({ state }) => state !== 'late')
       const output = { ok, hash, processes: processes.map(stateOf), changes: changesOf(processes) }
       return ok ? { output } : { output, exitCode: 1 }
@@ -94,7 +94,7 @@ function changesOf(processes: readonly ProcessOutcome[]): Change[] {
   return [...new Map(all).values()]
 }
 
-/** If files differ: the changes of each, by its hash. */
+/** If the files differ: the changes of each file, by its hash. */
 function proposalsOf(processes: readonly ProcessOutcome[]) {
   const ready = processes.filter(({ state }) => state === 'ready')
   const hashes = [...new Set(ready.map(({ hash }) => hash))]

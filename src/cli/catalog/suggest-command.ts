@@ -77,7 +77,7 @@ function readBaseUrl(values: Values): string | undefined {
     : fail('--base-url must be an http:// or https:// address')
 }
 
-/** The models on the list that the provider gives to whoever has its key. */
+/** The models in the list that the provider returns for the operator's key. */
 async function ownModels(
   { name, entry, format }: SuggestedProvider,
   service: string,

@@ -36,7 +36,7 @@ type AdministrationDeps = {
   apiKeys: ApiKeys
   /** A separate pool for look-ups, so that they take no connections from paid requests. */
   reading: Database
-  /** What one administrator may move in a day, over all accounts, without a second one. */
+  /** The amount that one administrator may move in a day, over all accounts, without a second one. */
   approvalLimit: Nano
   /** The catalogue's limits, used for accounts without their own. */
   defaultLimits: DefaultLimits
@@ -71,10 +71,10 @@ export function createAdministration(deps: AdministrationDeps) {
       accounts.setStatus(accountId, status, { by: auditOrigin(by), reason }),
     changeAccountLimits: (by: Administrator, change: LimitsChange) =>
       changeAccountLimits(database, ledger, { ...change, by: auditOrigin(by) }),
-    /** Moves money within the limit; above it, asks for a second administrator. */
+    /** Moves money within the limit; above it, requests a second administrator's approval. */
     request: (by: Administrator, { operation, reason, key }: MoneyRequest) =>
       requestOperation(money, by, { operation, reason, requestId: requestIdOf(by.userId, key) }),
-    /** Adds credit once per reference for an operator key; above the limit, asks for an administrator. */
+    /** Adds credit once per reference for an operator key; above the limit, requests an administrator's approval. */
     addOperatorCredit: addOperatorCredit.bind(null, money),
     listApprovals: listApprovals.bind(null, ordersDeps),
     decide: decideApproval.bind(null, ordersDeps),

@@ -36,7 +36,7 @@ export async function searchAudit({ db }: Database, search: AuditSearch): Promis
   })
 }
 
-/** Those of the actors who are the account's own people; operators only if they are members. */
+/** Finds which of the actors belong to the account; operators only if they are members. */
 export async function ownPeople(
   { db }: Database,
   accountId: string,

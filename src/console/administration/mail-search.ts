@@ -21,7 +21,7 @@ type ListedMail = {
   /** The server's last response, or the reason why there was none. */
   failure: string | null
   createdAt: string
-  /** When it is tried again; null if finished. */
+  /** Time of the next attempt; null if finished. */
   nextTryAt: string | null
 }
 

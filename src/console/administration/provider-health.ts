@@ -6,9 +6,9 @@ import { providerKeyId, targetId } from '@/routing/health/target-id'
 import type { Router } from '@/routing/router'
 
 type RoutingCounts = {
-  /** By provider, then by outcome: `answered` or a fault class. */
+  /** Counts by provider, then by outcome: `answered` or a fault class. */
   attempts: ReadonlyMap<string, ReadonlyMap<string, { count: number; milliseconds: number }>>
-  /** By the failed model, the next model, and the reason. */
+  /** Counts by the failed model, the next model, and the reason. */
   fallbacks: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, number>>>
   sums: Readonly<Record<'retry' | 'broken' | 'shed', ReadonlyMap<string, number>>>
 }

@@ -1,4 +1,4 @@
-/** Hides what sign-in did from its response time. */
+/** Delays responses to a minimum time, so that the time doesn't reveal the result. */
 
 /** Runs `work`. If it fails, it rejects after at least `ms` milliseconds. */
 export async function atLeast<T>(ms: number, work: () => Promise<T>): Promise<T> {

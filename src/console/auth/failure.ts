@@ -7,7 +7,7 @@ export function meaningOfFailure(error: unknown): unknown {
   if (!isRefusal(error)) return error
   const code = error.body?.code ?? ''
   if (code === 'VALIDATION_ERROR') return notAsExpected(error.message)
-  // The library's error if another sign-in uses up the same backup code at this moment.
+  // The library's error if a concurrent sign-in uses up the same backup code.
   if (error.status === 'CONFLICT') return wrongCode()
   const told = MEANINGS[code]
   return told ? told() : error
@@ -68,7 +68,7 @@ export function mailNotConfigured(instead: string): GatewayError {
   return new GatewayError('forbidden', `This service sends no mail. ${instead}`, { code: 'mail_not_configured' })
 }
 
-/** The address belongs to somebody else. */
+/** The address belongs to another person. */
 export function emailTaken(): GatewayError {
   return new GatewayError('conflict', 'This e-mail address is in use already. Sign in instead.', {
     code: 'email_taken',

@@ -31,8 +31,8 @@ type Switches = {
 }
 
 /**
- * Mails the people of the key with this text, once a day; does nothing if no key that works has it. `service` is what keys begin with. Throws
- * `rate_limited` beyond 10 reports an hour of one address, or 300 of all, and `forbidden` where no mail can be sent.
+ * Mails the people of the key with this text, once a day; does nothing if no valid key has it. `service` is the beginning of each key's
+ * text. Throws `rate_limited` beyond 10 reports an hour from one address, or 300 from all, and `forbidden` if mail is not configured.
  */
 export async function reportLeakedKey(
   { mails, throttle, database }: Pick<AuthParts, 'mails' | 'throttle' | 'database'>,
@@ -76,7 +76,7 @@ export async function switchOffLeakedKey(
 
 type FoundKey = { accountId: string; keyId: string; name: string; createdBy: string | null }
 
-/** By its present text, or by a former one that still works. */
+/** Finds the key by its present text, or by a former one that still works. */
 async function findKey({ sql }: Database, keyHash: string): Promise<FoundKey | undefined> {
   const [key] = await sql<FoundKey[]>`
     SELECT account_id AS "accountId", id AS "keyId", name, created_by AS "createdBy" FROM api_keys k
@@ -92,7 +92,7 @@ async function findManagementKey({ sql }: Database, keyHash: string): Promise<Fo
   return key
 }
 
-/** To owners, admins and the key's member: those who may switch it off. */
+/** Mails owners, admins and the key's member, who may all deactivate the key. */
 async function tell(
   transaction: Transaction,
   mails: MailDesk,

@@ -100,7 +100,7 @@ export function createLibrary(options: LibraryOptions) {
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
       database: {
         generateId: ({ model }) => randomId(ID_PREFIXES[model] ?? 'row'),
-        // The check would report missing columns for social logins, which we don't offer; a test compares the others.
+        // The library's check would report missing columns for social logins, which we don't offer; a test compares the other columns.
         validateSchema: false,
       },
     },

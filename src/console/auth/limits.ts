@@ -10,7 +10,7 @@ const DAYS = 24 * HOURS
 /** How long an address counts as known after a sign-in. */
 export const KNOWN_SECONDS = 90 * DAYS
 
-/** Wrong sign-ins from one address, for any account. Successful ones don't count, since an office may share an address. */
+/** Failed sign-ins from one address, to all accounts. Successful ones don't count, since an office may share an address. */
 export const signInsFrom = (address: string): Limit[] => fromNetwork(address, 'address', 100, 10 * MINUTES)
 
 /** Wrong sign-ins from one address to one account. */
@@ -31,7 +31,7 @@ export const strangersAt = (email: string): Limit => ({
 
 export const signUpsFrom = (address: string): Limit[] => fromNetwork(address, 'sign-up', 100, HOURS)
 
-/** Mails requested from one address, to anybody. */
+/** Mails requested from one address, to all recipients. */
 export const mailsFrom = (address: string): Limit[] => fromNetwork(address, 'mails', 20, HOURS)
 
 /** Mails requested from one address, to one person. */

@@ -43,7 +43,7 @@ export async function changePassword(
   return { body: null, cookies }
 }
 
-/** Mails a link for a new password. The response is the same for an unknown address. */
+/** Mails a link to set a new password. The response is the same for an unknown address. */
 export async function forgotPassword(parts: AuthParts, visitor: Visitor, address: string): Promise<void> {
   const { mails } = parts
   if (!mails) throw mailNotConfigured('Ask its operator for a new password.')

@@ -16,7 +16,7 @@ type SignInChange =
 
 type ChangedUser = { userId: string; email: string; ownAccountId: string | null }
 
-/** Records that `user` did `action` to themselves; the mail about it is written in the same transaction. */
+/** Writes the audit entry for `user`'s own `action`, and its mail, in the same transaction. */
 export async function record(
   parts: AuthParts,
   visitor: Visitor,

@@ -143,7 +143,7 @@ export async function welcome(
   return rememberVisitor(parts, visitor, user.email)
 }
 
-/** How a visitor is known to have signed in with `email` before; undefined if they are not. */
+/** How the visitor is known from earlier sign-ins with `email`; undefined if unknown. */
 async function knownBy(
   { throttle }: Pick<AuthParts, 'throttle'>,
   visitor: Visitor,

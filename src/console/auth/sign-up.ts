@@ -53,7 +53,7 @@ export async function verifyEmail(
   const [user] = userId === undefined ? [] : await db.select().from(users).where(eq(users.id, userId))
   if (!user) throw invalidLink()
   await parts.throttle.attempt(confirmationsBy(user.id))
-  // Without the password, an attacker could sign up with a stranger's address, and own the account once the stranger confirms it.
+  // Without this check an attacker could sign up with a stranger's address, and own the account once the stranger confirms it.
   const [credential] = await db.select().from(credentials).where(eq(credentials.userId, user.id))
   const isRight = credential?.password ? await verifyPassword(input.password, credential.password) : false
   if (!isRight) throw wrongPassword()

@@ -9,7 +9,7 @@ export type Limit = { name: string; subject: string; max: number; seconds: numbe
 export interface Throttle {
   /** Counts an attempt. Throws `rate_limited` above a limit, `overloaded` if Redis is unreachable. */
   attempt(...limits: Limit[]): Promise<void>
-  /** Uncounts one attempt, because it was successful. */
+  /** Subtracts one attempt, because it was successful. */
   giveBack(...limits: Limit[]): Promise<void>
   forgive(...limits: Limit[]): Promise<void>
   remember(name: string, subject: string, seconds: number): Promise<void>

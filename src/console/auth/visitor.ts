@@ -20,7 +20,7 @@ export function headersOf({ request, address }: Visitor): Headers {
   return headers
 }
 
-/** The same without the session cookie. */
+/** The headers without the session cookie. */
 export function headersWithoutSession(visitor: Visitor): Headers {
   const headers = headersOf(visitor)
   const cookies = (headers.get('cookie') ?? '').split(';').filter((cookie) => !SESSION_COOKIE.test(cookie))

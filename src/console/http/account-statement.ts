@@ -63,7 +63,7 @@ const DEFAULT_PAGE_SIZE = 100
 const MAX_FILE_LINES = 20_000
 
 type Statements = Pick<UsageViews, 'statement'>
-/** Whose statement it is, and who reads it: only administrators see references, which are internal. */
+/** The statement's account, and its reader: only administrators see references, which are internal. */
 type Reader = { accountId: string; isAdministrator: boolean }
 
 /** One page of a statement. Throws 400 for an invalid period, and 404 for an unknown account. */

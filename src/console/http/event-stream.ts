@@ -4,7 +4,7 @@ import { type Frame, formatSse } from '@/lib/streams/sse'
 type EventStreamOptions = {
   /** Starts the events; `send` writes one. Returns a function that stops them. */
   begin(send: (frame: Frame) => void): () => void
-  /** Whether the page may still listen. If the promise rejects, the stream goes on, so that a store's outage ends no stream. */
+  /** Whether the page may still receive events. If the promise rejects, the stream continues, so that a store's outage ends no stream. */
   isAllowed(): Promise<boolean>
   signal: AbortSignal
   heartbeatMs?: number
@@ -17,7 +17,7 @@ const HEARTBEAT_MS = 15_000
 const CHECK_MS = 15_000
 /** Pages reconnect by themselves. The limit ends streams of forgotten tabs and old releases. */
 const MAX_AGE_MS = 3_600_000
-/** How long a page waits before it reconnects. */
+/** Milliseconds before a page reconnects. */
 const RECONNECT_MS = 2_000
 /** A page with this many unread events is gone or asleep. */
 const MAX_UNREAD = 256

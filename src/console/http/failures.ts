@@ -56,7 +56,7 @@ export const FAILURES_DESCRIPTION =
   'Of the last 30 days, newest first. At most 10,000 of a day are listed; `sums` counts them all. A request ' +
   'without a valid key (401) is in nobody’s list, and one whose client hung up did not fail.'
 
-/** One page with its sums, of what a member may see, or of an account for administrators. */
+/** One page of failed requests with its sums: for a member with their rights, or of an account for administrators. */
 export async function readFailurePage(
   usage: Pick<UsageViews, 'failures' | 'failureSums'>,
   sight: Sight,

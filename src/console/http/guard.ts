@@ -44,7 +44,7 @@ const SESSION_TOKEN = /session_token=([^;]+)/
 /** Body size for forms. */
 const FORM_BYTES = 16 * 1024
 
-/** Whether a route admits these people; an object also allows bodies larger than a form. */
+/** Whether a route admits the viewer; an object also allows bodies larger than a form. */
 type Admission = boolean | { maxBodyBytes: number }
 
 /** The permission that the route needs. `isProved` also requires a recent re-authentication (403). */
@@ -282,7 +282,7 @@ async function requireMember(
   return { ...viewer, accountId, accountRole, seesAllUsage }
 }
 
-/** For members whose role doesn't allow the request. */
+/** The error for members whose role doesn't allow the request. */
 export function notPermitted(message = 'Your role in this account does not allow this.', param?: string): GatewayError {
   return new GatewayError('forbidden', message, { code: 'not_permitted', ...(param !== undefined && { param }) })
 }
@@ -328,7 +328,7 @@ const CONVERSIONS: ReadonlySet<string> = new Set(['toString', 'valueOf'])
 /** Throws `invalid_request` for a body with such a field name at any depth; the reader has limited the depth. */
 function refuseConversions(value: JsonValue | undefined): void {
   if (typeof value !== 'object' || value === null) return
-  // For an array, the names are its indexes, which are never in CONVERSIONS; only its items are checked.
+  // An array's field names are its indexes, which are never in CONVERSIONS.
   for (const [name, item] of Object.entries(value)) {
     if (CONVERSIONS.has(name)) throw invalidRequest(`The body must not hold a field of the name ${name}.`, name)
     refuseConversions(item)

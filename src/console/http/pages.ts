@@ -12,7 +12,7 @@ type Range = { minimum: number; maximum: number; default?: number }
 /** The whole-number query parameter `name`. The framework's own error would not name the parameter. */
 export function wholeNumber(name: string, range: Range) {
   const { minimum, maximum } = range
-  // A query contains it as text; the API document describes it as a number.
+  // In a query the number arrives as text; the API document describes it as a number.
   return Type.Transform(Type.Any({ type: 'integer', ...range }))
     .Decode((said: unknown) => {
       const number = said === '' ? Number.NaN : Number(said)

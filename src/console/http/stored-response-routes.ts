@@ -9,7 +9,7 @@ import { exactly } from './wire'
 
 export type StoredResponseDeps = GuardDeps & {
   storedResponses: Pick<StoredResponses, 'standing'>
-  /** Sets how long the account's answers are kept; null: the operator's maximum. */
+  /** Sets the time for which the account's answers are stored; null: the operator's maximum. */
   keepResponsesFor(accountId: string, hours: number | null, by: ChangedBy): Promise<void>
 }
 

@@ -13,7 +13,7 @@ export function exactUsd(description: string) {
   return Type.String({ description: `${description}, USD as exact decimal text` })
 }
 
-/** A body of exactly these fields. With a plain schema, Elysia would silently remove additional fields instead of refusing them. */
+/** A body with exactly these fields. With a plain schema, Elysia would silently remove additional fields instead of refusing them. */
 export function exactly<Fields extends TProperties>(fields: Fields, options: ObjectOptions = {}) {
   return Type.Object(fields, { additionalProperties: Type.Never(), ...options })
 }
@@ -34,13 +34,13 @@ type IsoMoments<Row> = {
   [Name in keyof Row]: Row[Name] extends Date ? string : Row[Name] extends Date | null ? string | null : Row[Name]
 }
 
-/** The same fields, with dates as ISO 8601 in UTC. */
+/** The fields, with dates as ISO 8601 in UTC. */
 export function isoMoments<Row extends object>(row: Row): IsoMoments<Row> {
   const fields = Object.entries(row).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
   return Object.fromEntries(fields) as IsoMoments<Row>
 }
 
-/** The same fields as exact decimal USD. */
+/** The fields, with amounts as exact decimal USD. */
 export function inUsd<Name extends string>(amounts: Record<Name, Nano>): Record<Name, string> {
   const fields = Object.entries<Nano>(amounts).map(([name, amount]) => [name, formatUsd(amount)])
   return Object.fromEntries(fields) as Record<Name, string>

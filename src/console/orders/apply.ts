@@ -1,4 +1,4 @@
-/** Sends an order's entry to the ledger at once, after the commit that made it. If that fails, the outbox sends it. */
+/** Sends an order's ledger entry to Redis directly after its commit. If that fails, the outbox sends it. */
 import { applyCredit } from '@/accounts/outbox'
 import { describeFailure } from '@/db/failure'
 import type { Credit } from '@/ledger/outcomes'

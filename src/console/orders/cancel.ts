@@ -13,7 +13,7 @@ import type { Actor, CancelOutcome } from './types'
 
 type CancelRequest = { orderId: string; accountId?: string; actor: Actor; note?: string }
 
-/** Cancels a pending order, at the provider first. One whose time is up expires instead. */
+/** Cancels a pending order, first at the provider. An overdue order expires instead. */
 export async function cancelOrder(deps: OrdersDeps, request: CancelRequest): Promise<CancelOutcome> {
   const { orderId, accountId, actor, note } = request
   const refusal = await closePayment(deps, orderId, accountId)

@@ -8,7 +8,7 @@ import { nextState } from './order-state'
 import { auditPerson, changeOrder, lockOrder, type OrderRow, storableText, toOrder } from './rows'
 import type { Actor, ClaimOutcome } from './types'
 
-/** Who expires orders, as their events name it. */
+/** The actor of expiries in an order's events. */
 const CLOCKWORK: Actor = { kind: 'system', name: 'expiry' }
 
 type ClaimRequest = { orderId: string; accountId?: string; note: string; actor: Actor }
@@ -42,7 +42,7 @@ export async function claimPaid(deps: OrdersDeps, request: ClaimRequest): Promis
   })
 }
 
-/** Expires up to `limit` overdue orders, each in its own transaction; those that another process has locked are left to it. */
+/** Expires up to `limit` overdue orders, each in its own transaction; orders that another process has locked are skipped. */
 export async function expireDue(deps: OrdersDeps, limit: number): Promise<number> {
   const { db } = deps.database
   const isDue = and(eq(orders.state, 'pending'), lte(orders.expiresAt, new Date(deps.clock.now())))
@@ -62,7 +62,7 @@ export async function expireDue(deps: OrdersDeps, limit: number): Promise<number
   return expired
 }
 
-/** Expires a locked order whose time is up, whether or not the background worker has come by; returns it as it is now. */
+/** Expires a locked order if it is overdue, without waiting for the background worker. Returns its present state. */
 export async function expireIfDue(deps: OrdersDeps, transaction: Transaction, row: OrderRow): Promise<OrderRow> {
   const now = new Date(deps.clock.now())
   const state = nextState(row.state, 'expire')
@@ -70,7 +70,7 @@ export async function expireIfDue(deps: OrdersDeps, transaction: Transaction, ro
   return changeOrder(transaction, row.id, { set: { state }, event: { kind: 'expired' }, actor: CLOCKWORK, now })
 }
 
-/** Locks an order, of the account if one is given, and expires it if its time is up. */
+/** Locks an order (of the given account, if any), and expires it if it is overdue. */
 export async function lockOwn(
   deps: OrdersDeps,
   transaction: Transaction,

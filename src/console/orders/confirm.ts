@@ -1,4 +1,4 @@
-/** A reported payment, compared with its order and credited or kept, in one transaction. */
+/** Compares a reported payment with its order, and credits or stores it, in one transaction. */
 
 import { and, eq, sql } from 'drizzle-orm'
 import { recordCredit } from '@/accounts/credits'
@@ -42,7 +42,7 @@ const MISMATCH_OF_STATE = {
   charged_back: 'order_already_paid',
 } as const satisfies Record<OrderRow['state'], MismatchReason | undefined>
 
-/** Asserts what the caller must have checked: the amount's range, the currency's and the id's form. */
+/** Asserts the caller's checks: the amount's range, and the form of currency and id. */
 export async function confirmPayment(deps: OrdersDeps, notice: PaymentNotice): Promise<ConfirmOutcome> {
   const { amountCents, taxCents = 0, currency, externalId } = notice
   assert(Number.isInteger(taxCents) && taxCents >= 0 && taxCents < amountCents, 'tax is a part of the amount')
@@ -58,7 +58,7 @@ export async function confirmPayment(deps: OrdersDeps, notice: PaymentNotice): P
   return { kind: 'credited', order: done.order, payment: done.payment, applied }
 }
 
-/** The entry of the ledger that a payment becomes: the same for every delivery of the same notice. */
+/** The ledger reference of a payment, the same for every delivery of its notice. */
 export function creditReference(paymentId: string): string {
   return `payment:${paymentId}`
 }
@@ -69,7 +69,7 @@ type Recorded =
 
 async function record(deps: OrdersDeps, transaction: Transaction, notice: PaymentNotice): Promise<Recorded> {
   const { source, externalId } = notice
-  // Notices of the same movement of money take turns, also those that name different orders.
+  // Notices of the same movement of money run one at a time, even if they name different orders.
   const turn = turnOf('payment', source, externalId)
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${turn}, 0))`)
   const isThis = and(eq(payments.provider, source), eq(payments.externalId, externalId))
@@ -194,7 +194,7 @@ async function insert(
   return row
 }
 
-/** Derived from what the source calls it, so that whatever else is lost, the ledger knows the payment again. */
+/** Derived from the source's id, so that the ledger recognizes the payment even if all other data are lost. */
 function paymentIdOf({ source, externalId }: PaymentNotice): string {
   return `pay_${sha256Hex(JSON.stringify([source, externalId])).slice(0, 32)}`
 }
@@ -222,7 +222,7 @@ async function audit(transaction: Transaction, notice: PaymentNotice, payment: P
   })
 }
 
-/** Why the payment must not be credited by itself; undefined where everything that is known of it fits. */
+/** The reason against crediting the payment automatically; undefined if the payment matches its order. */
 function mismatchOf(order: OrderRow, notice: PaymentNotice): MismatchReason | undefined {
   if (!isSourceOf(order, notice.source)) return 'wrong_source'
   if (notice.reference !== undefined && !findReferences(notice.reference).includes(order.reference)) {
@@ -244,7 +244,7 @@ function netCents({ amountCents, taxCents = 0 }: PaymentNotice): number {
   return amountCents - taxCents
 }
 
-/** A provider confirms only what it was asked to collect: the order of one is never paid by the webhook of another. */
+/** A webhook only pays orders that were placed with its own provider. */
 function isSourceOf({ method, provider }: OrderRow, source: PaymentSource): boolean {
   if (source === 'manual') return true
   return source === 'bank' ? method === 'bank_transfer' : method === 'deposit' && source === `deposit:${provider}`

@@ -20,7 +20,7 @@ import type { Actor, CreateOutcome, NewOrder, SetUpOutcome } from './types'
 const PROVIDER_TIMEOUT_MS = 15_000
 const DAY_MS = 86_400_000
 
-/** Creates a pending order. The provider is asked after the order is stored, so that no payment is without its order. */
+/** Creates a pending order. The order is stored before the provider is called, so that every payment has an order. */
 export async function createOrder(deps: OrdersDeps, order: NewOrder): Promise<CreateOutcome> {
   const { amountCents, method } = order
   const { minimumCents, maximumCents } = deps.amounts
@@ -37,7 +37,7 @@ export async function createOrder(deps: OrdersDeps, order: NewOrder): Promise<Cr
   return { kind: 'provider_failed', order: toOrder(await giveUp(deps, deposit, stored.row.id)) }
 }
 
-/** Sets the payment of a pending order up if the gateway died before it could: the provider knows the order again. */
+/** Creates the payment of a pending order if the gateway died before that. The provider recognizes the order and creates only one. */
 export async function setUpPayment(
   deps: OrdersDeps,
   { orderId, accountId, returnUrl }: { orderId: string; accountId: string; returnUrl: string },

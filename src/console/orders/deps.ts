@@ -1,4 +1,4 @@
-/** What every act on an order needs: the stores, a clock, the log, and the ways to pay that the configuration offers. */
+/** Dependencies of all acts on orders: stores, clock, log, and the configured ways to pay. */
 
 import type { DepositProvider } from '@/console/orders/deposits/deposit-provider'
 import type { Database } from '@/db/client'
@@ -16,9 +16,9 @@ export type OrdersDeps = {
   logger: Logger
   methods: OfferedMethods
   amounts: { minimumCents: number; maximumCents: number }
-  /** For how many days after a payment its payer can take it back. */
+  /** Days after a payment in which its payer can take it back. */
   reversibleDays: { deposit: number; bankTransfer: number }
-  /** Where the acts are steps of a larger transaction: takes the credits of which the ledger has to hear after its commit. */
+  /** Set if the acts are steps of a larger transaction: gets the credits to send to the ledger after its commit. */
   afterCommit?: (credit: Credit) => void
 }
 
@@ -26,7 +26,7 @@ export type { BankDetails } from '@/db/orders-schema'
 
 export type OfferedMethods = { bankTransfer: BankDetails | undefined; deposit: DepositProvider | undefined }
 
-/** Shown outside production where nothing is configured, so that every page can be seen. The IBAN is a documented example. */
+/** An example bank account, shown outside production if none is configured. The IBAN is a documented example. */
 export const EXAMPLE_BANK: BankDetails = {
   beneficiary: 'EXAMPLE ONLY - do not pay',
   bank: 'Example Bank',

@@ -1,6 +1,6 @@
 /**
- * The background worker of orders: asks the provider about those whose time is up, expires them, and looks again at accounts
- * that money was taken back from. Every gateway runs one; they leave each other's orders alone.
+ * The background worker of orders: asks the provider about overdue orders, expires them, and suspends accounts that are below zero after a
+ * reversal. Every gateway runs one; locks keep them from taking the same order.
  */
 import { describeFailure } from '@/db/failure'
 import type { Logger } from '@/lib/logger'
@@ -8,7 +8,7 @@ import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-
 import type { Orders } from './orders'
 
 const INTERVAL_MS = 30_000
-/** All of it: many processes look at the same orders. */
+/** Pauses vary between 0 and the full length, since many processes poll the same orders. */
 const JITTER = 1
 const ROUND_SIZE = 100
 const STOP_TIMEOUT_MS = 2_000

@@ -2,9 +2,9 @@
 
 /** The largest payment that is taken note of: 9,000,000 USD, the most an account may hold. */
 export const MAX_PAYMENT_CENTS = 900_000_000
-/** Orders of one account that may wait for money at the same time. */
+/** Maximum pending orders of one account. */
 export const MAX_OPEN_ORDERS = 5
-/** Orders that one account may make within 24 hours, whatever becomes of them: each leaves its events for ever. */
+/** Maximum orders of one account within 24 hours, in whatever state: each leaves events that are kept for ever. */
 export const MAX_ORDERS_PER_DAY = 40
 export const BANK_TRANSFER_LIFETIME_MS = 14 * 24 * 3_600_000
 export const DEPOSIT_LIFETIME_MS = 24 * 3_600_000
@@ -22,7 +22,7 @@ export const TOP_UP_RETRY_MS = [3_600_000, 24 * 3_600_000] as const
 /** How long the payer has to confirm a charge that the bank asks about. */
 export const CONFIRMATION_LIFETIME_MS = 7 * 24 * 3_600_000
 
-/** How often a customer may say of one order that it is paid. */
+/** How often a customer may report an order as paid. */
 export const MAX_CLAIMS = 20
 export const MAX_CLAIM_NOTE_CHARS = 500
 export const MAX_REASON_CHARS = 500

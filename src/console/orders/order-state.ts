@@ -13,7 +13,7 @@
 
 import type { OrderState } from '@/db/orders-schema'
 
-/** What can happen to an order. `settle` is an administrator's decision to credit a payment that did not fit. */
+/** Steps of an order. `settle`: an administrator credits a payment that did not match. */
 export type OrderStep = 'pay' | 'expire' | 'cancel' | 'settle' | 'refund_part' | 'refund_rest'
 
 const NEXT = {
@@ -34,7 +34,7 @@ export function nextState(state: OrderState, step: OrderStep): OrderState | unde
 
 type Sums = { paidCents: number; refundedCents: number; chargedBackCents: number }
 
-/** The state of an order that was paid, by what has become of the money. */
+/** The state of a paid order, computed from its refunds and chargebacks. */
 export function stateOf({ paidCents, refundedCents, chargedBackCents }: Sums): OrderState {
   if (chargedBackCents > 0) return 'charged_back'
   if (refundedCents === 0) return 'paid'

@@ -1,4 +1,4 @@
-/** Orders of credit: what a customer buys, how its payment is recognised, and how both become a ledger entry exactly once. */
+/** Orders of credit: buying, recognizing the payment, and adding one ledger entry for both. */
 import { lookForCard, openCardPage, removeCard } from './auto-top-up/cards'
 import { topUpDue } from './auto-top-up/charge'
 import { readAutoTopUp, turnOffTopUp, turnOnTopUp } from './auto-top-up/settings'

@@ -1,4 +1,4 @@
-/** The two sides of a sale, kept with an order when it is first paid: a receipt stays as it was issued. */
+/** Seller and customer of a sale, stored at an order's first payment: a receipt doesn't change later. */
 import { eq } from 'drizzle-orm'
 import type { Transaction } from '@/db/client'
 import type { Parties } from '@/db/orders-schema'
@@ -7,7 +7,7 @@ import type { OrdersDeps } from './deps'
 import type { OrderRow } from './rows'
 import type { OrderDetails } from './types'
 
-/** Those of the order, or as they are now where nothing was paid yet. */
+/** Seller and customer stored with the order, or the present ones if it was never paid. */
 export async function partiesOf(
   { seller }: Pick<OrdersDeps, 'seller'>,
   transaction: Transaction,

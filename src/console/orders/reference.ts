@@ -1,4 +1,4 @@
-/** References of orders, such as `SVC-7K3M-9QXP`, with a check character: a mistyped one names no order. */
+/** References of orders, such as `SVC-7K3M-9QXP`, with a check character: a mistyped reference matches no order. */
 import { randomBytes } from 'node:crypto'
 import { assert } from '@/lib/assert'
 

@@ -15,7 +15,7 @@ import { nextState } from './order-state'
 import { auditPerson, changeOrder, lockOrder, type OrderRow, storableText, toOrder } from './rows'
 import type { NewRefund, Order, RefundOutcome } from './types'
 
-/** Refunds a part of an order or its rest, never what requests hold. Throws `overloaded` without the ledger. */
+/** Refunds a part of an order or its rest, but never credit held by requests. Throws `overloaded` if the ledger is unreachable. */
 export async function refundOrder(deps: OrdersDeps, refund: NewRefund): Promise<RefundOutcome> {
   const { orderId, amountCents, key, reason } = refund
   assert(Number.isInteger(amountCents) && amountCents > 0, 'a refund is a positive number of cents')
@@ -24,7 +24,7 @@ export async function refundOrder(deps: OrdersDeps, refund: NewRefund): Promise<
   const { db } = deps.database
   const [found] = await db.select({ accountId: orders.accountId }).from(orders).where(eq(orders.id, orderId))
   if (!found) return { kind: 'not_found' }
-  // Loads the account now if the ledger doesn't have it, so that no connection is needed while one is held.
+  // Loads the account first if the ledger lacks it, so that the transaction holds no connection during the load.
   if (!refund.allowNegative) await deps.ledger.readBalance(found.accountId)
   const entryId = newEntryId()
   let done: Recorded
@@ -62,7 +62,7 @@ async function record(
   if (state === undefined) return { kind: 'not_refundable', order: toOrder(order) }
   if (amountCents > refundableCents) return { kind: 'too_much', refundableCents }
   const { allowNegative = false } = refund
-  // It goes back to the payer, so it may be what a payer could still take back.
+  // A refund goes back to the payer, so reversible credit may be refunded.
   const debit = { accountId, entryId, amount: centsToNano(amountCents), allowNegative, leavesReversible: false }
   const refusal = await withholdDebit(deps.ledger, transaction, debit)
   if (refusal) return { kind: 'insufficient_balance', available: refusal.available }

@@ -95,7 +95,7 @@ async function credit(
   }
 }
 
-/** No more than came in (as far as the currency lets us compare), and no more than an order can count. */
+/** At most the received amount (if its currency allows the comparison), and at most the maximum of an order. */
 function maximumOf(payment: PaymentRow, order: OrderRow): number {
   const countable = MAX_PAYMENT_CENTS - order.paidCents
   return payment.currency === order.currency ? Math.min(netOf(payment), countable) : countable

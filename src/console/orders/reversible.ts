@@ -1,11 +1,11 @@
-/** Until when the payer of a payment can take it back. */
+/** Until when a payer can take a payment back. */
 import type { OrdersDeps } from './deps'
 import type { OrderRow } from './rows'
 import type { PaymentSource } from './types'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** A deposit is one by its order or by its source, whoever confirmed it. */
+/** A payment counts as a deposit by its order or its source, whoever confirmed it. */
 export function reversibleUntil(
   { deposit, bankTransfer }: OrdersDeps['reversibleDays'],
   { method }: Pick<OrderRow, 'method'>,

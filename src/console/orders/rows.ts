@@ -11,8 +11,8 @@ export type OrderRow = typeof orders.$inferSelect
 export type PaymentRow = typeof payments.$inferSelect
 
 /**
- * Reads an order and keeps its row until the transaction ends. A row that refers to the order may be written meanwhile: with a
- * stronger lock, two transactions that had each written one would wait for each other.
+ * Reads an order and locks its row until the transaction ends. Other transactions may still insert rows that refer to it: a stronger lock
+ * could deadlock two of them.
  */
 export async function lockOrder(transaction: Transaction, orderId: string): Promise<OrderRow | undefined> {
   const [row] = await transaction.select().from(orders).where(eq(orders.id, orderId)).for('no key update')
@@ -66,7 +66,7 @@ type OrderAudit = {
   details: Record<string, string | number | boolean | null>
 }
 
-/** Audits what a person did, as the last step of the transaction; what the system does is in the order's events. */
+/** Writes the audit entry of a person's action, as the last step of the transaction. Automatic actions are only in the order's events. */
 export async function auditPerson(transaction: Transaction, { actor, ...entry }: OrderAudit): Promise<void> {
   if (actor.kind !== 'person') return
   const { userId, email, ip, requestId } = actor
@@ -85,17 +85,17 @@ export function actorName(actor: Actor): string {
 
 const NUL = String.fromCharCode(0)
 
-/** A text from outside as the database can store it: whole characters, no NUL, at most `maxChars`. */
+/** An external text in a form that the database can store: complete characters, no NUL, at most `maxChars`. */
 export function storableText(text: string, maxChars: number): string {
   return text.replaceAll(NUL, '').slice(0, maxChars).toWellFormed()
 }
 
-/** Likewise, with undefined and empty texts as null. */
+/** Like {@link storableText}, with null for undefined and empty texts. */
 export function optionalText(text: string | undefined, maxChars: number): string | null {
   return text === undefined || text === '' ? null : storableText(text, maxChars)
 }
 
-/** The order without what only the database needs. */
+/** The order without internal columns. */
 export function toOrder(row: OrderRow): Order {
   const { id, payee, lookAt, card, ...rest } = row
   return { orderId: id, ...rest, card: card && { brand: card.brand, lastFour: card.lastFour } }

@@ -1,4 +1,4 @@
-/** Orders and payments as they are read: an account's own, and those of all for administrators. */
+/** Lists orders and payments: one account's, or all for administrators. */
 import { and, asc, type Column, desc, eq, ilike, inArray, isNotNull, isNull, like, lt, or, type SQL } from 'drizzle-orm'
 import { orderEvents, orders, payments, reversals } from '@/db/orders-schema'
 import { countUpTo, type Page, type PageRequest, page, textLike } from '@/db/paging'
@@ -13,7 +13,7 @@ const BY_CREATION = { moment: orders.createdAt, id: orders.id }
 const BY_ARRIVAL = { moment: payments.receivedAt, id: payments.id }
 const BY_REVERSAL = { moment: reversals.receivedAt, id: reversals.id }
 
-/** Orders for which everything asked holds, newest first. */
+/** Orders that match all criteria, newest first. */
 export async function searchOrders(
   { database }: Pick<OrdersDeps, 'database'>,
   search: OrderSearch,
@@ -33,7 +33,7 @@ export async function searchOrders(
   })
 }
 
-/** Payments, newest first; unmatched ones where no state is asked for. */
+/** Payments, newest first; unmatched ones if no state is given. */
 export async function searchPayments({ database }: OrdersDeps, search: PaymentSearch = {}): Promise<Page<Payment>> {
   const ofOrder = search.orderId === undefined ? undefined : eq(payments.orderId, search.orderId)
   return await page(search, {

@@ -1,4 +1,4 @@
-/** The words of orders: what a top-up is, who acts on it, and every outcome an act can have. */
+/** Types of orders: top-ups, actors, payments, and the outcomes of all actions. */
 import type {
   MismatchReason,
   OrderMethod,
@@ -17,7 +17,7 @@ import type { Company } from '@/db/schema'
 
 export type { MismatchReason, PaymentSource } from '@/db/orders-schema'
 
-/** Who acts. A person's acts are audited; the system's are only in the order's own events. */
+/** The actor. A person's actions are audited; the system's are only in the order's events. */
 export type Actor =
   | { kind: 'person'; userId: string; email: string; ip?: string; requestId?: string }
   | { kind: 'system'; name: string }
@@ -25,7 +25,7 @@ export type Actor =
 /** A top-up. All amounts are integer US cents. */
 export type Order = Omit<typeof orders.$inferSelect, 'id' | 'payee' | 'lookAt' | 'card'> & {
   orderId: string
-  /** The saved card that pays it. */
+  /** The saved card that pays the order. */
   card: Pick<SavedCard, 'brand' | 'lastFour'> | null
 }
 
@@ -34,20 +34,20 @@ export type OrderEvent = Omit<typeof orderEvents.$inferSelect, 'id' | 'orderId' 
   eventId: string
 }
 
-/** Money that somebody saw arrive. `text` is what came with it. */
+/** A payment that was reported. `text` is its free text. */
 export type Payment = Omit<typeof payments.$inferSelect, 'id' | 'provider' | 'noticeText' | 'entryId'> & {
   paymentId: string
   source: PaymentSource
   text: string | null
 }
 
-/** Money that is gone again, or was won back, as its source told it. */
+/** Money that was taken back or won back, as its source reported it. */
 export type Reversal = Omit<
   typeof reversals.$inferSelect,
   'id' | 'provider' | 'paymentId' | 'entryId' | 'appliedAt'
 > & { reversalId: string; source: PaymentSource }
 
-/** An order with everything that has happened to it, and whose it is. */
+/** An order with all its events, and its account. */
 export type OrderDetails = Order & {
   /** `company`: of an organisation. */
   account: { name: string; email: string; company: Company | null }
@@ -62,7 +62,7 @@ export type NewOrder = {
   accountId: string
   method: OrderMethod
   amountCents: number
-  /** Where the provider sends the customer afterwards, without the order's id, which is appended. */
+  /** The URL to which the provider returns the customer; the order's id is appended. */
   returnUrl?: string
   actor: Actor
 }
@@ -70,19 +70,19 @@ export type CreateOutcome =
   | { kind: 'created'; order: Order }
   | { kind: 'amount_out_of_range'; minimumCents: number; maximumCents: number }
   | { kind: 'too_many_open'; limit: number }
-  /** Made within 24 hours, whatever became of them. */
+  /** Orders within 24 hours, in whatever state. */
   | { kind: 'too_many_today'; limit: number }
   | { kind: 'method_unavailable' }
   | { kind: 'unknown_account' }
   /** The provider could not set the payment up; the order is cancelled. */
   | { kind: 'provider_failed'; order: Order }
 
-/** `not_found` also where the order belongs to another account. */
+/** `not_found`: also if the order belongs to another account. */
 export type CancelOutcome =
   | { kind: 'cancelled'; order: Order }
   | { kind: 'not_found' }
   | { kind: 'not_pending'; order: Order }
-  /** The payer was faster, and the payer's bank is at work on it. */
+  /** The payer has already paid, and the payer's bank is processing it. */
   | { kind: 'payment_under_way' }
   /** The provider has to close its page first, and does not answer. */
   | { kind: 'provider_unreachable' }
@@ -100,10 +100,10 @@ export type ClaimOutcome =
   | { kind: 'not_found' }
   | { kind: 'not_pending'; order: Order }
 
-/** A movement of money that somebody saw. Give `orderId` or `reference`, or neither where the text named no order. */
+/** A reported movement of money. Give `orderId` or `reference`, or neither if the text names no order. */
 export type PaymentNotice = {
   source: PaymentSource
-  /** 1 to 200 characters; the same id never credits twice, whatever else the notice says. */
+  /** 1 to 200 characters; the same id never credits twice, even with other fields. */
   externalId: string
   orderId?: string
   /** In any writing that `findReferences` reads. */
@@ -114,23 +114,23 @@ export type PaymentNotice = {
   taxCents?: number
   /** Three letters. */
   currency: string
-  /** Begun before the order's end, whenever it is reported. */
+  /** The payment was begun before the order's end, even if it is reported later. */
   isTimely?: boolean
-  /** The account it was paid to, compared with the order's where given: an IBAN, or the provider's id of the payment. */
+  /** The account that received the money, compared with the order's: an IBAN, or the provider's id of the payment. */
   payee?: string
   sender?: string
-  /** The free text that came with it, at most 1,000 characters are kept. */
+  /** The payment's free text; at most 1,000 characters are stored. */
   text?: string
   actor: Actor
-  /** Why a person confirms it; kept in the order's events. */
+  /** The person's reason for the confirmation; stored in the order's events. */
   reason?: string
 }
 export type ConfirmOutcome =
-  /** The order is paid and the account has the credit (or gets it as soon as the ledger answers: `applied` false). */
+  /** The order is paid and the account has the credit (if `applied` is false, as soon as the ledger is reachable). */
   | { kind: 'credited'; order: Order; payment: Payment; applied: boolean }
-  /** Kept for an administrator; nothing is credited. */
+  /** Stored for an administrator, without credit. */
   | { kind: 'unmatched'; reason: MismatchReason; payment: Payment }
-  /** This source had told us of this id before; nothing happens. `isSame`: with the same amount and currency. */
+  /** This source has already reported this id; nothing changes. `isSame`: with the same amount and currency. */
   | { kind: 'duplicate'; payment: Payment; isSame: boolean }
 
 /** A movement of money away from us, or the end of one, that a source of payments tells of. */
@@ -141,7 +141,7 @@ export type ReversalNotice = {
   externalId: string
   /** The external id of the payment, or, of a reinstatement, of the chargeback or refund that was undone. */
   undoes: string
-  /** The provider's id of what it set up for the order: finds the order of a payment that is not here yet. */
+  /** The provider's id of the order's payment: finds the order if the payment is not booked yet. */
   paymentId?: string
   /** Hundredths of `currency`; a part of the payment or all of it. */
   amountCents: number
@@ -149,14 +149,14 @@ export type ReversalNotice = {
   note?: string
   actor: Actor
 }
-/** What a notice has come to, before the account was looked at. */
+/** The outcome of a notice, before a possible suspension. */
 export type BookedReversal = { reversal: Reversal } & (
   | { kind: 'reversed' | 'reinstated'; order: Order }
-  /** What it undoes is not here, or not credited, yet. */
+  /** The movement that it undoes is not booked, or not yet credited. */
   | { kind: 'waiting' }
-  /** Noted on the order for an administrator; nothing is moved. */
+  /** Stored on the order for an administrator, without moving credit. */
   | { kind: 'kept' }
-  /** This source had told us of this id before. */
+  /** This source has already reported this id. */
   | { kind: 'duplicate'; isSame: boolean }
 )
 export type ReverseOutcome = BookedReversal & { isSuspended: boolean }
@@ -168,24 +168,24 @@ export type NewRefund = {
   reason: string
   /** 1 to 60 characters, unique within the order: the same key refunds once. */
   key: string
-  /** Whether the account's balance may go below zero by it. */
+  /** Whether the refund may make the balance negative. */
   allowNegative?: boolean
   actor: Actor
 }
 export type RefundOutcome =
   | { kind: 'refunded'; order: Order; applied: boolean }
-  /** An earlier call with this key and amount had done it. */
+  /** An earlier call with this key and amount made the refund. */
   | { kind: 'exists'; order: Order }
   /** An earlier call with this key refunded another amount. */
   | { kind: 'key_taken' }
   | { kind: 'not_found' }
   | { kind: 'not_refundable'; order: Order }
   | { kind: 'too_much'; refundableCents: number }
-  /** It would leave less than nothing, and `allowNegative` was not given. In nano-USD as text it is `formatUsd(available)`. */
+  /** The balance would be below zero, and `allowNegative` was not set. `formatUsd(available)` shows the amount. */
   | { kind: 'insufficient_balance'; available: number }
 
 export type Resolution =
-  /** Credits `creditCents` (left out: what was paid, for US dollars only) to the account of `orderId`, in whatever state. */
+  /** Credits `creditCents` (omitted: the paid amount, only for US dollars) to the account of `orderId`, whose state doesn't matter. */
   | { kind: 'credit'; orderId: string; creditCents?: number }
   /** Closes the payment without credit: sent back, or not ours. */
   | { kind: 'dismiss' }
@@ -212,7 +212,7 @@ export type OrderSearch = PageRequest & {
   amountCents?: number
   state?: OrderState
   method?: OrderMethod
-  /** Only orders (not) said to be paid by the customer. */
+  /** Only orders that the customer has (or has not) reported as paid. */
   isClaimed?: boolean
 }
 export type FoundOrder = Order & { account: { name: string; email: string } }

@@ -3,7 +3,7 @@
 import { MS_PER_DAY } from '@/lib/clock'
 import { NANO_PER_USD, type Nano } from '@/lib/money'
 
-/** `empty`: nothing left; `critical` and `low`: few days left, or little money. */
+/** `empty`: no credit; `critical` and `low`: few days left, or little credit. */
 export type BalanceHint = {
   level: 'ok' | 'low' | 'critical' | 'empty'
   /** Days until the balance is spent at the current rate; null if nothing was spent recently. */
@@ -14,7 +14,7 @@ export type BalanceHint = {
 export const RATE_DAYS = 7
 export const LOW_DAYS = 7
 export const CRITICAL_DAYS = 2
-/** Below this, a balance counts as low even if nothing is being spent. */
+/** Below this, a balance counts as low even without spending. */
 export const LOW_BALANCE_NANO = NANO_PER_USD
 
 type HintFacts = {

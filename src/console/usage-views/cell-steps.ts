@@ -21,7 +21,7 @@ import { createWindowSteps } from './window-steps'
 
 type Cell = { day: string; key_id: string; model: string; requests: number }
 
-/** Daily sums read at once, and sums whose records one statement looks up. */
+/** Number of daily sums read in one query, and number of sums whose records one statement looks up. */
 const CELLS_READ = 2_000
 const MAX_PROBES = 64
 

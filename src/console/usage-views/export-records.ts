@@ -51,7 +51,7 @@ export function exportRecords(
     }, unreadMs)
   }
 
-  /** Reads until there is something to send: a stream is only asked for more after it got something. */
+  /** Reads until there is a chunk to send: the runtime only asks a stream again after it got one. */
   async function readOn(): Promise<{ isWhole: boolean }> {
     do {
       const page = await readPage({ after: position, limit: PAGE_SIZE })

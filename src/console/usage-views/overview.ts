@@ -21,7 +21,7 @@ type Overview = {
   hint: BalanceHint
   /** Set-up steps that a new account has completed. */
   started: { hasKey: boolean; hasCredit: boolean; hasRequest: boolean }
-  /** Charged requests whose records are not yet in Postgres, usually for less than a second. */
+  /** Charged requests that are not yet booked in Postgres, usually for less than a second. */
   pendingRecords: number
 }
 

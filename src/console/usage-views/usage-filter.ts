@@ -8,7 +8,7 @@ export type Fragment = PendingQuery<Row[]>
 /** `ok`: below 400; `error`: from 400 on, except for disconnected clients (499); `not_ok`: both of these; a number: that HTTP status. */
 export type StatusFilter = 'ok' | 'error' | 'not_ok' | number
 
-/** The usage that somebody may see: a whole account's, or one person's requests in it. Never content. */
+/** The usage that a viewer may see: a whole account's, or one person's requests in it. Never content. */
 export type Sight = { accountId: string; madeBy?: string }
 
 /** Missing criteria match everything. */

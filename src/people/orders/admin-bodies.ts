@@ -92,7 +92,7 @@ export const OrderDetailBody = Type.Composite([
   }),
 ])
 
-/** The order. What its schema does not name, a route leaves out. */
+/** The order for administrators. A route omits fields that its schema lacks. */
 export function orderBody(order: Order): Static<typeof OrderBody> {
   return {
     ...isoMoments(order),
@@ -103,12 +103,12 @@ export function orderBody(order: Order): Static<typeof OrderBody> {
   }
 }
 
-/** With whose it is. */
+/** The order with its account. */
 export function foundOrderBody(order: FoundOrder): Static<typeof FoundOrderBody> {
   return { ...orderBody(order), account: { name: order.account.name, email: order.account.email } }
 }
 
-/** The payment without the account it went to. */
+/** The payment without its account. */
 export function paymentBody(payment: Payment): Static<typeof PaymentBody> {
   const { amountCents, taxCents, creditedCents } = payment
   return {
@@ -120,7 +120,7 @@ export function paymentBody(payment: Payment): Static<typeof PaymentBody> {
   }
 }
 
-/** With its events and payments. */
+/** The order with its events and payments. */
 export function orderDetailsBody(order: OrderDetails): Static<typeof OrderDetailBody> {
   return {
     ...foundOrderBody(order),
@@ -133,7 +133,7 @@ export function orderDetailsBody(order: OrderDetails): Static<typeof OrderDetail
   }
 }
 
-/** The reversal without the account it concerns. */
+/** The reversal without its account. */
 export function reversalBody(reversal: Reversal): Static<typeof ReversalBody> {
   const { amountCents, movedCents } = reversal
   return { ...isoMoments(reversal), amount: formatCents(amountCents), moved: formatCents(movedCents) }

@@ -104,7 +104,7 @@ export const OrderDetailBody = Type.Composite([
 ])
 export type OrderDetailBody = Static<typeof OrderDetailBody>
 
-/** What an order itself does not know: who sells, and who looks. */
+/** Data that the order itself lacks: the seller, and the viewer. */
 type OrderFacts = {
   seller: Parties['seller']
   viewerEmail: string
@@ -112,7 +112,7 @@ type OrderFacts = {
   documentsOf: string | undefined
 }
 
-/** An order as its customer reads it. */
+/** An order for its customer. */
 export function orderBody(order: Order): OrderBody {
   const { orderId, reference, method, provider, origin, card, state, claimNote, paymentUrl, paymentAccount } = order
   const { createdAt, expiresAt, paidAt, claimedAt } = order
@@ -135,7 +135,7 @@ export function orderBody(order: Order): OrderBody {
   }
 }
 
-/** Likewise with what happened to it. What administrators wrote to each other stays with them. */
+/** An order for its customer, with its history but without administrators' internal notes. */
 export function orderDetailBody(order: OrderDetails, facts: OrderFacts): OrderDetailBody {
   return {
     ...orderBody(order),
@@ -197,7 +197,7 @@ function receiptBody(order: OrderDetails) {
   }
 }
 
-/** What was returned beyond credit is tax. Negative for a return that was undone. */
+/** The returned amount beyond the credit is tax. Negative if a return was undone. */
 function taxReturnedBy({ state, kind, amountCents, movedCents, matchedCents }: Reversal): number {
   if (state !== 'applied') return 0
   const taxCents = amountCents - movedCents - matchedCents

@@ -29,7 +29,7 @@ export type Approval = {
 
 type ApprovalRow = { approval: typeof approvals.$inferSelect; account: Approval['account'] }
 
-/** One page of approvals for administrators, newest first: the operation, who asked, who decided. */
+/** One page of approvals for administrators, newest first: the operation, its requester, and the deciding administrator. */
 export async function listApprovals(deps: OrdersDeps, search: ApprovalSearch): Promise<Page<Approval>> {
   await expireApprovals(deps)
   const position = sql`(${approvals.requestedAt}, ${approvals.id})`

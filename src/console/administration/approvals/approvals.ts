@@ -1,7 +1,8 @@
 /**
- * Approvals: one administrator asks for an operation, and another one must agree. **pending**: waits for a decision. Another administrator
- * approves it, which runs the stored operation (**executed**, or **failed** if it is no longer possible), or rejects it (**rejected**). The
- * asking one may withdraw it (**withdrawn**). After seven days it is **expired**. All states except **pending** are final.
+ * Approvals: one administrator requests an operation, and another one must approve it. **pending**: waits for a decision. Another
+ * administrator approves it, which runs the stored operation (**executed**, or **failed** if it is no longer possible), or rejects it
+ * (**rejected**). The requester may withdraw it (**withdrawn**). After seven days it is **expired**. All states except **pending** are
+ * final.
  */
 import { and, eq, lte, sql } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
@@ -25,13 +26,13 @@ export type Decision = 'approve' | 'reject' | 'withdraw'
 export type DecideOutcome =
   | { kind: 'decided'; status: ApprovalStatus }
   | { kind: 'not_found' }
-  /** It was decided before, or has expired. */
+  /** The approval was decided before, or has expired. */
   | { kind: 'not_pending'; status: ApprovalStatus }
-  /** The deciding administrator is the one who asked. */
+  /** The deciding administrator requested the operation. */
   | { kind: 'own_request' }
   /** Administrators cannot decide about their own account. */
   | { kind: 'own_account' }
-  /** Only the asking administrator may withdraw. */
+  /** Only the requester may withdraw. */
   | { kind: 'not_own_request' }
   /** The operation was no longer possible. */
   | { kind: 'failed'; message: string }
@@ -138,7 +139,7 @@ async function close(
   await audit(transaction, auditOrigin(administrator), row, status, note)
 }
 
-/** If the approval was for a statement's line: the line is now credited, or can be imported again. */
+/** If the approval was for a statement's line, that line is now credited, or can be imported again. */
 async function freeStatementLine(transaction: Transaction, row: ApprovalRow, status: ApprovalStatus): Promise<void> {
   await transaction
     .update(statementLines)

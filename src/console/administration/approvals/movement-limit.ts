@@ -1,4 +1,7 @@
-/** The two-person rule: a daily limit of what one administrator or operator key moves, credits plus debits. Administrators' own accounts always need two. */
+/**
+ * The two-person rule: a daily limit of the credits plus debits of one administrator or operator key. An administrator's own account always
+ * needs two people.
+ */
 import { and, eq, gt, ne, sql } from 'drizzle-orm'
 import { roleIn } from '@/accounts/members/memberships'
 import type { Administrator } from '@/console/administration/administrator'

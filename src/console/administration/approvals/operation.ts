@@ -17,7 +17,7 @@ export type StatementCredit = {
   line: number
   lineKey: string
   orderId: string
-  /** The order's reference, and the text that contained it. */
+  /** The order's reference, and the text that contains it. */
   reference: string
   text: string
   amountCents: number
@@ -40,7 +40,7 @@ export function requestIdOf(userId: string, key: string): string {
   return sha256Hex(JSON.stringify([userId, key])).slice(0, REQUEST_ID_CHARS)
 }
 
-/** Detects whether a request with a known id asks for the same operation. */
+/** Detects whether a request with a known id is for the same operation. */
 export function digestOf(operation: Operation): string {
   return sha256Hex(JSON.stringify(Object.entries(operation).sort(([one], [other]) => (one < other ? -1 : 1))))
 }

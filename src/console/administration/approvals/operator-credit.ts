@@ -12,7 +12,7 @@ import { type MoneyDeps, requestOperation } from './request-operation'
 type OperatorCredit = { accountId: string; amount: Nano; reference: string }
 
 export type OperatorCreditOutcome =
-  /** Credited now, or by an earlier call with this reference and amount, whoever made it. */
+  /** Credited now, or by an earlier call with this reference and amount from any key. */
   | { kind: 'credited' }
   | { kind: 'unknown_account' }
   /** The reference was used for another amount, or for another account. */
@@ -22,7 +22,7 @@ export type OperatorCreditOutcome =
   | { kind: 'not_approved'; approvalId: string; status: ApprovalStatus }
   | { kind: 'refused'; message: string }
 
-/** Adds `credit` once, however often and by whichever operator key it is sent. */
+/** Adds `credit` once, even if several operator keys send it several times. */
 export async function addOperatorCredit(
   deps: MoneyDeps,
   operator: Administrator,
@@ -52,7 +52,7 @@ export async function addOperatorCredit(
   }
 }
 
-/** What an earlier credit with this reference means for this one. */
+/** Finds an earlier credit with this reference and decides about this request. */
 async function findEarlier(
   { database: { db } }: MoneyDeps,
   { accountId, amount, reference }: OperatorCredit,

@@ -1,4 +1,4 @@
-/** Orders as part of a larger transaction: their acts become steps of it, and the ledger hears of them after its commit. */
+/** Runs acts on orders as steps of a larger transaction; the ledger gets their credits after its commit. */
 import { eq } from 'drizzle-orm'
 import { applyCredit } from '@/accounts/outbox'
 import { createOrders, type Orders, type OrdersDeps } from '@/console/orders/orders'
@@ -9,10 +9,13 @@ import { orders } from '@/db/orders-schema'
 import type { Credit } from '@/ledger/outcomes'
 import type { Operation } from './operation'
 
-/** Orders inside a transaction, and the credits of which the ledger has to hear once it is committed. */
+/** Orders inside a transaction, and the credits to send to the ledger after its commit. */
 type OrdersWithin = { orders: Orders; credits: Credit[] }
 
-/** Orders whose transactions are savepoints of `transaction`. A ledger written before the commit could have credit that the history then lacks. */
+/**
+ * Orders whose transactions are savepoints of `transaction`. Sending credit to the ledger before the commit could add credit that Postgres
+ * then lacks.
+ */
 export function ordersWithin(deps: OrdersDeps, transaction: Transaction): OrdersWithin {
   const credits: Credit[] = []
   const database: Database = { ...deps.database, db: transaction as unknown as Database['db'] }

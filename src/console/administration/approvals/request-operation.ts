@@ -23,7 +23,7 @@ type MovedMoney = {
 }
 
 export type MoneyDeps = OrdersDeps & {
-  /** What one administrator may move in a day, over all accounts, without a second one. Nothing for their own accounts. */
+  /** The amount that one administrator may move in a day, over all accounts, without a second one. For their own accounts it is 0. */
   approvalLimit: Nano
 }
 
@@ -31,7 +31,7 @@ type RequestOutcome =
   | { kind: 'done' }
   | { kind: 'awaiting_approval'; approvalId: string }
   | { kind: 'not_found' }
-  /** Nothing was done, or (`isKept`) only the step in `message`. */
+  /** No change was made, or (`isKept`) only the one named in `message`. */
   | { kind: 'refused'; message: string; isKept: boolean }
 
 const APPROVAL_LIFETIME_DAYS = 7
@@ -42,7 +42,10 @@ const REUSED_KEY: RequestOutcome = {
   isKept: false,
 }
 
-/** Moves money for an administrator: at once within the limit, else after a second one agrees. A repeat changes nothing. */
+/**
+ * Moves money for an administrator: within the limit at once, above it after a second administrator's approval. Repeating the call changes
+ * nothing.
+ */
 export async function requestOperation(
   deps: MoneyDeps,
   administrator: Administrator,
@@ -116,7 +119,7 @@ async function store(
   return id
 }
 
-/** The operation's facts, without those stored elsewhere in the entry. */
+/** The operation's details, except those in the entry's other fields. */
 function factsOf(operation: Operation): AuditDetails {
   const { kind, ...rest } = operation
   if (!('amountNano' in rest)) return { operation: kind, ...rest }

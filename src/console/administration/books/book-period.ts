@@ -1,4 +1,4 @@
-/** Which time the books are asked for: days or months in UTC, checked in one place for pages, files and the command. */
+/** Checks and completes the period of the books (days or months in UTC) for pages, files and the command. */
 
 export const BOOK_STEPS = ['day', 'month'] as const
 export type BookStep = (typeof BOOK_STEPS)[number]
@@ -14,10 +14,7 @@ const MAX_PERIODS = { day: 366, month: 120 }
 const MONTH_CHARS = 'yyyy-mm'.length
 const YEAR_CHARS = 'yyyy'.length
 
-/**
- * The period that is asked for, at most up to today. Default: from the month's first day to today, or by months from the year's first
- * month.
- */
+/** The requested period, until today at most. Default: from the month's first day to today, or by months from January. */
 export function bookPeriodOf({ by = 'day', from, to }: AskedPeriod, nowMs: number): BookPeriod | PeriodFault {
   const today = dayOf(nowMs)
   for (const [param, day] of [['from', from] as const, ['to', to] as const])
@@ -41,7 +38,7 @@ export function stepsOf({ by, from, to }: BookPeriod): string[] {
   return [...steps]
 }
 
-/** The first and last day of a month such as `2026-11`; undefined if it is none. */
+/** The first and last day of a month such as `2026-11`; undefined for an invalid month. */
 export function daysOfMonth(month: string): { from: string; to: string } | undefined {
   const from = `${month}-01`
   return isDay(from) ? { from, to: lastDayOf(from) } : undefined

@@ -1,11 +1,11 @@
-/** The SQL of the books sums everything by day or month, from the first day that is asked for up to now. */
+/** SQL of the books: sums all movements by day or month, from the first requested day until now. */
 import type { Sql, TransactionSql } from 'postgres'
 import { ENTRY_CAUSES, ENTRY_KIND } from '@/db/entry-causes'
 import type { BookPeriod } from './book-period'
 
 /**
- * Everything that moves balances, each with the sign with which it changes the liability. `grants` and `corrections`: added and taken
- * back by operators without a payment; `testCredit`: all movements of the sandbox; `transfers`: between accounts, so always zero.
+ * All movements of balances, each with its sign for the liability. `grants` and `corrections`: added and removed by operators without a
+ * payment; `testCredit`: all movements of the sandbox; `transfers`: between accounts, so always zero.
  */
 export const MOVEMENTS = [
   ...(['purchases', 'grants', 'testCredit', 'reinstatements', 'transfers'] as const),
@@ -20,7 +20,7 @@ export type UsageRow = {
   model: string
   requests: number
   charged: string
-  /** The known part of the providers' charges, and what was charged for it; null if nothing is known. */
+  /** The known part of the providers' charges, and the revenue for it; null if nothing is known. */
   cost: string | null
   costed: string | null
 }
@@ -83,7 +83,7 @@ const ENTRIES = `
       WHERE order_id = o.id AND state = 'credited' ORDER BY received_at LIMIT 1)) END AS way
   FROM ledger_entries e ${ENTRY_CAUSES}`
 
-/** What entries are called in the books, and their detail: the way of payment, or the kind. */
+/** The names of entries in the books, and their detail: the way of payment, or the kind. */
 const CREDIT = `
   SELECT day, 'credit' AS section, CASE WHEN way = '${TEST_WAY}' THEN 'testCredit' WHEN kind = 'transfer' THEN 'transfers'
       WHEN way IS NULL THEN CASE WHEN amount > 0 THEN 'grants' ELSE 'corrections' END
@@ -92,8 +92,8 @@ const CREDIT = `
   FROM entries`
 
 /**
- * A refund by an administrator counts when it is decided, and what the provider reports of it later counts no more. Amounts that came
- * in and could not be matched to an order count as well.
+ * A refund by an administrator counts when it is decided, and the provider's later report of it doesn't count again. Payments without an
+ * order count too.
  */
 function cashOf(sql: TransactionSql, { from }: BookPeriod) {
   return sql`

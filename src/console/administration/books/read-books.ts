@@ -6,7 +6,7 @@ import type { Database } from '@/db/client'
 import { type BookPeriod, stepChars, stepsOf } from './book-period'
 import { type CashRow, type CreditRow, MOVEMENTS, type Movement, readRows, TEST_WAY, type UsageRow } from './book-rows'
 
-/** Amounts are nano-USD. `cost` and `margin` are null if no provider cost is known; `uncosted`: charged where it is unknown. */
+/** Amounts are nano-USD. `cost` and `margin` are null if no provider cost is known; `uncosted`: revenue of requests with unknown cost. */
 export type MarginSums = {
   requests: number
   charged: bigint
@@ -15,7 +15,7 @@ export type MarginSums = {
   uncosted: bigint
 }
 
-/** Money that came and went by one way, in billionths of its currency. `received` includes `tax`. */
+/** Money received and returned by one way of payment, in billionths of its currency. `received` includes `tax`. */
 export type CashSums = { way: string; currency: string; isTest: boolean } & Record<CashRow['line'], bigint>
 
 export type BookSums = MarginSums & {
@@ -31,9 +31,9 @@ export type BookSums = MarginSums & {
 
 export type Books = BookPeriod & {
   total: BookSums
-  /** Oldest first, also those without movements. */
+  /** Oldest first, including periods without movements. */
   periods: (BookSums & { period: string })[]
-  /** Of all accounts now; `belowZero`: the part of accounts that owe credit. */
+  /** Over all accounts now; `belowZero`: the part of accounts with a negative balance. */
   now: { liability: bigint; belowZero: bigint }
 }
 

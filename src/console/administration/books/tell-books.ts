@@ -47,7 +47,7 @@ export function booksFileName({ by, from, to }: Books): string {
   return `books-by-${by}-${from}-to-${to}.csv`
 }
 
-/** The rows of the file: first the headings, then those of each period. An empty amount is unknown. */
+/** The rows of the file: first the headings, then each period. An empty amount is unknown. */
 export function* booksFile({ periods }: Books): Generator<string> {
   yield csvRow(['period_utc', 'section', 'line', 'detail', 'currency', 'amount'])
   for (const { period, ...sums } of periods) {

@@ -1,6 +1,6 @@
 /**
- * Parses amounts and dates of bank statements. Amounts: decimal comma or point, with or without thousands separators; sign in front, behind
- * or as brackets. Dates: ISO, with points, or with slashes if the column shows which part is the day.
+ * Parses amounts and dates of bank statements. Amounts: decimal comma or point, with or without thousands separators; the sign before,
+ * after or as brackets. Dates: ISO, with points, or with slashes if the column shows which part is the day.
  */
 import { type DateOrder, MAX_CENTS } from './statement'
 
@@ -45,7 +45,7 @@ function shapeOf(text: string): Shape | undefined {
   return { isNegative: isBracketed || before === '-' || after === '-', digits, decimalSign: shownSign(digits) }
 }
 
-/** `1,5`, `1.234,50` and `1.234.567` all show that the comma is the decimal sign; `1.234` shows nothing. */
+/** `1,5`, `1.234,50` and `1.234.567` all show that the comma is the decimal sign; `1.234` shows neither. */
 function shownSign(digits: string): Sign | undefined {
   const decimals = DECIMALS.exec(digits)?.[1]
   if (decimals === '.' || decimals === ',') return decimals
@@ -69,7 +69,7 @@ function centsOf({ isNegative, digits }: Shape, decimalSign: Sign | undefined): 
 export type DatesResult =
   /** As yyyy-mm-dd. `undefined`: not a date. */
   | { kind: 'read'; dates: (string | undefined)[] }
-  /** `03/04/2026` may be in March or April, and no other line decides it. */
+  /** `03/04/2026` may be in March or April, and no other line of the column decides it. */
   | { kind: 'ambiguous' }
 
 const ISO = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ].*)?$/

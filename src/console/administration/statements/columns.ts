@@ -2,7 +2,7 @@ export type StatementColumns = {
   date: number
   /** Signed; or unsigned if `debitOrCredit` has the direction. */
   amount: number | undefined
-  /** For banks with separate columns of incoming and outgoing money. */
+  /** For banks with separate columns for incoming and outgoing money. */
   credit: number | undefined
   debit: number | undefined
   debitOrCredit: number | undefined

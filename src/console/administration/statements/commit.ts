@@ -76,7 +76,7 @@ async function operationOf({ database }: MoneyDeps, line: LineRow): Promise<Stat
   return { kind: 'statement.credit', ...facts, ...text }
 }
 
-/** Keeps a payment that doesn't match its order. If it should match by now, which cannot happen, nothing is done. */
+/** Stores a payment that doesn't match its order. If it does match, which cannot happen here, nothing is stored. */
 async function keepPayment(
   deps: MoneyDeps,
   administrator: Administrator,
@@ -100,7 +100,7 @@ async function keepPayment(
   return outcome.kind === 'done'
 }
 
-/** A unique index on results prevents that a line is credited, kept or waiting in two imports. */
+/** A unique index on results prevents that two imports credit or store the same line. */
 async function note(
   { database }: MoneyDeps,
   { importId, line }: LineRow,

@@ -1,4 +1,4 @@
-/** The preview of a bank statement: what each line would do, stored so that a commit does exactly that. Nothing else changes. */
+/** The preview of a bank statement: the effect of each line, stored so that a commit does exactly that. A preview changes nothing else. */
 import { and, count, eq, inArray, lt, ne, sql } from 'drizzle-orm'
 import type { Administrator } from '@/console/administration/administrator'
 import { expireApprovals } from '@/console/administration/approvals/approvals'
@@ -96,8 +96,8 @@ async function findImported({ db }: Database, lineKeys: readonly string[]): Prom
 }
 
 /**
- * The lines for these orders that were imported from statements of another format, by payment: banks give the same entry different
- * texts in each format, so the keys differ.
+ * Imported lines for these orders from statements of another format, counted by payment. Banks give the same entry different texts in each
+ * format, so keys differ.
  */
 async function countElsewhere(
   { db }: Database,

@@ -1,11 +1,11 @@
-/** A bank statement's bookings as they are judged and stored, whatever kind of file they come from. */
+/** A bank statement's bookings in the form in which they are judged and stored, for every file format. */
 import type { StatementFormat } from '@/db/administration-schema'
 import { sha256Hex } from '@/lib/ids'
 
 export type StatementLine = {
   /** Number of the line among the statement's bookings, from 1. */
   line: number
-  /** The same for the same booking in every statement of the format. */
+  /** The same key for the same booking in every statement of the format. */
   lineKey: string
   /** yyyy-mm-dd. */
   bookedOn: string
@@ -15,7 +15,7 @@ export type StatementLine = {
   currency: string
   reference: string
   counterparty: string
-  /** Why the bank's own marks exclude the line from crediting; CSV files have no such marks. */
+  /** The bank's reason to exclude the line from crediting; CSV files have none. */
   exclusion?: 'not_booked' | 'reversal' | 'unclear_batch'
 }
 
@@ -28,7 +28,7 @@ export type StatementOptions = {
   currency: string | undefined
 }
 
-/** `faults` are sentences for the person who uploaded the statement; a faulty statement is not used at all. */
+/** `faults` are sentences for the person who uploaded the statement; no line of a faulty statement is used. */
 export type ReadStatementResult =
   | { kind: 'read'; format: StatementFormat; lines: StatementLine[] }
   | { kind: 'faulty'; faults: string[] }

@@ -1,4 +1,4 @@
-/** Decides what a line of a bank statement will do: a pure function of the line and the current state. */
+/** Decides the effect of a bank statement's line: a pure function of the line and the current state. */
 
 import { findReferences } from '@/console/orders/reference'
 import type { LineVerdict } from '@/db/administration-schema'
@@ -41,7 +41,7 @@ export const KEPT_VERDICTS: ReadonlySet<LineVerdict> = new Set([
   'second_for_order',
 ])
 
-/** Decides all lines in order: of two lines for one order, the first pays it; of two equal keys, the second is the same booking. */
+/** Judges all lines in order. Of two lines for one order, the first pays it; of two equal keys, the second is the same booking. */
 export function judgeLines(lines: readonly StatementLine[], facts: KnownFacts): JudgedLine[] {
   const state = { paid: new Set<string>(), seen: new Set(facts.imported), elsewhere: new Map(facts.elsewhere) }
   return lines.map((line) => {
@@ -55,7 +55,7 @@ export function judgeLines(lines: readonly StatementLine[], facts: KnownFacts): 
   })
 }
 
-/** While lines are judged: the orders paid, the keys seen, and the payments of other formats that no line has matched yet. */
+/** State while lines are judged: paid orders, seen keys, and payments of other formats that no line has matched yet. */
 type JudgingState = { paid: Set<string>; seen: Set<string>; elsewhere: Map<string, number> }
 
 function verdictOf(

@@ -17,7 +17,7 @@ export type StepDeps = {
   onStep?: (step: 'closed' | 'sealed' | 'archived' | 'restored' | 'dropped', month: string) => void
 }
 
-/** An advisory lock id that nothing else in this database uses. */
+/** An advisory lock id that no other code uses. */
 const ARCHIVE_LOCK = 5_811_206
 /** The work itself only changes Postgres' catalogue. */
 const STATEMENT_TIMEOUT_MS = 5_000

@@ -90,7 +90,9 @@ export async function closedMonths({ sql }: Pick<Database, 'sql'>): Promise<stri
   return rows.map(({ month }) => month)
 }
 
-/** Live months before `before`, oldest first, including those whose table is still missing (their records are in the default partition). */
+/**
+ * Live months before `before`, oldest first, including months whose table is still missing (their records are in the default partition).
+ */
 export async function liveMonths({ sql }: Pick<Database, 'sql'>, before: string): Promise<string[]> {
   const rows = await sql<{ month: string }[]>`
     SELECT to_char(to_date(right(relname, 6), 'YYYYMM'), 'YYYY-MM') AS month FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid

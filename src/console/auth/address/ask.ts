@@ -37,8 +37,8 @@ export async function readPending(
 }
 
 /**
- * Mails the link, which replaces an earlier one. The response is the same if the address belongs to somebody else, who gets a mail about
- * it. Throws `same_address`, `invalid_email`, `too_many_attempts`, `mail_not_configured` and the errors of a wrong password or code.
+ * Mails the link, which replaces an earlier one. If the address belongs to another person, the response is the same, and that person gets a
+ * mail. Throws `same_address`, `invalid_email`, `too_many_attempts`, `mail_not_configured` and the errors of a wrong password or code.
  */
 export async function askForAddress(
   parts: AuthParts,

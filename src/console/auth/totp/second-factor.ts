@@ -49,7 +49,7 @@ export async function confirmTotp(
   code: string,
 ): Promise<Answer<null>> {
   const { cookies } = await confirmed(parts, viewer, async () => {
-    // Marked as used before it is checked: of two simultaneous requests one fails, and no sign-in can use the code again.
+    // The code is marked as used before it is checked: of two concurrent requests one fails, and no sign-in can use it again.
     await takeCode(parts, viewer.userId, code)
     return ask(parts, (library) =>
       library.api.verifyTOTP({ body: { code }, headers: headersOf(visitor), returnHeaders: true }),

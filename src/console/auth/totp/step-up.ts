@@ -47,7 +47,7 @@ export async function proveBySecondStep(
   viewer: Viewer,
   code: string,
 ): Promise<void> {
-  // If the app is not active yet, this check would activate it.
+  // Checking a code would activate an app that is not active yet, so this case is refused.
   if (!viewer.isTotpEnabled) {
     throw new GatewayError('conflict', 'No authenticator app is set up.', { code: 'totp_not_enabled' })
   }

@@ -31,7 +31,7 @@ export type AddressDeps = SessionDeps & {
 
 type Caller = { viewer: Member; by: ChangedBy; request: Request }
 
-/** Adds an address and mails it a confirmation link. Throws if refused. */
+/** Adds an address and mails it a confirmation link. Throws if the address is refused. */
 export async function addAddress(deps: AddressDeps, caller: Caller, email: string): Promise<void> {
   await askCounted(deps, caller, email, deps.alertAddresses.add)
 }

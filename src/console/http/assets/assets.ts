@@ -1,7 +1,7 @@
 /** The pages' files as served: with hashed names, compressed in advance, kept in memory. */
 import type { Asset } from '@/http/asset'
 
-/** Everything a browser loads: hashed `files`, the pages of dashboard and documentation, and the name of their `icon`. */
+/** All files for browsers: hashed `files`, the pages of dashboard and documentation, and the name of their `icon`. */
 export type DashboardAssets = { page: string; docsPage: string; icon: string; files: ReadonlyMap<string, Asset> }
 
 /** Returns the files, after their build has finished; rejects if it failed. */

@@ -64,7 +64,7 @@ function document(deps: AssetDeps, text: string): Response {
 
 const ICON = /<link rel="icon"[^>]*>/
 
-/** A page with the operator's name in its title, and what its scripts need to know of the brand. */
+/** A page with the operator's name in its title, and the brand's data for its scripts. */
 function branded(page: string, brand: SiteBrand): string {
   const { name, logo } = brand
   const facts = pageBrandOf(brand)
@@ -74,7 +74,7 @@ function branded(page: string, brand: SiteBrand): string {
   return (icon === undefined ? titled : titled.replace(ICON, icon)).replace('</head>', () => meta)
 }
 
-/** A logo runs no scripts and loads nothing, even if it is opened as a page. */
+/** The policy lets a logo run no scripts and load no files, even if it is opened as a page. */
 function logoResponse({ contentType, body }: Logo, cacheControl: string): Response {
   return new Response(body, {
     headers: {

@@ -34,7 +34,7 @@ ${returnUrl === null ? '' : `<p><a href="${escapeHtml(returnUrl)}">Back to the o
   return respond(body, status)
 }
 
-/** What a link that is not one of ours leads to. */
+/** The page for an invalid link. */
 export function unknownSandboxPage(): Response {
   return respond('<h1>Sandbox payment</h1><p>There is no such payment.</p>', 404)
 }

@@ -14,9 +14,9 @@ import { oneOf } from '@/lib/schemas'
 import { sandboxPage, unknownSandboxPage } from './sandbox-page'
 
 export type SandboxDepositDeps = {
-  /** Undefined: there is no such page. */
+  /** Undefined: the sandbox page does not exist. */
   sandbox: SandboxProvider | undefined
-  /** Answers a request as the gateway's port does: no address of its own has to be known. */
+  /** Handles a request like the gateway's port does, so that the sandbox needs no address. */
   deliver(request: Request): Promise<Response>
 }
 

@@ -1,4 +1,4 @@
-/** Where payment providers report that money has arrived: webhooks, signed as the provider signs them. */
+/** Webhooks by which payment providers report payments, with each provider's signature. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
@@ -9,7 +9,7 @@ import { oneOf } from '@/lib/schemas'
 
 export type DepositWebhookDeps = { depositDesk: DepositDesk | undefined }
 
-/** No provider needs as long to send it; a stranger must not keep a connection busy for nothing. */
+/** Every provider sends its body faster; unknown clients must not keep a connection open. */
 const BODY_TIMEOUT_MS = 10_000
 const RETRY_AFTER_SECONDS = 30
 
@@ -57,7 +57,7 @@ async function receive({ depositDesk }: DepositWebhookDeps, provider: string, re
   return { result: resultOf(await askStores(depositDesk.receive(headers, body))) }
 }
 
-/** A store or a provider that is away is no fault of the event: its sender is asked to try again. */
+/** If a store or the provider is unreachable, the event's sender is asked to try again. */
 async function askStores<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -75,7 +75,7 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   const bytes = await readBytes(request, maxBytes)
   try {
-    // Only a text that gives back the very bytes that were sent can be what was signed.
+    // The signature covers bytes, so the text must encode back to exactly the received bytes.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
     throw unsigned()
@@ -112,7 +112,7 @@ function resultOf(outcome: DepositOutcome): typeof Outcome.static.result {
   }
 }
 
-/** The same words for every fault, so that nothing can be learnt by trying. */
+/** The same error text for every fault, so that attempts reveal nothing. */
 function unsigned(): GatewayError {
   return new GatewayError('invalid_credentials', 'The webhook is not signed as it has to be, or not recently.', {
     code: 'bad_signature',

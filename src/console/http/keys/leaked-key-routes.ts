@@ -1,4 +1,4 @@
-/** The routes for keys that were found in public: telling of one, and switching it off by the link of a mail. Neither needs a session. */
+/** Routes for API keys found in public: reporting a key, and deactivating it by a mailed link. Neither needs a session. */
 import { Type } from '@sinclair/typebox'
 import type { ApiKeys } from '@/accounts/api-keys'
 import type { ManagementKeys } from '@/accounts/management/management-keys'

@@ -1,4 +1,4 @@
-/** The routes of an account's management keys: made by owners and admins who have just shown that it is them, listed, revoked. */
+/** Routes of an account's management keys: create (by owners and admins with a recent proof of identity), list, revoke. */
 import { type Static, Type } from '@sinclair/typebox'
 import {
   MAX_MANAGEMENT_KEYS,

@@ -1,4 +1,4 @@
-/** The routes of what holds for all keys of one member: models, and providers that may answer. */
+/** Routes of the rules for all keys of one member: allowed models and providers. */
 import type { ChangedBy } from '@/accounts/audit'
 import { mayDo } from '@/accounts/members/permissions'
 import type { Member } from '@/console/auth/viewer'
@@ -15,7 +15,7 @@ import { MemberParams } from './member-routes'
 import { refusalOf } from './member-words'
 
 export type MemberKeyPolicyDeps = KeyDeps & {
-  /** Changes what is named, for the next request of each of the member's keys. */
+  /** Changes the given rules, from the next request of each of the member's keys on. */
   changeMemberKeyPolicy(change: {
     accountId: string
     userId: string

@@ -29,7 +29,7 @@ export const DONE_BODY = { done: true } as const
 const warnedAtMs = new WeakMap<AuthParts, number>()
 const WARNING_INTERVAL_MS = 3_600_000
 
-/** The client made the header up, or an undeclared proxy makes all its clients count as one address. Operators must know. */
+/** Either the client invented the header, or an undeclared proxy makes all its clients count as one address. Operators must know. */
 function warnOfProxy(parts: AuthParts): void {
   const nowMs = performance.now()
   if (nowMs - (warnedAtMs.get(parts) ?? Number.NEGATIVE_INFINITY) < WARNING_INTERVAL_MS) return

@@ -34,7 +34,7 @@ export const NewPassword = Type.String({
   description: `A new password: ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters, none of them cut off; not one of the commonest.`,
 })
 
-/** Any text: a truncated or mistyped link gets the same error as an expired one. */
+/** Accepts any text, so that a truncated or mistyped link gets the same error as an expired one. */
 export const Token = Type.String({ description: 'The token of the link in the mail.' })
 
 export const TotpCode = Type.String({

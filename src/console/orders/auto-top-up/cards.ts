@@ -48,7 +48,7 @@ export async function lookForCard(deps: OrdersDeps, accountId: string): Promise<
   if (!row?.cardPage) return { kind: 'done' }
   try {
     const saved = await cards.savedOn(row.cardPage)
-    // A page belongs to the account that opened it.
+    // The page is only used for the account that opened it.
     if (saved?.accountId === accountId) await noteSavedCard(deps, name, saved)
     return { kind: 'done' }
   } catch (error) {
@@ -57,7 +57,7 @@ export async function lookForCard(deps: OrdersDeps, accountId: string): Promise<
   }
 }
 
-/** Any number of times is as good as once. An older card than the one that is there changes nothing. */
+/** Stores a saved card. Repeated calls change nothing, and an older card does not replace a newer one. */
 export async function noteSavedCard(
   deps: OrdersDeps,
   name: string,

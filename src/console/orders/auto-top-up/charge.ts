@@ -17,7 +17,7 @@ import { stopByItself } from './stop'
 const FIRST_LOOK_MS = 60_000
 const ANSWER_TIMEOUT_MS = 15_000
 const PAGE_SIZE = 200
-/** Accounts that are charged at the same time. */
+/** Number of accounts that are charged concurrently. */
 const AT_ONCE = 5
 
 /** Looks at every account once. Returns the number of charges that it began. */
@@ -52,7 +52,7 @@ async function topUp(deps: OrdersDeps, { name, cards }: Provider, accountId: str
   return true
 }
 
-/** The order of a crossing. Gateways that see the same crossing take turns at the account's row. */
+/** Creates the order of a crossing. Gateways that see the same crossing wait for each other's lock on the account's row. */
 async function begin(
   deps: OrdersDeps,
   transaction: Transaction,
@@ -80,7 +80,7 @@ async function begin(
   return order
 }
 
-/** Asks again about a charge whose answer was lost. A charge that is not wanted any more is looked for, and not made. */
+/** Repeats a charge whose answer was lost. If the top-up was turned off meanwhile, it only looks for the charge. */
 export async function recoverCharge(
   deps: OrdersDeps,
   { name, cards }: Provider,

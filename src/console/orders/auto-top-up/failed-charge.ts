@@ -1,4 +1,4 @@
-/** What follows a charge that took no money: a person confirms it, a later try, or the end of the auto top-up. */
+/** Handles a failed charge: a person must confirm it, it is tried again later, or the auto top-up is turned off. */
 import { eq } from 'drizzle-orm'
 import { writeMails } from '@/accounts/mails/outbox'
 import { nameOf } from '@/accounts/members/tell-members'
@@ -15,14 +15,14 @@ import { payersOf, stopByItself } from './stop'
 
 type Failure = Extract<DepositEvent, { kind: 'charge_failed' }>
 
-/** Any number of times is as good as once. Does nothing once the order is paid, ended, or waits for a person. */
+/** Books a failed charge. Repeated calls change nothing, and neither do calls for an order that is paid, ended, or waits for a person. */
 export async function noteFailedCharge(deps: OrdersDeps, name: string, failure: Failure): Promise<void> {
   await deps.database.db.transaction(async (transaction) => {
     const order = await lockOrder(transaction, failure.orderId)
     if (!order || order.provider !== name || !isBeingCharged(order)) return
     const state = nextState(order.state, 'expire')
     if (state === undefined) {
-      // Ended meanwhile: there is nothing more to ask.
+      // The order ended meanwhile, so Stripe needs no further look-up.
       await transaction.update(orders).set({ lookAt: null }).where(eq(orders.id, order.id))
       return
     }
@@ -41,7 +41,7 @@ export function isBeingCharged({ card, payee, lookAt }: OrderRow): boolean {
   return card !== null && payee === null && lookAt !== null
 }
 
-/** The order waits for a person who pays it like any other. */
+/** The order now waits for a person, who pays it like any other order. */
 async function askPayers(transaction: Transaction, order: OrderRow, actor: Actor, now: Date): Promise<void> {
   const { id, accountId, reference, amountCents } = order
   const expiresAt = new Date(now.getTime() + CONFIRMATION_LIFETIME_MS)

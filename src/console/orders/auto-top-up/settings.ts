@@ -1,4 +1,4 @@
-/** What the members of an account see of its auto top-up, and how they turn it on and off. */
+/** The auto top-up of an account: its settings for members, and turning it on and off. */
 import { and, desc, eq } from 'drizzle-orm'
 import { formatCents } from '@/console/orders/cents'
 import type { OrdersDeps } from '@/console/orders/deps'
@@ -15,7 +15,7 @@ export type AutoTopUp = {
   /** Null before the first time. */
   amounts: TopUpAmounts | null
   isOn: boolean
-  /** Why it is off. */
+  /** The reason why the auto top-up is off. */
   stopped: StopReason | null
   /** The latest, newest first. */
   orders: Order[]
@@ -51,7 +51,7 @@ type TurnOnOutcome =
   | { kind: 'not_offered' | 'no_card' | 'card_expired' }
   | { kind: 'out_of_range'; field: keyof TopUpAmounts; minimumCents: number; maximumCents: number }
 
-/** Turns it on, or changes its amounts: the person agrees to charges without being asked again. */
+/** Turns the auto top-up on, or changes its amounts: the person agrees to charges without further questions. */
 export async function turnOnTopUp(
   deps: OrdersDeps,
   { accountId, actor, ...amounts }: TopUpAmounts & { accountId: string; actor: Actor },
@@ -75,7 +75,7 @@ export async function turnOnTopUp(
   })
 }
 
-/** Turns it off. The card stays saved; a charge that was begun is finished. */
+/** Turns the auto top-up off. The card stays saved; a charge that has begun is finished. */
 export async function turnOffTopUp(
   { database }: OrdersDeps,
   { accountId, actor }: { accountId: string; actor: Actor },

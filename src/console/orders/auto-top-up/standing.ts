@@ -12,9 +12,9 @@ export type Standing = {
   dailyCents: number
   /** Auto top-ups that wait for their payment: 0 or 1. */
   waiting: number
-  /** Cents of the auto top-ups of the day, without those that failed. */
+  /** Cents of today's auto top-ups, without failed ones. */
   todayCents: number
-  /** Auto top-ups that failed since the last one that was paid, and when the latest of them began. */
+  /** Failed auto top-ups since the last paid one, and the start of the latest of them. */
   failures: number
   failedAtMs: number | null
   /** A payment was refunded or charged back since the top-up was turned on. */
@@ -36,7 +36,7 @@ export function decide(standing: Standing, nowMs: number): Decision {
 /** Which accounts to read: at most `limit` after the id `after`, or one. */
 type Which = { after: string; limit: number } | { accountId: string }
 
-/** The accounts of `provider` that are active, below their threshold, and whose auto top-up is on; by id. */
+/** Active accounts of `provider` whose balance is below the threshold and whose auto top-up is on, by id. */
 export async function readStandings(
   db: Database['db'] | Transaction,
   provider: string,

@@ -9,7 +9,7 @@ import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import type { Transaction } from '@/db/client'
 import { autoTopUps } from '@/db/orders-schema'
 
-/** Turns the auto top-up off if it is on, and mails those who may pay. */
+/** Turns the auto top-up off if it is on, and mails the members who may pay. */
 export async function stopByItself(
   transaction: Transaction,
   provider: string,
@@ -34,7 +34,7 @@ export async function stopByItself(
   })
 }
 
-/** The addresses of the members who may pay now. */
+/** The addresses of the members who may pay at present. */
 export async function payersOf(transaction: Transaction, accountId: string): Promise<string[]> {
   const roles = ACCOUNT_ROLES.filter((role) => mayDo(role, 'billing.pay'))
   return (await addressesOf(transaction, accountId, roles)).map(({ email }) => email)

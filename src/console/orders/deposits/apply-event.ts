@@ -1,4 +1,4 @@
-/** What a provider's event does to its order. */
+/** Applies a provider's event to its order. */
 import { and, eq, isNull } from 'drizzle-orm'
 import { noteGoneCard, noteRenewedCard, noteSavedCard } from '@/console/orders/auto-top-up/cards'
 import { noteFailedCharge } from '@/console/orders/auto-top-up/failed-charge'
@@ -14,11 +14,11 @@ import { orderEvents, orders } from '@/db/orders-schema'
 import type { DepositEvent } from './deposit-provider'
 
 export type AppliedDeposit =
-  /** Signed, but not what this provider says. */
+  /** The signature is valid, but the body has no known form. */
   | { kind: 'malformed' }
   /** True, and not about money that has arrived. */
   | { kind: 'ignored' }
-  /** Signed, of a type that is not known. */
+  /** The signature is valid, but the event's type is unknown. */
   | { kind: 'unknown'; type: string }
   | ConfirmOutcome
   | ReverseOutcome
@@ -61,7 +61,7 @@ export async function applyDeposit(deps: OrdersDeps, name: string, event: Deposi
   }
 }
 
-/** The payment is known by the charge from now on, whichever is first: the provider's answer or its event. */
+/** Stores the id of a charge at its order, from the provider's answer or its event, whichever comes first. */
 async function noteCharge({ database }: OrdersDeps, name: string, orderId: string, payee: string): Promise<void> {
   const isCharged = and(eq(orders.id, orderId), eq(orders.provider, name), eq(orders.origin, 'auto_top_up'))
   await database.db

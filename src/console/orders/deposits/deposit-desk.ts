@@ -11,7 +11,7 @@ type DepositDeskDeps = {
   provider: DepositProvider
   orders: Pick<Orders, 'applyDeposit'>
   logger: Logger
-  /** Told the outcome of each delivery. */
+  /** Called with the outcome of each delivery. */
   onOutcome(provider: string, outcome: OutcomeWord): void
 }
 
@@ -36,7 +36,7 @@ type OutcomeWord = (typeof DEPOSIT_OUTCOMES)[number]
 
 export interface DepositDesk {
   readonly provider: DepositProvider
-  /** `body` is the raw text. Nothing of it is logged. Rejects if the stores can't be reached: the sender tries again. */
+  /** `body` is the raw text, which is never logged. Rejects if the stores are unreachable: the sender then tries again. */
   receive(headers: Headers, body: string): Promise<DepositOutcome>
 }
 
@@ -67,7 +67,7 @@ export function createDepositDesk(deps: DepositDeskDeps): DepositDesk {
   }
 }
 
-/** Where the id of the message is not a header, it is a field. */
+/** If the message's id is not a header, it is a field of the body. */
 function idOf(json: JsonObject | undefined): string {
   return typeof json?.id === 'string' ? json.id.slice(0, MAX_TYPE_CHARS) : ''
 }

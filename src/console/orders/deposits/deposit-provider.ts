@@ -15,11 +15,11 @@ export type DepositOrder = {
   returnUrl: string | undefined
 }
 
-/** What the provider assigned to the order: its own id of the payment, and a page to open or an account to pay to. */
+/** The provider's data for the order: its own id of the payment, and a page to open or an account to pay to. */
 export type DepositPayment = { paymentId: string; url: string | null; account: string | null }
 
 type Reversal = {
-  /** The provider's id of this movement of money, the same in every delivery. */
+  /** The provider's id of this movement of money, equal in every delivery. */
   externalId: string
   /** The `externalId` of the deposit, or of the reversal, that it undoes. */
   undoes: string
@@ -31,7 +31,7 @@ type Reversal = {
 }
 
 export type DepositEvent =
-  /** Money has arrived, finally. `externalId` is the provider's id of this movement of money, the same in every delivery. */
+  /** The money has finally arrived. `externalId` is the provider's id of this movement of money, equal in every delivery. */
   | {
       kind: 'received'
       externalId: string
@@ -43,16 +43,16 @@ export type DepositEvent =
       taxCents?: number
       currency: string
       sender: string | undefined
-      /** The provider's page closes at the order's end: a payment on it was begun in time, whenever its event comes. */
+      /** The payment was begun before the order's end, although its event may come later: the provider's page closes at that end. */
       isTimely?: boolean
-      /** The order whose saved card was charged. It is paid by this payment unless it has another one. */
+      /** The order whose saved card was charged. This payment pays it unless it already has another payment. */
       chargedOrderId?: string
     }
   /** Money that is gone: taken by the payer's bank (`chargeback`), or sent back (`refund`), in parts with ids of their own. */
   | (Reversal & { kind: 'chargeback' | 'refund' })
   /** A chargeback was won, or a refund failed: its money, or a part of it, is here again. `undoes` names that reversal. */
   | (Reversal & { kind: 'reinstatement' })
-  /** The payer is done, and the payer's bank needs days: the order stays open until then. */
+  /** The payer has finished, but the payer's bank needs days: the order stays open until then. */
   | { kind: 'processing'; paymentId: string }
   /** The payment will never be made: its time is up, or the payer's bank refused it. */
   | { kind: 'ended'; paymentId: string; why: 'expired' | 'failed' }
@@ -63,7 +63,7 @@ export type DepositEvent =
   | { kind: 'charge_failed'; orderId: string; why: 'confirm' | 'declined' | 'unusable'; code: string }
   /** A person saved a card on the provider's page. */
   | { kind: 'card_saved'; accountId: string; card: SavedCard; savedAt: Date }
-  /** The provider knows the card no more. */
+  /** The provider no longer has the card. */
   | { kind: 'card_gone'; cardId: string }
   /** The bank gave the card another end. */
   | { kind: 'card_renewed'; cardId: string; expMonth: number; expYear: number }
@@ -80,21 +80,21 @@ export interface DepositProvider {
   readonly lifetimeMs: number
   /** A larger webhook is refused unread. */
   readonly maxWebhookBytes: number
-  /** Sets a payment up, or returns the one it had set up for this order id before. Rejects if it can't. */
+  /** Creates a payment for this order id, or returns the one created before. Rejects on failure. */
   createPayment(order: DepositOrder): Promise<DepositPayment>
   /** Whether a webhook's headers can be right at all; its body is not read if they can't. */
   checkHeaders(headers: Headers): Promise<WebhookVerdict>
   /** Whether the provider signed exactly this body at about this time. */
   verify(headers: Headers, rawBody: string): Promise<WebhookVerdict>
-  /** The meaning of a verified body, in the order to apply. Rejects only if the provider has to be asked and can't be. */
+  /** Converts a verified body to events, in the order in which to apply them. Rejects only if a needed call to the provider fails. */
   readEvents(body: JsonObject): Promise<DepositEvent[]>
-  /** Present if the provider answers questions about a payment that it has set up. */
+  /** Present if the provider can be asked about a payment. */
   readonly inquiry?: DepositInquiry
   /** Present if the provider can save cards and charge them later. */
   readonly cards?: SavedCards
 }
 
-/** A charge of a saved card. Everything in it stays the same when it is repeated. */
+/** A charge of a saved card. Repetitions have exactly the same values. */
 export type CardCharge = Pick<DepositOrder, 'orderId' | 'reference' | 'amountCents'> & { card: SavedCard; since: Date }
 
 /** Saved cards. Each function rejects if the provider can't be reached. */
@@ -108,9 +108,9 @@ export interface SavedCards {
   }): Promise<{ pageId: string; url: string }>
   /** The card that was saved on a page; undefined if there is none, or if it was removed since. */
   savedOn(pageId: string): Promise<Extract<DepositEvent, { kind: 'card_saved' }> | undefined>
-  /** Charges the card, once for each order however often it is called. Returns what has become of it. */
+  /** Charges the card once per order, even if called repeatedly. Returns the charge's state. */
   charge(charge: CardCharge): Promise<DepositEvent[]>
-  /** What has become of an earlier {@link SavedCards.charge}; undefined if it never reached the provider. */
+  /** The state of an earlier {@link SavedCards.charge}; undefined if it never reached the provider. */
   find(charge: CardCharge): Promise<DepositEvent[] | undefined>
   /** Removes a card. Removing it again is no error. */
   remove(cardId: string): Promise<void>
@@ -120,7 +120,7 @@ export interface SavedCards {
 export interface DepositInquiry {
   /** Whether the provider adds tax to the price. */
   readonly addsTax: boolean
-  /** Everything that has happened to the payment. `isFinal`: nothing more is to come for an order that is not paid. */
+  /** All events of the payment. `isFinal`: an unpaid order gets no further ones. */
   lookUp(paymentId: string): Promise<{ events: DepositEvent[]; isFinal: boolean }>
   /** Takes no payment any more. False if the payer was faster. */
   close(paymentId: string): Promise<boolean>

@@ -1,4 +1,4 @@
-/** A payment provider that pretends, for development and tests; its webhooks are signed and sent as real ones are. */
+/** A simulated payment provider for development and tests. Its webhooks are signed and sent like real ones. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { formatCents, parseCents } from '@/console/orders/cents'
 import { DEPOSIT_LIFETIME_MS, MAX_PAYMENT_CENTS } from '@/console/orders/limits'
@@ -34,7 +34,7 @@ export interface SandboxProvider extends DepositProvider {
   cancelled(payment: SandboxPayment): Promise<SandboxMessage>
 }
 
-/** `secrets` are those of its webhooks (`whsec_…`); the first signs. */
+/** `secrets` are the webhook secrets (`whsec_…`); the first one signs. */
 export function createSandboxProvider(secrets: () => Promise<readonly string[]>, clock: Clock): SandboxProvider {
   async function secret(): Promise<string> {
     const [newest] = await secrets()
@@ -63,7 +63,7 @@ export function createSandboxProvider(secrets: () => Promise<readonly string[]>,
   }
 }
 
-/** The same order always gets the same payment. */
+/** Returns the same payment for the same order. */
 function toPayment({ orderId, reference, amountCents, currency, expiresAt, returnUrl }: DepositOrder): SandboxPayment {
   const paymentId = `dep_${sha256Hex(orderId).slice(0, 24)}`
   return {
@@ -105,7 +105,7 @@ function readEvent({ type, data }: JsonObject): DepositEvent {
 
 type ReversalForm = { kind: 'chargeback' | 'refund' | 'reinstatement'; own: string; undone: string }
 
-/** By type: the fields with the movement's name and with the one that it undoes. */
+/** By event type: the fields with the movement's id and with the id of the movement it undoes. */
 const REVERSALS: ReadonlyMap<string, ReversalForm> = new Map([
   ['deposit.charged_back', { kind: 'chargeback', own: 'chargeback_id', undone: 'transfer_id' }],
   ['deposit.refunded', { kind: 'refund', own: 'refund_id', undone: 'transfer_id' }],
@@ -158,7 +158,7 @@ function sealOf(content: string, secret: string): string {
 
 const SECRET_BYTES = 32
 
-/** The secret kept in the database, in the form `whsec_…`, which all its gateways share; the first of them makes it. */
+/** The secret in the database, in the form `whsec_…`, shared by all gateways and created by the first. */
 export async function readOrCreateSandboxSecret({ db }: Database): Promise<string> {
   const [kept] = await db.select().from(sandboxDepositSecret)
   if (kept) return kept.secret

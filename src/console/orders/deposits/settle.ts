@@ -1,4 +1,4 @@
-/** Asks the provider of deposits about orders whose events may never have come. */
+/** Asks the payment provider about orders whose events may have been lost. */
 import { and, asc, eq, inArray, lte } from 'drizzle-orm'
 import { recoverCharge } from '@/console/orders/auto-top-up/charge'
 import { isBeingCharged } from '@/console/orders/auto-top-up/failed-charge'
@@ -15,10 +15,10 @@ const ANSWER_TIMEOUT_MS = 15_000
 
 type SettleOutcome =
   | { kind: 'settled'; outcomes: AppliedDeposit[] }
-  /** There is no such order, or no provider that can be asked about it. */
+  /** The order does not exist, or its provider cannot be asked. */
   | { kind: 'not_found' | 'not_askable' }
 
-/** Asks about up to `limit` orders whose time is up. Returns how many were asked about; several gateways share the work. */
+/** Asks the provider about up to `limit` overdue orders. Returns their number; several gateways share the work. */
 export async function settleDue(deps: OrdersDeps, limit: number): Promise<number> {
   const { database, methods, clock, logger } = deps
   const { name, inquiry, cards } = methods.deposit ?? {}
@@ -26,7 +26,7 @@ export async function settleDue(deps: OrdersDeps, limit: number): Promise<number
   const now = clock.now()
   const isDue = and(eq(orders.provider, name), lte(orders.lookAt, new Date(now)))
   const due = database.db.select({ id: orders.id }).from(orders).where(isDue)
-  // Taken until then, so that no other gateway asks, and that one asks again if this one dies.
+  // The order is reserved until this time: no other gateway asks about it, and if this gateway dies, another asks later.
   const taken = await database.db
     .update(orders)
     .set({ lookAt: new Date(now + ASK_AGAIN_MS) })
@@ -44,7 +44,7 @@ export async function settleDue(deps: OrdersDeps, limit: number): Promise<number
   return taken.length
 }
 
-/** Asks about one order now, whatever its state. Rejects if the provider can't be reached. */
+/** Asks the provider about one order now, in any state. Rejects if the provider is unreachable. */
 export async function settleOrder(deps: OrdersDeps, orderId: string): Promise<SettleOutcome> {
   const { name, inquiry, cards } = deps.methods.deposit ?? {}
   const [order] = await deps.database.db.select().from(orders).where(eq(orders.id, orderId))

@@ -9,11 +9,11 @@ import type { DepositProvider } from './deposit-provider'
 export const WEBHOOK_TOLERANCE_SECONDS = 300
 /** A message carries one signature per secret of its sender; more than a few are an attempt to keep us busy. */
 const MAX_SIGNATURES = 10
-/** Nothing else is signed unambiguously: the signed text joins its parts with dots. */
+/** Other ids could be ambiguous, because the signed text joins its parts with dots. */
 const MESSAGE_ID = /^[!-\-/-~]{1,200}$/
 const TIMESTAMP = /^\d{1,12}$/
 
-/** Where a message carries its signature. */
+/** The headers with a message's signature. */
 export const SIGNATURE_HEADERS = {
   id: 'webhook-id',
   timestamp: 'webhook-timestamp',
@@ -25,7 +25,7 @@ export type WebhookHeaders = { id: string; timestamp: string; signature: string 
 export type WebhookVerdict = 'verified' | 'malformed_headers' | 'outside_tolerance' | 'bad_signature'
 
 interface WebhookVerifier {
-  /** Whether the headers can be right at all; nothing needs to be read where they can't. */
+  /** Whether the headers can be valid; if not, the body need not be read. */
   checkHeaders(headers: WebhookHeaders): WebhookVerdict
   /** Whether one of the secrets signed exactly this text at about this time. */
   verify(headers: WebhookHeaders, body: string): WebhookVerdict
@@ -72,7 +72,7 @@ export function createWebhookVerifier(secrets: readonly string[], clock: Clock):
       const at = new Date(Number(headers.timestamp) * 1000)
       const given = headers.signature.split(' ')
       let isSigned = false
-      // Every pair is compared, in constant time each: how long it takes does not mention what matched.
+      // Every pair is compared in constant time, so that the duration does not reveal the matching one.
       for (const signer of signers) {
         const expected = signer.sign(headers.id, at, body)
         for (const candidate of given) isSigned = isEqual(candidate, expected) || isSigned

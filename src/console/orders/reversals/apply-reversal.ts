@@ -1,4 +1,4 @@
-/** A reversal becomes an entry of the ledger and a change of its order, as soon as what it undoes is there. */
+/** Turns a reversal into a ledger entry and a change of its order, once the movement that it undoes is booked. */
 import { and, asc, eq } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { recordCredit } from '@/accounts/credits'
@@ -16,7 +16,7 @@ import { awaitedRefunds, creditTakenBack, type Moved, shareOf, standingCents } f
 export type ReversalRow = typeof reversals.$inferSelect
 type Applied = { reversal: ReversalRow; order: OrderRow; moved: Moved[] }
 
-/** Applies `row`, and what waits for it; undefined if it has to wait itself. */
+/** Applies `row`, and reversals that wait for it; undefined if `row` has to wait itself. */
 export async function applyReversal(
   deps: OrdersDeps,
   transaction: Transaction,
@@ -35,7 +35,7 @@ export async function applyReversal(
   return { reversal: applied.reversal, order: later.order ?? applied.order, moved: [...applied.moved, ...later.moved] }
 }
 
-/** Applies whatever came before the payment, or the reversal, that it undoes. */
+/** Applies reversals that were reported before the payment or reversal that they undo. */
 export async function applyWaiting(
   deps: OrdersDeps,
   transaction: Transaction,
@@ -56,7 +56,7 @@ export async function applyWaiting(
   return { order, moved }
 }
 
-/** `cents` of credit to take (or, negative, to give back), beside what an administrator took before. */
+/** `cents` of credit to remove (or, if negative, to return), in addition to an administrator's earlier refund. */
 type Measured = {
   order: OrderRow
   paymentId: string | null
@@ -84,7 +84,7 @@ async function measureTake(transaction: Transaction, row: ReversalRow): Promise<
   return { order, paymentId, cents, matchedCents, isChargeback }
 }
 
-/** The credit taken back of a payment before and after `row`, whatever order reversals come in. */
+/** The credit removed for a payment before and after `row`, in whatever order reversals arrive. */
 async function measureTaken(
   transaction: Transaction,
   payment: PaymentRow,
@@ -168,7 +168,7 @@ async function book(
   return { reversal, order: changed, moved: entryId === null ? [] : [{ credit: { accountId, entryId, amount } }] }
 }
 
-/** Each kind has its own sum. What is given back beyond it was taken by the other kind, which came before. */
+/** Refunds and chargebacks have separate sums. A return beyond one sum reduces the other. */
 function sumsAfter({ refundedCents, chargedBackCents }: OrderRow, cents: number, isChargeback: boolean) {
   const own = (isChargeback ? chargedBackCents : refundedCents) + cents
   const other = (isChargeback ? refundedCents : chargedBackCents) + Math.min(own, 0)
@@ -178,7 +178,7 @@ function sumsAfter({ refundedCents, chargedBackCents }: OrderRow, cents: number,
     : { refundedCents: most, chargedBackCents: rest }
 }
 
-/** It moves no credit: the order notes it, and an administrator has to look. */
+/** The reversal moves no credit: the order stores it, and an administrator must look. */
 async function keep(
   deps: OrdersDeps,
   transaction: Transaction,
@@ -210,7 +210,7 @@ function noteOf({ externalId, note }: ReversalRow, matchedCents: number): string
   return `${externalId}${note === null ? '' : `: ${note}`}${before}`
 }
 
-/** Of the provider's acts, those that take credit back are audited too. */
+/** The provider's reversals that remove credit are audited too. */
 async function audit(transaction: Transaction, reversal: ReversalRow, order: OrderRow, actor: Actor): Promise<void> {
   await recordAudit(transaction, {
     actor: { userId: null, email: actorName(actor) },

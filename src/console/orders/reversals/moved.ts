@@ -4,7 +4,7 @@ import type { Transaction } from '@/db/client'
 import { reversals } from '@/db/orders-schema'
 import type { Credit } from '@/ledger/outcomes'
 
-/** An entry of the history that the ledger has to hear of after the commit. */
+/** An entry in Postgres to send to the ledger after the commit. */
 export type Moved = { credit: Credit }
 
 type ReversalRow = typeof reversals.$inferSelect
@@ -39,7 +39,7 @@ export function creditTakenBack(rows: readonly ReversalRow[]): number {
     .reduce((sum, row) => sum + (row.kind === 'reinstatement' ? -1 : 1) * (row.movedCents + row.matchedCents), 0)
 }
 
-/** Refunds of the order by an administrator that no provider has reported: the next notices are those. */
+/** Administrators' refunds of the order that the provider has not yet reported. The next reports are matched with them. */
 export async function awaitedRefunds(
   transaction: Transaction,
   orderId: string,

@@ -12,7 +12,7 @@ const JUDGED_FOR_MS = 24 * 60 * 60 * 1000
 const TAKING = ['chargeback', 'refund']
 const DECISIONS = ['account.suspend', 'account.activate']
 
-/** Suspends the account where it owes credit by now. Tells whether it does. */
+/** Suspends the account if its balance is below zero. Returns whether it is. */
 export async function suspendIfOwing(deps: OrdersDeps, accountId: string, cause: Cause): Promise<boolean> {
   const balance = await deps.ledger.readBalance(accountId)
   if (!balance || balance.available + balance.held >= 0) return false
@@ -22,7 +22,10 @@ export async function suspendIfOwing(deps: OrdersDeps, accountId: string, cause:
   return true
 }
 
-/** Judges again accounts reversed in the last day, unless somebody has decided since. Returns how many were suspended. */
+/**
+ * Checks accounts with a reversal in the last day again, unless somebody has changed their status since. Returns the number of suspended
+ * ones.
+ */
 export async function suspendOwing(deps: OrdersDeps): Promise<number> {
   const since = new Date(deps.clock.now() - JUDGED_FOR_MS).toISOString()
   const rows = await deps.database.sql<{ account_id: string; kind: ReversalNotice['kind']; external_id: string }[]>`

@@ -16,7 +16,7 @@ import { applyReversal, type ReversalRow, toReversal } from './apply-reversal'
 import { type Moved, turnOf } from './moved'
 import { suspendIfOwing } from './owing'
 
-/** Books a reversal once per source and id. One that comes before what it undoes waits for it. */
+/** Books a reversal once per source and id. If the movement that it undoes is missing, the reversal waits. */
 export async function reversePayment(deps: OrdersDeps, notice: ReversalNotice): Promise<ReverseOutcome> {
   const { amountCents, currency, externalId, undoes } = notice
   assert(Number.isInteger(amountCents) && amountCents > 0 && amountCents <= MAX_PAYMENT_CENTS, 'amount out of range')
@@ -25,7 +25,7 @@ export async function reversePayment(deps: OrdersDeps, notice: ReversalNotice): 
     assert(id.length > 0 && id.length <= MAX_EXTERNAL_ID_CHARS, 'an external id is too long or empty')
   const { outcome, moved } = await deps.database.db.transaction((transaction) => record(deps, transaction, notice))
   for (const { credit } of moved) await applyEntry(deps, credit)
-  // Also for a notice that comes again: the one before may have died before this.
+  // Also for a repeated notice, because the process may have died at this point before.
   const accountId = outcome.reversal.kind === 'reinstatement' ? null : outcome.reversal.accountId
   const isSuspended =
     accountId !== null && outcome.reversal.movedCents > 0 && (await suspendIfOwing(deps, accountId, notice))
@@ -37,7 +37,7 @@ type Recorded = { outcome: BookedReversal; moved: Moved[] }
 async function record(deps: OrdersDeps, transaction: Transaction, notice: ReversalNotice): Promise<Recorded> {
   const { source, externalId, undoes, kind } = notice
   const isReinstatement = kind === 'reinstatement'
-  // In this order: notices of one movement take turns, and with what undoes it or is undone by it.
+  // Locks are taken in this order, together with those of the movements that undo each other.
   for (const turn of [
     turnOf('reversal', source, externalId),
     turnOf(isReinstatement ? 'reversal' : 'payment', source, undoes),
@@ -69,7 +69,7 @@ async function insert({ clock }: OrdersDeps, transaction: Transaction, notice: R
   const { source, kind, externalId, undoes, paymentId, amountCents, currency, note } = notice
   const name = source.replace(/^deposit:/, '')
   const isTheirs = and(eq(orders.provider, name), eq(orders.payee, paymentId ?? ''))
-  // Locked before payments and reversals, as wherever several of them are.
+  // The order is locked before payments and reversals, as in all transactions.
   const [order] = await transaction
     .select({ id: orders.id, accountId: orders.accountId })
     .from(orders)
@@ -108,7 +108,7 @@ async function noteWaiting(
   await appendEvent(transaction, order, { event, actor, now: new Date(clock.now()) })
 }
 
-/** It moves no credit: an administrator has to look, and is told by mail. */
+/** Mails administrators about a reversal that moves no credit, since a person must look. */
 async function tellAdministrators(
   transaction: Transaction,
   { id, kind, amountCents, currency, undoes, orderId }: ReversalRow,

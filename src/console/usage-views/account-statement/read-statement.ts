@@ -9,8 +9,8 @@ import { type StatementPeriod, type StatementPlace, statementQuery } from './sta
 
 /**
  * `payment`: bought credit; `refund`: of an order, by an administrator or the provider; `chargeback`: taken back by the payer's bank;
- * `reinstatement`: one of these was undone; `adjustment`: by an administrator; `transfer`: from or to another account of an owner; `credit`
- * and `correction`: by the operator.
+ * `reinstatement`: a refund or chargeback was undone; `adjustment`: by an administrator; `transfer`: between two accounts of an owner;
+ * `credit` and `correction`: by the operator.
  */
 export const MOVEMENT_KINDS = [
   ...(['usage', 'payment', 'refund', 'chargeback', 'reinstatement'] as const),

@@ -39,7 +39,7 @@ export async function searchFailures(
   nowMs: number,
 ): Promise<Page<FoundFailure>> {
   const { sql } = database
-  // The page is found by the index alone; only its rows are read.
+  // The page's positions come from the index alone; only its own rows are read.
   const { items, nextCursor } = await page(search, {
     checks: PLACE,
     read: (after, limit) => sql<

@@ -31,7 +31,7 @@ export function readAmount(element: Element | undefined): Amount | undefined {
   return cents > MAX_CENTS ? undefined : { cents, currency }
 }
 
-/** The day of a `Dt` or `DtTm`, as the bank writes it. Undefined if there is none, or no such day. */
+/** The day of a `Dt` or `DtTm` in the bank's time zone. Undefined if it is missing or invalid. */
 export function readDay(element: Element | undefined): string | undefined {
   const day = /^(\d{4}-\d\d-\d\d)(?:$|[TZ+-])/.exec(textAt(element, 'Dt') ?? textAt(element, 'DtTm') ?? '')?.[1]
   if (day === undefined || day < '2000' || day >= '2100') return undefined
@@ -39,10 +39,10 @@ export function readDay(element: Element | undefined): string | undefined {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day) ? day : undefined
 }
 
-/** What banks write where there is no reference. */
+/** Texts by which banks mark a missing reference. */
 const NO_REFERENCE = /^(?:non-?ref|not ?provided|none|n\/a|0+|-*)$/i
 
-/** A reference, unless it only says that there is none. */
+/** A reference, unless it is such a text. */
 export function referenceAt(element: Element | undefined, ...path: string[]): string | undefined {
   const text = textAt(element, ...path)
   return text === undefined || NO_REFERENCE.test(text) ? undefined : text

@@ -11,7 +11,7 @@ import {
 import { type Amount, allAt, readAmount, readDay, referenceAt, textAt } from './elements'
 import { CamtFault, type Element, type Entry, parseEntries } from './parse-entries'
 
-/** Parses XML with at most {@link MAX_STATEMENT_LINES} lines. Other requests are served meanwhile. */
+/** Parses XML with at most {@link MAX_STATEMENT_LINES} lines. Other requests run in between. */
 export async function readCamt(text: string): Promise<ReadStatementResult> {
   const reading: Reading = { lines: [], faults: [], occurrences: new Map(), statement: 0, entries: 0 }
   try {
@@ -28,7 +28,7 @@ export async function readCamt(text: string): Promise<ReadStatementResult> {
 type Reading = {
   lines: StatementLine[]
   faults: string[]
-  /** Of contents in the current statement; a statement that the file repeats has the same keys again. */
+  /** Counts equal contents in the current statement, so that a repeated statement gives the same keys. */
   occurrences: Map<string, number>
   statement: number
   entries: number
@@ -83,7 +83,7 @@ type Part = {
   details?: Element | undefined
   index?: number
   amount: Amount
-  /** Whether it is one of several payments of its entry. */
+  /** Whether the line is one of several payments of its entry. */
   isPart?: boolean
   exclusion?: StatementLine['exclusion']
 }
@@ -105,7 +105,7 @@ function addLine(reading: Reading, booking: Booking, part: Part): void {
   lines.push({ line: lines.length + 1, lineKey, ...facts, ...(exclusion && { exclusion }) })
 }
 
-/** A payment of ours that came back carries the reason of its return. */
+/** Whether a payment of ours was returned: then it has a return reason. */
 function exclusionOf(entry: Element, details: Element | undefined): StatementLine['exclusion'] {
   if ((textAt(entry, 'Sts', 'Cd') ?? textAt(entry, 'Sts')) !== 'BOOK') return 'not_booked'
   const isReversal = ['true', '1'].includes(textAt(entry, 'RvslInd') ?? '')
@@ -145,8 +145,8 @@ function counterpartyOf(details: Element | undefined, party: 'Dbtr' | 'Cdtr'): s
 type Facts = Omit<StatementLine, 'line' | 'lineKey' | 'exclusion'>
 
 /**
- * The bank's own reference identifies a payment, even if another version of the statement has other texts. Without one, the content does,
- * with all references of the sender.
+ * The bank's own reference identifies a payment, even if another version of the statement has other texts. Without it, the content does,
+ * including all references of the sender.
  */
 function keyOf({ occurrences }: Reading, { account, entry }: Booking, { details, index }: Part, facts: Facts): string {
   const { bookedOn, amountCents, currency, reference, counterparty } = facts

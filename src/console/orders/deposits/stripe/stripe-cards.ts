@@ -45,7 +45,7 @@ async function openPage(
     ...(customer === undefined ? { customer_creation: 'always', customer_email: email } : { customer }),
     success_url: `${returnUrl}?card`,
     cancel_url: returnUrl,
-    // Tax needs an address, and nobody can be asked for it at a charge.
+    // Tax needs an address, and during a later charge nobody can enter one.
     billing_address_collection: addsTax ? 'required' : billingAddress,
   })
   assert(session.url !== null, 'a new session has a page')
@@ -93,7 +93,7 @@ async function makeCharge(stripe: Stripe, settings: StripeSettings, charge: Card
   }
 }
 
-/** Without a page of Stripe, tax is asked for by itself; Stripe books it with the payment. */
+/** A charge without a Stripe page needs its own tax calculation; Stripe books the tax with the payment. */
 async function computeTax(
   stripe: Stripe,
   { orderId, amountCents, card }: CardCharge,
@@ -123,7 +123,7 @@ async function find(stripe: Stripe, { orderId, card, since }: CardCharge): Promi
   return intent && readCharge(intent)
 }
 
-/** Stripe understood the request, and there is no such thing. */
+/** Stripe understood the request, but the object does not exist. */
 function isInvalid(error: unknown): boolean {
   return error instanceof Error && 'type' in error && error.type === 'StripeInvalidRequestError'
 }

@@ -34,7 +34,7 @@ export function isCharge(intent: object): boolean {
   return textIn(metadata, 'charge') === 'auto_top_up' && textIn(metadata, 'order') !== undefined
 }
 
-/** What a charge has come to. Nothing while it is under way. */
+/** The events that a charge has resulted in; none while it is pending. */
 export function readCharge(intent: IntentObject): DepositEvent[] {
   const { id, status, metadata, last_payment_error: error } = intent
   const [paymentId, orderId, reference] = [textOf(id), textIn(metadata, 'order'), textIn(metadata, 'reference')]

@@ -2,7 +2,7 @@
 import type Stripe from 'stripe'
 import { once } from '@/lib/once'
 
-/** The version of Stripe's API whose shapes this folder reads and sends. */
+/** The version of Stripe's API that this folder uses. */
 export const STRIPE_API_VERSION = '2026-10-28.endive'
 
 export type StripeSettings = {
@@ -16,7 +16,7 @@ export type StripeSettings = {
   billingAddress: 'auto' | 'required'
 }
 
-/** With its retries an answer comes, or not, before a customer's request is given up. */
+/** With its retries, Stripe answers or fails before a customer's request times out. */
 const TIMEOUT_MS = 4_000
 const MAX_RETRIES = 2
 

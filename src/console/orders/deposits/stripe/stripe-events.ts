@@ -34,7 +34,7 @@ export const STRIPE_EVENTS = [
   'payment_method.automatically_updated',
 ] as const
 
-/** About money, but it has moved, or will, by one of {@link STRIPE_EVENTS}. */
+/** Events about money that is moved by one of {@link STRIPE_EVENTS} instead. */
 const MOVES_NOTHING: ReadonlySet<string> = new Set([
   'charge.captured',
   'charge.dispute.updated',
@@ -73,7 +73,7 @@ function readCheckout(type: string, object: JsonObject): DepositEvent[] {
   return [event ?? { kind: 'malformed', reason: 'status' }]
 }
 
-/** The event names only the page: the card is asked for, as it is now. */
+/** The event names only the page, so the card's present data are read from Stripe. */
 async function readSetup({ savedOn }: ReaderDeps, type: string, object: JsonObject): Promise<DepositEvent[]> {
   const pageId = textOf(object.id)
   const isOurs = textIn(object.metadata, 'account') !== undefined

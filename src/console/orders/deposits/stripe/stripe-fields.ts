@@ -9,7 +9,7 @@ export function readMoney(amount: unknown, currency: unknown): { amountCents: nu
   return { amountCents: amount, currency: currency.toUpperCase() }
 }
 
-/** An id, or that of the object that stands in its place. */
+/** An id, or the id of an object that Stripe has expanded in its place. */
 export function idOf(value: unknown): string | undefined {
   return textOf(value) ?? textIn(value, 'id')
 }
@@ -19,7 +19,7 @@ export function textIn(object: unknown, name: string): string | undefined {
   return textOf(fieldOf(object, name))
 }
 
-/** A field of anything. */
+/** A field of a value of unknown type. */
 export function fieldOf(object: unknown, name: string): unknown {
   return typeof object === 'object' && object !== null ? Reflect.get(object, name) : undefined
 }

@@ -27,13 +27,13 @@ type DisputeObject = RefundObject
 export type Session = {
   id: string
   paymentIntentId: string | undefined
-  /** Made for an order of this gateway; others of the Stripe account are none of its business. */
+  /** Whether this gateway created the object; the Stripe account may have others. */
   isOurs: boolean
   /** Undefined while the page is open, or closed without payment. */
   event: DepositEvent | undefined
 }
 
-/** A checkout session, and what it says of its payment. */
+/** A checkout session, with the state of its payment. */
 export function readSession(session: SessionObject): Session {
   const { id, status, payment_status: paymentStatus } = session
   const reference = textIn(session.metadata, 'reference')
@@ -80,7 +80,9 @@ export function paymentIntentOf(object: { payment_intent?: unknown }): string | 
 
 type Taken = Extract<DepositEvent, { kind: 'refund' | 'chargeback' }>
 
-/** The return waits for what it undoes, so both move credit in one step: the account does not fall below zero meanwhile. */
+/**
+ * A return waits for the movement it undoes, so that both change the credit in one step, and the account never falls below zero between.
+ */
 function undone(taken: Taken, why: string): DepositEvent[] {
   const { externalId } = taken
   return [{ ...taken, kind: 'reinstatement', externalId: `${externalId}:${why}`, undoes: externalId }, taken]

@@ -18,7 +18,7 @@ import { stripeSignature } from './stripe-signature'
 
 /** An hour less than a page of Stripe may stay open: the clocks of two machines differ. */
 const LIFETIME_MS = 23 * 3_600_000
-/** Events carry whole objects; those of disputes carry the texts of the evidence. */
+/** Events contain whole objects; disputes also contain the texts of the evidence. */
 const MAX_WEBHOOK_BYTES = 512 * 1024
 const MS_PER_SECOND = 1000
 /** More refunds or disputes of one payment do not occur. */
@@ -61,7 +61,7 @@ async function createPayment(stripe: Stripe, settings: StripeSettings, order: De
   return { paymentId: session.id, url: session.url, account: null }
 }
 
-/** Depends on the order alone: Stripe refuses the same idempotency key with other words. */
+/** Depends only on the order, because Stripe refuses an idempotency key with a different body. */
 function sessionOf(settings: StripeSettings, order: DepositOrder): Stripe.Checkout.SessionCreateParams {
   const { orderId, reference, amountCents, expiresAt, email, returnUrl } = order
   assert(returnUrl !== undefined, 'Stripe needs an address to send the customer back to')
@@ -100,7 +100,7 @@ function createInquiry(client: () => Promise<Stripe>, { addsTax }: StripeSetting
     addsTax,
     lookUp: async (id) => (isIntent(id) ? lookUpCharge(await client(), id) : lookUp(await client(), id)),
     async close(sessionId) {
-      // A charge is done before anybody can take it back.
+      // A charge cannot be cancelled any more.
       if (isIntent(sessionId)) return false
       const stripe = await client()
       try {
@@ -166,14 +166,14 @@ async function lookUp(stripe: Stripe, sessionId: string): ReturnType<DepositInqu
   return { events: event ? [event] : [], isFinal: false }
 }
 
-/** Of a payment whose page is done: the bank has refused it. */
+/** States of a completed page's payment in which the bank has refused it. */
 const HOPELESS: ReadonlySet<string> = new Set(['requires_payment_method', 'canceled'])
 
 async function refundsOf(stripe: Stripe, paymentIntentId: string): Promise<Stripe.Refund[]> {
   return (await stripe.refunds.list({ payment_intent: paymentIntentId, limit: LIST_SIZE })).data
 }
 
-/** Stripe understood the request, and refuses it for good. */
+/** Stripe understood the request, and refuses it permanently. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && 'statusCode' in error && (error.statusCode === 400 || error.statusCode === 404)
 }

@@ -5,7 +5,7 @@ import { WEBHOOK_TOLERANCE_SECONDS, type WebhookVerdict } from '@/console/orders
 import type { Clock } from '@/lib/clock'
 
 const HEADER = 'stripe-signature'
-/** `t=…` and a few signatures: one of each secret that Stripe signs with, and those of older schemes. */
+/** `t=…` and several signatures: one for each of Stripe's secrets, and some of older schemes. */
 const HEADER_FORM = /^t=(\d{1,12})(,v\d=[0-9a-f]{1,128}){1,10}$/
 const MS_PER_SECOND = 1000
 
