@@ -1,7 +1,7 @@
 /** Warns before a changed form is left: by a link, by the browser's buttons, or by closing the tab. */
 import { useEffect } from 'react'
 
-/** For each form on the page: whether leaving would lose changes. */
+/** One function for each form on the page: whether leaving would lose changes. */
 const forms = new Set<() => boolean>()
 
 /** Registers `wouldLose`, which is called before the page is left. */
@@ -38,7 +38,7 @@ function onUnload(event: BeforeUnloadEvent): void {
 function askFirst(event: NavigateEvent, ask: Ask): void {
   const { destination, navigationType } = event
   const target = new URL(destination.url)
-  // Filters and tabs only change the query. For other documents the browser itself warns.
+  // Changes of filters and tabs only change the query. If another document is opened, the browser itself warns.
   const isSamePage = target.origin === location.origin && target.pathname === location.pathname
   if (!event.cancelable || !destination.sameDocument || isSamePage || !wouldLoseAny()) return
   event.preventDefault()

@@ -1,4 +1,4 @@
-/** Loads a page's file at its first visit. An upgrade replaces these files, so a tab that was open before may miss one. */
+/** Loads a page's file at its first visit. After an upgrade the file may be missing for a tab that was open before. */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 
 /** Set in the session storage while the page reloads for a missing file, to prevent a second reload. */

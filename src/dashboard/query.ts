@@ -22,7 +22,10 @@ function isRefusal(error: Error): boolean {
   return error instanceof ApiError && error.status >= CLIENT_ERROR.from && error.status <= CLIENT_ERROR.to
 }
 
-/** Reloads queries after a change, once running responses are there, since they may be older. Cancelling could show nothing. */
+/**
+ * Reloads queries after a change. It first waits for running requests, whose answers may be older; cancelling them could leave a page
+ * empty.
+ */
 export async function askAgain(filters: QueryFilters = {}): Promise<void> {
   const queries = queryClient.getQueryCache().findAll(filters)
   await Promise.all(
@@ -47,7 +50,7 @@ export function usePages<Page extends { nextCursor: string | null }>(
   })
 }
 
-/** All pages of a short list, joined. Other fields are those of the first page. */
+/** All pages of a short list, joined. The other fields come from the first page. */
 export async function allPages<Page extends { items: unknown[]; nextCursor: string | null }>(
   ask: (page: { cursor?: string }) => Promise<Page>,
 ): Promise<Page> {

@@ -1,4 +1,4 @@
-/** The signed-in person, as the pages know it. */
+/** The signed-in person, for the pages. */
 import { useQuery } from '@tanstack/react-query'
 import { ApiError, answer, api, type DataOf } from './client'
 import { askAgain, queryClient } from './query'
@@ -6,7 +6,7 @@ import { askAgain, queryClient } from './query'
 export const VIEWER_KEY = ['viewer'] as const
 
 export type Viewer = DataOf<typeof api.session.me.get> & {
-  /** Set if the session ended while the pages were in use: they stay, behind a sign-in dialog. */
+  /** Set if the session ended while the pages were in use: they stay open behind a sign-in dialog. */
   hasEnded?: true
 }
 

@@ -1,4 +1,4 @@
-/** The same API call in several languages: curl, and the client libraries of all four formats. */
+/** Shows one API call in several languages: curl, and the client libraries of all four formats. */
 
 export type SnippetCall = {
   origin: string
@@ -84,7 +84,7 @@ function anthropic({ origin, key, model, system, turns, temperature, maxTokens }
     max_tokens: maxTokens ?? DEFAULT_MAX_TOKENS,
     ...(system !== '' && { system }),
     messages: turns.map(({ role, text: content }) => ({ role, content })),
-    // This format's range ends at 1.
+    // This format's temperature ends at 1.
     ...(temperature !== undefined && { temperature: Math.min(temperature, 1) }),
   }
   return `import Anthropic from '@anthropic-ai/sdk'

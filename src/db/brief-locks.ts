@@ -1,2 +1,2 @@
-/** Milliseconds to wait for a lock that others queue behind: more than autovacuum needs to give way, less than a paid request waits. */
+/** Milliseconds to wait for a lock in front of a queue: longer than autovacuum needs to release it, shorter than a paid request waits. */
 export const BRIEF_LOCK_MS = 1_200

@@ -3,7 +3,7 @@ import { AssertionError } from '@/lib/assert'
 import { messageOf } from '@/lib/error-text'
 import { DatabaseTimeoutError } from './deadline'
 
-/** `data`: can never be stored. `conflict`: retry at once. `unavailable`: everything else, wait and retry. */
+/** `data`: can never be stored. `conflict`: retry at once. `unavailable`: any other failure; wait and retry. */
 type DatabaseFailure = 'data' | 'conflict' | 'unavailable'
 
 /** Classes 21 (a row twice in one statement), 22 (data exception) and 23 (integrity constraint) are caused by the values. */

@@ -41,7 +41,7 @@ type MigrateOptions = {
 /** A row of the table `migrations`. `requires`: the newest migration that a gateway must know to use the schema. */
 type Applied = Pick<Migration, 'id' | 'name'> & { digest: string; requires: number }
 
-/** An advisory lock id that nothing else in this database uses. It serialises concurrent starts. */
+/** An advisory lock id that no other code uses. It lets concurrent starts wait for each other. */
 const MIGRATION_LOCK = 5_811_204
 /** The name of the first migration in versions before 1.0. */
 const FIRST_BEFORE_1_0 = 'history'

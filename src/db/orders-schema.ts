@@ -18,7 +18,7 @@ export type Parties = {
   customer: { name: string; email: string; country: string | null; vatId: string | null }
 }
 
-/** A saved card, as its provider names it. It has no card number. */
+/** A saved card in the provider's terms, without its number. */
 export type SavedCard = {
   /** The provider's ids of the card's owner and of the card. */
   customer: string
@@ -29,7 +29,7 @@ export type SavedCard = {
   expYear: number
 }
 
-/** Who made an order: a customer, or the gateway because the balance was low. */
+/** The origin of an order: a customer, or the gateway because the balance was low. */
 export const ORDER_ORIGINS = ['customer', 'auto_top_up'] as const
 export type OrderOrigin = (typeof ORDER_ORIGINS)[number]
 
@@ -43,7 +43,7 @@ export type StopReason = (typeof STOP_REASONS)[number]
 export const ORDER_METHODS = ['bank_transfer', 'deposit'] as const
 export type OrderMethod = (typeof ORDER_METHODS)[number]
 
-/** In the order of an order's life; see console/orders/order-state.ts for what may follow what. */
+/** In the order of an order's life; console/orders/order-state.ts has the allowed steps. */
 export const ORDER_STATES = [
   'pending',
   'paid',
@@ -72,23 +72,26 @@ export const ORDER_EVENT_KINDS = [
 ] as const
 export type OrderEventKind = (typeof ORDER_EVENT_KINDS)[number]
 
-/** `chargeback`: the payer's bank took it back. `refund`: sent back at the provider. `reinstatement`: one of these was undone. */
+/**
+ * `chargeback`: the payer's bank took the money back. `refund`: sent back at the provider. `reinstatement`: a chargeback or refund was
+ * undone.
+ */
 export type ReversalKind = 'chargeback' | 'refund' | 'reinstatement'
 
-/** `waiting` for what it undoes; `applied`; `kept` for an administrator. */
+/** `waiting` until the movement that it undoes is booked; `applied`; `kept` for an administrator. */
 export type ReversalState = 'waiting' | 'applied' | 'kept'
 
 /** Why a reversal moved no credit by itself. */
 export type ReversalFault = 'wrong_currency' | 'balance_limit' | 'nothing_taken' | 'wrong_kind'
 
-/** Who reported a payment; a source pays only orders of its own method, `manual` (an administrator) pays any. */
+/** The reporter of a payment. A source only pays orders of its own method; `manual` (an administrator) pays any. */
 export type PaymentSource = 'bank' | 'manual' | `deposit:${string}`
 
 /** `credited`: by itself or by an administrator. `unmatched`: waits for one. `dismissed`: closed without credit. */
 export const PAYMENT_STATES = ['credited', 'unmatched', 'dismissed'] as const
 export type PaymentState = (typeof PAYMENT_STATES)[number]
 
-/** Why a payment credited nothing by itself. */
+/** The reason why a payment was not credited automatically. */
 export type MismatchReason =
   | 'unknown_reference'
   | 'underpaid'
@@ -112,14 +115,14 @@ export const orders = pgTable(
     accountId: text('account_id').notNull(),
     method: text('method').$type<OrderMethod>().notNull(),
     provider: text('provider'),
-    /** The account it has to be paid to: an IBAN, or the provider's id of the payment. */
+    /** The account that must receive the money: an IBAN, or the provider's id of the payment. */
     payee: text('payee'),
     /** The page or account number that the provider assigned to this order; null if there is none. */
     paymentUrl: text('payment_url'),
     paymentAccount: text('payment_account'),
     /** The account for a bank transfer as shown with the order, even if another was configured later; null for deposits. */
     bankDetails: jsonb('bank_details').$type<BankDetails>(),
-    /** E.g. `SVC-7K3M-9QXP`; what the customer writes into the transfer. */
+    /** The reference that the customer writes into the transfer, such as `SVC-7K3M-9QXP`. */
     reference: text('reference').notNull().unique('orders_reference_key'),
     amountCents: cents('amount_cents').notNull(),
     currency: text('currency').$type<'USD'>().notNull(),
@@ -129,18 +132,18 @@ export const orders = pgTable(
     refundedCents: cents('refunded_cents').notNull().default(0),
     /** The amount of chargebacks, less the reinstated part. */
     chargedBackCents: cents('charged_back_cents').notNull().default(0),
-    /** When and with which words the customer said "I've paid". */
+    /** When the customer pressed "I've paid", and the customer's note. */
     claimedAt: moment('claimed_at'),
     claimNote: text('claim_note'),
     createdAt: moment('created_at').notNull(),
     expiresAt: moment('expires_at').notNull(),
     paidAt: moment('paid_at'),
-    /** When to ask the provider whether an event was lost; null: there is nothing to ask. */
+    /** When to ask the provider whether an event was lost; null: never. */
     lookAt: moment('look_at'),
     origin: text('origin').$type<OrderOrigin>().notNull().default('customer'),
-    /** The card that pays an auto top-up, as it was at the start; null for other orders. */
+    /** The card that pays an auto top-up, with its data at the start; null for other orders. */
     card: jsonb('card').$type<SavedCard>(),
-    /** As they were at the first payment; null until then. */
+    /** Seller and customer at the first payment; null before that. */
     parties: jsonb('parties').$type<Parties>(),
     updatedAt: moment('updated_at').notNull(),
   },
@@ -172,10 +175,10 @@ export const orderEvents = pgTable('order_events', {
   /** 1, 2, 3 … within the order. */
   position: integer('position').notNull(),
   kind: text('kind').$type<OrderEventKind>().notNull(),
-  /** The order's state after it. */
+  /** The order's state after the event. */
   state: text('state').$type<OrderState>().notNull(),
   amountCents: cents('amount_cents'),
-  /** The ledger entry it made. */
+  /** The ledger entry that the event made. */
   entryId: text('entry_id'),
   /** The person's e-mail address or the system's name. */
   actor: text('actor').notNull(),
@@ -205,10 +208,10 @@ export const payments = pgTable(
     creditedCents: cents('credited_cents').notNull().default(0),
     entryId: text('entry_id'),
     receivedAt: moment('received_at').notNull(),
-    /** Until then the payer can take the money back, and its credit can't be moved; set with the credit. */
+    /** Until this time the payer can take the money back, and its credit can't be moved; set when the payment is credited. */
     reversibleUntil: moment('reversible_until'),
     resolvedAt: moment('resolved_at'),
-    /** The e-mail address of who resolved it, and why. */
+    /** The e-mail address of the person who resolved the payment, and the reason. */
     resolvedBy: text('resolved_by'),
     resolution: text('resolution'),
   },
@@ -236,7 +239,7 @@ export const reversals = pgTable(
     note: text('note'),
     state: text('state').$type<ReversalState>().notNull(),
     fault: text('fault').$type<ReversalFault>(),
-    /** The credit that it took, or gave back. */
+    /** The credit that the reversal removed, or (negative) returned. */
     movedCents: cents('moved_cents').notNull().default(0),
     /** The part that an administrator's refund had taken before. */
     matchedCents: cents('matched_cents').notNull().default(0),

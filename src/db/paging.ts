@@ -40,7 +40,7 @@ export function pageSize({ limit = DEFAULT_PAGE_SIZE }: PageRequest): number {
   return limit
 }
 
-/** Cuts `rows`, read with a limit of `size` + 1, into a page. A place is what {@link formatCursor} takes. */
+/** Cuts `rows`, read with a limit of `size` + 1, into a page. A place is the input of {@link formatCursor}. */
 export function cutPage<Row, Item>(
   rows: readonly Row[],
   size: number,

@@ -37,7 +37,7 @@ export const accounts = pgTable(
     requestsPerMinute: integer('requests_per_minute'),
     tokensPerMinute: bigint('tokens_per_minute', { mode: 'number' }),
     concurrency: integer('concurrency'),
-    /** How long stored answers are kept; 0 = not stored, null = the operator's maximum. */
+    /** Hours for which answers are stored; 0 = not stored, null = the operator's maximum. */
     storedResponseHours: integer('stored_response_hours'),
     balance: amount('balance_nano').notNull().default(nano(0)),
     spent: amount('spent_nano').notNull().default(nano(0)),
@@ -82,7 +82,7 @@ export const apiKeys = pgTable(
     /** null = all models. */
     allowedModels: text('allowed_models').array(),
     allowedProviders: text('allowed_providers').array(),
-    /** Networks from which it may be used, among those of its account; null = all of these. */
+    /** Networks that may use the key, within its account's; null = all of these. */
     allowedAddresses: text('allowed_addresses').array(),
     /** A key that the service made; null for a key made by a person. */
     builtIn: text('built_in').$type<BuiltInKey>(),

@@ -11,9 +11,9 @@ export const storedResponses = pgTable(
     parentId: text('parent_id'),
     model: text('model').notNull(),
     input: text('input').notNull(),
-    /** The answer as it was sent, as a JSON object. */
+    /** The sent answer, as a JSON object. */
     answer: text('answer').notNull(),
-    /** Of both texts. */
+    /** The size of both texts. */
     bytes: integer('bytes').notNull(),
     /** Number of JSON values in both texts. */
     jsonValues: integer('json_values').notNull(),

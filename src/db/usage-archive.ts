@@ -1,4 +1,4 @@
-/** Archived usage: where it ends, and how a month's checkpoints are computed from its records. */
+/** Archived usage: its last month, and the computation of a month's checkpoints from its records. */
 import type { Sql, TransactionSql } from 'postgres'
 import { usageColumns } from './schema'
 

@@ -1,17 +1,17 @@
-/** Which messages beta features each cloud supports, and their names there. A cloud refuses requests with other names. */
+/** The messages betas that each cloud supports, and their names there. A cloud refuses requests with other names. */
 import type { Beta } from '@/chat/protocol'
 
 /** Clouds that sell Claude; Anthropic itself accepts all betas. `mantle` is Bedrock's own `/anthropic`. */
 export type Cloud = 'bedrock' | 'mantle' | 'vertex' | 'foundry'
 
-/** By cloud: `carried`, or the cloud's name. A cloud that is missing would refuse the beta: it is omitted and reported. */
+/** By cloud: `carried`, or the beta's name there. A cloud that is not listed would refuse the beta, so it is omitted and reported. */
 type Row = Readonly<Partial<Record<Cloud, string>>>
 
 const carriedBy = (...clouds: Cloud[]): Row => Object.fromEntries(clouds.map((cloud) => [cloud, CARRIED]))
 const CARRIED = 'carried'
 const TOOL_SEARCH = 'tool-search-tool-2025-10-19'
 
-/** By name without date; compared with publications of clouds and users on 2026-11-28. */
+/** By name without date; checked on 2026-11-28 against publications of the clouds and reports of users. */
 export const BETAS: Readonly<Record<string, Row>> = {
   'advanced-tool-use': { ...carriedBy('foundry'), bedrock: TOOL_SEARCH, mantle: TOOL_SEARCH, vertex: TOOL_SEARCH },
   'cache-diagnosis': carriedBy(),

@@ -22,7 +22,7 @@ export type DialectName = (typeof DIALECT_NAMES)[number]
 export type Dialect = Omit<Endpoint, 'credential'> & {
   readonly name?: DialectName
   readonly credential?: Endpoint['credential'] | undefined
-  /** Authorizes each call; missing if a key does, or nothing is needed. */
+  /** Authorizes each call; missing if a key is sent instead, or nothing is needed. */
   readonly authorizer?: Authorizer
   readonly secrets?: readonly string[]
   /**
@@ -52,14 +52,16 @@ type Enveloped = {
   leftOut: readonly string[]
 }
 
-/** Two counts of one answer, by the format's names: `told` is used for charging, `measured` is the cloud's own. */
+/** Two counts of one answer, by the format's field names: `told` is charged, `measured` is the cloud's own. */
 export type CountsInDoubt = { told: JsonObject; measured: JsonObject }
 
 /** Converts a dialect's answer to the format: a stream piecewise, anything else as a whole. */
 export type AnswerReading =
   | {
       kind: 'stream'
-      /** The format's event stream, as far as these bytes complete it. Invalid bytes end it with an error event. Never throws. */
+      /**
+       * Returns the part of the format's event stream that these bytes complete. Invalid bytes end it with an error event. Never throws.
+       */
       push(bytes: Uint8Array): string
       end(): string
     }
@@ -72,10 +74,10 @@ export type AnswerReading =
 export type DialectKind = {
   /** The formats that an entry with this dialect may name. */
   readonly formats: readonly FormatName[]
-  /** The format it really speaks, whichever of them an entry names; missing if that is the named one. */
+  /** The provider's real format, if it can differ from the entry's. */
   readonly spoken?: FormatName
   readonly needsVersion: boolean
-  /** The property that is missing from these settings; the method is missing if none can be. */
+  /** The required property that these settings lack; the method is missing if no property is required. */
   needs?(settings: DialectSettings): 'project' | 'location' | undefined
   /** The default address; missing if entries must set one. */
   baseUrl?(settings: DialectSettings): string

@@ -1,4 +1,4 @@
-/** All dialects by name, and all keyless authorizers. No other file lists them. */
+/** All dialects by name, and all authorizers that need no key. No other file lists them. */
 
 import { vertex, vertexRaw } from '@/dialects/google/vertex'
 import { awsAuth } from './aws/aws-auth'

@@ -29,7 +29,7 @@ export type FieldTable = ReadonlyMap<string, FieldRule>
 /** A format's request fields, and the features it lacks. */
 export type RequestFields = {
   nested: NestedFields
-  /** By the name of the object that contains them; '' for the body. */
+  /** Tables of fields, by the name of the object that contains the fields; '' for the body. */
   tables: Readonly<Record<string, FieldTable>>
   /** The callers' field names for each feature; missing if they can't request it. */
   spelling: Readonly<Partial<Record<Feature, readonly string[]>>>
@@ -51,12 +51,12 @@ type Listed = {
   native?: readonly string[]
   /** Fields that constrain the answer, with the other formats that can express them in answers that aren't streamed. */
   bound?: Record<string, { carriedBy?: readonly FormatName[]; word?: string }>
-  /** By reason. */
+  /** Fields by the reason for passing them on. */
   passed: Record<string, readonly string[]>
   values?: Record<string, { values: readonly JsonValue[]; because: string }>
-  /** By reason. */
+  /** Fields by the reason for treating them as `kept`. */
   kept?: Record<string, readonly string[]>
-  /** By reason. */
+  /** Fields by the reason for refusing them. */
   unpriced: Record<string, readonly string[]>
   codes?: Record<string, string>
 }
@@ -174,7 +174,7 @@ export function costsNothing(
   return rule.kind === 'values' && rule.values.has(value)
 }
 
-/** Quirk of a provider whose extra charges the operator bears: nothing is refused or omitted. */
+/** Quirk of a provider whose extra charges the operator pays: no field is refused or omitted. */
 export const UNPRICED_EXTRAS = 'unpriced-extras'
 
 /** Quirk of a provider that supports `cache_control` although its format does not. */

@@ -1,4 +1,7 @@
-/** It changes with every client version, so for another vendor it would only invalidate the prompt cache. */
+/**
+ * A line that Claude Code puts into its system prompt. It changes with every client version, so for other vendors it would only invalidate
+ * the prompt cache.
+ */
 const BILLING_LINE = 'x-anthropic-billing-header:'
 
 /** Whether a system text is a line that client software adds for its own vendor, and no instruction. */

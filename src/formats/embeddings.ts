@@ -39,6 +39,6 @@ export interface Embeddings {
   encodeRequest(call: EmbeddingCall, traits: EmbeddingTraits): JsonObject
   /** Undefined if `bytes` is not an answer of this format, or has another number of vectors. */
   decodeResponse(bytes: Uint8Array, expected: ExpectedVectors): Promise<EmbeddingAnswer | undefined>
-  /** The answer in pieces, since it may be too long for one string. */
+  /** The answer in parts, since it may be too long for one string. */
   encodeResponse(answer: EmbeddingAnswer, told: ToldEmbedding): Iterable<string | Uint8Array>
 }

@@ -1,4 +1,7 @@
-/** What happens to each request field at a provider of each format. The documents are generated from this table. */
+/**
+ * Decides for each request field and provider format whether the field is carried, translated, omitted or refused. The documents are
+ * generated from this table.
+ */
 import { isCarried } from '@/chat/features'
 import type { ChatRequest, Feature, Warning } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
@@ -14,7 +17,7 @@ export type Fate = 'carried' | 'translated' | 'heeded' | 'named' | 'refused'
 
 type Speaker = Pick<Format, 'name' | 'requestFields'>
 
-/** What happens to a field of a `client` at a `provider`. `name` is as in `x-svc-left-out`. */
+/** The treatment of a field of a `client` at a `provider`. `name` has the form used in `x-svc-left-out`. */
 export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
   const isOwn = client.name === provider.name
   const { lacking, refusing } = provider.requestFields
@@ -54,7 +57,7 @@ export function listFields(client: Speaker): string[] {
   return [...new Set([...listed, ...Object.values(spelling).flat(), ...nested.losses.keys()])]
 }
 
-/** What happens to a nested field at another format. */
+/** The treatment of a nested field at another format. */
 function fateOfNested({ carriedBy, isBound }: NestedLoss, provider: Speaker): Fate {
   if (carriedBy.has(provider.name)) return 'translated'
   return isBound ? 'refused' : 'named'

@@ -90,7 +90,7 @@ export type RunningFields = {
 
 /** Decodes one upstream stream, without I/O; never throws. Text events must not change its state (gateway/attempt/repeats.ts). */
 export interface StreamDecoder {
-  /** Missing if the format's providers send no such fields. */
+  /** Fields in which similar events differ; missing if the format's providers send none. */
   readonly running?: RunningFields
   /** The events for a usage object alone: the last ones that `push` would return for an event with this usage. */
   pushUsage?(usage: JsonObject): ChatEvent[]
@@ -108,7 +108,7 @@ export type TextPiece = Extract<ChatEvent, { type: 'text-delta' | 'reasoning-del
 /** Encodes events for one client, without I/O. The text of a delta is always written as plain JSON. */
 export interface StreamEncoder {
   push(event: ChatEvent): Frame[]
-  /** For formats with numbered events: the field, the last number, and a method to record a repeated piece without {@link push}. */
+  /** For formats with numbered events: the field, the last number, and a method that counts a repeated event without {@link push}. */
   numbering?: { name: string; last(): number; repeat(piece: TextPiece): number }
   /** The final frames of a stream that ended well. */
   end(): Frame[]
@@ -153,7 +153,7 @@ export interface PassingStream {
   ending(isTerminated: boolean): Frame[]
 }
 
-/** The changes to an answer in the same format; everything else stays as it is if it has the published shape. */
+/** The changes to an answer in the same format. All other bytes stay, if the answer has the published shape. */
 export interface PassThrough {
   /** Whether the answer gets the gateway's id instead of the provider's. */
   readonly namesAnswer?: true
@@ -182,7 +182,7 @@ export type Endpoint = {
   credential: { header: string; prefix: string }
   /** Headers of every call, such as the protocol version. */
   headers: Readonly<Record<string, string>>
-  /** Where a provider lists its models, and what a page of that list says. */
+  /** The provider's endpoint that lists models, and how to read a page of the list. */
   modelList: ModelListEndpoint
   /** Whether a request's body can ask for a service tier. */
   hasServiceTiers: boolean
@@ -230,7 +230,7 @@ export interface Format {
   readonly recognition: Recognition
   readonly endpoint: Endpoint
   readonly toolNames: ToolNameRule
-  /** The fields of a request, and what happens to them here and at other formats. */
+  /** The fields of a request, and their treatment at this and other formats. */
   readonly requestFields: RequestFields
   /** Provider-run tools that may have a price, by the catalogue's names. */
   readonly serverTools: readonly string[]

@@ -41,12 +41,12 @@ const isStated: Says = (value) => {
   return typeof value !== 'object' || Object.keys(value).length > 0
 }
 
-/** A field that is omitted and reported at other formats than `carriedBy`, if it `says` something. */
+/** A field that is omitted and reported at formats outside `carriedBy`, if its value `says` anything. */
 export function lostExcept(carriedBy: readonly FormatName[], says: Says = isStated): NestedLoss {
   return { carriedBy: new Set(carriedBy), isBound: false, says }
 }
 
-/** The same for all other formats. */
+/** A field that is omitted and reported at all other formats. */
 export const LOST: NestedLoss = lostExcept([])
 
 /** A field that constrains the answer and that no other format has. */

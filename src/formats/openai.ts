@@ -24,7 +24,7 @@ import { asWritten } from '@/lib/json-source/as-written'
 import type { EncodedError, ModelListEndpoint, TargetTraits } from './format'
 import { audioFormat } from './media'
 
-/** The list of models comes whole: as `data` of an object, at Together as a bare array. */
+/** The models come in one response: as `data` of an object, at Together as an array. */
 export const MODEL_LIST: ModelListEndpoint = {
   url: ({ baseUrl }) => `${baseUrl}/models`,
   readPage(json) {
@@ -85,7 +85,7 @@ export function encodeUserId(userId: string): string {
 
 const SERVICE_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
 
-/** The service tier field, with a warning if there is no such tier. `priced` is the tier that has a price in the catalogue. */
+/** Encodes the service tier, with a warning if it is unknown. `priced` is the tier with a price in the catalogue. */
 export function encodeServiceTier(
   tier: string | undefined,
   priced: string | undefined,

@@ -28,7 +28,7 @@ export function protocolHeaders(
   return headers
 }
 
-/** What a target of the caller's format is not sent: body fields, then betas as header and name. */
+/** Settings that a target of the caller's format doesn't get: body fields, then betas as header and name. */
 export function leftOutOfOwn(
   request: Pick<ChatRequest, 'unlisted' | 'hasCacheControl' | 'protocol'>,
   traits: BetaTraits,
@@ -43,7 +43,7 @@ export function leftOutOfOwn(
   return [...fields, ...unread.difference(kept), ...untold.map(({ name }) => `${protocol.betaHeader}.${name}`)]
 }
 
-/** What other formats can't express: betas, and earlier actions of provider-run tools. */
+/** Settings that other formats can't express: betas, and earlier actions of provider-run tools. */
 export function untoldElsewhere({
   hostedHistory = [],
   protocol,
@@ -63,7 +63,10 @@ export function betasRefused({ betas }: Protocol, words: string, traits: BetaTra
 /** Bedrock's message, which names no beta, and messages that name the header. */
 const ABOUT_BETAS = /\binvalid beta flag|\banthropic[-_]beta\b/i
 
-/** By the catalogue's list, with or without date; else betas that prices cover and the cloud supports. Never a refused beta again. */
+/**
+ * Whether a beta is sent: if the catalogue lists it, with or without date; otherwise if prices cover it and the cloud supports it. Never if
+ * it was refused.
+ */
 function isAskedFor(beta: Beta, traits: BetaTraits): boolean {
   const { quirks, passFields, betas, toolPrices, takenBeta, refusedBetas } = traits
   if (refusedBetas?.has(beta.name)) return false

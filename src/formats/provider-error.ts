@@ -7,10 +7,10 @@ export const UNSTATED_STATUS = 502
 /** Error codes that always concern our key or account, whatever the status. */
 export const CREDENTIALS_CODE =
   /^(?:invalid_api_key|api_key_(?:invalid|expired|service_blocked)|authentication_error|billing_(?:error|not_active)|insufficient_quota|insufficient_(?:balance|credits)|account_(?:deactivated|suspended)|consumer_(?:invalid|suspended)|service_disabled|unsupported_country_region_territory)$/i
-/** Texts with the same meaning, matched only at the start, since a provider may quote the request. */
+/** Error texts about our key or account, matched only at the start, since a provider may quote the request. */
 const REFUSES_CREDENTIALS =
   /^(?:(?:incorrect |invalid )?api[ _]key (?:not valid|invalid|expired|is invalid|provided|not found)|your api key does not have permission|your credit balance is too low|insufficient balance|method doesn.t allow unregistered callers)/i
-/** Statuses for which these texts are considered. */
+/** Only with these statuses are the error texts about our key considered. */
 const CREDENTIALS_STATUSES: ReadonlySet<number> = new Set([400, 402, 403, 429])
 
 /** A code for a too long prompt, whatever the status. */
@@ -18,7 +18,7 @@ const CONTEXT_CODE = /^context_length_exceeded$/i
 /** Texts for a prompt that exceeds the context, by format and then by other providers. */
 const CONTEXT_TOO_LONG =
   /context_(?:length|window)_exceeded|exceed_context_size|maximum context length|prompt is too long|exceeds? (?:the )?(?:model's )?(?:available )?(?:maximum )?context|input token count\b.{0,40}\bexceeds|input is too long for/i
-/** Statuses for which these texts are considered; with others, they may concern a rate limit or a cause. */
+/** Only with these statuses are the texts about the context considered; with others they may be about a rate limit. */
 const CONTEXT_STATUSES: ReadonlySet<number> = new Set([400, 413, 422, UNSTATED_STATUS])
 
 /** Texts that blame this model's context or output limit rather than the request. */
@@ -85,7 +85,7 @@ function reasonOf({ status, kind, message }: Omit<ProviderError, 'reason'>): Pro
   }
 }
 
-/** A caller could have quoted these texts. That does no harm: they excuse our key and accuse nothing. */
+/** A caller could have quoted these texts. This is harmless: they only mean that our key is not at fault. */
 function isOverRateLimit(message: string): boolean {
   if (OVER_RATE_LIMIT.test(message)) return true
   const figures = LIMIT_AND_REQUESTED.exec(message)

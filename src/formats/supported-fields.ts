@@ -19,7 +19,7 @@ export function supportedFields(client: Format, servings: readonly Serving[]): s
   return names.filter((name) => !CONVERSATION.includes(name) && isSupported(name, client, servings))
 }
 
-/** The same for embeddings requests. */
+/** The supported fields of an embeddings request. */
 export function supportedEmbeddingFields(client: Format, servings: readonly Serving[]): string[] {
   const { all = new Set<string>(), native = [] } = client.requestFields.ofEmbeddings ?? {}
   const isOwn = servings.every(({ provider }) => provider.name === client.name)

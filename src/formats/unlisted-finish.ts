@@ -15,8 +15,9 @@ const KINDS_BY_NAME: readonly (readonly [RegExp, FinishKind])[] = [
 ]
 
 /**
- * The reason for a value missing from the format's table. `isUnlisted` makes it logged and counted. A value that means tool calls is
- * `unknown` if the answer has none. An answer with calls ended for these, unless the value has another known meaning.
+ * The reason for a value missing from the format's table. `isUnlisted` makes the gateway log and count it. If the answer has calls, the
+ * reason is a tool call, unless the value clearly means something else. A value that means tool calls is `unknown` in an answer without
+ * calls.
  */
 export function unlistedFinish(word: string, hasToolCalls: boolean): FinishReason {
   const named = KINDS_BY_NAME.find(([name]) => name.test(word))?.[1] ?? 'unknown'

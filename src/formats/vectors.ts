@@ -52,7 +52,7 @@ function isPacked(text: string): boolean {
 
 /** Invalid numbers that some servers write, and empty vectors. */
 const NO_NUMBERS = ['NaN', 'Infinity', 'null', '[]', '[ ]']
-/** The same for vectors that are texts. */
+/** JSON texts that cannot be in a list of vectors encoded as strings. */
 const NO_TEXT = ['""', ':null', ': null']
 
 /** A number with surrounding white space. */

@@ -6,7 +6,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { Payer, Refusal } from '@/ledger/outcomes'
 import { type Nano, nano } from '@/lib/money'
 
-/** At least 1, so that an account without any credit is refused even if no price is known. */
+/** At least 1 nano-USD, so that an account without credit is refused even if no price is known. */
 const something = (least: Nano) => nano(Math.max(1, least))
 
 export type Asking<Asked extends keyof Ledger> = { ledger: Pick<Ledger, Asked>; seesBalance: SeesBalance }

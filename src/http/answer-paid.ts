@@ -50,7 +50,7 @@ function isForWantOfMeans(error: unknown): boolean {
   return kind === 'insufficient_credit' || (kind === 'rate_limited' && options.code !== 'too_many_unpaid')
 }
 
-/** The same for a request with an idempotency key: it is answered and charged once. */
+/** Answers a request with an idempotency key, which is charged once. */
 function answerNamed(paid: PaidRequest, { key, fingerprint }: RequestName, body: JsonBody): Promise<Response> {
   const { deps, payer, requestId, signal, line } = paid
   assert(deps.idempotency, 'a name is only read where answers may be kept')

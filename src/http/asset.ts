@@ -19,7 +19,7 @@ export async function createAsset(contentType: string, body: Uint8Array): Promis
 
 /** An asset from parts that are already compressed. */
 export function taggedAsset(parts: Omit<Asset, 'tag'>): Asset {
-  // A weak tag, since other encodings of the same file have different bytes.
+  // A weak tag, because another encoding of the same file has different bytes.
   return { ...parts, tag: `W/"${Bun.hash(parts.body).toString(36)}"` }
 }
 

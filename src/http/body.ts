@@ -41,7 +41,7 @@ const MAX_JSON_NAMES = 10_000
 const MAX_JSON_OUTSIDE = 4 * 1024 * 1024
 /** Maximum number of escaped characters: enough for the longest text that a model reads, even if every character is escaped. */
 const MAX_JSON_ESCAPES = 2 * 1024 * 1024
-/** With more fields, checking for duplicates takes longer than serialising. */
+/** With more fields, checking for duplicates would take longer than serialising. */
 const MAX_COPIED_FIELDS = 2_000
 const JSON_TYPE = 'application/json'
 const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -31,6 +31,6 @@ export function sentFrom({ trustedProxyHops }: { trustedProxyHops: number }, req
   }
 }
 
-/** For requests without a socket, as in tests. */
+/** The address of requests without a socket, as in tests. */
 const UNKNOWN = '0.0.0.0'
 const ADDRESS = /^[0-9a-fA-F.:]{2,45}$/

@@ -60,10 +60,10 @@ export type HttpDeps = ChatDeps &
     exposition(): Promise<string>
     /** The export of spans and metrics; undefined if neither is exported. */
     tracing?: Tracing | undefined
-    /** Who may read the metrics: everybody, nobody, or callers with the token. */
+    /** Access to the metrics: for everybody, nobody, or callers with the token. */
     metricsAccess: 'open' | 'closed' | { token: string }
     /** True from the first SIGTERM on: requests are served, but readiness fails. */
     isLeaving(): boolean
-    /** True once the time for open answers is over: nothing new is started. */
+    /** True once the shutdown's time for open answers is over: no new work starts. */
     isDraining(): boolean
   }

@@ -77,7 +77,7 @@ export function commonModelBodies(catalog: Catalog, formats: Formats): ModelBodi
 /** OpenRouter's price for its own tiers, which means that it varies. */
 const VARIES = { prompt: '-1', completion: '-1' }
 
-/** The same for OpenRouter's library, which fails at entries without prices. */
+/** The list for OpenRouter's library, which fails at entries without prices. */
 export function pricedModelBodies(catalog: Catalog, formats: Formats): ModelBodies {
   const priced = listSold(catalog, formats).map(({ entry, listed }) => ({
     entry: { ...entry, pricing: entry.pricing ?? VARIES } as ModelEntry,

@@ -37,7 +37,7 @@ export abstract class PaidRequest {
   /** Fires when the answer is no longer awaited. */
   signal: AbortSignal
   readonly line: RequestLine
-  /** Its shares of common resources; undefined until its payer is known. */
+  /** The request's shares of common resources; undefined until its payer is known. */
   share: Share | undefined = undefined
   /** SHA-256 of its idempotency key, if any. */
   idempotencyKey: string | undefined = undefined
@@ -106,7 +106,7 @@ export abstract class PaidRequest {
     this.line.stream = isStream
   }
 
-  /** Called when everything for the client is known. */
+  /** Called when all content for the client is known. */
   onEnd(): void {
     endSilence(this.arrived)
     this.share?.end()

@@ -3,7 +3,7 @@
  * send a body; once that has arrived, there is no timeout until the answer has ended. So streaming routes need no timeouts of their own.
  */
 
-/** The server of a request, which knows the peer while the connection lives. */
+/** The server of a request, which knows the client's address while the connection lives. */
 type Host = {
   timeout(request: Request, seconds: number): void
   requestIP?(request: Request): { address: string } | null
@@ -13,7 +13,7 @@ type Host = {
 export const KNOWN_IDLE_SECONDS = 75
 
 const hosts = new WeakMap<Request, Host>()
-/** Requests whose answers are in progress. */
+/** Requests with a running answer. */
 const answered = new Set<Request>()
 
 /** Stores a request's server. */

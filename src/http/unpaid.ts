@@ -41,7 +41,7 @@ type UnpaidDeps = Asking<'refusalOf' | 'readBalance'> & {
 
 /** Invalid keys per network. A misconfigured machine that keeps retrying must not look like an attack. */
 const STRANGERS_PER_MINUTE = 300
-/** For this time after a refusal, a key's status is checked first. */
+/** For this time after a refusal, a key's status is checked before its body is read. */
 const SUSPICION_MS = 60_000
 const MAX_SUSPECTS = 10_000
 /** For this time, a further large body gets the same refusal. */

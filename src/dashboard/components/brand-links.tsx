@@ -1,4 +1,4 @@
-/** The footer with the operator's links: terms, privacy, support. Nothing if none is set. */
+/** The footer with the operator's links: terms, privacy, support. Empty if none is set. */
 import { Anchor, Group } from '@mantine/core'
 import { BRAND } from '@/dashboard/brand'
 

@@ -1,9 +1,9 @@
 /** Makes the Escape key close only the front dialog, not those behind it. */
 
-/** Functions that close the dialogs in front of others; the last one is frontmost. */
+/** Functions that close the dialogs, in the order of opening; the last one closes the front dialog. */
 const inFront: (() => void)[] = []
 
-/** Listens for Escape. Call it before anything is rendered: listeners are called in order of registration. */
+/** Listens for Escape. Call it before rendering, since listeners are called in order of registration. */
 export function hearEscapeFirst(): void {
   const leave = (event: KeyboardEvent) => {
     const close = inFront.at(-1)
@@ -14,7 +14,7 @@ export function hearEscapeFirst(): void {
   window.addEventListener('keydown', leave, { capture: true })
 }
 
-/** Directs Escape to a dialog in front of others. Returns a function that ends that. */
+/** Lets Escape close a dialog in front of others. Returns a function that ends this. */
 export function takeEscape(close: () => void): () => void {
   inFront.push(close)
   return () => void inFront.splice(inFront.indexOf(close), 1)

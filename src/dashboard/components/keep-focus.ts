@@ -6,7 +6,10 @@ const ABOVE_THE_PAGE = '[data-portal]'
 /** The last focused element and its surroundings, from the inside out. */
 type Place = { element: HTMLElement; around: Element[]; neighbours: Element[]; isWaiting: boolean }
 
-/** Keeps the focus in `main` if the pressed button goes; else keyboards would start at the top. Returns a function to end this. */
+/**
+ * Keeps the focus in `main` if the focused button disappears; otherwise the keyboard would start at the top. Returns a function that ends
+ * this.
+ */
 export function keepFocusIn(main: HTMLElement): () => void {
   let last: Place | undefined
   function remember({ target }: FocusEvent): void {

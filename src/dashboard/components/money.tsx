@@ -5,7 +5,7 @@ type MoneyProps = {
   /** Decimal text from the server. */
   usd: string
   isExact?: boolean
-  /** Number of decimals, the same for the whole column. */
+  /** Number of decimals, equal in the whole column. */
   decimals?: number | undefined
 }
 

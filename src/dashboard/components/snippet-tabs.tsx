@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { type SnippetCall, snippetsOf } from '@/dashboard/snippets'
 import { CodeBlock } from './code-block'
 
-/** Tabs with the same API call in several languages. The chosen language stays if the call changes. */
+/** Tabs that show one API call in several languages. The chosen language stays if the call changes. */
 export function SnippetTabs({ call }: { call: SnippetCall }) {
   const [chosen, setChosen] = useState('curl')
   const snippets = snippetsOf(call)

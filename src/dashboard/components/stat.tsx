@@ -9,7 +9,7 @@ type StatProps = {
   aside?: ReactNode
 }
 
-/** A million must fit a card that shares the row with two others and the menu. */
+/** The font is small enough for a million in a card that shares the row with two others and the menu. */
 const FONT_SIZE = 'clamp(18px, 2.2vw, 26px)'
 
 export function Stat({ label, value, hint, aside }: StatProps) {

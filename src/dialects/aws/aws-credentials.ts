@@ -61,7 +61,7 @@ async function sourceCredentials(identity: AwsIdentity): Promise<Token> {
   }
   if ('roleArn' in identity) {
     const { roleArn, webIdentityTokenFile } = identity
-    // The platform replaces the token before it expires.
+    // The platform replaces the token file before the token expires, so it is read each time.
     const webToken = await readText(webIdentityTokenFile, 'the web identity token file')
     return askSts(identity, {
       ...{ Action: 'AssumeRoleWithWebIdentity', RoleArn: roleArn, RoleSessionName: SESSION_NAME },

@@ -12,7 +12,7 @@ export function modelUrl({ baseUrl, model }: EndpointCall, operation: string): s
   return `${baseUrl}/model/${encodeURIComponent(model)}/${operation}`
 }
 
-/** Exceptions whose status is not specific enough, or misleading. */
+/** Exceptions whose HTTP status is unspecific or misleading. */
 const REASONS: ReadonlyMap<string, ProviderErrorReason> = new Map([
   ['ExpiredTokenException', 'credentials'],
   ['UnrecognizedClientException', 'credentials'],

@@ -11,7 +11,7 @@ export type MessageReader = {
 }
 
 const EVENT_STREAM = 'application/vnd.amazon.eventstream'
-/** The messages error type of each exception; all others are the provider's own faults. */
+/** The messages error type of each exception; other exceptions are the provider's own faults. */
 const ERROR_TYPES: ReadonlyMap<string, string> = new Map([
   ['throttling', 'rate_limit_error'],
   ['servicequotaexceeded', 'rate_limit_error'],
@@ -25,7 +25,7 @@ const ERROR_TYPES: ReadonlyMap<string, string> = new Map([
 
 const decoder = new TextDecoder()
 
-/** Whether a response is such a stream. A proxy in front of Bedrock may have replaced it. */
+/** Whether a response is an AWS event stream. A proxy in front of Bedrock may have replaced it. */
 export function isEventStream(headers: Headers): boolean {
   return (headers.get('content-type') ?? '').includes(EVENT_STREAM)
 }

@@ -5,7 +5,7 @@ import { citationOf } from './converse-citations'
 import { tierOfAnswer } from './converse-tiers'
 import { listOf } from './messages-body'
 
-/** Stop reasons that messages doesn't have; the others are the same. */
+/** Converse stop reasons that messages lacks; the others have the same names. */
 const REFUSALS: ReadonlySet<unknown> = new Set(['content_filtered', 'guardrail_intervened'])
 const FAULTS: ReadonlySet<unknown> = new Set(['malformed_model_output', 'malformed_tool_use'])
 /** A placeholder, which the gateway replaces by the public model name. */
@@ -92,7 +92,7 @@ type OpenBlock = { index: number; kind: string }
 class ConverseReader implements MessageReader {
   private hasBegun = false
   private hasEnded = false
-  /** By Converse's block number; messages numbers have no gaps. */
+  /** Open blocks by Converse's block number. Numbers in messages have no gaps. */
   private readonly open = new Map<JsonValue, OpenBlock>()
   /** Images that arrive in pieces, by Converse's block number. */
   private readonly pictures = new Map<JsonValue, { format: JsonValue | undefined; pieces: Buffer[] }>()

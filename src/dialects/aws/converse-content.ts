@@ -29,7 +29,7 @@ export class ContentWriter {
     for (const [index, { role = 'user', content }] of listOf(messages).entries()) {
       const path = `messages[${index}].content`
       const blocks = typeof content === 'string' ? saidText(content) : this.blocks(listOf(content), path, role)
-      // A cache point alone caches nothing.
+      // A cache point without content before it has no effect.
       if (blocks.every((block) => block.cachePoint)) continue
       const last = turns.at(-1)
       if (last?.role === role) last.content.push(...blocks)
@@ -128,7 +128,7 @@ export class ContentWriter {
   }
 }
 
-/** A text, or nothing if it is blank, which AWS refuses. */
+/** A text block; undefined for blank text, which AWS refuses. */
 function saidText(text: JsonValue | undefined): JsonObject[] {
   return typeof text === 'string' && text.trim() !== '' ? [{ text }] : []
 }
@@ -193,7 +193,7 @@ function cachePoint({ cache_control: cache }: JsonObject): JsonObject[] {
   return [{ cachePoint: { type: 'default', ...(cache.ttl === '1h' && { ttl: '1h' }) } }]
 }
 
-/** Placeholders for tools of which only the names are known, from the conversation. */
+/** Placeholder definitions for tools that only the conversation names. */
 function stubs(used: readonly JsonObject[]): JsonObject[] {
   const names = new Set(used.map(({ name }) => name))
   return [...names].map((name) => ({ toolSpec: { name, inputSchema: { json: { type: 'object' } } } }))

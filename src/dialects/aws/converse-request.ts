@@ -102,7 +102,7 @@ export function withoutProofs(body: JsonObject): JsonObject | undefined {
 /** Maps a token budget to an effort, for models that take an effort. */
 const LOW_BUDGET = 4096
 const MEDIUM_BUDGET = 16_384
-/** Efforts that all such models know; a greater effort becomes the greatest of these. */
+/** Efforts that all such models support; a higher effort is lowered to the highest of these. */
 const EFFORTS: ReadonlySet<unknown> = new Set(['low', 'medium', 'high'])
 
 const isClaude = (family: string) => /anthropic|claude/.test(family)

@@ -35,7 +35,7 @@ function sourceOf(sections: ReadonlyMap<string, Section>, profile: string, befor
   const settings = sections.get(profile) ?? new Map()
   const { role_arn: assumeRoleArn, external_id: externalId, ...own } = Object.fromEntries<string | undefined>(settings)
   const keys = keysIn(settings)
-  // A profile that is used as a source gives its keys; otherwise its role comes first.
+  // If a profile is the source of another one, its keys are used; otherwise its role is preferred.
   if (keys && (!assumeRoleArn || before.length > 0)) return keys
   if (before.includes(profile)) throw new CredentialError(`profile ${profile} is its own source`)
   const from = own.source_profile
@@ -93,7 +93,7 @@ const MAX_OUTPUT_CHARS = 65_536
 /** Unchecked credentials from another source. `atMs`: the time by its clock. */
 type Given = { status: number; atMs: number; fields: unknown[] }
 
-/** Contains nothing of the gateway's own environment, which has its secrets. */
+/** The environment of credential programs, without the gateway's own variables, which are secret. */
 const PROGRAM_ENVIRONMENT = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C',

@@ -31,7 +31,7 @@ export async function requestToken(
   throw new CredentialError(`${what} answered ${status}${wordOf(fields.error)} without a token`, atMs)
 }
 
-/** The response of `url`, whatever its status. */
+/** The response of `url`, with any status. */
 export async function ask(
   what: string,
   url: string,

@@ -28,7 +28,7 @@ type SourceOptions = {
   random?: () => number
 }
 
-/** The last part of a token's life, in which it is renewed: at most a fifth of a short life. */
+/** The last part of a token's life, in which it is renewed: five minutes, but at most a fifth of its life. */
 const AGING_MS = 300_000
 const AGING_SPREAD_MS = 60_000
 const AGING_SHARE = 0.2

@@ -9,7 +9,7 @@ import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonValue } from '@/lib/json'
 
 const DEFAULT_VERSION = 'v1'
-/** Multi-region locations, whose host is in another domain. */
+/** Multi-region locations, which have hosts in another domain. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(['us', 'eu'])
 const GLOBAL = 'global'
 

@@ -23,7 +23,7 @@ const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
 
 /** Values that some providers send instead of null. */
 const NO_WORDS: ReadonlySet<string> = new Set(['', 'null', 'none'])
-/** The content of the answer besides its reason. */
+/** The parts of an answer that decide how its finish reason is encoded. */
 type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 
 /** Decodes a finish reason, corrected by the content: a stop with a call is a tool call, for instance. */

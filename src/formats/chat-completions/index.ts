@@ -81,7 +81,7 @@ export function createChatCompletions(maxMessages: number) {
 
 export const chatCompletions = createChatCompletions(LIMITS.messages.maxItems)
 
-/** Only this limit can be raised, so its error also names the operator's setting. */
+/** Operators can raise only this limit, so its error also names the setting. */
 function refuseTooMany({ messages }: JsonObject, most: number): void {
   if (!Array.isArray(messages) || messages.length <= most) return
   const message = `messages has ${messages.length} items; a request may have at most ${most} here. The operator can raise this limit (MAX_CHAT_MESSAGES).`

@@ -4,7 +4,7 @@ export const LIMITS = {
   messages: { minItems: 1, maxItems: 100 },
   contentParts: { maxItems: 4096 },
   toolCalls: { maxItems: 128 },
-  /** For all calls together. Other formats send arguments as objects; here they are texts that must be parsed. */
+  /** Characters of all calls' arguments together. Other formats send arguments as objects; here they are texts that must be parsed. */
   argumentsChars: 4 * 1024 * 1024,
   tools: { maxItems: 128 },
   fallback: { maxItems: 8 },

@@ -65,7 +65,7 @@ export class StreamRepair {
     })
   }
 
-  /** The edits of a chunk; always the same array object. */
+  /** Returns the edits of a chunk, always in the same array object. */
   repair(chunk: JsonObject): readonly JsonEdit[] {
     const { put, edits } = this
     edits.length = 0

@@ -150,7 +150,7 @@ function repairCitation(put: Put, path: JsonEdit['path'], citation: JsonObject):
   }
 }
 
-/** Repairs the lists in one choice's messages (other than calls), which arrive in pieces. */
+/** Repairs lists in one choice's messages, except tool calls. The lists arrive in chunks. */
 export class ListRepair {
   private lengths: Map<string, number> | undefined
 

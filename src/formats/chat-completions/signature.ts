@@ -20,7 +20,7 @@ export function encodeSignature(signature: Signature | undefined): { extra_conte
   return signature?.format === 'generate-content' ? extraContent(MARK + signature.value) : {}
 }
 
-/** The same for a provider that accepts it, without the mark. */
+/** The signature in the field of a call, without the mark, for a provider that accepts it. */
 export function ownSignature(signature: Signature | undefined): { extra_content?: JsonObject } {
   return signature?.format === 'generate-content' ? extraContent(signature.value) : {}
 }

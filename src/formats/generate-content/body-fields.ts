@@ -153,7 +153,7 @@ export const NESTED_FIELDS = fieldTree(undefined, {
   }),
 })
 
-/** Features that no provider of the format has. Its service tiers differ from those of other formats. */
+/** Features that no provider of the format supports. Its service tiers differ from those of other formats. */
 export const LACKING: readonly Feature[] = [
   'verbosity',
   'userId',

@@ -7,7 +7,7 @@ export function normaliseRequest(body: JsonObject): JsonObject {
   return withLists(normaliseKeys(body, REQUEST, '') as JsonObject)
 }
 
-/** The same for the body of `:countTokens`, which may wrap a whole request. */
+/** Normalises the body of `:countTokens`, which may contain a whole request. */
 export function normaliseCountTokens(body: JsonObject): JsonObject {
   const normal = withLists(normaliseKeys(body, COUNT_TOKENS, '') as JsonObject)
   const inner = normal.generateContentRequest
@@ -90,7 +90,7 @@ export function renameKeys(value: JsonObject, path: string): JsonObject {
   for (const [key, item] of Object.entries(value)) {
     if (item === null) continue
     const name = camelCase(key)
-    // With two spellings of one field, one could be priced and the other executed.
+    // Two spellings of one field are refused: one could be priced and the other executed.
     if (renamed.has(name)) {
       const field = fieldPath(path, name)
       throw invalidRequest(`${field} is given twice, in two spellings; send it once`, field)

@@ -9,7 +9,7 @@ export const QUIRKS = {
   thinkingBudget: 'thinking-budget',
   /** The model does not think and refuses thinkingConfig. */
   noThinking: 'no-thinking',
-  /** The provider refuses a conversation whose calls lost their signature. */
+  /** The provider refuses a conversation whose tool calls lack their signature. */
   thoughtSignatures: 'thought-signatures',
   /** The provider accepts media inside a functionResponse. */
   functionResponseParts: 'function-response-parts',

@@ -2,7 +2,7 @@ import type { Beta } from '@/chat/protocol'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 
 const FREE: ReadonlySet<string> = new Set([
-  // How the model thinks, and how much of it is returned.
+  // Betas about thinking and its display.
   'interleaved-thinking',
   'dev-full-thinking',
   'redact-thinking',
@@ -33,7 +33,7 @@ const FREE: ReadonlySet<string> = new Set([
   'token-efficient-tools',
   'tool-examples',
   'tool-search-tool',
-  // The cache, whose reads and writes have prices; and token counting, which is done here.
+  // Betas about the cache, whose reads and writes have prices, and about token counting, which the gateway does.
   'cache-diagnosis',
   'extended-cache-ttl',
   'prompt-caching',

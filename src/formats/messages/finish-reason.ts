@@ -42,7 +42,7 @@ export function decodeFinishReason(stopReason: unknown, stopSequence: unknown, h
   }
 }
 
-/** The content of the answer besides its reason. */
+/** The parts of an answer that decide how its finish reason is encoded. */
 export type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 
 export type StopFields = { stop_reason: string; stop_sequence: string | null }

@@ -1,6 +1,6 @@
 /** Limits of messages requests, used by the schema, its messages and the docs. */
 
-/** If the service states no limit, a generous one. */
+/** Limits of the vendor's service; if it states none, a generous one. */
 export const LIMITS = {
   messages: { minItems: 1, maxItems: 100_000 },
   /** Per message. */

@@ -19,7 +19,7 @@ import { decodeUsage, encodeEstimate, encodeUsage } from './usage'
 
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
-/** Our own fields, and those sent in the provider's headers instead. */
+/** Fields that the gateway handles itself, and fields that are sent as headers instead. */
 const READ_HERE = ['fallback', 'svc', ...ROUTING_FIELDS, 'betas', 'anthropic_beta'] as const
 
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k'] as const

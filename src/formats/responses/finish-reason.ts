@@ -14,7 +14,7 @@ const KIND_OF_REASON: ReadonlyMap<string, FinishKind> = new Map([
   ['max_tokens', 'length'],
   ['length', 'length'],
   ['max_messages', 'length'],
-  // Interrupted by other input.
+  // The answer was interrupted by new input.
   ['steered', 'length'],
   ['content_filter', 'content-filter'],
 ])

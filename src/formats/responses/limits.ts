@@ -1,6 +1,6 @@
 /** Limits of responses requests, used by the schema, its messages and the docs. */
 
-/** The limits that OpenAI's service states. Where it states none, ours is generous. */
+/** Limits that OpenAI's service states; if it states none, a generous one. */
 export const LIMITS = {
   items: { maxItems: 100_000 },
   /** Parts of one item's content. */

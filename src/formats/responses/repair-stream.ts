@@ -70,7 +70,7 @@ export class StreamRepair {
   private readonly items = new Map<JsonValue | undefined, Item>()
   private readonly numbers = createNumbering()
   private readonly edits: JsonEdit[] = []
-  /** Records an edit of the event. This is a field and no method, since it is passed to other functions. */
+  /** Records an edit of the event. A field instead of a method, because it is passed to functions. */
   private readonly put: Put = (path, value, repair) => {
     this.edits.push({ path, value })
     this.hooks.repaired(repair)

@@ -9,7 +9,7 @@ import { editJson, type JsonEdit } from '@/lib/json-splice'
 import { decodeArguments, encodeArguments } from './tool-calls'
 import { decodeUsage, encodeUsage } from './usage'
 
-/** Fields that repeat the caller's request, in case the provider was sent something else. */
+/** Fields that repeat the caller's request, because the provider may have got different values. */
 const ECHOED = [
   'store',
   'previous_response_id',

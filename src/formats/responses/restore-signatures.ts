@@ -6,7 +6,7 @@ import { encodeToolId } from './tool-calls'
 /** Items of provider-run tools, which the provider identifies by id. */
 const HOSTED =
   /^(?:web_search|file_search|code_interpreter|image_generation|mcp|computer|local_shell|shell|apply_patch)(?:_|$)/
-/** Items made by the model; its reasoning must be followed by one of these. */
+/** Items that the model made. A reasoning item must be followed by one of them. */
 const GIVEN = /^(?:reasoning|function_call|custom_tool_call|tool_search_call|compaction|program)$/
 
 /**
@@ -17,7 +17,7 @@ const GIVEN = /^(?:reasoning|function_call|custom_tool_call|tool_search_call|com
 export function restoreSignatures(input: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(input)) return input
   const kept: JsonValue[] = []
-  // Backwards, because the remaining items show whether anything follows a reasoning item.
+  // From the end, because only later items show whether a reasoning item is followed by one.
   for (let index = input.length - 1; index >= 0; index--) {
     const item = input[index]
     if (!isJsonObject(item)) {

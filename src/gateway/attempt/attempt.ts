@@ -46,7 +46,9 @@ export type StartedAnswer =
   | CommittedStream
   | { kind: 'abandoned'; hasSent: boolean; isUnreached?: true }
 
-/** Calls the permit's target, once more without foreign reasoning or a beta that it refuses, which counts nothing. Ends the attempt. */
+/**
+ * Calls the permit's target. If it refuses foreign reasoning or a beta, it is called once more without them, at no cost. Ends the attempt.
+ */
 export async function attemptTarget(
   deps: AttemptDeps,
   call: AttemptInput['call'],
@@ -204,12 +206,12 @@ function readStream(input: AttemptInput, answer: UpstreamAnswer): Promise<Result
   const { call, attempt, providerFormat, request } = input
   const source = openStreamSource(answer, providerFormat)
   if (!request.stream) return readFolded(input, source)
-  // A started answer must be paid for, so it may have to be read to its end.
+  // An answer that has started must be paid for, so it may have to be read to its end.
   if (attempt.permit.planned.target.provider.onDisconnect.kind !== 'abort') source.outliveClient()
   return awaitContent(source, call.format !== providerFormat, call.signal)
 }
 
-/** Folds the stream of a provider that streams although it was not asked to. */
+/** Folds the stream of a provider that streams although the request did not. */
 async function readFolded({ call, attempt, providerFormat }: AttemptInput, source: StreamSource): Promise<Result> {
   const result = await foldStream(source, MAX_ANSWER_BYTES, attempt.charge.meter)
   if (result.kind === 'failed') return result

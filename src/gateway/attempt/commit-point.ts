@@ -25,7 +25,7 @@ const CHARS_PER_ITEM = 64
 const MAX_HELD_AS_SENT = 64
 
 /**
- * Reads until there is content, too much is held back, or `signal` fires because nobody waits. If the answer `isTranslated`, an empty
+ * Reads until there is content, the buffer is full, or `signal` fires because the client is gone. If the answer `isTranslated`, an empty
  * answer with the finish reason error or unknown is a failure, since only its own format could express it.
  */
 export async function awaitContent(
@@ -66,7 +66,7 @@ export async function awaitContent(
   }
 }
 
-/** Whether every client can do without this item: a comment, or a ping equal to the item before. Other items may have a meaning. */
+/** Whether every client can do without this item: a comment, or a ping equal to the item before. */
 function isKeepAlive({ sse, json, events }: StreamItem, before: StreamItem | undefined): boolean {
   if (events.length > 0) return false
   if (sse.data === undefined) return true

@@ -1,6 +1,6 @@
 /**
- * Runs the attempts of one request until one has an answer. Usually one at a time; two if the first was silent for so long that the next
- * target is tried in parallel. The first content wins. The customer doesn't pay for the other call.
+ * Runs the attempts of one request until one has an answer. Attempts run one at a time, but if one is silent for too long, the next target
+ * is called in parallel. The first content wins. The customer doesn't pay for the other call.
  */
 import { bearsTiers } from '@/catalog/priceable'
 import { GatewayError } from '@/chat/error'

@@ -24,7 +24,7 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
   /** Fields of the caller's body that the target was not sent. */
   leftOut: readonly string[] = []
   result: Started | Failed | undefined = undefined
-  /** An internal error; thrown to whoever waits for the result. */
+  /** An internal error, which is thrown to the code that waits for the result. */
   error: unknown = undefined
   /** The time at which the attempt began, or last showed progress. */
   sinceMs: number

@@ -40,7 +40,7 @@ type RepeatedItem = {
 /** The part of a decoder that reads counts. */
 type Teller = Pick<StreamDecoder, 'running' | 'pushUsage'>
 
-/** A copy of the provider's usage object, and for each value that is a count, the object inside the copy that contains it. */
+/** A copy of the provider's usage object. For each count, the entry has the object inside the copy that contains it. */
 type Counter = { usage: JsonObject; holders: (JsonObject | undefined)[] }
 
 const NO_EVENTS: readonly ChatEvent[] = []
@@ -61,7 +61,7 @@ export class RepeatPattern {
     this.counter = undefined
   }
 
-  /** The repeats at the start of `text`, which begins with an event, and where they end. The decoder reads their counts. */
+  /** The repeats at the start of `text`, which begins with an event, and the position after them. The decoder reads their counts. */
   find(text: string): { repeats: Repeats; end: number } | undefined {
     const { latest } = this
     if (!this.isKnown || !latest) return undefined

@@ -152,7 +152,7 @@ class DecodedStream implements StreamSource, UpstreamSink {
     return items.length > 0 || repeats ? { kind: 'items', items, repeats, wire } : undefined
   }
 
-  /** A block that the provider left incomplete, with an end added, so that it doesn't merge with what follows. */
+  /** An incomplete block at the end of the stream. An end is added, so that it doesn't merge with later text. */
   private tail(): StreamBatch | undefined {
     try {
       const items = this.parser.end().map((sse) => this.decode({ ...sse, raw: closed(sse.raw) }))

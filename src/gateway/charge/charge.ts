@@ -19,9 +19,9 @@ export type ToolTerms = Pick<ToolPrice, 'price' | 'cost' | 'per'> & {
 }
 
 /**
- * Our tokenizer differs from the provider's. So our count of an answer beyond its limit only decides if it differs by more than this
- * factor, so that neither an honest answer is cut nor a wrong bill accepted. In scripts known only to its vocabulary, the provider may
- * count half as many tokens as we do.
+ * Our tokenizer differs from the provider's. Our count of an answer beyond its limit only decides if it differs by more than this factor.
+ * Otherwise honest answers would be cut, or wrong bills accepted: a provider whose vocabulary knows a script may count half as many tokens
+ * as we do.
  */
 const VOCABULARY_FACTOR = 2
 /** Short answers may differ by more than the factor. */

@@ -3,9 +3,9 @@
 /** The texts, and the estimated tokens of text that was not kept. */
 export type Said = { texts: readonly string[]; unkeptTokens: number }
 
-/** The most text that is kept, more than any model writes. Tokens of text beyond it are only estimated. */
+/** Limit of stored text, longer than any model's answer. Tokens of text beyond it are only estimated. */
 const MAX_KEPT_CHARS = 1_000_000
-/** Number of pieces that are joined together: until then each piece keeps its whole read buffer in memory. */
+/** Number of chunks that are joined together: until then each chunk keeps its whole read buffer in memory. */
 const PIECES_AT_ONCE = 64
 
 export class KeptText {

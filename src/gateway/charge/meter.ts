@@ -188,7 +188,7 @@ export class Meter {
     return this.guess.tokens > this.suspectAt
   }
 
-  /** Records a count (undefined if it failed): sets how much more may come, up to `limit`, before the next count. */
+  /** Records a count (undefined if it failed), and sets how much may follow, up to `limit`, before the next count. */
   noteCount(counted: number | undefined, limit: number): void {
     const guessed = this.guess.tokens
     const room = counted === undefined ? guessed : (limit - counted) * (guessed / counted)
@@ -200,7 +200,7 @@ export class Meter {
     return this.guess.tokens > this.runawayAt
   }
 
-  /** Records the delivery of the first content, `milliseconds` after the request came. Only the first call counts. */
+  /** Records the delivery of the first content, `milliseconds` after the request arrived. Only the first call counts. */
   noteDelivery(milliseconds: number): void {
     this.deliveredMs ??= milliseconds
   }

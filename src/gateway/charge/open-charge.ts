@@ -33,7 +33,7 @@ export type OpenCharge = {
   meter: Meter
   /** Whether the provider certainly never got the request. */
   isUnreached?: true
-  /** Calls for the same request that lost to a faster one, and their cost to us as far as known. */
+  /** Calls of this request that lost to a faster one, and their known cost to us. */
   outrun?: NonNullable<RequestFacts['outrun']>
   /** Our count of the output, if needed, and the estimate then, which may have grown. `tokens`: undefined if counting failed. */
   counted?: { tokens: number | undefined; ofGuess: number }

@@ -15,7 +15,7 @@ export type ProviderBill = Pick<
   'providerCost' | 'outrun' | 'counts' | 'hasUnpricedUsage' | 'isReclassified'
 >
 
-/** The provider's count and ours differ suspiciously if one is more than this many times the other. */
+/** The provider's count and ours differ suspiciously if one exceeds the other by this factor. */
 const FAR_APART = 2
 /** To be suspicious, the two counts must also differ by this many tokens: providers add to prompts, and tokenizers differ. */
 const INPUT_SLACK_TOKENS = 1_500

@@ -16,7 +16,7 @@ type Asked = Pick<EmbeddingRequest, 'dimensions' | 'inputs'>
 const USUAL_DIMENSIONS = 1_536
 /** Memory of a number in base64 or parsed. Digits take three times as much, but are written in pieces or for few vectors. */
 const BYTES_PER_NUMBER = 8
-/** Answers smaller than this are not counted: the process has memory for all of them. */
+/** Answers below this size are not counted: the process has enough memory for all of them. */
 const SMALL_BYTES = 256 * 1024
 /** The longest wait for memory. It is long, because no provider was called yet, and senders of such batches can wait. */
 const WAIT_MS = 20_000

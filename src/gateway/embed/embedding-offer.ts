@@ -41,7 +41,7 @@ export class EmbeddingNegotiation extends Negotiation<EmbeddingOffer> {
   }
 }
 
-/** Only the inputs cost, as there is no output. */
+/** Only the inputs cost: embeddings have no output tokens. */
 function sizeOf({ model: { pricing }, sizes: { estimatedTokens } }: EmbeddingPlan, inputTokens: number): HoldSize {
   const amount = Math.min(worstCaseCost(pricing, inputTokens, 0), MAX_NANO)
   const leastCost = Math.min(inputCost(pricing, Math.min(estimatedTokens, inputTokens)), amount)

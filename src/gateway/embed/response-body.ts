@@ -7,7 +7,7 @@ const SLICE_BYTES = 64 * 1024
 const encoder = new TextEncoder()
 
 /**
- * Makes a response body from `pieces`. A short body is made at once; a longer one as fast as the client reads, so that millions of numbers
+ * Makes a response body from `pieces`. A short body is made at once, a longer one as fast as the client reads, so that millions of numbers
  * don't block the event loop. `onEnd` is called once the pieces are no longer needed: all were read, the client disconnected, or the client
  * has read nothing for `unreadMs` (a minute).
  */

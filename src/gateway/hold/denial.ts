@@ -5,7 +5,7 @@ import type { Payer, Refusal, ReserveOutcome } from '@/ledger/outcomes'
 import { nanoToUsd } from '@/lib/money'
 import type { HoldSize } from './hold-size'
 
-/** When to retry if other open requests hold the credit: they have probably ended by then. */
+/** Seconds until a retry if other open requests hold the credit, which have probably ended by then. */
 const TRANSIENT_RETRY_SECONDS = 2
 /** When to retry if the store takes no requests. Its state is checked every second, but people must repair a full store. */
 const CLOSED_RETRY_SECONDS = 5
@@ -130,7 +130,7 @@ const WINDOW_BUDGET: Record<BudgetWindow, string> = {
   total: 'total budget',
 }
 
-/** A key may see figures of its own and its member's budgets. For the account's budgets it only sees that one is reached. */
+/** A key may see figures of its own and its member's budgets. Of the account's budgets it only sees that one is used up. */
 function overScopeBudget(
   outcome: Extract<ReserveOutcome, { kind: 'over_budget' }>,
   fileTokens: number | undefined,

@@ -16,11 +16,11 @@ export interface WrittenFile {
   /** Ids of settlements that are not known to be in Postgres. */
   readonly waiting: Set<string>
   readonly isFound: false
-  /** Whether the disk has refused nothing so far. */
+  /** False once the disk has refused a write. */
   isSound: boolean
   add(settlement: Settlement): void
   flush(): void
-  /** Flushes everything and closes the file. Resolves once it is on disk. */
+  /** Flushes all lines and closes the file. Resolves once it is on disk. */
   end(): Promise<void>
 }
 

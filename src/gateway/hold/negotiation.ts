@@ -71,7 +71,7 @@ export class ChatNegotiation extends Negotiation<ChatOffer> {
 
   private offerFor(plan: Plan, allowed: Allowed): Soon<ChatOffer> {
     const { asked, arrived } = this
-    // A provider of another format may have signed something that the client's format could not keep.
+    // A provider of another format may have signed content whose signature the client's format could not keep.
     for (const { target } of plan.targets)
       if (target.provider.format !== arrived.format.name)
         return this.deps.signatures

@@ -24,7 +24,7 @@ export type ArrivedRequest = {
   labels?: RequestLabels | undefined
 }
 
-/** The facts that stay the same for all attempts. */
+/** The facts that are equal for all attempts. */
 export type PlannedFacts = Pick<
   RequestFacts,
   | 'requestId'

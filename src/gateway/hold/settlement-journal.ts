@@ -152,7 +152,7 @@ class FolderJournal implements OpenJournal {
       const { settlements, unreadable } = readSettlements(text)
       if (unreadable > 0) logger.warn('settlement_journal_torn', { file: name, lines: unreadable })
       for (const settlement of settlements) {
-        // A line with a decision whether a hang-up is free stays, whichever line or file is read after it.
+        // A line with a decision whether a disconnect is free is kept, in whatever order lines and files are read.
         const isDecided = latest.has(settlement.holdId) && latest.get(settlement.holdId)?.freePerHour === undefined
         if (!isDecided || settlement.freePerHour === undefined) latest.set(settlement.holdId, settlement)
       }
@@ -200,7 +200,7 @@ class FolderJournal implements OpenJournal {
     const nowMs = this.options.clock.monotonic()
     if (this.current && nowMs - this.current.openedMs >= this.fileMs) this.endCurrent()
     this.giveUpOldest()
-    // By now our own flusher has reported nearly all records. Postgres is asked for records of other flushers.
+    // After this time our own flusher has reported nearly all records. Postgres is asked for records of other flushers.
     const ripe = this.files.filter(({ openedMs }) => nowMs - openedMs >= 2 * this.fileMs)
     const holdIds = ripe.flatMap(({ waiting }) => [...waiting])
     if (holdIds.length > 0) for (const holdId of await this.options.ledger.bookedHolds(holdIds)) this.forget(holdId)

@@ -59,7 +59,7 @@ export function createSettler(
   journal: SettlementJournal = NO_JOURNAL,
 ): Settler {
   let pending = 0
-  /** Resolved once nothing is pending. */
+  /** Resolved once no settlement is pending. */
   let drained: PromiseWithResolvers<void> | undefined
   /** Settlements and releases that were acknowledged recently, in that order. */
   let kept: { resolution: Resolution; atMs: number }[] = []
@@ -67,7 +67,7 @@ export function createSettler(
   let firstKept = 0
   let wake = Promise.withResolvers<void>()
 
-  /** Retries until the ledger has acknowledged it, and resolves the waiting promise with the outcome. Never rejects. */
+  /** Retries a settlement until the ledger has acknowledged it, and resolves the waiting promise with the outcome. Never rejects. */
   async function insist(resolution: Resolution, isRepeat: boolean, waiting?: Waiting): Promise<void> {
     pending += 1
     for (let pause = FIRST_RETRY_MS, failures = 0; ; pause = Math.min(pause * 2, MAX_RETRY_MS), failures++) {
@@ -127,7 +127,7 @@ export function createSettler(
 
   return {
     resolve(resolution) {
-      // First, so that the settlement is in the journal when it is sent, wherever this process may die then.
+      // Written first, so that the journal has the settlement before it is sent, even if this process dies in between.
       const file = resolution.kind === 'settle' ? journal.add(resolution.settlement) : undefined
       const waiting = new Waiting(journal, needsOutcome(resolution) ? undefined : file)
       watch(waiting)
@@ -191,7 +191,7 @@ function needsOutcome(resolution: Resolution): boolean {
   return resolution.kind === 'settle' && resolution.settlement.freePerHour !== undefined
 }
 
-/** Keeps the first decision whether a hang-up is free, in case the settlement is sent again to a store that lost it. */
+/** Keeps the first decision whether a disconnect is free, in case the settlement is sent again to a Redis that lost it. */
 function decided(resolution: Resolution, outcome: SettleOutcome | undefined): Resolution {
   if (resolution.kind === 'release' || outcome === undefined) return resolution
   if (resolution.settlement.freePerHour === undefined) return resolution

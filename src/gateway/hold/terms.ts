@@ -1,4 +1,6 @@
-/** Negotiates a hold: offers by the key's remembered permissions, again if these were wrong, and less if credit is too low. */
+/**
+ * Negotiates a hold: first by the key's remembered permissions, again if these have changed, and with a smaller offer if credit is too low.
+ */
 
 import { type Allowed, allowedText } from '@/ledger/allowed'
 import type { Ledger } from '@/ledger/ledger'

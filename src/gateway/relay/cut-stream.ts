@@ -40,7 +40,7 @@ export class Outline {
     }
   }
 
-  /** Frames that end the stream for a client that got everything from `encoder`. */
+  /** Frames that end the stream for a client whose whole stream came from `encoder`. */
   endTold(encoder: StreamEncoder, usage: Usage): Frame[] {
     return [...this.closing(usage).flatMap((event) => encoder.push(event)), ...encoder.end()]
   }

@@ -1,4 +1,4 @@
-/** Reads an upstream on after its client left, within limits, for usage that the relayed text does not show. */
+/** Reads an upstream on after its client disconnected, within limits, to get usage that the relayed text does not show. */
 import type { DisconnectPolicy } from '@/catalog/types'
 import type { ChatEvent } from '@/chat/event'
 import { itemsOf } from '@/gateway/attempt/repeats'

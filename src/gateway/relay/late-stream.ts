@@ -54,7 +54,7 @@ export function answerLate(deps: { streams: Pick<ActiveStreams, 'add'> }, late: 
   return new Response(readable, { headers: { ...headers, ...streamHeaders(client.framing) } })
 }
 
-/** Hands the connection over to the answer's own stream, and drops everything else. */
+/** Passes the connection on to the answer's own stream, and releases all other resources. */
 function takeOver(
   state: State,
   body: ReadableStream<Uint8Array> | undefined,
@@ -63,7 +63,7 @@ function takeOver(
   state.wait = undefined
   state.stopTimers()
   if (!body) return end(state)
-  // If the client disconnects, the answer ends accordingly.
+  // If the client disconnects, the answer's stream is cancelled.
   return state.isGone ? body.cancel() : body.pipeTo(client).catch(() => undefined)
 }
 

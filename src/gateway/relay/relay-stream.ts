@@ -50,7 +50,7 @@ export function relayStream(answer: RelayedAnswer, input: StreamInput): Response
   const relay = new Relay(answer, input)
   const headers = { ...answerHeaders(deps, client.format, charge, answer), ...streamHeaders(client.framing) }
   if (client.signal.aborted) {
-    // Nobody reads the body, so it would never be cancelled.
+    // The client is already gone, so the body would never be cancelled otherwise.
     void hangUp(relay)
     return new Response(null, { headers })
   }
@@ -116,7 +116,7 @@ class Relay implements BatchSink, Timed {
   }
 }
 
-/** Writes what was read before the response began. */
+/** Writes the batches read before the response began. */
 async function begin(relay: Relay): Promise<void> {
   for (let batch = relay.early[0]; batch && relay.state === 'open'; batch = relay.early[0]) {
     const read = await batch

@@ -27,7 +27,7 @@ export type Client = {
   readonly signal: AbortSignal
   /** Text to add after a complete stream's end, in the framing's form. */
   readonly epilogue: ((answer: SettledAnswer) => string) | undefined
-  /** Called when everything for the client is known, before its last chunk is sent. */
+  /** Called when all content for the client is known, before the last chunk is sent. */
   onEnd(): void
   /** Stores an answer, unless it was cut; `lastWords` is its last chunk. Returns the last chunk to send. Never rejects. */
   readonly keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
@@ -129,7 +129,7 @@ export async function leftAlone(answer: RelayedAnswer, ending: Ending): Promise<
   return new Response(null, { status: CLIENT_CLOSED_STATUS })
 }
 
-/** Ends an answer and stores its signatures, both before the client can send a request that builds on it. */
+/** Ends an answer and stores its signatures, both before the client can send a request that continues it. */
 export function completeAnswer(answer: RelayedAnswer, ending: 'complete' | 'cut' = 'complete'): Promise<Charge> {
   const { deps, client, signatures } = answer
   const settled = endAnswer(answer, ending)

@@ -74,7 +74,7 @@ export class StreamWriter {
     let text = ''
     for (const [index, item] of items.entries()) {
       const isLast = item.events.some((event) => event.type === 'end')
-      // If the usage comes in the last item itself, it must be seen before deciding whether to count.
+      // If the last item contains the usage, it is read before deciding whether to count.
       const saysItsUsage = isLast && item.events.some((event) => event.type === 'usage')
       if (isLast && !saysItsUsage && lacksCount(charge))
         return { text, state: 'uncounted', rest: { kind: 'items', items: items.slice(index) } }
@@ -107,7 +107,7 @@ export class StreamWriter {
     let text = ''
     for (let index = 0; index < pieces.length; index++) {
       const piece = pieces[index] as RepeatedPiece
-      // The meter sees a piece before it is written, as any other item.
+      // The meter gets a chunk before it is written, like any other item.
       this.show(eventOf(like, piece.text))
       for (const event of piece.usage) this.show(event)
       if (this.known?.like !== like) text += this.writeWhole(like, piece)

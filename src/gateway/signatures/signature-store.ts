@@ -1,5 +1,5 @@
 /**
- * Stores providers' signatures for clients whose format has no place for them. A provider that signs reasoning or tool calls refuses a
+ * Stores providers' signatures for clients whose format has no field for them. A provider that signs reasoning or tool calls refuses a
  * history without signatures. So they are stored under the tool calls' ids, and restored when a request contains these ids.
  */
 import type { ChatRequest, ModelBlock, Turn } from '@/chat/request'

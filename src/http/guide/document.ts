@@ -11,7 +11,7 @@ type DocumentOptions = {
   name: string
   page: RenderedPage
   menu: readonly MenuGroup[]
-  /** Suffix of script and style URLs, so that a new release doesn't use cached old ones. */
+  /** Suffix of script and style URLs, so that browsers don't use cached files of an older release. */
   version: string
   /** The operator's name, logo and links. */
   brand: SiteBrand | undefined

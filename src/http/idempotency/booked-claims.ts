@@ -11,7 +11,7 @@ type BookedClaimsOptions = {
   /** When Redis may last have lost data, milliseconds since 1970; infinity if that is unknown now. */
   storeSinceMs: () => number
   now: () => number
-  /** The request charged with this key in the last 24 hours; a key is known by its digest. */
+  /** The request that was charged with this key in the last 24 hours; keys are stored as hashes. */
   findCharged: (accountId: string, keyDigest: string) => Promise<ChargedRequest | undefined>
 }
 

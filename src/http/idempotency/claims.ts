@@ -27,7 +27,10 @@ type ClaimOutcome =
   | { kind: 'open' | 'spent'; requestId: string; keyId: string; ageMs: number }
 
 export interface Claims {
-  /** Claims the key, or returns who has it. Throws `overloaded` if Redis does not answer: without a claim nothing is sent. */
+  /**
+   * Claims the key, or returns the request that has it. Throws `overloaded` if Redis does not answer, because without a claim no request is
+   * sent.
+   */
   claim(claimant: Claimant): Promise<ClaimOutcome>
   /** Whether a request of the account has claimed the key. Throws like `claim`. */
   isKnown(claimant: Pick<Claimant, 'accountId' | 'idempotencyKey'>): Promise<boolean>
@@ -35,7 +38,7 @@ export interface Claims {
   takeOver(claimant: Claimant, fromRequestId: string): Promise<boolean>
   /** Stores the answer. False if there is no room, or another request has the claim. */
   keep(claimant: Claimant, answer: KeptAnswer): Promise<boolean>
-  /** Frees the key for reuse, as nothing was charged. */
+  /** Frees the key for another request, because no charge was made. */
   free(claimant: Claimant): Promise<void>
   /** Marks the key as used, without an answer that could be sent again. */
   spend(claimant: Claimant): Promise<void>
@@ -48,7 +51,7 @@ export type RunScript = (text: string, names: readonly string[], args: readonly 
 export const KEEP_MS = 24 * 60 * 60 * 1000
 /** Longer answers are not stored. */
 export const MAX_ANSWER_BYTES = 1024 * 1024
-/** Attempts to make room for one answer, or in one account for others. Each drops up to a hundred answers. */
+/** Maximum attempts to free space for one answer, or in one account for others. Each drops up to a hundred answers. */
 const MAX_DROPS = 20
 /** Redis key of all accounts, sorted by the bytes they store. */
 const ACCOUNTS_NAME = 'idempotency:{accounts}:kept'
@@ -101,7 +104,7 @@ export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOp
     trimNoted().catch(() => undefined)
   }
 
-  /** Records all, including later ones; otherwise only the first of an account's simultaneous answers would count. */
+  /** Trims all noted accounts, including ones noted meanwhile: of an account's concurrent answers only the first would count otherwise. */
   async function trimNoted(): Promise<void> {
     try {
       for (const [accountId, kept] of unnoted) {
@@ -207,7 +210,7 @@ async function asked<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The error while keys cannot be claimed: without a claim nothing is sent. */
+/** The error while keys cannot be claimed. */
 export function claimsUnavailable(cause?: unknown): GatewayError {
   return new GatewayError('overloaded', 'Idempotency keys cannot be looked up at the moment. Try again.', {
     code: 'idempotency_unavailable',

@@ -32,7 +32,7 @@ type Verdict = { isWhole: boolean; isCharged: boolean }
 const NOTHING: Verdict = { isWhole: false, isCharged: false }
 /** How long an answer is awaited after its client disconnected: longer than all but the slowest answers take. */
 export const FINISH_UNSEEN_MS = 5 * 60_000
-/** How long a client waits for the end of a stream whose charge is not known yet. */
+/** Milliseconds for which a client waits for the end of a stream whose charge is not yet known. */
 const END_PATIENCE_MS = 2_000
 
 /** Opens the operation of a claim. `client` fires when the client disconnects. */
@@ -44,7 +44,7 @@ export function openOperation(deps: OperationDeps, claimant: Claimant, client: A
   let patience: Timer | undefined
   let isOver = false
 
-  /** Only the first call counts: a charge stays, whatever fails afterwards. */
+  /** Only the first call counts: a later failure does not undo a charge. */
   function decide(found: Verdict): void {
     known ??= found
     verdict.resolve(known)

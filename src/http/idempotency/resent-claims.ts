@@ -5,14 +5,14 @@ import type { Logger } from '@/lib/logger'
 import { type Claimant, type Claims, claimsUnavailable, type KeptAnswer, MAX_ANSWER_BYTES } from './claims'
 
 interface ResentClaims extends Claims {
-  /** Call it when Redis is back or was replaced: sends possibly lost claims again. */
+  /** Call it when Redis is reachable again or was replaced: sends possibly lost claims again. */
   storeReturned(): void
 }
 
 /** The last acknowledged state of a claim. */
 type Known = {
   claimant: Claimant
-  /** The request whose claim it took over. */
+  /** The request whose claim this request took over. */
   from: string | undefined
   state: 'open' | 'free' | 'spent' | 'kept'
   answer: KeptAnswer | undefined
@@ -23,9 +23,9 @@ type Known = {
 const KEEP_MS = 5_000
 /** The most claims that are remembered, to limit memory. Beyond it, the oldest are forgotten. */
 const MAX_KNOWN = 50_000
-/** The most bytes of answers that are remembered. A claim whose answer has no room is sent again as spent. */
+/** Limit of the remembered answers' bytes. A claim whose answer exceeds it is sent again as spent. */
 const MAX_KNOWN_BYTES = 32 * MAX_ANSWER_BYTES
-/** The longest wait with a key, besides its own claim; then the request is refused, since its key may have been charged. */
+/** The longest wait for resent claims; then the request is refused, because its key may have been charged. */
 const PATIENCE_MS = 500
 /** Claims sent at once. */
 const BATCH = 50
@@ -52,7 +52,8 @@ export function createResentClaims(claims: Claims, clock: Clock, logger: Logger)
     known.set(requestId, { ...told, from: taken, atMs })
     bytes += sizeOf(told.answer)
     if (resending) return
-    // Keeps the last seconds before an outage, however long it takes: entries are only removed when others are acknowledged.
+    // Keeps the writes of the last seconds before an outage, however long it takes: entries are only removed when newer ones are
+    // acknowledged.
     for (const [oldest, { atMs: sinceMs }] of known) {
       if (known.size <= MAX_KNOWN && atMs - sinceMs <= KEEP_MS) break
       forget(oldest)

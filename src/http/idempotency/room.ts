@@ -29,9 +29,9 @@ type RoomOptions = {
 
 /** Share of `fullShare` from which accounts may store only {@link LEAST_ACCOUNT_BYTES}. */
 export const ANSWERS_SHARE = 0.5
-/** Share of `fullShare` from which accounts store nothing more, and claim at most {@link LEAST_CLAIMS} keys. */
+/** Share of `fullShare` from which accounts store no more answers, and claim at most {@link LEAST_CLAIMS} keys. */
 const CLAIMS_SHARE = 0.75
-/** Bytes that every account may store while others have used up the rest. */
+/** Bytes that every account may store even if others have used up the rest. */
 export const LEAST_ACCOUNT_BYTES = 64 * 1024
 /** Keys that every account may claim in any case. */
 export const LEAST_CLAIMS = 1_000
@@ -47,7 +47,7 @@ export const ALL_ROOM: Room = {
 /** Creates the room of one process. */
 export function createRoom({ state, fullShare, processes }: RoomOptions): Room {
   let seen = state()
-  /** Bytes sent since the last check, and since the check before it: the last check may not include data then in transit. */
+  /** Bytes sent since the last check, and between the last two: the last check may have missed data in transit. */
   let taken = 0
   let takenBefore = 0
 

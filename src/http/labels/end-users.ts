@@ -11,7 +11,7 @@ export function createEndUserHash(given: string | undefined, read: () => Promise
   const readOnce = once(read)
   let known = given
 
-  /** If it fails, the next request tries again. */
+  /** If reading the secret fails, the next request tries again. */
   async function learn(): Promise<void> {
     known = await readOnce().catch(() => undefined)
   }

@@ -5,7 +5,7 @@ const STANDS_FOR = 'model-for-example:'
 const EMBEDDING = 'embedding'
 const WORDS = new RegExp(`${STANDS_FOR}([a-z,-]*)`, 'g')
 
-/** The question in the examples, and the tool that some of them offer. */
+/** The question in the examples, and the tool in some of them. */
 export const QUESTION = 'Why is the sky blue? Answer in one sentence.'
 export const SYSTEM = 'You are a helpful assistant.'
 export const WEATHER_QUESTION = 'What is the weather in Zurich?'

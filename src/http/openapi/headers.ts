@@ -15,12 +15,12 @@ export function requestIdHeaders(formats: readonly Format[] = []): Headers {
   }
 }
 
-/** For errors after which a retry may succeed. */
+/** Headers of errors after which a retry may succeed. */
 export const RETRY_AFTER: Headers = {
   'retry-after': { description: 'Seconds until another attempt may succeed', schema: { type: 'integer' } },
 }
 
-/** For answers given by a provider. */
+/** Headers of answers from a provider. */
 export const ANSWERED: Headers = {
   'x-svc-model': text('The model that answered'),
   'x-svc-provider': text('The provider that answered'),

@@ -1,4 +1,4 @@
-/** Builds the OpenAPI entry of a route from what all operations share. */
+/** Builds a route's OpenAPI entry from the parts that all operations share. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { fateOf, listFields, yieldsToLoss } from '@/formats/field-fates'
@@ -113,7 +113,7 @@ type InferenceOptions = CommonOptions & {
   isRouted?: boolean
 }
 
-/** What happens to body fields (see formats/body-fields.ts), in words for callers. */
+/** The treatment of body fields (see formats/body-fields.ts), as a text for callers. */
 const FIELDS = 'Fields without a rule are left out and named in `x-svc-left-out`.'
 
 /** The documentation of an operation, for a route's `detail`. */
@@ -181,7 +181,7 @@ export function countOperation(format: Format, { question, ...options }: CountOp
   })
 }
 
-/** Statuses without descriptions; the document adds those of the default format. */
+/** Statuses without descriptions; the document adds the descriptions of the default format. */
 function untold(errors: readonly number[]): Record<string, object> {
   return Object.fromEntries(errors.map((status) => [status, {}]))
 }

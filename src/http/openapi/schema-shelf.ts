@@ -39,7 +39,7 @@ export function createSchemaShelf(): SchemaShelf {
       case 'oneOf':
         return (value as JsonValue[]).map(referAny)
       case 'additionalProperties':
-        // Routes refuse unknown fields by a schema that nothing matches.
+        // Routes refuse unknown fields by a schema that matches no value.
         return Bun.deepEquals(value, { not: {} }) ? false : referAny(value)
       case 'items':
       case 'not':

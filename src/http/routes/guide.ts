@@ -6,7 +6,7 @@ import { transportSecurity } from '@/http/pages'
 import type { SiteBrand } from '@/lib/brand'
 import { once } from '@/lib/once'
 
-/** Everything comes from this origin; the pages contain no inline scripts or styles. */
+/** All files come from this origin; the pages contain no inline scripts or styles. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -74,5 +74,5 @@ const LIST_DESCRIPTION =
   'Prices are USD per 1,000,000 tokens, and again per token as decimal texts. Auto tiers have no pricing of their own. Aliases ' +
   'come last, with the fields of what they stand for.'
 
-/** Other spellings of documented paths. */
+/** Alternative spellings of documented paths. */
 const UNDOCUMENTED = { detail: { hide: true } } as const

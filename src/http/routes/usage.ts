@@ -50,7 +50,7 @@ const Sums = {
   cost_usd: Type.String({ description: 'USD, exact decimal text' }),
 }
 
-/** A usage report, as responses have it. */
+/** The schema of a usage report in responses. */
 export const ReportBody = titled('UsageReport', {
   from: Type.String({ description: 'yyyy-mm-dd, UTC' }),
   to: Type.String({ description: 'yyyy-mm-dd, UTC, included' }),

@@ -15,7 +15,7 @@ import { SHARED } from '@/limits/shared-resources'
 export type OpenShare = (payer: Payer, isFree?: boolean) => Share
 type Admission = Pick<Unpaid, 'admitLarge' | 'admitFree'>
 
-/** Smaller bodies are not counted: all connections together can't hold too many of them. */
+/** Smaller bodies are not counted: all connections together can't fill the memory with them. */
 const SMALL_BYTES = 16 * 1024
 const WAIT_MS = 5_000
 const RETRY_AFTER_SECONDS = 2
@@ -97,7 +97,7 @@ class RequestShare {
     if (this.turn || (bytes <= LARGE_BYTES && dearValues <= MANY_VALUES)) return undefined
     return this.wait(this.parts.turns.take(this.payer.accountId, 1)).then((taken) => {
       this.turn = taken
-      // Otherwise the next in the queue would run right after this one, without other work in between.
+      // Otherwise the next request in the queue would run directly after this one, without other work in between.
       return ownTurn()
     })
   }

@@ -108,7 +108,7 @@ export function BarsDrawing({ data, label, width, height, formatValue }: BarsDra
   )
 }
 
-/** A gap separates parts whose colours somebody may not distinguish; very low parts have none. */
+/** Parts are separated by a gap, for people who cannot distinguish their colours. Very low parts have none. */
 function drawnHeight(height: number): number {
   return height > 2 * SEPARATOR ? height - SEPARATOR : Math.max(0, height)
 }

@@ -1,11 +1,11 @@
 /** The data of a stacked bar chart, limited to as many series as there are colours. */
 
 export type Bucket = {
-  /** Unique, such as the day. */
+  /** The bucket's unique key, such as the day. */
   key: string
   label: string
   longLabel?: string
-  /** By series name; missing values count as 0. For drawing only: exact figures are in the table beside the chart. */
+  /** Values by series name; missing values count as 0. Only for drawing: the table beside the chart has exact figures. */
   values: Readonly<Record<string, number>>
 }
 

@@ -9,7 +9,7 @@ type FieldProps = Pick<MultiSelectProps, 'label' | 'description' | 'onChange' | 
 }
 
 export type AllowedLists = { allowedModels: string[]; allowedProviders: string[] }
-/** The same for the server; null: all. */
+/** The chosen lists in the server's form; null: all. */
 export type Allowed = { [List in keyof AllowedLists]: string[] | null }
 
 /** Both fields, for a form of rules for several keys. */

@@ -10,7 +10,7 @@ export type Submission = {
   error: ApiError | Error | undefined
 }
 
-/** Validates and submits a form, one request at a time. A field's error is shown there and gets the focus; others don't. */
+/** Validates and submits a form, one request at a time. An error about a field is shown at the field, which gets the focus. */
 export function useSubmission<Values extends Record<string, unknown>>(
   form: UseFormReturnType<Values>,
   run: (values: Values) => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** The placeholder of an empty list: what it will contain, and how to get that. */
+/** The placeholder of an empty list: its purpose, and a button for the first entry. */
 import { Button, Center, Stack, Text, ThemeIcon } from '@mantine/core'
 import type { ComponentType, ReactNode } from 'react'
 

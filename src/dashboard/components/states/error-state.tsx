@@ -1,4 +1,4 @@
-/** Shown if something could not be loaded: the reason, and a button to try again. */
+/** Shown if data could not be loaded: the reason, and a button to try again. */
 import { Alert, Button, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 

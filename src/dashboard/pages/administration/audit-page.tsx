@@ -1,4 +1,4 @@
-/** The audit log's page for administrators: who changed what and when, and a check for tampering. */
+/** The audit log's page for administrators: changes with author and time, and a check for tampering. */
 import { Alert, Button, Group, SimpleGrid, Text } from '@mantine/core'
 import { IconHistory, IconShieldCheck, IconShieldX } from '@tabler/icons-react'
 import { useAddressFilters } from '@/dashboard/components/address'

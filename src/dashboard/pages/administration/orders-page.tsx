@@ -1,4 +1,4 @@
-/** The page of all accounts' orders: found, confirmed and refunded, and the payments that fitted none of them. */
+/** The page of all accounts' orders: search, confirm and refund, and payments that matched no order. */
 import { Anchor, Box, Group, Select, SimpleGrid, Text } from '@mantine/core'
 import { IconReceipt } from '@tabler/icons-react'
 import { Link, useSearchParams } from 'wouter'

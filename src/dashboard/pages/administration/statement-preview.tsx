@@ -1,4 +1,4 @@
-/** The second step of a bank statement's import: what each line would do, and the commit button. */
+/** The second step of a bank statement's import: the effect of each line, and the commit button. */
 import { Alert, Button, Chip, Group, SimpleGrid, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { Money } from '@/dashboard/components/money'

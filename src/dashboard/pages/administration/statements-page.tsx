@@ -88,7 +88,7 @@ function StatementResult({ preview, committed, restart }: StatementResultProps) 
   )
 }
 
-/** Also the limit of bytes of a file. */
+/** The limit of characters, and of bytes of a file. */
 const MAX_CHARS = 20_000_000
 const TOO_LONG = 'The statement is too long: 20 MB at most.'
 /** A field with a whole long file would make the page slow. */

@@ -66,7 +66,7 @@ export function reversalWords(kind: string, state: string): string {
   return `${REVERSAL_WORDS[kind] ?? kind}: ${REVERSAL_STATE_WORDS[state] ?? state}`
 }
 
-/** Why it had no effect on credit. */
+/** The reason why the reversal had no effect on credit. */
 export function reversalFaultWords(fault: string): string {
   return REVERSAL_FAULT_WORDS[fault] ?? fault
 }

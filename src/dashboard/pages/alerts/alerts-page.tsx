@@ -74,7 +74,7 @@ export function AlertsPage() {
   )
 }
 
-/** The switch is not disabled during the request, which would remove the focus from it. */
+/** Disabling the switch during the request would take the focus away, so it stays enabled. */
 function choose(kind: AlertKind | ScheduledKind, isWanted: boolean): void {
   void chooseMails(kind, isWanted).catch(notifyError)
 }

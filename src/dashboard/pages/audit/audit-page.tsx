@@ -1,4 +1,4 @@
-/** The account's audit log: changes, by whom, when and from where. For its owners and admins. */
+/** The account's audit log, for its owners and admins: each change with author, time and address. */
 import { Group, SimpleGrid, Text } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
 import { type AccountApi, accountApi } from '@/dashboard/account'

@@ -7,7 +7,7 @@ import { decimalsOf } from '@/dashboard/format'
 import { Known } from '@/dashboard/pages/margins/margin-table'
 import { type BookSums, type Books, type CashSums, TERMS, wayLabel } from './books-data'
 
-/** The opening liability, everything that moved it, and the closing one, with all digits. */
+/** The opening liability, all movements, and the closing liability, with all digits. */
 export function EquationTable({ sums }: { sums: BookSums }) {
   const terms = TERMS.filter((term) => !('isRare' in term) || sums[term.name] !== '0')
   const rows = [
@@ -44,7 +44,7 @@ export function EquationTable({ sums }: { sums: BookSums }) {
   )
 }
 
-/** Money that came and went, by way of payment and currency. */
+/** Received and returned money, by way of payment and currency. */
 export function CashTable({ cash }: { cash: readonly CashSums[] }) {
   if (cash.length === 0) {
     return (

@@ -14,7 +14,7 @@ export type BudgetWindow = BudgetBody['windows'][number]['window']
 
 export const WINDOW_WORDS: Record<BudgetWindow, string> = { day: 'Day', week: 'Week', month: 'Month', total: 'Total' }
 
-/** Budgets of everything that the person sees in the account, including those without limits. */
+/** All budgets in the account that the person may see, including scopes without limits. */
 export function useBudgets() {
   return useQuery({
     queryKey: BUDGETS,

@@ -1,4 +1,4 @@
-/** What a customer can do with an order: say that it is paid, cancel it, print it. */
+/** A customer's buttons for an order: mark as paid, cancel, print. */
 import { Button, Modal, Text, Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
@@ -45,7 +45,7 @@ export function OrderActions({ order }: { order: OrderDetail }) {
   )
 }
 
-/** Opens the provider's page of the invoice: its address is good for some weeks only, so it is asked for at each click. */
+/** Opens the provider's invoice page. The URL expires after some weeks, so each click requests a new one. */
 function ProviderDocument({ order: { orderId } }: { order: OrderDetail }) {
   const [isAsking, setIsAsking] = useState(false)
   async function open() {

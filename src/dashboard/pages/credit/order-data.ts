@@ -1,4 +1,4 @@
-/** What the pages of credit ask the server, and under which keys the answers are kept. */
+/** Queries and changes of the credit pages, with the cache keys of their answers. */
 import { useQuery } from '@tanstack/react-query'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
@@ -37,7 +37,7 @@ export function useOrders() {
   return usePages([...ORDERS_KEY, 'list'], (page) => perform('GET /orders', { limit: PAGE_SIZE, ...page }))
 }
 
-/** One order; looked at again and again while something may still happen to it by itself. */
+/** One order; reloaded regularly while its state may still change. */
 export function useOrder(orderId: string) {
   return useQuery({
     queryKey: [...ORDERS_KEY, orderId],
@@ -48,7 +48,7 @@ export function useOrder(orderId: string) {
 
 export type TransferOptions = Awaited<ReturnType<typeof askTransferOptions>>
 
-/** Where credit can be moved to, and how much at once. */
+/** The accounts to which credit can be moved, and the amount. */
 export function useTransferOptions() {
   return useQuery({ queryKey: ['transfer-options'], queryFn: askTransferOptions })
 }
@@ -63,7 +63,7 @@ function askTransferOptions() {
   return answer(accountApi().transfers.options.get())
 }
 
-/** The account's auto top-up; asked again and again while its card may be charged. */
+/** The account's auto top-up; reloaded regularly while its card may be charged. */
 export function useAutoTopUp() {
   return useQuery({
     queryKey: AUTO_TOP_UP_KEY,
@@ -75,13 +75,13 @@ export function useAutoTopUp() {
   })
 }
 
-/** Turns it on, or changes its amounts. */
+/** Turns the auto top-up on, or changes its amounts. */
 export async function turnOnTopUp(amounts: NonNullable<AutoTopUp['amounts']>): Promise<void> {
   await withProof(() => perform('PUT /auto-top-up', amounts))
   await topUpChanged()
 }
 
-/** Turns it off; its card stays saved. */
+/** Turns the auto top-up off; its card stays saved. */
 export async function turnOffTopUp(): Promise<void> {
   await perform('POST /auto-top-up/off', {})
   await topUpChanged()
@@ -92,7 +92,7 @@ export async function openCardPage(): Promise<string> {
   return (await perform('POST /auto-top-up/card', {})).url
 }
 
-/** After the customer came back from that page. */
+/** Looks for a saved card, after the customer has returned from the provider's page. */
 export async function lookForCard(): Promise<void> {
   await perform('POST /auto-top-up/card/look', {})
   await topUpChanged()
@@ -108,7 +108,7 @@ async function topUpChanged(): Promise<void> {
   await Promise.all([askAgain({ queryKey: AUTO_TOP_UP_KEY }), ordersChanged()])
 }
 
-/** After something was done to an order: everything that shows orders or the balance asks again. */
+/** Reloads all orders and balances after a change of an order. */
 export async function ordersChanged(): Promise<void> {
   await Promise.all([askAgain({ queryKey: ORDERS_KEY }), askAgain({ queryKey: ['overview'] })])
 }

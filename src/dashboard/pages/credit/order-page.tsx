@@ -1,4 +1,4 @@
-/** The page of one order: how to pay it, what has happened to it, and its end. */
+/** The page of one order: how to pay it, its history, and its result. */
 import { Alert, Anchor, List, SimpleGrid, Stack, Text, Timeline } from '@mantine/core'
 import { IconCircleCheck, IconInfoCircle } from '@tabler/icons-react'
 import { useEffect } from 'react'
@@ -104,7 +104,7 @@ function Fact({ label, children }: { label: string; children: React.ReactNode })
   )
 }
 
-/** How it ended where the credit has not stayed. */
+/** Texts for orders whose credit was returned. */
 const ENDINGS: Partial<Record<OrderDetail['state'], { color: string; title: string }>> = {
   refunded: { color: 'blue', title: 'This payment was refunded' },
   charged_back: { color: 'red', title: 'This payment was charged back' },
@@ -141,7 +141,7 @@ function Paid({ order }: { order: OrderDetail }) {
   )
 }
 
-/** Why the order brought no credit, and what to do. */
+/** The reason why the order brought no credit, and what to do. */
 function Unpaid({ order: { events } }: { order: OrderDetail }) {
   const hasFailed = events.some(({ kind }) => kind === 'failed')
   return (

@@ -1,4 +1,4 @@
-/** Prints receipts in the light colour scheme, whatever scheme the screen has. */
+/** Prints receipts in the light colour scheme, even if the screen is dark. */
 import { useEffect } from 'react'
 
 const ATTRIBUTE = 'data-mantine-color-scheme'

@@ -57,7 +57,7 @@ export function BankTransfer({ order }: { order: OrderDetail }) {
 export function DepositPayment({ order }: { order: OrderDetail }) {
   const { paymentUrl, paymentAccount, reference, amountUsd, events } = order
   const isProcessing = events.some(({ kind }) => kind === 'processing')
-  // Where the provider sends people back to after they have paid.
+  // The provider adds this to the URL when people return after paying.
   const hasReturned = new URLSearchParams(useSearch()).has('paid')
   const isDone = isProcessing || hasReturned
   const isCharge = order.origin === 'auto_top_up'
@@ -140,7 +140,7 @@ function Charge({ order: { orderId, amountUsd, events } }: { order: OrderDetail 
   )
 }
 
-/** The provider knows the order by its id, so it never makes a second page. */
+/** The provider recognizes the order by its id, so it never creates a second page. */
 function SetUpAgain({ order: { orderId } }: { order: OrderDetail }) {
   const form = useForm({})
   const submission = useSubmission(form, async () => {

@@ -14,7 +14,7 @@ export const STATE_WORDS: Record<OrderState, { label: string; tone: Tone }> = {
 
 type Paid = Pick<Order, 'method' | 'provider'> & Partial<Pick<Order, 'origin' | 'card'>>
 
-/** How an order is paid, and whether it was made automatically. */
+/** The order's way of payment, and whether the order was automatic. */
 export function methodWords({ method, provider, origin, card }: Paid): string {
   if (method === 'bank_transfer') return 'Bank transfer'
   const words = provider === 'stripe' ? 'Card' : 'Deposit'

@@ -109,7 +109,7 @@ function Offer({ token, email }: { token: string; email: string }) {
   )
 }
 
-/** The same for any fault of the token. */
+/** The text for any invalid token. */
 const VOID = 'This invitation is not valid, or no longer. Ask for a new one.'
 
 type BrokenInvitationProps = {
@@ -141,7 +141,7 @@ function BrokenInvitation({ email, error, retry }: BrokenInvitationProps) {
   )
 }
 
-/** Shows who is signed in and offers to change that: an invitation is for one address. */
+/** Shows the signed-in person and offers to sign out: an invitation is for one address. */
 function SignedInAs({ email }: { email: string }) {
   return (
     <>

@@ -3,7 +3,7 @@ import { chatModels, useCatalogue } from '@/dashboard/catalogue'
 import { SnippetTabs } from '@/dashboard/components/snippet-tabs'
 import { ShownOnce } from './shown-once'
 
-/** Shows the whole API key, this once, with code to try it, until the person says that it is kept. */
+/** Shows the whole API key once, with code to try it, until the person confirms that it is saved. */
 export function CreatedKey({ value, finish }: { value: string; finish(): void }) {
   const catalogue = useCatalogue().data
   const model = catalogue?.tiers[0]?.id ?? chatModels(catalogue?.models ?? [])[0]?.id ?? 'auto-smart'

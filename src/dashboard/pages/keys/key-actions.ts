@@ -1,4 +1,4 @@
-/** What a person can do to an API key beside changing it; whatever stops programs from working is asked about first. */
+/** Actions on an API key besides editing. Those that stop programs ask for confirmation. */
 import { confirm } from '@/dashboard/components/confirm'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { deleteKey, type KeyBody, setActive } from './keys-data'
@@ -28,7 +28,7 @@ export async function activate(item: KeyBody): Promise<void> {
   }
 }
 
-/** Asks for the key's name to be typed, then deletes it; `then` is called afterwards. */
+/** Deletes a key after its name was typed as a confirmation; `then` is called afterwards. */
 export function askToDelete(item: KeyBody, then?: () => void): void {
   confirm({
     title: `Delete “${item.name}”?`,

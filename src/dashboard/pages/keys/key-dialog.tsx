@@ -7,7 +7,7 @@ type KeyDialogProps = {
   title: string
   isOpen: boolean
   close(): void
-  /** What must be read is not closed by a click beside it. */
+  /** Whether a click outside leaves the dialog open, because its content must be read. */
   isSticky?: boolean
   children: ReactNode
 }
@@ -36,11 +36,11 @@ type KeyMakerProps = Pick<KeyDialogProps, 'title' | 'isOpen' | 'close'> & {
   madeTitle: string
   /** The form, which calls `onMade` with the text of the key. */
   form(onMade: (key: string) => void): ReactNode
-  /** What shows the key until the person says that it is kept. */
+  /** Renders the new key until the person confirms that it is saved. */
   made(key: string, finish: () => void): ReactNode
 }
 
-/** The dialog that makes a key. It must stay in the page while open, whatever becomes of the list: the key is shown only here. */
+/** The dialog that creates a key. It must stay on the page while it is open, even if the list reloads: only it shows the key. */
 export function KeyMaker({ title, madeTitle, isOpen, close, form, made }: KeyMakerProps) {
   const [key, setKey] = useState<string>()
   function finish() {

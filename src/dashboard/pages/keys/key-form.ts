@@ -1,11 +1,11 @@
-/** The form of an API key: its name and its settings. Only what a person has changed is sent. */
+/** The form of an API key: its name and its settings. Only changed fields are sent. */
 import { changesIn, checksOf, formOf } from '@/people/form-values'
 import { FIELD_ROWS, type FormSettings, type WireSettings } from '@/people/keys/fields'
 import type { KeyBody } from './keys-data'
 
 export type KeyForm = FormSettings & {
   name: string
-  /** The person's own address need not be among those that are allowed. */
+  /** The allowed addresses need not include the person's own. */
   withoutMyAddress: boolean
 }
 
@@ -15,12 +15,12 @@ export function formOfKey(item?: KeyBody): KeyForm {
   return { ...settings, name: item?.name ?? '', withoutMyAddress: false }
 }
 
-/** The settings of a key by their names, limits and others alike. */
+/** All settings of a key by name, including limits. */
 export function settingsOf({ limits, ...others }: KeyBody): WireSettings {
   return { ...others, ...limits }
 }
 
-/** What has become different from `before`, in the server's words. */
+/** The differences from `before`, in the server's field names. */
 export function changesFrom(before: KeyForm, now: KeyForm) {
   const settings: Partial<WireSettings> = changesIn(FIELD_ROWS, before, now)
   const isElsewhere = settings.allowedAddresses !== undefined && now.withoutMyAddress
@@ -28,7 +28,7 @@ export function changesFrom(before: KeyForm, now: KeyForm) {
   return { ...settings, ...(name !== before.name && { name }), ...(isElsewhere && { withoutMyAddress: true as const }) }
 }
 
-/** Faults that are known without the server, in a form that began as `before`. */
+/** Errors in a form that began as `before`, found without the server. */
 export function checksOfKey(before: KeyForm) {
   return {
     ...checksOf(FIELD_ROWS, before),

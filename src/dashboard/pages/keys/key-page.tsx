@@ -1,4 +1,4 @@
-/** The page of one API key: what it was used for, what it may do, and what can be done to it. */
+/** The page of one API key: usage, limits and actions. */
 import { Anchor, Button, Group, SimpleGrid, Text } from '@mantine/core'
 import { IconChartBar } from '@tabler/icons-react'
 import { Link, useLocation, useParams } from 'wouter'
@@ -185,7 +185,7 @@ function SpendChart({ days, requests }: { days: KeyDetail['days']; requests: num
   )
 }
 
-/** Only for what is drawn: the exact amounts are texts. */
+/** Only for the drawing: the exact amounts are texts. */
 function formatDrawn(usd: number): string {
   return formatMoney(usd.toFixed(9).replace(/0+$/, ''))
 }

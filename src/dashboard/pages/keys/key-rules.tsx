@@ -3,7 +3,7 @@ import type { Allowed } from '@/dashboard/components/fields/allowed-fields'
 import { useViewer } from '@/dashboard/session'
 import { useKeyPolicy, useMemberKeyPolicy } from './policies-data'
 
-/** What the rules of account and member leave to a new key; nothing if they leave everything. `isService`: a key of no member. */
+/** Shows how the rules of account and member restrict a new key; empty without rules. `isService`: a key without a member. */
 export function KeyRules({ isService }: { isService: boolean }) {
   const ofAccount = useKeyPolicy()
   const ofMember = useMemberKeyPolicy(useViewer().data?.userId ?? '')

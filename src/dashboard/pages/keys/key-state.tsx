@@ -1,4 +1,4 @@
-/** What state an API key is in, and how much of its budget is spent, as lists show it. */
+/** Badges of an API key in lists: its state, and the spent part of its budget. */
 import { Box, Group, Progress, Text } from '@mantine/core'
 import { Money } from '@/dashboard/components/money'
 import { Status, type Tone } from '@/dashboard/components/status'
@@ -17,7 +17,7 @@ export function KeyStatus({ status }: { status: KeyBody['status'] }) {
   return <Status tone={tone}>{label}</Status>
 }
 
-/** What a key is that is no member's; nothing of a member's. */
+/** The kind of a key without a member; empty for a member's key. */
 export function KeyKind({ item: { builtIn, createdBy } }: { item: KeyBody }) {
   if (builtIn) return <Status tone="info">Built in</Status>
   return createdBy === null && <Status tone="neutral">Service key</Status>
@@ -25,7 +25,7 @@ export function KeyKind({ item: { builtIn, createdBy } }: { item: KeyBody }) {
 
 const NEARLY_SPENT = 0.8
 
-/** This month's spend, with a bar where there is a budget. */
+/** This month's spending, with a bar if the key has a budget. */
 export function KeySpend({ item }: { item: KeyBody }) {
   const { monthlyBudgetUsd } = item.limits
   if (monthlyBudgetUsd === null || item.budgetUsed === null) return <Money usd={item.spentThisMonthUsd} />

@@ -18,7 +18,7 @@ export function useKey(id: string) {
   return useQuery({ queryKey: [...KEYS, id], queryFn: () => perform('GET /keys/:id', { id }) })
 }
 
-/** Shows what has changed, in the list and on the key's own page. */
+/** Reloads the list and the key's own page after a change. */
 export function keysChanged(): Promise<void> {
   return askAgain({ queryKey: KEYS })
 }
@@ -29,7 +29,7 @@ export async function setActive({ id }: KeyBody, isActive: boolean): Promise<voi
   await keysChanged()
 }
 
-/** Makes it the key of another member. */
+/** Transfers a key to another member. */
 export async function transferKey({ id }: KeyBody, userId: string): Promise<void> {
   await perform('POST /keys/:id/transfer', { id, userId })
   await keysChanged()
@@ -42,7 +42,7 @@ export async function deleteKey({ id }: KeyBody): Promise<void> {
   await keysChanged()
 }
 
-/** The key as a list shows it. */
+/** A key's visible characters, for lists. */
 export function maskedKey({ prefix, lastFour }: KeyBody): string {
   return `${prefix}…${lastFour}`
 }

@@ -39,7 +39,7 @@ export function KeysTable({ items }: { items: readonly KeyBody[] }) {
 
 type KeyRowProps = {
   item: KeyBody
-  /** Several people have keys here: each row says whose it is. */
+  /** Several people have keys here, so each row shows the key's member. */
   isShared: boolean
 }
 
@@ -86,7 +86,7 @@ function KeyRow({ item, isShared }: KeyRowProps) {
 
 function KeyMenu({ item }: { item: KeyBody }) {
   const button = useRef<HTMLButtonElement>(null)
-  /** The question gives the focus back to where it came from, which must not be a menu that is closed by then. */
+  /** After the dialog the focus returns to the element before it, which must not be the closed menu. */
   const ask = (question: (item: KeyBody) => void) => {
     button.current?.focus()
     question(item)

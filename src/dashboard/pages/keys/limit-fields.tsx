@@ -1,4 +1,4 @@
-/** The inputs for the settings of an API key, each with what holds without it. */
+/** The inputs for an API key's settings, each with its default. */
 import { Checkbox, SimpleGrid, Stack } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { Fragment } from 'react'
@@ -11,12 +11,12 @@ import { useKeys } from './keys-data'
 
 type FormProps = { form: UseFormReturnType<KeyForm> }
 
-/** The one field of somebody who looks after bills alone. */
+/** The only field for the billing role. */
 export function BudgetField({ form }: FormProps) {
   return <FieldInput field={fieldOf('monthlyBudget')} input={form.getInputProps('monthlyBudgetUsd')} />
 }
 
-/** Short ones beside each other, lists below. */
+/** Short fields are beside each other, lists below. */
 const isShort = ({ kind }: Field) => kind === 'usd' || kind === 'moment' || kind === 'count'
 
 /** Every setting that the viewer may say. */

@@ -1,4 +1,4 @@
-/** What holds for all keys of the account, and for those of one member, as the pages ask for it and change it. */
+/** Queries and changes of the rules for all keys of the account, and of one member. */
 import { useQuery } from '@tanstack/react-query'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
@@ -12,12 +12,12 @@ export type KeyPolicy = Allowed & { maxKeyAgeDays: number | null }
 const KEY_POLICY = ['key-policy'] as const
 const ofMember = (userId: string) => ['member-key-policy', userId] as const
 
-/** That of the account. */
+/** The account's rules for keys. */
 export function useKeyPolicy() {
   return useQuery({ queryKey: KEY_POLICY, queryFn: () => perform('GET /key-policy', {}) })
 }
 
-/** That of a member, beside the account's. */
+/** A member's rules for keys, besides the account's. */
 export function useMemberKeyPolicy(userId: string) {
   return useQuery({
     queryKey: ofMember(userId),

@@ -1,4 +1,4 @@
-/** Giving an API key another text: the dialog, and what the page says as long as the text before works. */
+/** Rotating an API key: the dialog, and the notice on the page while the former text works. */
 import { Alert, Button, NativeSelect, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
@@ -67,7 +67,7 @@ function RotateForm({ item, onRotated, cancel }: RotateFormProps) {
   )
 }
 
-/** Says until when the text before works, and whether programs still use it. */
+/** Shows until when the former text works, and whether programs still use it. */
 export function FormerSecret({ item: { formerSecret } }: { item: KeyBody }) {
   if (!formerSecret) return null
   const { lastFour, endsAt, lastUsedAt } = formerSecret

@@ -7,11 +7,11 @@ type ShownOnceProps = {
   label: string
   value: string
   finish(): void
-  /** What else is worth knowing of it. */
+  /** Further information below the secret. */
   children?: ReactNode
 }
 
-/** A secret in the one moment in which it can be seen. It gets the focus, so that it is read out and the keyboard goes on from there. */
+/** Shows a secret once. It gets the focus, so that screen readers read it and the keyboard continues there. */
 export function ShownOnce({ label, value, finish, children }: ShownOnceProps) {
   return (
     <Stack gap="md">
@@ -29,7 +29,7 @@ export function ShownOnce({ label, value, finish, children }: ShownOnceProps) {
   )
 }
 
-/** One function for all times the part is drawn: it is called when the part appears, and when it goes. */
+/** One function for all renderings: it is called when the element appears, and when it disappears. */
 function takeFocus(part: HTMLElement | null): void {
   part?.focus()
 }

@@ -56,7 +56,7 @@ function ReportForm({ onTold }: { onTold(): void }) {
   )
 }
 
-/** The page at `/leaked-key/off`. Opening it changes nothing, since link checkers open all links. */
+/** The page at `/leaked-key/off`. Opening it changes nothing, because link checkers open all links. */
 export function SwitchOffPage() {
   const token = useMailedToken()
   const [state, setState] = useState<'asking' | 'off' | 'broken'>(token === '' ? 'broken' : 'asking')

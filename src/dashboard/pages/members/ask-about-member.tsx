@@ -12,7 +12,7 @@ type Question = {
   action: string
   /** Their credentials that the new role may not have. */
   lost: readonly Credential[]
-  /** Keys of the account whose text they know. */
+  /** The account's own keys whose text the member knows. */
   known: readonly Credential[]
   isHarmless?: boolean
   /** API keys of a departing member always end, since nobody would own them. */

@@ -28,7 +28,7 @@ export function useSettings() {
   return useQuery({ queryKey: SETTINGS_KEY, queryFn: () => perform('GET /member-policy', {}) })
 }
 
-/** Changes these settings. */
+/** Changes the account's settings for members. */
 export async function changeSettings(chosen: ChosenSettings): Promise<void> {
   await perform('PUT /member-policy', chosen)
   await askAgain({ queryKey: SETTINGS_KEY })
@@ -90,7 +90,7 @@ export async function invite(email: string, role: AccountRole): Promise<void> {
   await invitationsChanged()
 }
 
-/** Sends it again with a new link. */
+/** Sends an invitation again with a new link. */
 export async function resend({ invitationId }: InvitationItem): Promise<void> {
   await answer(accountApi().invitations({ invitationId }).resend.post({}))
   await invitationsChanged()

@@ -124,7 +124,7 @@ const Markdown = lazy(() =>
   ),
 )
 
-/** `text` may grow while it is shown. */
+/** Shows an answer; `text` may grow meanwhile. */
 function AnswerText({ text }: { text: string }) {
   // Parsing a long answer again for every piece is slow, so typing gets priority.
   const shown = useDeferredValue(text)

@@ -6,7 +6,7 @@ import type { Settings } from './settings'
 const MAX_TEMPERATURE = 2
 const MAX_TOKENS = 128_000
 
-/** The settings beside the playground: model parameters, and who pays. `change` takes only the changed settings. */
+/** The settings beside the playground: model parameters, and the key that pays. `change` takes only the changed settings. */
 export function SettingsPanel({ settings, change }: { settings: Settings; change(changes: Partial<Settings>): void }) {
   return (
     <Stack gap="md">

@@ -49,7 +49,7 @@ export function keyOf({ payer, key }: Settings): string | undefined {
   return payer === 'key' ? key.trim() : undefined
 }
 
-/** Why nothing can be sent yet; undefined if it can. */
+/** The reason why no request can be sent yet; undefined if it can. */
 export function obstacle(settings: Settings): string | undefined {
   if (settings.model === '') return 'Choose a model first.'
   if (settings.payer === 'key' && settings.key.trim() === '') return 'Paste your API key, or pay by session.'

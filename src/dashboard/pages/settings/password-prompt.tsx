@@ -1,4 +1,4 @@
-/** A dialog that asks for the password, and for the second step if set up, before a change of how people sign in. */
+/** A dialog that asks for the password, and for the second step if set up, before sign-in settings change. */
 import { Text, TextInput, type TextInputProps } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { PasswordField } from '@/dashboard/components/fields/password-field'

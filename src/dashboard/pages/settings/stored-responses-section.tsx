@@ -1,4 +1,4 @@
-/** The settings for stored answers: how many there are, and how long they are kept. */
+/** The settings for stored answers: their number, and the storage time. */
 import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

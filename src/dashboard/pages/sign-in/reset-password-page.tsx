@@ -18,7 +18,7 @@ export function ResetPasswordPage() {
   return <ChoosePassword token={useMailedToken()} />
 }
 
-/** The same for a given token. */
+/** The form for a new password, with a token given by the page. */
 export function ChoosePassword({ token, description }: { token: string; description?: string }) {
   const [isDone, setDone] = useState(false)
   if (isDone) {

@@ -99,7 +99,7 @@ type ChoiceProps = {
   data: Option[]
   value: string
   onChange(value: string): void
-  /** Hidden if there is nothing to choose. */
+  /** Hidden if there are no values to choose. */
   isOptional?: boolean
 }
 

@@ -25,7 +25,7 @@ import { RecordsList } from './records-list'
 import { UsageChart } from './usage-chart'
 import { USAGE_KEY, useRecords, useTotals } from './usage-data'
 
-/** Anything else cannot be a request id, and is not sent to the server. */
+/** Other texts cannot be request ids, and are not sent to the server. */
 const REQUEST_ID = /^[\x21-\x7e]{1,300}$/
 
 /** If few records match, one response covers only part of the time: then the page continues by itself up to this often. */

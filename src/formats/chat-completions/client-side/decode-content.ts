@@ -21,7 +21,7 @@ function decodePart(part: WireContentPart, param: string): PartBlock[] {
   const hint = decodeCache(part)
   const cache = hint && { cache: hint }
   switch (part.type) {
-    // The other two are names of the Responses API, which editors also send here.
+    // The other two names belong to the Responses API, but editors also send them here.
     case 'text':
     case 'input_text':
     case 'output_text':

@@ -6,7 +6,7 @@ import type { WireRequest } from './wire'
 
 const KNOWN_OUTPUTS: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema'])
 
-/** Each as field and kind, such as `tools[1] (web_search)`. */
+/** Lists the fields that only this format has, each with its kind, such as `tools[1] (web_search)`. */
 export function listNativeOnly(request: WireRequest): string[] {
   const found: string[] = []
   for (const [index, tool] of (request.tools ?? []).entries()) {
@@ -29,7 +29,7 @@ export function listHostedHistory({ messages }: WireRequest): string[] {
   return []
 }
 
-/** The same audio as files of unknown size. */
+/** The model's audio answers as files of unknown size. */
 export function listNativeMedia({ messages }: WireRequest): FileBlock[] {
   const spoken = messages.filter((message) => message.role === 'assistant' && (message as JsonObject).audio)
   return spoken.map(() => ({ type: 'file', source: { type: 'url', url: '' } }))

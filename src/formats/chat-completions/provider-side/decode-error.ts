@@ -34,7 +34,7 @@ function statusWithin(fields: JsonObject, status: number | undefined): number | 
   return numbers.find((number) => Number.isInteger(number) && number >= 400 && number <= 599) ?? status
 }
 
-/** Google's RetryInfo, such as `"retryDelay": "34.4s"`. */
+/** Reads the delay of Google's RetryInfo, such as `"retryDelay": "34.4s"`. */
 function findRetryDelay(details: JsonValue | undefined): number | undefined {
   if (!Array.isArray(details)) return undefined
   for (const detail of details) {

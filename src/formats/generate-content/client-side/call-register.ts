@@ -3,7 +3,7 @@ type Named = { id?: string; name?: string }
 export type AnsweredCall = { callId: string; name?: string }
 
 export interface CallRegister {
-  /** The id of a call: the wire's, else one made from its position, so that the same conversation gives the same ids. */
+  /** The id of a call: the caller's, or one made from the call's position, so that the same conversation always has the same ids. */
   call(call: Named, turn: number, position: number): string
   /** The call of a result: by id, else the oldest open call with that name; else a new id without a call. */
   answer(response: Named, turn: number, position: number): AnsweredCall

@@ -34,7 +34,7 @@ export function decodeToolResult({ response, parts }: WireFunctionResponse, call
   const json = asWritten(response) ?? {}
   const isError = isWrappedAs(json, 'error')
   const text = textOf(json)
-  // An empty value is content, too. Only without such a value is the whole object the content.
+  // An empty value also counts as content. Only if the value is missing is the whole object the content.
   const content: ToolResultBlock['content'] = Object.keys(json).length === 0 ? [] : [{ type: 'text', text }]
   for (const { inlineData, fileData } of parts ?? []) {
     const media = inlineData ? decodeInlineData(inlineData) : fileData ? decodeFileData(fileData) : undefined

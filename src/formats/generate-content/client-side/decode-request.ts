@@ -38,7 +38,7 @@ export function decodeRequest(body: JsonObject, line: RequestLine): ChatRequest 
   return decodeChecked(checkRequest(normaliseRequest(body)), line)
 }
 
-/** Decodes a body with the model in it, as it has no path. */
+/** Decodes a body that contains the model, for endpoints without a model in the path. */
 export function decodeLoneBody({ model, ...body }: JsonObject): ChatRequest {
   if (typeof model !== 'string') throw invalidRequest('model must be a string', 'model')
   return decodeRequest(body, { model: modelOfResource(model), stream: false })

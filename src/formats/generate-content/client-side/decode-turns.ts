@@ -93,7 +93,7 @@ function mediumOf({ inlineData, fileData }: WirePart): MediaBlock | undefined {
   return fileData && decodeFileData(fileData)
 }
 
-/** A proof ends its block: what follows is another thought. */
+/** A signature ends its block: later text belongs to another thought. */
 function appendReasoning(content: ModelBlock[], text: string, { signature, redacted }: DecodedSignature): void {
   if (redacted) {
     content.push({ type: 'reasoning', text, redacted })

@@ -78,7 +78,7 @@ export function decodeEmbedContent(body: JsonObject, line: RequestLine): Embeddi
   return decode({ requests: [one], isLone: true, svc: one.svc, prefix: '' }, line)
 }
 
-/** The same for a body of `:batchEmbedContents`. */
+/** Decodes the body of `:batchEmbedContents`. */
 export function decodeBatchEmbedContents(body: JsonObject, line: RequestLine): EmbeddingRequest {
   const { requests, ...others } = renameKeys(body, '')
   const normal = Array.isArray(requests)

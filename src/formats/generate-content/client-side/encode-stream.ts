@@ -35,9 +35,9 @@ class ContentEncoder implements StreamEncoder {
   private readonly waiting: { choice: number; part: JsonObject }[] = []
   private readonly finishes = new Map<number, FinishReason>()
   private readonly reasoningWithText = new Set<number>()
-  /** By block: texts that can only be sent as a whole. */
+  /** Texts that must be sent whole, by block. */
   private readonly wholeTexts = new Map<number, string>()
-  /** By choice; sent last, as providers do. */
+  /** Sources by choice; sent last, as providers do. */
   private readonly sources = new Map<number, readonly Source[]>()
   private usage: Usage | undefined
 

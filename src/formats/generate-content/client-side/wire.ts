@@ -131,5 +131,5 @@ function optional<Schema extends TSchema>(schema: Schema) {
 
 export const checkRequest = createRequestCheck(GenerateContentRequest)
 
-/** The same for the body of `:countTokens`. */
+/** Checks the body of `:countTokens` by the same rules. */
 export const checkCountTokens = createRequestCheck(CountTokensRequest)

@@ -135,7 +135,7 @@ class ContentDecoder implements StreamDecoder {
 }
 
 const ANSWER_KEYS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseId', 'modelVersion']
-/** Not part of this format, but some proxies send it. */
+/** A terminator that this format lacks, but some proxies send. */
 const FOREIGN_TERMINATOR = '[DONE]'
 
 function randomCallId(): string {

@@ -19,7 +19,7 @@ export type ContentContext = {
   parsedValues: number
 }
 
-/** Limit for all parsed results of a request; later ones are sent as text. */
+/** Character limit of a request's parsed results together; results beyond it are sent as text. */
 const MAX_PARSED_CHARS = 4 * 1024 * 1024
 
 /** The parts of one block of a user content. */

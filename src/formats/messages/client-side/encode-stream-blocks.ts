@@ -199,7 +199,7 @@ export class BlockWriter {
     ]
   }
 
-  /** Whether it is sent at all depends on its signature. */
+  /** The signature decides whether this thinking is sent. */
   private writeUnwantedThinking(segment: Segment): Frame[] {
     if (!segment.isEnded) return []
     const block = { text: takeParts(segment), ...(segment.signature && { signature: segment.signature }) }

@@ -12,7 +12,7 @@ const IDLE_VALUES: readonly unknown[] = [undefined, null, 'global']
 /** Blocks with actions of provider-run tools in earlier answers. */
 const HOSTED_HISTORY = /^(?:server_tool_use|mcp_tool_use|mcp_tool_listing|\w+_tool_result)$/
 
-/** Each as field and kind, such as `tools[1] (web_search_20250305)`. */
+/** Lists the fields that only this format has, each with its kind, such as `tools[1] (web_search_20250305)`. */
 export function listNativeOnly(request: WireCountRequest, body: JsonObject): string[] {
   const found: string[] = []
   request.tools?.forEach((tool, index) => {

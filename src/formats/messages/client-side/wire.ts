@@ -155,7 +155,7 @@ export function checkRequest(body: JsonObject): WireRequest {
   return body as unknown as WireRequest
 }
 
-/** The same for the body of count_tokens. */
+/** Checks the body of count_tokens by the same rules. */
 export function checkCountTokens(body: JsonObject): WireCountRequest {
   check(CountTokensRequest, body, '')
   return body as unknown as WireCountRequest

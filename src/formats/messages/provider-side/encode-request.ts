@@ -74,7 +74,7 @@ function simplify(content: JsonObject[]): JsonValue {
   return content.length === 1 && content.every(isPlainText) ? joinTexts(content) : content
 }
 
-/** Why the API would refuse thinking with these messages, if it would. */
+/** The reason why the API would refuse thinking with these messages; undefined if it would not. */
 function findObstacles(messages: readonly Message[], isForced: boolean): ThinkingObstacles {
   if (isForced) return { any: 'a forced tool call excludes thinking' }
   const last = messages.at(-1)

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** Keywords that the API enforces; all others go into the description. */
+/** Schema keywords that the API enforces; other keywords go into the description. */
 const ENFORCED: ReadonlySet<string> = new Set([
   '$defs',
   '$ref',

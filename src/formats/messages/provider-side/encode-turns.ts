@@ -83,7 +83,7 @@ function encodeSystemContent({ content }: Exclude<Turn, ModelTurn | UserTurn>, c
   return content.flatMap((block) => encodeUserBlock(block, context))
 }
 
-/** The results of open calls, which are thereby closed, followed by everything else. */
+/** The results of open calls, which close these calls, followed by the other content. */
 function encodeUserContent(turn: UserTurn, open: OpenCalls, context: ContentContext): JsonObject[] {
   const results: JsonObject[] = []
   const said: UserBlock[] = []

@@ -20,7 +20,7 @@ function decodePart(part: WirePart, param: string): PartBlock[] {
   const hint = decodeCache(part)
   const cache = hint && { cache: hint }
   switch (part.type) {
-    // The first two belong to this format; clients also send the others.
+    // The first two names belong to this format; clients also send the others.
     case 'input_text':
     case 'output_text':
     case 'text':

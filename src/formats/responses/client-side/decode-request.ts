@@ -59,7 +59,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
     ...(request.service_tier && { serviceTier: request.service_tier }),
     ...readRouting(request),
     answerEcho: echoRequest(request, body),
-    // Needed by callers who keep the conversation themselves, and by our store.
+    // Callers who keep the conversation themselves, and the gateway's own store, need it.
     wantsEncryptedReasoning: true,
     wantsUsage: true,
     nativeOnly: unlessEmpty(listNativeOnly(request, tools)),

@@ -73,7 +73,7 @@ function checkNumber(tools: number): void {
   if (tools > maxItems) throw invalidRequest(`tools must have at most ${maxItems} items`, 'tools')
 }
 
-/** The functions for a tool; undefined for one that a provider knows by type. */
+/** The functions for a tool; undefined for a tool type that only providers know. */
 function decodeTool(placed: PlacedTool, names: ToolNames): Tool[] | undefined {
   switch (placed.tool.type) {
     case 'function':

@@ -90,7 +90,7 @@ const READERS: { [T in WireItemType]: Reader<T> } = {
   reasoning: readReasoning,
   image_generation_call: readImage,
   agent_message: readAgentMessage,
-  // Handled together with the other tools.
+  // Ignored here, since these tools are decoded with the request's other tools.
   additional_tools: () => undefined,
   configuration_update: (item, reading) => {
     if (item.reasoning?.effort) reading.effort = item.reasoning.effort

@@ -64,7 +64,7 @@ export function reasoningId(signature: Signature | undefined): string {
   return ownSignature(signature)?.id || randomId('rs')
 }
 
-/** A reasoning item: its text if wanted, and its signature unless that signs a hidden text; undefined if nothing remains. */
+/** A reasoning item: its text if requested, and its signature unless that belongs to hidden text; undefined if both are missing. */
 export function tellThought(
   { text, signature, redacted }: Omit<ReasoningBlock, 'type'>,
   id: string,

@@ -73,7 +73,7 @@ export function encodeBody(context: AnswerContext, moment: Moment): JsonObject {
     created_at: context.created,
     ...moment,
     background: false,
-    // If the request was stored, this includes the answer's own id.
+    // If the answer is stored, this contains its own id.
     ...context.answerEcho,
     model: context.model,
   }

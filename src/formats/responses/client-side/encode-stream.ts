@@ -64,7 +64,7 @@ class ResponseEncoder implements StreamEncoder {
     if (this.isStarted) return []
     this.isStarted = true
     const begun = { status: 'in_progress', incomplete_details: null, error: null, completed_at: null }
-    // It repeats the request, which may be long, so both events share the text.
+    // The response repeats the request, which may be long, so both events share one serialised text.
     const response = JSON.stringify(encodeBody(this.context, { ...begun, output: [], usage: null }))
     return ['response.created', 'response.in_progress'].map((event) => ({
       event,
@@ -89,7 +89,7 @@ class ResponseEncoder implements StreamEncoder {
     return [...opening, ...closing, this.emit(`response.${ending.status}`, { response })]
   }
 
-  /** Sends both, since some clients read only the event, others only the response. */
+  /** Sends an error event and a failed response, since some clients read only one of them. */
   private failWith(error: GatewayError): Frame[] {
     const response = encodeBody(this.context, {
       status: 'failed',

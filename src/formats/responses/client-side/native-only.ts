@@ -21,7 +21,7 @@ const HOSTED_HISTORY: ReadonlySet<string> = new Set([
   'program_output',
 ])
 
-/** The parts of a request that only providers of the format support, each as field and kind, such as `tools[1] (mcp)`. */
+/** The parts of a request that only providers of the format support, each with its kind, such as `tools[1] (mcp)`. */
 export function listNativeOnly(request: WireRequest, { others }: Pick<DecodedTools, 'others'>): string[] {
   const found = others.map(({ tool, path }) => `${path} (${shown(String(tool.type))})`)
   const { tool_choice: choice, text, input } = request

@@ -123,7 +123,7 @@ export class BlockReader {
     return [...starts, ...(isWhole ? item.call.complete(text) : item.call.append(textOf(text) ?? ''))]
   }
 
-  /** `whole` is the final item, if it was sent. */
+  /** Ends an item; `whole` is its final form, if it was sent. */
   private close(slot: Slot, whole: JsonObject | undefined): ChatEvent[] {
     slot.isOpen = false
     const { item } = slot
@@ -165,7 +165,7 @@ export class BlockReader {
     ]
   }
 
-  /** Of provider-run tools, only an image can be expressed in any format. */
+  /** Of a provider-run tool's result, only an image exists in all formats. */
   private closeSkipped(whole: JsonObject | undefined): ChatEvent[] {
     const image = whole?.type === 'image_generation_call' ? readImage(whole) : undefined
     return image ? [{ type: 'image', ...this.takePlace(), ...image }] : []

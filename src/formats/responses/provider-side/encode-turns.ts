@@ -91,7 +91,7 @@ function encodeAssistant(encoding: Encoding, turn: Turn): void {
       parts.push(part)
       continue
     }
-    // Reasoning that nothing follows would be refused.
+    // Providers refuse reasoning without an item after it.
     const item = index < lastSpoken || block.type === 'tool-call' ? encodeItem(encoding, block) : undefined
     if (item) {
       encoding.items.push(item)

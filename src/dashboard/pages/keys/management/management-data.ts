@@ -1,4 +1,4 @@
-/** Management keys as the page of keys asks for them and changes them. */
+/** Queries and changes of management keys, for the page of API keys. */
 import { useQuery } from '@tanstack/react-query'
 import type { ManagementKeyBody } from '@/console/http/management/key-routes'
 import { accountApi } from '@/dashboard/account'
@@ -11,7 +11,7 @@ export type Scope = ManagementKeyBody['scopes'][number]
 
 const MANAGEMENT_KEYS = ['management-keys'] as const
 
-/** What a key may be allowed to do, for whom nothing is said: reading, and with it changing, where there is something to change. */
+/** Scopes of a management key by resource: reading, and, if the resource can be changed, reading with changing. */
 export const RESOURCES = [
   { label: 'API keys', read: 'keys:read', write: 'keys:write' },
   { label: 'Budgets', read: 'budgets:read', write: 'budgets:write' },
@@ -21,12 +21,12 @@ export const RESOURCES = [
   { label: 'Audit log', read: 'audit:read' },
 ] as const satisfies readonly { label: string; read: Scope; write?: Scope }[]
 
-/** Those that are not revoked. */
+/** Management keys that are not revoked. */
 export function useManagementKeys() {
   return useQuery({ queryKey: MANAGEMENT_KEYS, queryFn: () => answer(accountApi()['management-keys'].get()) })
 }
 
-/** Makes one, after a proof of who asks, and returns its text. */
+/** Creates a management key after a fresh proof of identity, and returns its text. */
 export async function createManagementKey(key: {
   name: string
   scopes: Scope[]

@@ -6,9 +6,9 @@ import { asWritten } from '@/lib/json-source/as-written'
 /** Limit for names and ids, which contain no text that a provider would count. */
 const MAX_WORD_CHARS = 512
 const WORDS = ['type', 'role', 'call_id', 'name', 'namespace', 'detail', 'file_id', 'filename', 'format', 'effort']
-/** Limit for all items of a request that only providers read; these are stored whole. */
+/** Character limit of all items of a request that only providers read. These items are stored whole. */
 const MAX_UNREAD_CHARS = 128 * 1024
-/** Fields that any item may have besides those of its type. */
+/** Fields that any item may have, besides its type's own. */
 const OF_EVERY_ITEM = ['type', 'id', 'status', 'phase']
 
 /** Selects input items' known fields to store, at every depth; undefined if too large for an honest client. Numbers keep their digits. */
