@@ -1,4 +1,4 @@
-/** Why a charge equals the price of the provider's counts or differs from it, as one value per usage record. */
+/** Classifies why a charge equals the price of the provider's counts or differs from it, as one value per usage record. */
 import type { UsageRecord } from './usage-record'
 
 export const CHARGE_BASES = [

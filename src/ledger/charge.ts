@@ -16,7 +16,7 @@ export type Charge =
   | { kind: 'free' }
   | {
       kind: 'charge'
-      /** For tokens and tools together. */
+      /** The cost of tokens and tools together. */
       cost: Nano
       usage: Usage
       rule: BillingRule

@@ -52,7 +52,7 @@ function isSaid(name: (typeof NAMES)[number], facts: GivenFacts, holdId: string)
   return name === 'providerFormat' && facts.providerFormat === facts.clientFormat
 }
 
-/** Parses such a list. Undefined if invalid. */
+/** Parses a list of facts. Undefined if invalid. */
 export function readFacts(text: string, holdId: string): JsonObject | undefined {
   const list = parseJson(text)
   if (!Array.isArray(list)) return undefined

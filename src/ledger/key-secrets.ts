@@ -1,4 +1,6 @@
-/** The valid secrets of one key: a rotation adds one with the next number; the one before works until a set time, older ones don't. */
+/**
+ * The valid secrets of one key: a rotation adds one with the next number. The former secret works until a set time, older ones are invalid.
+ */
 
 /** For a rotated key: the number of its latest secret, and the end of the previous one (milliseconds since 1970). */
 export type KeySecrets = { latest: number; formerEndsAtMs: number }
@@ -17,7 +19,7 @@ export function secretsText(secrets: KeySecrets | undefined): string {
   return secrets ? `s${secrets.latest}:${secrets.formerEndsAtMs} ` : ''
 }
 
-/** Parses {@link secretsText}, and returns the text after it. */
+/** Parses {@link secretsText}, and returns the remaining text. */
 export function parseSecrets(text: string): { secrets: KeySecrets | undefined; rest: string } {
   const match = STORED.exec(text)
   if (!match) return { secrets: undefined, rest: text }

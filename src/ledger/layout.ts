@@ -102,7 +102,7 @@ function formOf(thing: StoredThing, number: number, left: Values) {
 
 type Form = ReturnType<typeof formOf>
 
-/** The forms of a thing, the usual ones first. */
+/** The forms of an account, key or hold, the usual ones first. */
 function formsOf(thing: StoredThing): Form[] {
   return [...USUAL[thing].map((left, index) => formOf(thing, WHOLE + 1 + index, left)), formOf(thing, WHOLE, {})]
 }

@@ -92,7 +92,7 @@ export interface Ledger {
   recentRecords(accountId: string, limit: number): Promise<RecentRecord[]>
   /** Like {@link recentRecords}, but as whole records. */
   latestRecords(accountId: string, limit: number): Promise<UsageRecord[]>
-  /** A key's current state and use; undefined if the account has no such key. One round trip. */
+  /** A key's current state and use; undefined if the account doesn't have the key. One round trip. */
   readKey(payer: Payer): Promise<KeyUsage | undefined>
   /** Applies a key's status and limits on all gateways at once. Call it after they are in Postgres. */
   setKeyState(state: KeyState): Promise<void>
@@ -110,7 +110,7 @@ export interface Ledger {
   verify(): Promise<void>
   /** Calls `listener` after a reconnection or a replacement of Redis: it may have lost its last seconds. */
   onStoreReturn(listener: () => void): void
-  /** Since when Redis is known to have lost nothing, in milliseconds since 1970; infinity if unknown. Without I/O. */
+  /** The time since which Redis is known to have lost no data, in milliseconds since 1970; infinity if unknown. Without I/O. */
   storeSinceMs(): number
   /** Calls `listener` with the shard of each usage record that this ledger appends, so that it is written soon. */
   onRecord(listener: (shard: number) => void): void
@@ -228,7 +228,7 @@ function createDoubtingRestorer(restorer: Restorer, epoch: EpochGuard): Restorer
   }
 }
 
-/** Makes concurrent calls with the same name share one run. */
+/** Lets concurrent calls with the same name share one run. */
 function createSharing<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
   const running = new Map<string, Promise<T>>()
   return (name, work) => {

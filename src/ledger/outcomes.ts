@@ -17,7 +17,7 @@ export type ReserveRequest = Payer & {
   /** The key's permission at planning time. Undefined = everything. */
   allowed?: Allowed
 
-  /** Unique per request, and used for everything about the hold afterwards. */
+  /** Unique per request; all later calls about the hold use it. */
   holdId: string
   /** The most this request can cost. A non-negative integer. */
   amount: Nano
@@ -197,7 +197,7 @@ export type KeySnapshot = KeyLimits &
     month: number
   }
 
-/** What the ledger reads from Postgres. Implemented outside, so that the ledger knows no database. */
+/** The data that the ledger reads from Postgres. Implemented outside, so that the ledger doesn't depend on a database. */
 export interface LedgerHistory {
   account(accountId: string): Promise<AccountSnapshot | undefined>
   key(accountId: string, keyId: string): Promise<KeySnapshot | undefined>

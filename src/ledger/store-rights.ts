@@ -7,7 +7,7 @@ import type { ScriptRunner } from './store/script-runner'
 
 /** One command on one family of names. */
 export type Right = {
-  /** The command with valid arguments; `@` stands for a name. */
+  /** The command with valid arguments; `@` is replaced by a name. */
   line: string
   /** The prefix of the names; empty for those of the shards. */
   family: string

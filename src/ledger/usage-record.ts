@@ -82,7 +82,7 @@ export type RequestFacts = {
   usage: Usage
   rule: BillingRule
   flags: RecordFlag[]
-  /** The service tier by whose prices it was charged. Missing for the standard tier. */
+  /** The service tier whose prices were charged. Missing for the standard tier. */
   serviceTier?: string | undefined
   tools?: ToolCharge[]
   stream: boolean
@@ -127,7 +127,7 @@ export type UsageRecord = {
   cost: Nano
   held: Nano
   seq: number
-  /** When it happened by the time in Redis, in milliseconds since 1970. */
+  /** The time of the charge by the clock of Redis, in milliseconds since 1970. */
   atMs: number
   flags: RecordFlag[]
   /** The acting member: the owner of the key when the hold was made, or the user of a key without an owner. Undefined if there is none. */

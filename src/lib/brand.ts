@@ -1,7 +1,7 @@
 /** The operator's own name, logo, colour and links, which customers see instead of the program's. */
 import { shadesOf } from './color'
 
-/** The program's name, where no other is set. */
+/** The program's name, used if no brand is configured. */
 export const PROGRAM_NAME = 'svc-gateway'
 
 /** The operator's settings; undefined: the program's own. */
@@ -19,10 +19,10 @@ export type Brand = {
 /** The settings with the checked logo. */
 export type SiteBrand = Brand & { logo: Logo | undefined }
 
-/** A checked logo, as it is served. `name` changes with the content. */
+/** A checked logo for pages. `name` changes with the content. */
 export type Logo = { name: string; contentType: string; body: Uint8Array<ArrayBuffer> }
 
-/** The grounds that coloured text stands on: the page in the light scheme, and raised surfaces in the dark one. */
+/** The backgrounds of coloured text: the page in the light scheme, raised surfaces in the dark one. */
 export const GROUNDS = { light: '#fbfbfd', dark: '#1f232c' } as const
 
 /** Ten shades of the operator's colour, the seventh itself; undefined: the program's colours. */
@@ -43,7 +43,7 @@ export function brandLinks({ termsUrl, privacyUrl, supportEmail }: Partial<Brand
   return links.flatMap(({ label, href }) => (href === undefined ? [] : [{ label, href }]))
 }
 
-/** What a page's scripts know of the brand. It is in a `meta` element of the page. */
+/** The brand's data for a page's scripts. A `meta` element of the page contains it. */
 export type PageBrand = {
   name: string
   logo: string | undefined
@@ -60,7 +60,7 @@ export function logoPathOf({ logo }: SiteBrand): string | undefined {
   return logo && `/dashboard/assets/${logo.name}`
 }
 
-/** What a page's scripts know of `brand`. */
+/** The data of `brand` for a page's scripts. */
 export function pageBrandOf(brand: SiteBrand): PageBrand {
   return {
     name: brand.name ?? PROGRAM_NAME,

@@ -16,7 +16,7 @@ const SYSTEMS: readonly [pattern: RegExp, name: string][] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** Names browser and system of a User-Agent header, like `Firefox on Linux`; for other programs the header's beginning. */
+/** Names the browser and system of a User-Agent header, such as `Firefox on Linux`; for other programs the header's beginning. */
 export function browserName(userAgent: string): string {
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1]
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1]

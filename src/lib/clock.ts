@@ -1,4 +1,4 @@
-/** Time as a dependency, so that tests can control everything that waits or expires, and days in UTC. */
+/** Time as a dependency, so that tests can control all waits and expiries; also days in UTC. */
 
 /** A source of time. `now` is in milliseconds since 1970; `monotonic` is in milliseconds that never go back. */
 export interface Clock {

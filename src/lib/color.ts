@@ -1,4 +1,4 @@
-/** Colours as `#rrggbb`: their contrast by WCAG 2, and shades made of one of them. */
+/** Colours as `#rrggbb`: their contrast by WCAG 2, and lighter or darker shades. */
 
 type Rgb = readonly [red: number, green: number, blue: number]
 

@@ -1,4 +1,4 @@
-/** Decodes a text file whose encoding is not known, as banks write them. */
+/** Decodes a text file in an unknown encoding, such as a bank statement. */
 
 /** `fault` is a sentence for the person who chose the file. */
 type DecodedText = { kind: 'decoded'; text: string } | { kind: 'faulty'; fault: string }
@@ -15,7 +15,10 @@ const FIRST_BYTES: readonly (readonly [bytes: readonly number[], encoding: strin
 const DECLARATION_BYTES = 200
 const DECLARATION = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]{1,40})["']/
 
-/** By the first bytes, else by the XML declaration. XML without either is UTF-8; other text is UTF-8, or else Windows-1252. */
+/**
+ * The encoding follows from the first bytes, or else from the XML declaration. XML without either is UTF-8; other text is UTF-8, or else
+ * Windows-1252.
+ */
 export function decodeText(bytes: Uint8Array<ArrayBuffer>): DecodedText {
   const shown = FIRST_BYTES.find(([first]) => first.every((byte, index) => bytes[index] === byte))?.[1]
   const start = new TextDecoder('windows-1252').decode(bytes.subarray(0, DECLARATION_BYTES))

@@ -32,7 +32,7 @@ function replaceAfter(text: string, nameEnd: number, old: string, fresh: string)
 /** Clients write short fields before or after the conversation. Searching all of a long text takes a nanosecond for each character. */
 const NEAR_CHARS = 512
 
-/** The same as {@link replaceStringInJson} for a field of the outermost object, if each of its names occurs once. */
+/** Replaces a string field of the outermost object like {@link replaceStringInJson}, if each of its names occurs once. */
 function replaceOwnString(text: string, field: string, current: string, value: string): string {
   const name = JSON.stringify(field)
   const at = placeNearEnds(text, name)
@@ -41,7 +41,7 @@ function replaceOwnString(text: string, field: string, current: string, value: s
   return replaced ?? replaceStringInJson(text, [field], current, value)
 }
 
-/** Where the outermost object has `name`, if no bracket lies between it and the object's start or end; -1 if that is not so. */
+/** The place of `name` in the outermost object, if no bracket is between it and the object's start or end; -1 otherwise. */
 function placeNearEnds(text: string, name: string): number {
   const head = text.slice(0, NEAR_CHARS)
   const first = head.indexOf(name)

@@ -8,7 +8,7 @@ export interface LogWriter {
 }
 
 const STDOUT = 1
-/** A write costs as much as a hundred lines, so a line waits this long for others … */
+/** A write costs as much as a hundred lines, so a line waits this long for further ones. */
 const LINGER_MS = 50
 /** … unless this many characters are waiting. */
 const BATCH_CHARS = 64 * 1024
@@ -19,7 +19,7 @@ const RETRY_MS = 10
 const MAX_EXIT_RETRIES = 20
 /** … which is assumed if a write has taken this long. */
 const STALLED_MS = 1_000
-/** How long an exit waits for a write in another thread, whose end can't be detected. */
+/** How long an exit waits for another thread's write, because its end can't be detected. */
 const IN_FLIGHT_MS = 250
 
 /** Creates a writer to a file descriptor, by default standard output. */
@@ -108,7 +108,7 @@ export function flushOnExit(writer: LogWriter): void {
   process.on('exit', writer.flushSync)
 }
 
-/** Whether everything was written. Waits for a stalled reader, but not for long. */
+/** Whether all lines were written. Waits a short time for a slow reader. */
 function writeAllSync(descriptor: number, bytes: Uint8Array): boolean {
   let retries = 0
   for (let at = 0; at < bytes.length; ) {

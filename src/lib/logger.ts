@@ -7,7 +7,7 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 export type LogFields = Record<string, unknown>
 
-/** `event` is a stable snake_case name such as `request_finished`; everything variable goes into `fields`. */
+/** `event` is a stable snake_case name such as `request_finished`; variable values are in `fields`. */
 export interface Logger {
   debug(event: string, fields?: LogFields): void
   info(event: string, fields?: LogFields): void
@@ -17,7 +17,7 @@ export interface Logger {
   infoOwn(event: string, own: OwnFields, foreign: Record<string, string>): void
 }
 
-/** Plain data whose texts are all ids or our own names. */
+/** Plain data whose texts are only ids or names from our code. */
 export type OwnFields = { readonly [name: string]: OwnValue } & {
   [name in 'time' | 'level' | 'service' | 'event']?: never
 }
@@ -35,7 +35,7 @@ export type LoggerOptions = {
   /** Writes one line including its line feed. Must neither throw nor block. */
   write(line: string): void
   service: string
-  /** By default removes texts that look like keys; pass one that also knows this process's secrets. */
+  /** By default removes texts that look like keys; pass a redactor that also knows this process's secrets. */
   redact?: Redact
   now?(): number
 }

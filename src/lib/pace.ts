@@ -1,4 +1,4 @@
-/** Await it after each piece of work. */
+/** Call and await it after each unit of work. */
 export type Pace = () => Promise<void>
 
 /** The maximum duration that counts for one piece; a longer piece was probably waiting itself. */

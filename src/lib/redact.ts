@@ -1,4 +1,4 @@
-/** Removes secrets from text to be logged or shown: configured ones by value, all others by their form. */
+/** Removes secrets from text for logs and callers: configured secrets by value, others by their form. */
 
 export type Redact = (text: string) => string
 
@@ -61,7 +61,7 @@ export function createLearningRedactor(secrets: Iterable<string>): {
   }
 }
 
-/** Makes foreign text safe for callers: removes the exact `secrets` of any length, and everything internal. */
+/** Makes foreign text safe for callers: removes the exact `secrets` of any length, and all internal data. */
 export function redactForCallers(text: string, secrets: Iterable<string>): string {
   return withoutValues(text, secrets).replace(NOT_FOR_CALLERS, REDACTED)
 }

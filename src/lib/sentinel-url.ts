@@ -3,7 +3,7 @@
  * `redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/database][?sentinel_username=…&sentinel_password=…]`.
  */
 
-/** The parts of such an address. The default port is 26379, the default database 0. */
+/** The parts of a Sentinel URL. The default port is 26379, the default database 0. */
 type SentinelAddress = {
   sentinels: { host: string; port: number }[]
   name: string

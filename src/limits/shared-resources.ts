@@ -1,9 +1,9 @@
 /**
- * Everything that customers share, and the limit for each of them. Code that grants a resource takes its limits from here; the table of
+ * All resources that customers share, and the limit of each. Code that grants a resource takes its limits from here. The table of
  * docs/SECURITY.md is this list, and a test compares both.
  */
 
-/** One thing that is shared. A missing number does not apply, or is named in `beyond`. */
+/** One shared resource. A missing number does not apply, or is named in `beyond`. */
 export type SharedResource = {
   resource: string
   unit: string

@@ -6,7 +6,7 @@ import { ENDINGS, type Ending } from '@/ledger/charge'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { FAULT_CLASSES } from '@/routing/failover/fault-class'
 
-/** For requests without a model, with an unknown model, and without a provider. */
+/** The label for requests without a model, with an unknown model, or without a provider. */
 export const NO_MODEL = 'none'
 export const UNKNOWN_MODEL = 'unknown'
 export const NO_PROVIDER = 'none'
@@ -59,7 +59,7 @@ export function bornFallbacks({ models, tiers }: Catalog): [from: string, to: st
 /** The errors that cause a fallback: all except those of the request itself. */
 export const FALLBACK_REASONS = FAULT_CLASSES.filter((fault) => fault !== 'request')
 
-/** The possible endings of requests in such a lane. */
+/** The possible endings of requests in a lane. */
 export function bornEndings({ format, provider }: LaneNames): readonly (readonly [status: number, ending: Ending])[] {
   return provider === NO_PROVIDER ? (refusals.get(format) ?? []) : ANSWERED
 }

@@ -18,7 +18,7 @@ export type EndedAnswer = {
   status: number
   ending: Ending
   charge: Charge
-  /** What the provider charges us, even if free to the caller; undefined if unknown. */
+  /** The provider's charge, even if the answer is free to the caller; undefined if unknown. */
   providerCost?: Nano | undefined
   /** The provider's counts and ours, if they differ a lot. */
   counts?: DifferingCounts | undefined

@@ -6,7 +6,7 @@ import { type Distribution, exposeHistogram } from './series'
 import { entryOf } from './traffic-totals'
 
 type Latencies = {
-  /** Adds these series, even without observations. */
+  /** Creates these targets' series before their first observation. */
   open(targets: readonly Omit<LaneNames, 'format'>[]): void
   answered(request: Pick<EndedAnswer, 'model' | 'provider' | 'durationMs' | 'firstTokenMs'>): void
   overhead(milliseconds: number): void

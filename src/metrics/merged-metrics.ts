@@ -1,4 +1,7 @@
-/** Combines several processes' metrics: counters of all, ended ones too; gauges are added if of own work, not of shared state. */
+/**
+ * Combines the metrics of several processes into one report. Counters are added, including those of ended processes. Gauges are added if they count the process's
+ * own work, but not if they show shared state.
+ */
 import AggregatorRegistry from 'prom-client/lib/cluster.js'
 import Counter from 'prom-client/lib/counter.js'
 import Gauge from 'prom-client/lib/gauge.js'
@@ -153,7 +156,7 @@ export const GAUGE_RULES: Readonly<Record<string, GaugeRule>> = {
   process_max_fds: 'each',
 }
 
-/** The rule of the gauge `name`. One without a rule is shown per process, so that nothing is lost or added wrongly. */
+/** The rule of the gauge `name`. A gauge without a rule is shown per process, so that it is neither lost nor added up wrongly. */
 function gaugeRule(name: string): GaugeRule {
   return GAUGE_RULES[name] ?? 'each'
 }

@@ -14,7 +14,7 @@ export type RequestLine = {
   readonly route: string
   readonly arrivedMonotonicMs: number
   readonly signal: AbortSignal
-  /** Undefined until known; stays so for an invalid key. */
+  /** Undefined until the key was found; for an invalid key always. */
   payer: Payer | undefined
   requestedModel: string | undefined
   stream: boolean | undefined

@@ -10,13 +10,13 @@ export type RoutingTotals = {
   /** Adds all series of these providers and pairs of models, starting at zero. */
   open(providers: Iterable<string>, fallbacks: readonly (readonly [from: string, to: string])[]): void
   note(event: RoutingEvent): void
-  /** By provider, then by outcome: `answered` or a class of error. */
+  /** Counts by provider, then by outcome: `answered` or a class of error. */
   readonly attempts: ReadonlyMap<string, ReadonlyMap<string, AttemptTotal>>
-  /** By the abandoned model, then by the next model, then by reason. */
+  /** Counts by the abandoned model, then by the next model, then by reason. */
   readonly fallbacks: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, number>>>
   /** Events of each kind by provider; `hedge` counts for the slow one. */
   readonly sums: Readonly<Record<'broken' | 'retry' | 'hedge' | 'shed' | 'key-out', ReadonlyMap<string, number>>>
-  /** By the new state of a circuit. */
+  /** Counts by the new state of a circuit. */
   readonly circuitChanges: ReadonlyMap<string, number>
 }
 

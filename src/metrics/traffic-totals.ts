@@ -21,7 +21,7 @@ type Lane = {
   requests: Map<number, Partial<Record<Ending, number>>>
   tokens: Usage
   costNano: number
-  /** The provider's known charge, and the part of `costNano` for which it is unknown. */
+  /** The provider's known charges, and the part of `costNano` with an unknown provider charge. */
   providerCostNano: number
   uncostedNano: number
   gaps: Record<CountGap, number>

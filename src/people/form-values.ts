@@ -1,7 +1,7 @@
-/** The values of forms of settings, and what a person has changed in them. */
+/** The values of settings forms, and the changes that a person made in them. */
 import type { Field, FormValue, Kind } from '@/people/keys/fields'
 
-/** The value of each kind: as a form has it for what the server says, and the reverse. */
+/** For each kind of setting: conversion of the server's value to the form's, and back. */
 const KINDS: { [K in Kind]: { of(value: unknown): FormValue<K>; read(value: FormValue<K>): unknown } } = {
   count: { of: (count) => (typeof count === 'number' ? count : ''), read: (count) => (count === '' ? null : count) },
   usd: { of: (amount) => String(amount ?? ''), read: (text) => text.trim() || null },
@@ -22,7 +22,7 @@ export function formOf(rows: readonly Field[], settings: Form = {}): Form {
   return Object.fromEntries(rows.map(({ kind, wire }) => [wire, KINDS[kind].of(settings[wire])]))
 }
 
-/** What has become different from `before`, in the server's words. */
+/** The differences from `before`, in the server's field names. */
 export function changesIn(rows: readonly Field[], before: Form, now: Form): Form {
   const changed = rows.filter(({ wire }) => JSON.stringify(trimmed(now[wire])) !== JSON.stringify(before[wire]))
   return Object.fromEntries(
@@ -36,10 +36,10 @@ function trimmed(value: unknown): unknown {
 
 const AMOUNT = /^\d{1,7}(\.\d{1,9})?$/
 
-/** Faults that are known without the server, by kind. */
+/** Errors found without the server, by kind. */
 const CHECKS: Partial<Record<Kind, (value: string, before: string) => string | null>> = {
   usd: (text) => (text.trim() === '' || AMOUNT.test(text.trim()) ? null : 'An amount in USD, such as 25 or 25.50.'),
-  // A past day is no fault where something else is changed.
+  // A past day is no error if the person changed only other fields.
   moment: (day, before) => (day === '' || day === before || day >= today() ? null : 'A day that is not past.'),
 }
 
@@ -52,7 +52,7 @@ export function checksOf(rows: readonly Field[], before: Form): Record<string, (
   return Object.fromEntries(checked)
 }
 
-/** What a text field lists, one in a line or with commas between them; null if there is nothing. */
+/** The entries of a text field, separated by lines or commas; null if it is empty. */
 export function linesOf(text: string): string[] | null {
   const lines = text.split(/[\s,]+/).filter((line) => line !== '')
   return lines.length === 0 ? null : lines
@@ -68,7 +68,7 @@ function dayOf(date: Date): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
 }
 
-/** A key that expires on a day still works on it, until midnight where the viewer is. */
+/** A key that expires on a day still works on that day, until midnight in the viewer's time zone. */
 function endOfDay(day: string): string {
   return new Date(`${day}T23:59:59.999`).toISOString()
 }

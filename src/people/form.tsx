@@ -8,7 +8,7 @@ type FieldInputProps = {
   field: Field
   /** As the form library has them for the field. */
   input: object
-  /** What holds without a value, and the most. */
+  /** The default value, and the maximum. */
   placeholder?: string
   max?: number
   help?: string

@@ -5,7 +5,7 @@ import { type AnyOperation, type Method, placeOf } from './operation'
 /** `path` is relative to `/v1`, and to the account's prefix in the dashboard. */
 export type ManagementOperation = { method: Method; path: string; scope: Scope }
 
-/** Those of `operations` that have a scope. */
+/** The operations that have a scope. */
 export function managed(operations: readonly Pick<AnyOperation<never>, 'path' | 'scope'>[]): ManagementOperation[] {
   return operations.flatMap(({ scope, ...operation }) => {
     const { method, place: path } = placeOf(operation)

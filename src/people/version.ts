@@ -1,4 +1,4 @@
-/** Versions of what several people may change: a change that names the version it began with doesn't overwrite a newer one. */
+/** Versions of data that several people may change: a change with the version that it began with doesn't overwrite a newer one. */
 import { Type } from '@sinclair/typebox'
 import { GatewayError } from '@/chat/error'
 import { sha256Hex } from '@/lib/ids'
@@ -6,7 +6,7 @@ import type { JsonObject } from '@/lib/json'
 
 const VERSION_CHARS = 16
 
-/** The header of a change that names the version it began with. */
+/** The header with the version that a change began with. */
 export const IF_MATCH = {
   'if-match': Type.Optional(
     Type.String({
@@ -16,13 +16,13 @@ export const IF_MATCH = {
   ),
 }
 
-/** An ETag for these fields, whatever their order. */
+/** An ETag for these fields, independent of their order. */
 export function versionOf(fields: object): string {
   const sorted = Object.entries(fields).toSorted(([one], [other]) => (one < other ? -1 : 1))
   return `"${sha256Hex(JSON.stringify(sorted)).slice(0, VERSION_CHARS)}"`
 }
 
-/** For a change whose `request` began with other fields than those that are there now. */
+/** The error of a change whose `request` began with other values than the present ones. */
 class NewerVersion extends GatewayError {
   constructor(headers?: { etag: string }, current?: JsonObject) {
     super('precondition_failed', 'Somebody else saved a change meanwhile.', {
@@ -33,14 +33,14 @@ class NewerVersion extends GatewayError {
   }
 }
 
-/** Call it with the fields before the change, locked. Throws `precondition_failed` if `If-Match` names another version of them. */
+/** Call it with the fields before the change, locked. Throws `precondition_failed` if `If-Match` has another version. */
 export function expectVersion(request: Request, fields: object): void {
   const named = request.headers.get('if-match')
   if (named === null || named.trim() === '*') return
   if (!named.split(',').some((one) => one.trim() === versionOf(fields))) throw new NewerVersion()
 }
 
-/** Runs a change. If it meets a newer version, its error has what `read` gives now, and the version of that. */
+/** Runs a change. If a newer version exists, its error has the present result of `read`, and that version. */
 export async function withCurrent<Result>(
   change: () => Promise<Result>,
   read: () => Promise<{ current: object; etag: string }>,

@@ -50,7 +50,7 @@ type TierExplanation = {
   sticky: boolean
   /** The conversation's previous model, and whether it is kept or why not. */
   session: { model: string; outcome: SessionOutcome } | null
-  /** What made the request seem hard (above 0) or easy, the largest effect first. */
+  /** The features that made the request seem hard (above 0) or easy, the largest effect first. */
   because: { because: string; effect: number }[]
   features: Record<string, number | boolean>
   ranking: { model: string; score: number; penalties: Record<string, number>; estimated_cost_usd: number }[]

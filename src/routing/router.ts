@@ -43,7 +43,7 @@ export interface Router {
   plan(request: ChatRequest, origin: Origin): Soon<Plan>
   /** Plans a request for embeddings. Throws errors of `buildEmbeddingPlan`, and `overloaded` as above. */
   planEmbedding(request: EmbeddingRequest, permitted: Permitted): EmbeddingPlan
-  /** The plan as data, for callers who ask how they are routed. */
+  /** The plan as data, for callers who want to see it. */
   explain(plan: Plan, request: ChatRequest, holdOf: HoldOf): RouteExplanation
   begin(plan: Plan, context: RequestContext): Failover
   /** The model that has begun to answer, which the conversation keeps. */

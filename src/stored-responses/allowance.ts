@@ -1,4 +1,4 @@
-/** How long each account's answers are kept: as chosen by the account, up to the operator's limit. */
+/** The time for which each account's answers are stored: the account's choice, up to the operator's limit. */
 import { eq } from 'drizzle-orm'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
@@ -6,7 +6,7 @@ import { accounts } from '@/db/schema'
 import { createBoundedMap } from '@/lib/bounded-map'
 
 interface Allowance {
-  /** The hours for which an account's answers are kept; 0: none is stored. Rejects if they are unknown here and Postgres doesn't answer. */
+  /** The hours for which an account's answers are stored; 0: none. Rejects if unknown to this process while Postgres is unreachable. */
   hoursOf(accountId: string): Promise<number>
   /** Call it after the account's choice has changed. */
   changed(accountId: string): void

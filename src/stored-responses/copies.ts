@@ -22,7 +22,7 @@ export type ItemOwner = {
   itemBytes: number
 }
 
-/** A copy, the information that it was deleted, or nothing. */
+/** A copy, a mark that the answer was deleted, or undefined. */
 type Copied = StoredResponse | 'deleted' | undefined
 
 export interface Copies {
@@ -33,7 +33,7 @@ export interface Copies {
   find(accountId: string, id: string): Promise<Copied>
   /** The answer that has an item, with the sizes of both; undefined if no copy has the item. */
   findOwner(accountId: string, itemId: string): Promise<ItemOwner | undefined>
-  /** Notes that an answer is deleted, in case it is found elsewhere. Rejects on failure. */
+  /** Marks an answer as deleted, so that a copy elsewhere is not used. Rejects on failure. */
   bury(accountId: string, id: string): Promise<void>
   /** Notes that all of an account's answers so far are deleted. Rejects on failure. */
   buryAll(accountId: string, nowMs: number): Promise<void>
@@ -82,7 +82,7 @@ export function createCopies(store: CopyStore, nowMs: () => number, logger: Logg
         return true
       } catch (error) {
         logger.debug('stored_response_not_copied', { error })
-        // The copy may still exist, and an answer that is not stored must not be found.
+        // The copy may have been written despite the error, and an answer that is not stored must not be found.
         store.delete(copyName(accountId, id)).catch(() => undefined)
         return false
       }

@@ -14,7 +14,7 @@ export type FinalAnswer = {
   unstored(): string
 }
 
-/** Statuses that a later request may build on, so not those of failed answers. */
+/** Statuses of answers that a later request may continue; failed answers are excluded. */
 const STATUSES: ReadonlySet<unknown> = new Set(['completed', 'incomplete'])
 
 /** The answer in the caller's last bytes (JSON body, or a stream's final event); undefined if there is none that could be stored. */

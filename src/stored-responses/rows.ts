@@ -10,7 +10,7 @@ import type { NewResponse, StoredResponse } from './stored-items'
 
 export type StoredTotal = { kept: number; bytes: number }
 
-/** Inserts missing rows, unless the account no longer stores anything. Returns the rows refused for that reason. */
+/** Inserts missing rows, unless the account stores no answers any more. Returns the rows refused for that reason. */
 export function insertRows({ db }: Database, rows: readonly NewResponse[]): Promise<NewResponse[]> {
   return db.transaction(async (transaction) => {
     const unwilling = await unwillingAmong(transaction, rows)
@@ -61,7 +61,7 @@ function itemRows({ accountId, id: responseId, items }: NewResponse) {
   return [...first.values()].filter(({ itemId }) => STORED_ID.test(itemId))
 }
 
-/** Always in the same order, so that two gateways can't deadlock. */
+/** Always in the same order, to avoid deadlocks between gateways. */
 async function addToTotals(transaction: Transaction, fresh: readonly { accountId: string; bytes: number }[]) {
   const sums = new Map<string, StoredTotal>()
   for (const { accountId, bytes } of fresh) {
@@ -141,7 +141,7 @@ export async function readInput({ sql }: Database, accountId: string, id: string
   return rows.map(({ text }) => text)
 }
 
-/** Which of these answers have an item, with its index in each. */
+/** Finds which of these answers contain an item, with its index in each. */
 export async function findPlaces({ db }: Database, accountId: string, itemId: string, ids: readonly string[]) {
   const { responseId, place } = storedResponseItems
   return await db

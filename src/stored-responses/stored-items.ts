@@ -16,7 +16,7 @@ export type StoredResponse = {
   expiresMs: number
   /** The items of the request's own input, each with an id, as a JSON array. */
   input: string
-  /** The answer as it was sent, as a JSON object. */
+  /** The sent answer, as a JSON object. */
   answer: string
   /** Size of `input` and `answer` together. */
   bytes: number
@@ -82,7 +82,7 @@ export function referenceOf(item: JsonValue): string | undefined {
   return (item.type === undefined || item.type === null) && item.role === undefined ? item.id : undefined
 }
 
-/** Whether an id is one of reasoning, which a conversation can miss, unlike other items. */
+/** Whether an id is that of a reasoning item. Unlike other items, it may be missing from a conversation. */
 export const isReasoningId = (id: string): boolean => id.startsWith('rs_')
 
 const PREFIXES: Readonly<Record<string, string>> = {

@@ -49,7 +49,7 @@ type Arrived = {
   beforeReading: BeforeReading
 }
 
-/** A request with all that it builds on. */
+/** A request with all earlier answers and items that it names. */
 export type Resumed = {
   /** The body with the earlier conversation before its own input, as if the caller had sent all of it. */
   body: JsonObject
@@ -64,7 +64,7 @@ export type Resumed = {
 export interface StoredResponses extends BackgroundWorker {
   /** Reads the stored answers and items that a request builds on. Throws a GatewayError if one is missing. */
   resume(arrived: Arrived): Promise<Resumed>
-  /** The answer as it was sent. Throws `not_found`, also for one of another account. */
+  /** The sent answer. Throws `not_found`, also if another account owns it. */
   find(accountId: string, id: string): Promise<string>
   /** A page of the input of the answer's request, after the earlier conversation. Throws `not_found` too. */
   findInput(accountId: string, id: string, page: PageRequest): Promise<InputPage>
@@ -155,7 +155,7 @@ export function createStoredResponses(options: Options): StoredResponses {
       const own = ownItems(body.input)
       const previous = body.previous_response_id ?? undefined
       const isPlain = previous === undefined && !own?.some((item) => referenceOf(item) !== undefined)
-      // The format will report what is invalid.
+      // The format's decoder will report the error.
       if (!own || (isPlain && body.store === false))
         return { body, echo: NOT_STORED, bytes, leftOut: [], keep: undefined }
       const hours = await hoursOrNone(allowance.hoursOf(accountId), isPlain)

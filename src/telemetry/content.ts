@@ -116,7 +116,7 @@ function partOf(block: ContentBlock): Part {
   }
 }
 
-/** Images, audio and files are only named, since one of them would fill the span. */
+/** Images, audio and files are only named, because one of them would exceed the span's size. */
 function mediaPart(modality: string, source: MediaSource): Part {
   switch (source.type) {
     case 'base64':

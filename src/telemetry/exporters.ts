@@ -80,7 +80,7 @@ export function createMetricExporter(settings: ExportSettings, losses: ExportLos
   }
 }
 
-/** Sets everything that the exporters would otherwise read from the environment. */
+/** Sets all options that the exporters would otherwise read from the environment. */
 function exporterOptions({ url, headers, timeoutMs, isCompressed }: ExportSettings) {
   return {
     url,
@@ -133,7 +133,7 @@ export function createExportLosses(logger: Logger, clock: Pick<Clock, 'monotonic
   }
 }
 
-/** The collector's text is not logged, since it may repeat the exported data. */
+/** The collector's error text is not logged, because it may contain the exported data. */
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const code = 'code' in error ? error.code : undefined

@@ -28,7 +28,7 @@ const PER_TOKEN = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75
 export interface GenAiMetrics {
   /** A call to a provider has ended; `errorType` is set if it failed. Times are milliseconds. */
   called(target: Attributes, call: { durationMs: number; firstChunkMs: number | undefined; errorType?: string }): void
-  /** An answer has ended: its usage, and what its client got. */
+  /** An answer has ended: records its usage, and the client's result. */
   answered(target: Attributes, facts: EndedAnswer, errorType: string | undefined): void
 }
 

@@ -60,7 +60,7 @@ function unitOf(name: string): string {
   return /_bytes(_total)?$/.test(name) ? 'By' : ''
 }
 
-/** Prometheus' buckets count everything below their bound, OpenTelemetry's what lies between two. */
+/** Prometheus' buckets count all values below their bound, OpenTelemetry's those between two bounds. */
 function histogramPoints(name: string, values: Series['values'], times: Times): DataPoint<Histogram>[] {
   const points = new Map<string, DataPoint<Histogram> & { below: number }>()
   for (const { value, labels, metricName } of values) {

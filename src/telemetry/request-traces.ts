@@ -48,12 +48,12 @@ type RequestTrace = {
   attempts: Map<number, AttemptTrace>
   /** The number of running steps. */
   openSteps: number
-  /** Whether the answer's headers were sent, and whether everything has ended. */
+  /** Whether the answer's headers were sent, and whether the request has ended. */
   hasResponded: boolean
   isOver: boolean
 }
 
-/** More than one process's concurrent requests; others were never reported as ended. */
+/** More than a process's concurrent requests. Beyond this, some were never reported as ended. */
 const MAX_REQUESTS = 100_000
 /** Errors of ours or of providers, not of the caller. */
 const OUR_FAULTS: ReadonlySet<ErrorKind> = new Set(['internal', 'upstream_failed', 'overloaded', 'timeout'])

@@ -1,4 +1,4 @@
-/** Starts OpenTelemetry for one process, loaded only if needed. Nothing is registered globally: no library may create spans. */
+/** Starts OpenTelemetry for one process, loaded only if configured. It is not registered globally, so that no library creates spans. */
 
 import { type Tracer, trace } from '@opentelemetry/api'
 import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources'
@@ -120,7 +120,7 @@ function samplerOf({ sampler, ratio }: TraceSettings): Sampler {
   return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
 }
 
-/** Makes processes with the same settings distinguishable, even if an operator gave all the same name. */
+/** Gives processes with the same settings different attributes, even if an operator gave all the same name. */
 function resourceOf({ settings, service, isOneOfSeveral }: TelemetryOptions): Resource {
   const { serviceName, resource } = settings
   const given = resource[ATTR_SERVICE_INSTANCE_ID]

@@ -12,7 +12,7 @@ import type { PlannedTarget } from '@/routing/plan/plan'
 /** The steps of a request that take time, besides its attempts. */
 type StepName = 'plan' | 'reserve' | 'settle'
 
-/** Our own texts and numbers, or lists of them. */
+/** Texts and numbers from our code, or lists of them. */
 export type StepFacts = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
 export type AttemptStart = { number: number; planned: PlannedTarget } & (
@@ -43,7 +43,7 @@ export interface Tracing {
   /** Gives the request its id. Its trace continues until `ended` or `refused`. */
   identified(request: Request, requestId: string): void
   knownPayer(requestId: string, payer: Payer): void
-  /** Everything for the client is known. */
+  /** All content for the client is known. */
   ended(requestId: string): void
   /** No answer began, or it failed. */
   refused(requestId: string, error: GatewayError): void

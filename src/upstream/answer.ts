@@ -104,7 +104,7 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     if (announcedBytes(this.response.headers) > Math.min(maxBytes, MAX_NATIVE_READ_BYTES)) {
       return readPieces(this, maxBytes)
     }
-    // The whole body counts as one wait, since such a small one shouldn't take longer than the idle limit.
+    // Reading the whole body counts as one wait, because a small body shouldn't take longer than the idle limit.
     this.deadline.received()
     this.deadline.waits()
     return this.response.bytes().then(
@@ -130,7 +130,7 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     this.deadline.outliveClient()
   }
 
-  /** Called at the call's total time limit, even while nothing is read. */
+  /** Calls `listener` at the call's total time limit, even while nobody reads. */
   onOvertime(listener: (failure: UpstreamFailure) => void): void {
     this.deadline.onOvertime(listener)
   }

@@ -40,7 +40,7 @@ export class CallDeadline implements Timed {
     if (this.hasBegun) this.dueAtMs = Math.min(this.totalAtMs, dueIn(this.limits.idleMs))
   }
 
-  /** Bytes arrived. While nothing is awaited (because of a slow client), silence doesn't count. */
+  /** Bytes arrived. While nobody waits for bytes (because of a slow client), silence doesn't count. */
   received(): void {
     this.hasBegun = true
     this.dueAtMs = this.totalAtMs
@@ -69,7 +69,7 @@ export class CallDeadline implements Timed {
     this.client.removeEventListener('abort', this)
   }
 
-  /** Called at the total time limit, even while nothing is read. */
+  /** Calls `listener` at the total time limit, even while nobody reads. */
   onOvertime(listener: (failure: UpstreamFailure) => void): void {
     this.tellOvertime = listener
   }

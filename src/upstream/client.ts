@@ -23,7 +23,7 @@ export type UpstreamCall = {
   bodyText: string
   /** Aborts the call: the client's signal, unless the provider's policy is to read on without a client. */
   signal: AbortSignal
-  /** Gets a function to end the call when the client disconnects, instead of ending it. */
+  /** Set if the call may continue without its client: gets a function that ends the call. */
   readingOn?: WithoutClient | undefined
   /** Sent in addition to the provider's own, which override them. */
   traceHeaders?: Record<string, string> | undefined
@@ -126,7 +126,7 @@ function ownError(json: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(error) && textOf(error.message) ? error : undefined
 }
 
-/** Reads at most `limit` bytes of a body; the rest is dropped. A body that breaks yields what had come. */
+/** Reads at most `limit` bytes of a body and drops the rest. If the body breaks off, returns the bytes so far. */
 export async function readBounded(response: Response, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -137,7 +137,7 @@ export async function readBounded(response: Response, limit: number): Promise<Ui
       if (size >= limit) break
     }
   } catch {
-    // The bytes before the failure are all that is known about the error.
+    // Only the bytes before the failure are known.
   }
   return Buffer.concat(chunks)
 }

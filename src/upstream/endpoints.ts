@@ -37,8 +37,8 @@ function makeUsual(provider: Provider, key: ProviderKey): UsualHeaders {
 }
 
 /**
- * All headers for a provider. Built from nothing, so that no other header of the caller is sent; `protocol` has the allowed ones of the
- * caller's format. `identity`, because a compressed stream arrives in large pieces and a compressed body can be a bomb.
+ * All headers for a provider. The list is built here, so that no other header of the caller is sent; `protocol` has the allowed ones of the
+ * caller's format. `identity`, because a compressed stream arrives in large chunks, and a compressed body can be a bomb.
  */
 export function requestHeaders(
   { dialect, headers }: Provider,

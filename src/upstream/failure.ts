@@ -39,7 +39,7 @@ export function toGatewayError(failure: UpstreamFailure, provider: Provider, isO
   }
 }
 
-/** One line for the log with everything except secrets. */
+/** One line for the log with all details except secrets. */
 export function describeFailure(failure: UpstreamFailure, provider: Provider): string {
   switch (failure.kind) {
     case 'timeout':
@@ -163,7 +163,7 @@ export function requestIdIn(headers: Headers): { requestId?: string } {
 
 /** The maximum `retry-after` that is respected. */
 const MAX_RETRY_AFTER_SECONDS = 3600
-/** Less than this share of a limit counts as nothing, since hardly a request fits into it. */
+/** Less than this share of a limit counts as used up, because hardly any request fits into it. */
 const LEAST_PART_LEFT = 0.01
 
 /** The header names for a limit, its remaining part and its reset, of all formats. */

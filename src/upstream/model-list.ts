@@ -40,7 +40,7 @@ async function readPage(provider: Provider, cursor: string | undefined): Promise
   try {
     const response = await fetch(provider.dialect.modelList.url(provider, cursor), {
       headers: usualHeaders(provider, key, false),
-      // A redirect would carry our key to whatever address the answer names.
+      // Following a redirect would send our key to an address that the answer chooses.
       redirect: 'error',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
@@ -56,7 +56,7 @@ async function readPage(provider: Provider, cursor: string | undefined): Promise
   }
 }
 
-/** The fields by which vendors and services name the same things. */
+/** Reads the fields for which vendors and services use different names. */
 function readModel(entry: JsonObject): ListedModel | undefined {
   const id = textOf(entry.id) ?? textOf(entry.name)?.replace(/^models\//, '')
   if (!id || id.length > MAX_NAME) return undefined

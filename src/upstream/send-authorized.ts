@@ -67,7 +67,7 @@ async function authorize(
   } catch (error) {
     if (!(error instanceof CredentialError)) throw error
     if (phase !== undefined) return { kind: 'failed', failure: { kind: 'timeout', phase } }
-    // Nothing was sent to the provider.
+    // The provider got no request.
     return { kind: 'failed', failure: { kind: 'unreachable', detail: error.message, isUnheard: true } }
   }
 }

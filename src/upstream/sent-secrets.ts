@@ -11,7 +11,7 @@ const PUBLIC = new Set([
 /** Secret parts of header values: the text after a scheme, the id of a key, a signature. */
 const PARTS = /^\w+ (\S+)$|\bCredential=([^/,\s]+)|\bSignature=(\w+)/g
 
-/** Removes the secrets in the call's headers from the failure's text and error, since providers quote what they refuse. */
+/** Removes the secrets in the call's headers from the failure's text and error, since providers may quote the request. */
 export function withoutSent(failure: UpstreamFailure, headers: SentHeaders): UpstreamFailure {
   if (failure.kind === 'timeout') return failure
   const secrets = secretsIn(headers)

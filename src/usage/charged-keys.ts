@@ -6,7 +6,7 @@ import type { UsageRecord } from '@/ledger/usage-record'
 
 /** How long a charged idempotency key can be found. Older rows are deleted when new rows are inserted. */
 const KEEP = '24 hours'
-/** Maximum number of old rows that a batch deletes when it inserts rows: more than it inserts on average. */
+/** Maximum number of old rows that a batch deletes: more than it inserts on average. */
 const MAX_DROPPED = 5_000
 
 export type ChargedRequest = { requestId: string; keyId: string }

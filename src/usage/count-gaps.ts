@@ -27,7 +27,7 @@ type GapRecord = {
   /** Why the charge is, or is not, the price of the provider's counts. */
   basis: ChargeBasis
   cost: Nano
-  /** What the provider charges us; null if unknown. */
+  /** The provider's charge; null if unknown. */
   providerCost: Nano | null
 }
 

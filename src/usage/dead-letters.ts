@@ -10,7 +10,7 @@ export async function buryEntry(sql: Sql, suspect: Suspect): Promise<boolean> {
   const { entry, reason } = suspect
   const envelope = suspect.record ?? parseRecordEnvelope(entry.fields)
   const isBooked = envelope !== undefined && (await book(sql, { ...envelope, facts: PLACEHOLDER }))
-  // JSON escapes what Postgres can't store in text.
+  // JSON escapes characters that Postgres can't store in text.
   const payload = JSON.stringify(entry.fields)
   await sql`INSERT INTO dead_letters (stream, entry_id, event_id, account_id, payload, error, is_booked)
     VALUES (${entry.stream}, ${entry.id}, ${envelope?.recordId ?? null}, ${envelope?.accountId ?? null},

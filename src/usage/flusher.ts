@@ -33,7 +33,7 @@ export type FlusherOptions = {
   maxDeliveries?: number
   /** Maximum milliseconds to collect records before reading. */
   lingerMs?: number
-  /** The same after at least `manyRecords`: larger batches are cheaper per record. Redis may lose records of this time. */
+  /** The longest wait after at least `manyRecords`: larger batches are cheaper per record. Redis may lose records of this time. */
   busyLingerMs?: number
   manyRecords?: number
   /** Interval of checking all streams for records of other gateways; default 1,000 ms, and 5,000 on a cluster or while idle. */
@@ -50,7 +50,7 @@ export type FlusherOptions = {
 export type FlusherStatus = {
   /** Unacknowledged entries at the last count: about a second ago at most, or ten while idle. */
   lagRecords: number
-  /** The known age of the oldest of them; 0 if none is known. */
+  /** The known age of the oldest record; 0 if none is known. */
   lagSeconds: number
   /** The last error; undefined if all is well again. Contains no data. */
   lastError: string | undefined
@@ -81,7 +81,7 @@ const DEFAULTS = {
 
 type Settings = FlusherOptions & Required<Pick<FlusherOptions, keyof typeof DEFAULTS>>
 
-/** Maximum records to ask for at once, so that Redis and this process can do something else in between. */
+/** Maximum records to read at once, so that Redis and this process can do other work in between. */
 const READ_SIZE = 1_000
 /** One command for all streams of a server, but one for each stream of a cluster. */
 const SWEEP_MS = 1_000
@@ -91,7 +91,7 @@ const SWEEP_JITTER = 0.25
 const MIN_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 5_000
 const COUNT_INTERVAL_MS = 1_000
-/** While nothing arrives, is left over or has failed. */
+/** The interval while no record arrives, waits or has failed. */
 const QUIET_COUNT_INTERVAL_MS = 10_000
 /** An error is shown for at least this long, since an unavailable shard is tried only sometimes. */
 const TROUBLE_MS = 2_500
@@ -195,7 +195,7 @@ class RecordFlusher implements Flusher {
     return entries.length
   }
 
-  /** Fails before anything was read, so that entries stay in their streams while the database is unavailable. */
+  /** Throws before any record is read, so that entries stay in their streams while the database is unavailable. */
   private async upkeep(): Promise<void> {
     const now = performance.now()
     if (now >= this.countedAt + (this.isQuiet() ? QUIET_COUNT_INTERVAL_MS : COUNT_INTERVAL_MS)) {
@@ -214,7 +214,7 @@ class RecordFlusher implements Flusher {
     return isDone && this.state.lastError === undefined
   }
 
-  /** Whatever was read is in hand even if a later read fails, because no worker gets it again soon. */
+  /** Entries that were read are kept even if a later read fails, because no worker gets them again soon. */
   private async readBatch(): Promise<void> {
     const isClaimDue = performance.now() >= this.claimedAt + this.claimPauseMs
     if (isClaimDue) {

@@ -49,7 +49,7 @@ export type FoundGeneration =
   | { kind: 'failed'; failure: FailedGeneration }
 
 export interface Generations {
-  /** The request with this id that the asker may see; undefined if there is none. A charge is found as soon as it is settled. */
+  /** The request with this id, if the asker may see it; otherwise undefined. A charge is found as soon as it is settled. */
   find(asker: Asker, id: string): Promise<FoundGeneration | undefined>
 }
 
@@ -58,7 +58,7 @@ type Part = Generation & { recordId: string }
 /** The visible requests: all of the account's, or this person's. */
 type Scope = { accountId: string; madeBy?: string | undefined }
 
-/** As many of the account's records as the ledger searches: those of about the last second. */
+/** The number of the account's latest records that the ledger searches: those of about the last second. */
 const MAX_UNSYNCED = 2_000
 
 /** Ids of answers derived from a request's id, with their format's prefix. */
@@ -74,7 +74,7 @@ export function createGenerations(
     async find({ accountId, keyId }, id) {
       const { madeBy } = keyId === undefined ? {} : await sightOfKey({ accountId, keyId })
       const scope = { accountId, madeBy }
-      // Records leave the stream only when they are in Postgres, so in this order nothing is missed.
+      // Records leave the stream only when they are in Postgres, so reading the stream first misses none.
       const unsynced = (await ledger.latestRecords(accountId, MAX_UNSYNCED)).filter(
         ({ memberId }) => madeBy === undefined || (madeBy !== '' && memberId === madeBy),
       )

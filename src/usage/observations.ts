@@ -1,4 +1,4 @@
-/** How models answered for tiers, as daily sums in Postgres, and reports of them over several days. */
+/** Daily sums in Postgres of the answers for tiers, by model, and reports of them over several days. */
 import { sql } from 'drizzle-orm'
 import type { Database } from '@/db/client'
 import { tierObservations } from '@/db/observation-schema'

@@ -21,7 +21,7 @@ export const ensurePartitions: Keep = (sql, logger) =>
       ${MONTHS_BEHIND + 1 + MONTHS_AHEAD}) AS made`
   })
 
-/** From yesterday to the day after tomorrow; drops those older than thirty days with their content. */
+/** Creates partitions from yesterday to the day after tomorrow, and drops those older than thirty days with their content. */
 export const keepFailurePartitions: Keep = (sql, logger) =>
   keep(sql, logger, 'failure', (transaction) => {
     return transaction`SELECT keep_failure_partitions((now() AT TIME ZONE 'UTC')::date) AS made`

@@ -17,9 +17,9 @@ interface RecordLag {
   seconds(): number
 }
 
-/** Younger ones are being handled by a worker. */
+/** A worker is still handling younger records. */
 const ABANDONED_MS = 5_000
-/** The interval of checks while nothing was found; otherwise the caller's interval. */
+/** The interval of checks while no record was found; otherwise the caller's interval. */
 const LOOK_INTERVAL_MS = 10_000
 
 /** Creates the lag of one flusher. Ages compare the time in Redis with `now` on this machine. */

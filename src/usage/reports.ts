@@ -17,7 +17,7 @@ type UsageSummary = {
   /** Calendar month in UTC. */
   usage_this_month: number | null
   customer: { name: string; credits: number | null }
-  /** At most 50, newest first: the account's, or, a second behind, those of the keys that the member may see. */
+  /** At most 50 requests, newest first: the account's, or, a second behind, those of the keys that the member may see. */
   recentUsage: UsageEntry[]
   /** Set if the list is incomplete because requests before this time are archived; ISO 8601, UTC. */
   archivedBefore?: string
@@ -55,12 +55,12 @@ export interface Reports {
 }
 
 const RECENT_COUNT = 50
-/** The summary is useful without Postgres, so it doesn't wait for it for long. */
+/** The summary is useful without Postgres, so it waits for Postgres only this long. */
 const HISTORY_TIMEOUT_MS = 1_000
-/** How long Postgres is not asked after a failure. */
+/** How long no query is sent to Postgres after a failure. */
 const HISTORY_PAUSE_MS = 2_000
 
-/** Reports of what a key may see: money and latest usage from `ledger`, older records and names from `database`. */
+/** Reports of the usage that a key may see: money and latest usage from `ledger`, older records and names from `database`. */
 export function createReports(database: Database, ledger: Ledger, sightOfKey: SightOf): Reports {
   const names = createNameCache()
   const sights = createBoundedMap<string, KeySight>(SIGHT_CACHE_SIZE)
@@ -91,7 +91,7 @@ export function createReports(database: Database, ledger: Ledger, sightOfKey: Si
     return found ?? sights.get(key.keyId) ?? SEES_NOTHING
   }
 
-  /** Records leave the stream only when they are in Postgres, so in this order nothing is missed. */
+  /** Records leave the stream only when they are in Postgres, so reading the stream first misses none. */
   async function recentOf(accountId: string, { madeBy }: KeySight): Promise<Recent> {
     const recent = madeBy === undefined ? await ledger.recentRecords(accountId, RECENT_COUNT) : []
     const older = (await fromHistory(() => readRecent(database, accountId, madeBy))) ?? []

@@ -40,7 +40,7 @@ type ObserverDeps = {
   logger: Logger
 }
 
-/** Asking the same again within this time counts as dissatisfaction. */
+/** A request that is repeated within this time counts as a sign of dissatisfaction. */
 export const RETRY_MS = 60_000
 /** Maximum observed conversations per process. */
 const MAX_SESSIONS = 10_000
@@ -64,7 +64,7 @@ export function createTierObserver({ shareOf, database, clock, logger }: Observe
     return take(counted, { ...row, ...noCounts() })
   }
 
-  /** Detects the same request again; a conversation that went on has more turns. */
+  /** Detects a repeated request; in a conversation that continued, the request has more turns. */
   function noteRetry({ tier, session, turns, arrivedMs }: Asked): void {
     const last = session === undefined ? undefined : sessions.get(session)
     if (!last || last.isRetried || turns > last.turns || arrivedMs - last.endedMs >= RETRY_MS) return

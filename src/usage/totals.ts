@@ -32,7 +32,7 @@ export type DayTotal = Usage & {
   durationMs: number
   firstTokenMs: number
   firstTokenCount: number
-  /** What providers charge us, and the part of `cost` for which that is known; null if nothing is known. */
+  /** The providers' charges, and the part of `cost` with a known charge; null if none is known. */
   providerCost: number | null
   costed: number | null
 }

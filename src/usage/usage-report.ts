@@ -1,4 +1,4 @@
-/** Sums of an account's usage by any labels, sorted. The totals are those of an account statement. */
+/** Sums of an account's usage by any labels, sorted. The totals equal those of an account statement. */
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 import { invalidRequest } from '@/chat/error'
 import { textArray } from '@/db/array-literal'
@@ -40,7 +40,7 @@ export type UsageReport = {
 const MAX_REPORTED = 400_000
 const MAX_GROUPS = 10_000
 
-/** Reads everything in one snapshot. Throws `invalid_request` beyond 400,000 single records or 10,000 groups. */
+/** Reads all rows in one snapshot. Throws `invalid_request` beyond 400,000 single records or 10,000 groups. */
 export function readUsageReport({ sql }: Pick<Database, 'sql'>, search: ReportSearch): Promise<UsageReport> {
   return sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', (transaction) => read(transaction, search))
 }
@@ -88,7 +88,7 @@ async function readTotal(sql: TransactionSql, search: ReportSearch): Promise<Usa
   return total ?? { requests: 0, errors: 0, inputTokens: 0, outputTokens: 0, cost: 0 }
 }
 
-/** Uses the number in the daily sums, so that nothing is read in vain. */
+/** Uses the counts in the daily sums, so that no records are read in vain. */
 async function refuseTooMany(sql: TransactionSql, search: ReportSearch, from: string): Promise<void> {
   const { requests } = await readTotal(sql, { ...search, from })
   if (requests <= MAX_REPORTED) return

@@ -139,7 +139,7 @@ function moveMembers(transaction: TransactionSql, totals: readonly MemberTotal[]
       requests = d.requests + excluded.requests, cost_nano = d.cost_nano + excluded.cost_nano`
 }
 
-/** By the code units of their ids: any order works, if every writer has the same. */
+/** Sorted by the code units of the ids. All writers use the same order, to avoid deadlocks. */
 function inOrder<T>(values: readonly T[], idOf: (value: T) => string): T[] {
   return values.toSorted((one, other) => (idOf(one) < idOf(other) ? -1 : 1))
 }

@@ -4,7 +4,8 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 const SIGHUP_BIT = 1n
 
 /**
- * Call it at the start. It returns a function to call at each SIGHUP: true means that the terminal closed, false that a reload is wanted.
+ * Watches the terminal from the start on. The returned function says at each SIGHUP why it came: true if the terminal closed, false for
+ * a reload.
  */
 export function watchTerminal(): () => boolean {
   // Under nohup, the gateway must survive the terminal.

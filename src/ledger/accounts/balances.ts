@@ -44,7 +44,7 @@ export async function credit(deps: LedgerDeps, { accountId, entryId, amount }: C
   return { kind: wordOf(reply[0]) as 'credited' | 'exists', available: nanoOf(reply[1]) }
 }
 
-/** The account's balance; undefined if there is no such account. */
+/** The account's balance; undefined if the account doesn't exist. */
 export async function readBalance(deps: LedgerDeps, accountId: string): Promise<AccountBalance | undefined> {
   const shard = shardOf(accountId)
   const fields = await loaded(deps, accountId, async () => {

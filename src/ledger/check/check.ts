@@ -1,4 +1,7 @@
-/** Checks that all money adds up (`admin ledger check`), under traffic: one script reads what must agree; changing values again. */
+/**
+ * Checks under traffic that all money adds up (`admin ledger check`). One script reads all values that must agree; changed values are read
+ * again.
+ */
 
 import { type AccountView, viewAccounts } from '@/ledger/accounts/account-view'
 import { createRestorer, type RestoreDeps, type Restorer } from '@/ledger/accounts/restore'
@@ -68,7 +71,7 @@ export async function checkLedger(options: CheckOptions): Promise<CheckReport> {
   }
 }
 
-/** For a waiting operator. */
+/** No pauses, because an operator waits for the result. */
 async function noRest(): Promise<void> {}
 
 type CheckDeps = RestoreDeps & { restorer: Restorer; pace: Pace }
@@ -115,7 +118,7 @@ async function checkAccounts(
     // An unconfirmed account is compared with Postgres before its next use, so its difference is no violation.
     for (const [id, found] of unconfirmed) {
       if ((await deps.restorer.account(id, 'load')) !== 'unknown') continue
-      // Not in Postgres, so waiting doesn't help.
+      // The account is not in Postgres, so waiting doesn't help.
       violations.push(...found)
       waiting = waiting.filter((other) => other !== id)
     }
@@ -125,7 +128,7 @@ async function checkAccounts(
   return violations
 }
 
-/** Whether a credit is in Postgres, but the outbox hasn't brought it to Redis yet. */
+/** Whether a credit is in Postgres, but the outbox hasn't sent it to Redis yet. */
 function isCreditOnItsWay({ history, creditedIds }: AccountView): boolean {
   return history?.creditedEntryIds.some((id) => !creditedIds.has(id)) ?? false
 }

@@ -37,7 +37,7 @@ export async function expireDue(deps: LedgerDeps, limitPerShard: number): Promis
 
 type DueShard = { shard: number; holds: HoldMember[] | Error }
 
-/** The due holds of these shards, in one call. If it fails, each shard is asked alone, since one may have caused the failure. */
+/** The due holds of these shards, in one call. If it fails, each shard is called alone, since one of them may be the cause. */
 async function dueHolds(deps: LedgerDeps, shards: readonly number[], limit: number): Promise<DueShard[]> {
   try {
     const names = shards.map((shard) => deadlinesName(shard))

@@ -63,7 +63,7 @@ export async function isBooked(
   return true
 }
 
-/** The ids of the holds whose settlement is in Postgres, late ones included. */
+/** The ids of the holds whose settlement is in Postgres, including late ones. */
 export async function bookedHolds({ history }: Pick<LedgerDeps, 'history'>, holdIds: string[]): Promise<string[]> {
   const late = new Map(holdIds.map((holdId) => [lateRecordId(holdId), holdId]))
   const [settled, known] = await Promise.all([

@@ -1,4 +1,4 @@
-/** Withholds credit that Postgres is about to take back, so that no request spends it before. */
+/** Withholds credit that a Postgres transaction will remove, so that no request spends it before. */
 import { credit, loaded } from '@/ledger/accounts/balances'
 import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { Withheld, WithheldFate, Withholding, WithholdOutcome } from '@/ledger/outcomes'

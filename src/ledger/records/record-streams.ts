@@ -157,7 +157,7 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
         const { taken } = shard
         if (taken && nowMs - taken.seenMs < minIdleMs) return []
         const entries = taken ? await redis.xrange(shard.stream, '-', taken.id, 'COUNT', limitPerShard) : []
-        // If there may be more, the next call continues here.
+        // If there may be more accounts, the next call continues here.
         if (entries.length < limitPerShard) shard.taken = { id: await lastTaken(redis, shard.stream), seenMs: nowMs }
         return entries
       })
@@ -188,7 +188,7 @@ async function findFilled(redis: RedisClient): Promise<string[]> {
     try {
       return await readFirst(redis, names)
     } catch {
-      // One stream can make it fail for all.
+      // One invalid stream can make the command fail for all.
       return (await Promise.all(names.map((name) => readFirst(redis, [name]).catch(() => [])))).flat()
     }
   })

@@ -33,7 +33,7 @@ type PayerNames = {
 }
 
 const CAPACITY = 4_096
-/** By key id: a name made of both ids would need a new hash for each request. */
+/** By key id: a name made of both ids would need another hash for each request. */
 const known = createBoundedMap<string, PayerNames>(CAPACITY)
 
 /** The names of a payer, from the cache if possible. */

@@ -30,7 +30,7 @@ const KEY_HASH = /^[0-9a-f]{64}$/
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
-/** The shard (0 … 63) of everything of an account: FNV-1a of its id. Never changes for a given id. */
+/** The shard (0 … 63) of an account and all its data: FNV-1a of its id. Never changes for a given id. */
 export function shardOf(accountId: string): number {
   let hash = FNV_OFFSET
   for (let index = 0; index < accountId.length; index++) {
@@ -144,7 +144,7 @@ export function parseName(
   return { kind: kind as 'account', shard: Number(shard), ids: ids.split(':') }
 }
 
-/** The id of the record that corrects the charge of an expired hold; any other record of a hold has the hold's own. */
+/** The id of the record that corrects the charge of an expired hold. A hold's other record has the hold's own id. */
 export function lateRecordId(holdId: string): string {
   return `${holdId}:late`
 }

@@ -202,7 +202,7 @@ function failureOf(error: unknown): unknown {
   return isOurs || isDefect ? error : storeUnavailable(error)
 }
 
-/** Whether nothing was done because the slot is moving to another node, so that a retry makes sense. */
+/** Whether the script did not run because the slot is moving to another node, so that a retry makes sense. */
 function isMoving(error: unknown, startedMs: number): boolean {
   return matches(error, MOVING) && performance.now() < startedMs + MOVE_PATIENCE_MS
 }

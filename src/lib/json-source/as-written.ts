@@ -174,7 +174,7 @@ function enter(places: Place[], depth: number, isArray: boolean): void {
   place.twin = undefined
 }
 
-/** Keeps the number `token`, unless something else was parsed there. */
+/** Keeps the number `token`, unless the parser put a different value there. */
 function keep(token: string, walk: Walk, holderAt: HolderAt): void {
   const container = parsedAt(walk, walk.depth)
   if (!container) return

@@ -46,7 +46,7 @@ export function inspectJson(
   let losesNumbers = false
   if (maxEscapes !== undefined && text.length > 2 * maxEscapes && hasMoreEscapes(text, maxEscapes))
     return { breach: 'escapes', values, fields, losesNumbers }
-  // A text this short can't have more values: each takes a character, and a separator before the next. Such a text has no limit here,
+  // A text this short can't contain more values: each value takes a character, and a separator before the next one. No limit applies here,
   // because an empty array or object counts as two values.
   const maxCount = text.length <= 2 * maxValues ? Number.POSITIVE_INFINITY : maxValues
   const most = maxOutside ?? text.length

@@ -18,7 +18,7 @@ interface Budget {
 }
 
 type BudgetOptions = {
-  /** The limit per subject. A subject that uses nothing gets any amount, as it would otherwise never get it. */
+  /** The limit per subject. A subject without any use gets any amount, since it would otherwise never get a larger one. */
   perSubject: number
   total: number
   /** The maximum number of waiting callers in total, and per subject. */
@@ -108,7 +108,7 @@ export function createBudget({ perSubject, total, maxWaiting, maxWaitingEach, wa
     const timer = setTimeout(() => {
       line.splice(line.indexOf(waiting), 1)
       resolve(undefined)
-      // Callers behind it may fit now.
+      // Callers behind it in the queue may have enough room now.
       admit()
     }, waitMs)
     line.push(waiting)

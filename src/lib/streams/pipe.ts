@@ -20,7 +20,7 @@ export type PipeEnd = {
   end(): void
 }
 
-/** Neither end closes the other: the reader gets the source's error, and the source can be read on after the reader cancelled. */
+/** Neither end closes the other: the reader gets the source's error, and after the reader cancelled the source can still be read. */
 const BOTH_STAY = { preventAbort: true, preventCancel: true }
 
 export class Pipe<Chunk> implements PipeEnd {

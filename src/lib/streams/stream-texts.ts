@@ -3,7 +3,7 @@
 /** Characters of one chunk, about. */
 const CHUNK_CHARS = 64 * 1024
 
-/** Streams `texts` as UTF-8 in larger chunks; nothing is made before somebody reads it. */
+/** Streams `texts` as UTF-8 in larger chunks, made only when they are read. */
 export function streamTexts(texts: Iterator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>(

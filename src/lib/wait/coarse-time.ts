@@ -40,7 +40,7 @@ export function watch(timed: Timed): void {
   ticking.unref()
 }
 
-/** No effect if it isn't watched. */
+/** Stops watching an item; no effect if it isn't watched. */
 export function unwatch(timed: Timed): void {
   watched.delete(timed)
 }

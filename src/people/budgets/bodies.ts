@@ -81,7 +81,7 @@ export function fieldOf(window: BudgetWindow): string {
   return FIELDS[window]
 }
 
-/** The limits of a budget that is shown: those of its fields that forms change. Of a key without that of the month. */
+/** The limits in a budget's body: those of its fields that forms change. A key's monthly limit is not among them. */
 export function limitsIn({ scope, windows }: BudgetBody): Record<string, string | null> {
   const own = windows.filter(({ window }) => scope !== 'key' || window !== 'month')
   return Object.fromEntries(own.map(({ window, limitUsd }) => [window, limitUsd]))
@@ -89,7 +89,7 @@ export function limitsIn({ scope, windows }: BudgetBody): Record<string, string 
 
 type LimitsBefore = Partial<Record<BudgetWindow, { limit: Nano }>>
 
-/** The same of a budget as it is stored. */
+/** The same limits, of a stored budget. */
 export function limitsBefore(scope: StoredBudgetScope, limits: LimitsBefore): Record<string, string | null> {
   const own = BUDGET_WINDOWS.filter((window) => scope !== 'key' || window !== 'month')
   return Object.fromEntries(own.map((window) => [window, usdOf(limits[window]?.limit)]))
@@ -103,7 +103,7 @@ export type Known = {
   held: number
 }
 
-/** The windows of a budget; with `isWhole` also those without a limit. `now` has each window's current number. */
+/** The windows of a budget; with `isWhole` including those without a limit. `now` has each window's current number. */
 export function budgetBody(
   of: Pick<BudgetBody, 'scope' | 'scopeId' | 'name'>,
   { limits, spent, held }: Known,

@@ -1,4 +1,4 @@
-/** Budgets of the account, its members and its keys. Developers see only those that limit themselves. */
+/** Budgets of the account, its members and its keys. Developers see only the budgets that limit them. */
 import { type Static, Type } from '@sinclair/typebox'
 import type { ApiKeys } from '@/accounts/api-keys'
 import type { ChangedBy } from '@/accounts/audit'
@@ -36,7 +36,7 @@ export type BudgetDeps = GuardDeps & {
   members: Members
 }
 
-/** What paths name: a scope, and which. */
+/** The parameters in budget paths: the kind of scope, and its id. */
 export const BUDGET_PARAMS = {
   scope: Scope,
   scopeId: Type.String({ minLength: 1, maxLength: 100, pattern: '^[\\w-]+$' }),

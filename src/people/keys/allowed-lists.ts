@@ -1,4 +1,4 @@
-/** The models that keys may call, and the providers that may answer them, as routes take and show these two lists. */
+/** A key's lists of allowed models and providers, in the form of request and response bodies. */
 import { Type } from '@sinclair/typebox'
 import { findSold } from '@/catalog/aliases'
 import type { Catalog } from '@/catalog/types'
@@ -15,7 +15,7 @@ export const MAX_ALLOWED_BYTES = [allowedModels, allowedProviders].reduce(
   0,
 )
 
-/** The schema of such a list. */
+/** The schema of an allow-list. */
 export function idsField({ words, items = { most: 0, chars: 0 } }: Field) {
   const Id = Type.String({ minLength: 1, maxLength: items.chars })
   return orNull(Type.Array(Id, { minItems: 1, maxItems: items.most }), { description: words })
@@ -31,7 +31,7 @@ export const SHOWN_ALLOWED = {
   allowedProviders: orNull(Type.Array(Type.String())),
 }
 
-/** Lists that a narrower list must not exceed, and for error messages their owner (`of`), such as `all keys of this account`. */
+/** Lists that a narrower list must not exceed. `of` is their owner for error messages, such as `all keys of this account`. */
 export type Bound = Allowed & { of: string }
 
 /** The bound that an account's rules set for all its keys. */

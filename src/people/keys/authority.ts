@@ -1,4 +1,4 @@
-/** Which keys and which usage a member sees, and what of the keys they may change. */
+/** The permissions on keys: which keys and usage a member sees, and which settings they may change. */
 import type { KeyChanges, KeyListing } from '@/accounts/api-keys'
 import { limitsRaised } from '@/accounts/key-limits'
 import { holds } from '@/accounts/management/scopes'
@@ -21,12 +21,12 @@ export function sightOf({ accountId, userId, seesAllUsage }: Member): Sight {
   return { accountId, ...(!seesAllUsage && { madeBy: userId }) }
 }
 
-/** Whether the key is among those that the member sees. */
+/** Whether the member sees the key. */
 export function maySee({ accountRole, userId }: Member, { createdBy }: Pick<KeyListing, 'createdBy'>): boolean {
   return mayDo(accountRole, 'usage.readAll') || createdBy === userId
 }
 
-/** Throws 403 for changes that are not for this member. A member who only looks after bills changes the budget alone. */
+/** Throws 403 for changes that this member may not make. The billing role changes only the budget. */
 export function checkFields({ accountRole }: Member, changes: KeyChanges): void {
   const denied = FIELD_ROWS.find(
     ({ name, may }) => changes[name] !== undefined && may && !mayDo(accountRole, may.permission),
@@ -38,8 +38,8 @@ export function checkFields({ accountRole }: Member, changes: KeyChanges): void 
 }
 
 /**
- * Throws 403 for a service key by a person who may not make one, and `invalid_request` where nothing is said of what it may spend: no member's budget
- * binds it.
+ * Throws 403 if the person may not make a service key, and `invalid_request` without an explicit budget, since no member's budget limits
+ * such a key.
  */
 export function checkService({ accountRole }: Member, body: { monthlyBudgetUsd?: string | null }): void {
   if (!mayDo(accountRole, 'limits.raise')) {
@@ -55,7 +55,7 @@ export function limitsOfNone(member: Member): KeyLimits {
   return mayBudget(member) ? NO_LIMITS : { ...NO_LIMITS, monthlyBudget: ZERO_NANO }
 }
 
-/** Whether it may say what is spent, as far as it is a management key. */
+/** Whether a management key may set budgets; true for people. */
 function mayBudget({ managementScopes }: Member): boolean {
   return managementScopes === undefined || holds(managementScopes, 'budgets:write')
 }
@@ -65,7 +65,7 @@ export function checkTransfer(member: Member, { createdBy }: Pick<KeyListing, 'c
   if (createdBy !== null && !mayBudget(member)) throw scopeMissing('budgets:write')
 }
 
-/** Throws 403 where the changes allow a key more than `present` does, and that is not for this member to say. */
+/** Throws 403 if the changes allow a key more than `present` does, and this member may not allow that. */
 export function checkRaise(member: Member, changes: KeyChanges, present: KeyLimits, defaults: DefaultLimits): void {
   const { accountRole } = member
   const all = limitsRaised(changes, present, defaults)
@@ -78,7 +78,7 @@ function paramOf(field: keyof KeyChanges): string {
   return field === 'name' ? field : fieldOf(field).wire
 }
 
-/** Throws 403 if a member whose role allows no keys would switch off another's. */
+/** Throws 403 if a member whose role allows no keys wants to switch off another member's key. */
 export function checkSwitch({ accountRole, userId }: Member, { createdBy }: Pick<KeyListing, 'createdBy'>): void {
   if (!mayDo(accountRole, 'keys.use') && createdBy !== userId) throw notPermitted()
 }

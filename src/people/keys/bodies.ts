@@ -1,4 +1,4 @@
-/** API keys as the dashboard's routes take and show them, and the way between these words and the domain's. */
+/** API keys in request and response bodies, and their conversion to the domain's types. */
 import { type Static, type TOptional, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import { limitsAbove } from '@/accounts/account-limits'
 import type { KeyChanges, KeyListing } from '@/accounts/api-keys'
@@ -119,7 +119,7 @@ export const KeyBody = titled('ApiKey', {
 })
 export type KeyBody = Static<typeof KeyBody>
 
-/** A key as people see it. `nowMs` says which month it is, and whether the key has expired. */
+/** A key as a response body. `nowMs` decides the current month, and whether the key has expired. */
 export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMonth(key, nowMs)): KeyBody {
   const { name, prefix, lastFour, createdAt, lastUsedAt, formerSecret } = key
   const { monthlyBudget } = key
@@ -138,7 +138,7 @@ export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMon
   }
 }
 
-/** The name and the settings of a key that is shown: those of its fields that forms change. */
+/** The name and the settings in a key's body: those of its fields that forms change. */
 export function settingsIn({ name, limits, ...others }: KeyBody): { name: string } & WireSettings {
   const values: WireSettings = { ...others, ...limits }
   const fields = FIELD_ROWS.map(({ wire }) => [wire, values[wire as keyof WireSettings]])
@@ -169,7 +169,7 @@ export const RotationBody = exactly({
   ),
 })
 
-/** Reads an overlap as milliseconds. Throws `invalid_request` where it is none. */
+/** Reads an overlap as milliseconds. Throws `invalid_request` for other texts. */
 export function readOverlap({ overlap = DEFAULT_OVERLAP }: Static<typeof RotationBody>): number {
   const overlapMs = parseOverlap(overlap)
   if (overlapMs !== undefined) return overlapMs
@@ -191,7 +191,7 @@ type KeyBounds = {
   present?: KeyListing
 }
 
-/** Reads what a person wants of a key. Throws `invalid_request` for bad amounts, moments, limits and lists. */
+/** Reads the requested settings of a key. Throws `invalid_request` for bad amounts, times, limits and lists. */
 export function readKeyChanges(
   body: KeyChangesBody,
   { catalog, ceilings, bounds, nowMs, present }: KeyBounds,
@@ -222,7 +222,7 @@ function readBudget(text: string): Nano {
   throw invalidRequest('The monthly budget must be an amount of USD such as 25 or 25.50.', 'monthlyBudgetUsd')
 }
 
-/** Reads a moment in the future as milliseconds. Throws `invalid_request` for anything else. */
+/** Reads a future time as milliseconds. Throws `invalid_request` for other texts. */
 export function readMoment(text: string, nowMs: number): number {
   const moment = /^\d{4}-\d{2}-\d{2}(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(moment)) {

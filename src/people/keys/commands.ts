@@ -161,7 +161,7 @@ export const CREATE_COMMAND: Command = {
   },
 }
 
-/** An operator's key gets the given limits. If its account has lower ones, the account is raised to them. */
+/** A key made by an operator gets the given limits. If its account's limits are lower, they are raised. */
 async function raiseAccount({ database, ledger, accounts, defaultLimits, by }: Services, key: NewKey): Promise<void> {
   const account = await accounts.find(key.accountId)
   if (!account) return
@@ -186,7 +186,7 @@ export const ADDRESSES_COMMAND: Command = {
   },
 }
 
-/** The items of a list; null for `none`, the word for nothing. */
+/** The items of a list; null for the word `none`. */
 function readItems(values: Values, option: string, none: string): string[] | null {
   const text = readText(values, option, MAX_LIST_CHARS)
   return text === none ? null : text.split(',')

@@ -1,15 +1,14 @@
 /**
- * The settings of an API key, a row each: the form, the routes, the command line, the audit log and the history take from here what
- * they say of a setting. CONTRIBUTING.md says how to add one.
+ * The settings of an API key, one row each, for form, routes, command line, audit log and database. CONTRIBUTING.md says how to add one.
  */
 import type { Nano } from '@/lib/money'
 import { MAX_TAGS } from '@/usage/tags'
 
-/** What a setting is, by kind: for the service, in bodies of routes, and in forms. Null, and empty in a form: the default, or no limit. */
+/** The value of each kind of setting: in code, in bodies of routes, and in forms. Null, or empty in a form: the default, or no limit. */
 type Kinds = {
   count: { value: number | null; wire: number | null; form: number | '' }
   usd: { value: Nano | null; wire: string | null; form: string }
-  /** Milliseconds since 1970; ISO 8601; a day, yyyy-mm-dd, of which it is the end where the viewer is. */
+  /** Milliseconds since 1970; ISO 8601; a day, yyyy-mm-dd, whose end in the viewer's time zone is meant. */
   moment: { value: number | null; wire: string | null; form: string }
   /** Ids of the catalogue. */
   ids: { value: readonly string[] | null; wire: string[] | null; form: string[] }
@@ -27,19 +26,19 @@ type Row = {
   kind: Kind
   /** Its name in bodies, forms and the audit log, if that is another. */
   wire?: string
-  /** Its column in `api_keys`, likewise. */
+  /** Its column in `api_keys`, if the name differs. */
   column?: string
-  /** Whether it is among the `limits` of a key that is shown. */
+  /** Whether the key's body has it among `limits`. */
   isLimit: boolean
-  /** For the API document. */
+  /** The text in the API document. */
   words: string
-  /** The members who say it, if not all who change keys; `refusal` is told to the others. */
+  /** The members who may set it, if not all who change keys; others get `refusal` as the error. */
   may?: { permission: 'limits.raise'; refusal: string }
-  /** The members who let a key do more by it, if it is a limit of the ledger. */
+  /** The permission to raise it, if it is a limit of the ledger. */
   raise?: 'limits.raise' | 'budgets.change'
   /** The most items of a list, and the most characters of each. */
   items?: { most: number; chars: number }
-  /** In forms: its name, what it means, an example, and the text for no value. */
+  /** In forms: its label, help text, an example, and the text for no value. */
   label: string
   help?: string
   example?: string
@@ -50,14 +49,14 @@ type Row = {
 /** A setting, with the names that its row leaves out. */
 export type Field = Row & { wire: string; column: string }
 
-/** The highest limit of a key that the column of requests per minute holds; far beyond what one gateway serves. */
+/** The highest limit of a key that the database column can store; far more than one gateway serves. */
 export const MAX_KEY_LIMIT = 2_000_000_000
 
 const COUNT_WORDS = "at most the account's `ceilings`; null = the service's default"
 const COUNT = { kind: 'count', isLimit: true, raise: 'limits.raise' } as const
 const IDS = { kind: 'ids', isLimit: true, raise: 'limits.raise' } as const
 
-/** By their names in the service, in the order of forms. */
+/** The settings by their names in code, in the order of forms. */
 export const KEY_FIELDS = {
   monthlyBudget: {
     kind: 'usd',

@@ -28,7 +28,7 @@ export const KeyBudgets = Type.Array(
   { description: 'All budgets that bind the key, the one with the least left first' },
 )
 
-/** What they are now; none while the ledger is away. */
+/** The present budgets that apply to a key; empty while the ledger is unreachable. */
 export async function keyBudgets(ledger: Ledger, viewer: Member, key: KeyUsage | undefined, nowMs: number) {
   if (!key) return []
   const now = await ledger.readBudgets(key.accountId, key.keyId).catch(() => undefined)

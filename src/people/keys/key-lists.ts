@@ -1,6 +1,5 @@
 /**
- * The lists of a key as routes take them. Networks that it may be used from: read strictly, and never so that they lock out who saves
- * them. Tags: whatever it is used for is sorted by them.
+ * A key's lists in request bodies: allowed networks, which must not lock out their editor, and tags, by which the key's usage is grouped.
  */
 import { Type } from '@sinclair/typebox'
 import { GatewayError, invalidRequest } from '@/chat/error'
@@ -21,7 +20,7 @@ export const AllowedAddresses = orNull(
   { description: allowedAddresses.words },
 )
 
-/** Reads a list, each network once. Throws `invalid_request`, quoting what is no network. */
+/** Reads a list of networks, each once. Throws `invalid_request` that quotes an invalid entry. */
 export function readAddresses(list: readonly string[] | null): readonly string[] | null {
   return list && [...new Set(list.map(readNetwork))]
 }
@@ -33,10 +32,7 @@ function readNetwork(text: string): string {
   throw invalidRequest(`'${text}' is no address or network. ${hint}`, PARAM)
 }
 
-/**
- * Throws `invalid_request` for a list without the address of who saves it, and for any list where that is unknown, because a proxy
- * stands in front which the service doesn't know of.
- */
+/** Throws `invalid_request` for a list without the editor's own address. If an undeclared proxy hides that address, any list is refused. */
 export function checkOwnAddress(list: readonly string[], request: Request, trustedProxyHops: number): void {
   if (trustedProxyHops === 0 && request.headers.has('x-forwarded-for')) {
     const message =
@@ -59,7 +55,7 @@ export const KeyTagsField = orNull(
   { description: tags.words },
 )
 
-/** Reads a list of tags, in order. Throws `invalid_request`, quoting what is no tag, or a name that comes twice. */
+/** Reads a list of tags, in order. Throws `invalid_request` that quotes an invalid tag, or a repeated name. */
 export function readTags(list: readonly string[] | null): readonly string[] | null {
   const read = list?.map(readOne).toSorted()
   const twice = read?.find((tag, index) => read.slice(0, index).some((other) => tagName(other) === tagName(tag)))

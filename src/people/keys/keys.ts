@@ -1,4 +1,4 @@
-/** What the operations on API keys do for a member: developers have their own keys alone. */
+/** The operations on API keys for a member: developers only see and change their own keys. */
 import { type Static, Type } from '@sinclair/typebox'
 import { ceilingsOf } from '@/accounts/account-limits'
 import type { Accounts } from '@/accounts/accounts'
@@ -44,9 +44,11 @@ export type KeyDeps = GuardDeps & {
   catalog: CatalogSource
   ledger: Ledger
   readKeyUsage: ReadKeyUsage
-  /** What holds for all keys of an account; undefined if there is no such account. */
+  /** The rules for all keys of an account; undefined if the account doesn't exist. */
   readKeyPolicy(accountId: string): Promise<KeyPolicy | undefined>
-  /** Changes what is named, for the next request of each of the account's keys. `check` gets what holds, locked, and may throw. */
+  /**
+   * Changes the given rules, from the next request of each of the account's keys on. `check` gets the present rules, locked, and may throw.
+   */
   changeKeyPolicy(
     accountId: string,
     policy: Partial<KeyPolicy>,
@@ -54,7 +56,7 @@ export type KeyDeps = GuardDeps & {
     check: (before: KeyPolicy) => void,
   ): Promise<unknown>
   readMemberKeyPolicy(of: { accountId: string; userId: string }): Promise<Allowed | undefined>
-  /** The networks that all keys of an account may be used from; undefined if there is no such account. */
+  /** The networks from which all keys of an account may be used; undefined if the account doesn't exist. */
   readAddresses(accountId: string): Promise<Addresses | undefined>
   /** Changes them for the next request of each of the account's keys. */
   changeAddresses(
@@ -111,7 +113,7 @@ export async function listKeys({ deps, viewer }: KeyContext, query: PageRequest)
   }
 }
 
-/** What holds for a key without limits of its own. */
+/** The limits of a key without its own. */
 function defaultsBelow(limits: DefaultLimits, ceilings: DefaultLimits): DefaultLimits {
   return {
     requestsPerMinute: Math.min(limits.requestsPerMinute, ceilings.requestsPerMinute),
@@ -120,7 +122,7 @@ function defaultsBelow(limits: DefaultLimits, ceilings: DefaultLimits): DefaultL
   }
 }
 
-/** What the keys of the account may do together. */
+/** The limits of all keys of the account together. */
 async function readCeilings({ accounts, catalog }: KeyDeps, { accountId }: Member): Promise<DefaultLimits> {
   const account = await accounts.find(accountId)
   if (!account) throw refused('unknown_account')
@@ -154,7 +156,10 @@ export async function changeKey(context: OneKey, body: KeyChangesBody): Promise<
   return await shownKey(context, params.id)
 }
 
-/** What a member wants of a key, which is of the member `createdBy` or of none. `checkLimits` throws if the key has lower limits. */
+/**
+ * The requested settings of a key that belongs to the member `createdBy`, or to no member. `checkLimits` throws if the key's own limits are
+ * lower.
+ */
 async function readChanges(
   { deps, viewer, request }: KeyContext,
   body: KeyChangesBody,
@@ -172,7 +177,7 @@ async function readChanges(
   return { changes, checkLimits: (limits: KeyLimits) => checkRaise(viewer, changes, limits, defaults) }
 }
 
-/** What a key of this member, or of none, must stay within. */
+/** The limits that a key of this member, or of no member, must not exceed. */
 async function readBounds(deps: KeyDeps, { accountId }: Member, userId: string | null): Promise<Bound[]> {
   const ofAccount = await deps.readKeyPolicy(accountId)
   if (!ofAccount) throw refused('unknown_account')
@@ -180,7 +185,7 @@ async function readBounds(deps: KeyDeps, { accountId }: Member, userId: string |
   return [boundOfAccount(ofAccount), ...(ofMember ? [{ ...ofMember, of: 'all keys of its member' }] : [])]
 }
 
-/** A key with its latest days and the budgets that bind it. */
+/** A key with its usage of the latest days and the budgets that apply to it. */
 export async function showKey(context: OneKey) {
   const { deps, viewer, params } = context
   const key = await findOwn(context, params.id)
@@ -188,7 +193,7 @@ export async function showKey(context: OneKey) {
   const nowMs = Date.now()
   const [days, now] = await Promise.all([
     deps.readKeyUsage(of, USAGE_DAYS, nowMs),
-    // What is open and spent up to this moment; while the ledger is away, the history's figures do.
+    // Current figures of the ledger; while it is unreachable, those in Postgres.
     deps.ledger.readKey(of).catch(() => undefined),
   ])
   const sum = (field: 'spent' | 'requests' | 'errors' | 'inputTokens' | 'outputTokens') =>
@@ -230,14 +235,14 @@ export async function changeState(
   expectUpdated(await change(deps.apiKeys, params.id, viewer.accountId, by))
 }
 
-/** A key of the account, of those that the member sees. */
+/** A key of the account, if the member sees it. */
 async function findOwn({ deps, viewer }: KeyContext, keyId: string): Promise<KeyListing> {
   const key = await deps.apiKeys.find(viewer.accountId, keyId)
   if (!key || !maySee(viewer, key)) throw refused('unknown_key')
   return key
 }
 
-/** A key as it is now. */
+/** A key's present state. */
 export async function shownKey(context: KeyContext, keyId: string): Promise<KeyBody> {
   return keyBody(await findOwn(context, keyId), Date.now())
 }
@@ -246,14 +251,14 @@ function expectUpdated({ kind }: ChangeKeyOutcome): void {
   if (kind !== 'updated') throw refused(kind)
 }
 
-/** What holds for all keys of the account. */
+/** The rules for all keys of the account. */
 export async function showPolicy({ deps, viewer }: KeyContext) {
   const policy = await deps.readKeyPolicy(viewer.accountId)
   if (!policy) throw refused('unknown_account')
   return { ...bothLists(policy), maxKeyAgeDays: policy.maxKeyAgeDays }
 }
 
-/** Changes what is named of it. */
+/** Changes the given rules for all keys. */
 export async function choosePolicy(context: KeyContext, asked: Partial<KeyPolicy>) {
   const { deps, viewer, by, request } = context
   const policy = readAllowedLists(asked, deps.catalog.current, await showPolicy(context))
@@ -268,7 +273,7 @@ export async function showAddresses({ deps, viewer, request }: KeyContext) {
   return { allowedAddresses: list && [...list], ownAddress: clientAddress(request, deps.trustedProxyHops) }
 }
 
-/** Changes them, unless that locks out the person who does. */
+/** Changes the account's allowed networks, unless that locks out the editor. */
 export async function chooseAddresses(context: KeyContext, asked: { allowedAddresses: readonly string[] | null }) {
   const { deps, viewer, by, request } = context
   const addresses = readAddresses(asked.allowedAddresses)

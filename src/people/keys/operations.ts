@@ -1,4 +1,4 @@
-/** The operations on an account's API keys, and on what holds for all of them. */
+/** The operations on an account's API keys, and on the rules for all of them. */
 import { type Static, Type } from '@sinclair/typebox'
 import { MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
 import { MAX_KEY_AGE_DAYS } from '@/accounts/policies/key-policy'

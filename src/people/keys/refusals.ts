@@ -1,10 +1,10 @@
-/** Why nothing becomes of an operation on keys: as routes say it, and as commands do. */
+/** The reasons for refusing an operation on keys, as errors of routes and of commands. */
 import { MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
 import { type Refusal, refusalError } from '@/people/operation'
 
 const UNKNOWN_KEY = { error: 'not_found', code: 'key_not_found', message: 'There is no such API key.' } as const
 
-/** By the outcome of the change. */
+/** Refusals by the outcome of the change. */
 export const KEY_REFUSALS = {
   unknown_key: { ...UNKNOWN_KEY, command: () => 'there is no key of that id' },
   deleted: { ...UNKNOWN_KEY, command: (id: string) => `the key ${id} was deleted` },
@@ -29,7 +29,7 @@ export const KEY_REFUSALS = {
   },
 } as const satisfies Record<string, Refusal>
 
-/** The error of a route for an operation that came to nothing. */
+/** The error of a route for a refused operation. */
 export function refused(kind: keyof typeof KEY_REFUSALS) {
   return refusalError(KEY_REFUSALS[kind])
 }

@@ -1,4 +1,4 @@
-/** What the operator's API does with accounts: make, find, credit, suspend and activate them, and read their usage and orders. */
+/** The operator's API for accounts: create, find, credit, suspend and activate them, and read their usage and orders. */
 import { type Static, Type } from '@sinclair/typebox'
 import type { Accounts } from '@/accounts/accounts'
 import { GatewayError, invalidRequest } from '@/chat/error'
@@ -63,7 +63,7 @@ export const AccountQuery = Type.Object({
   ...PAGE,
 })
 
-/** Makes an account without credit and keys. Whoever signs up with the address and confirms it becomes its owner. */
+/** Creates an account without credit and keys. A person who signs up with its address and confirms it becomes its owner. */
 export async function createAccount({ deps, by }: OperatorCall, body: Static<typeof NewAccountBody>) {
   const account = { email: body.email, name: body.name.trim() }
   const outcome = await deps.accounts.create(account, by)
@@ -80,7 +80,7 @@ export async function listAccounts({ deps }: OperatorCall, query: Static<typeof 
   }))
 }
 
-/** The account as it is now. */
+/** The account's present state. */
 export async function shownAccount(deps: OperatorDeps, accountId: string): Promise<Static<typeof AccountBody>> {
   const { name, email, status, createdAt } = await findAccount(deps, accountId)
   const balance = await deps.ledger.readBalance(accountId).catch(() => undefined)
@@ -152,7 +152,7 @@ function readAmount(text: string): Nano {
   throw invalidRequest('usd: must be an amount of USD such as 25 or 12.50, and not zero.', 'usd')
 }
 
-/** The service's own references begin with one of these words. */
+/** References that begin with one of these words are the service's own. */
 const OWN_REFERENCE = /^(?:payment|refund|reversal|transfer|adjustment):/
 
 function readReference(text: string): string {

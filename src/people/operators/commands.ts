@@ -62,7 +62,7 @@ export const OPERATOR_KEY_COMMANDS: readonly Command[] = [
   },
 ]
 
-/** Only a new key begins with the service's name, which the catalogue says: the rest works while that has a fault. */
+/** Only creating a key needs the service's name from the catalogue. Other commands work with a faulty catalogue. */
 function keysOf({ database }: Services, service = '') {
   return createOperatorKeys(database, service)
 }

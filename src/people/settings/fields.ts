@@ -1,21 +1,18 @@
-/**
- * The settings of an account, a row each: routes, page, command and audit log take from here what they say of a setting. CONTRIBUTING.md
- * says how to add one.
- */
+/** The settings of an account, one row each, for routes, page, command and audit log. CONTRIBUTING.md says how to add one. */
 
 type Row = {
-  /** What holds until somebody chooses. */
+  /** The default value. */
   standard: boolean
-  /** For the API document and the command. */
+  /** The text in the API document and the command's help. */
   words: string
-  /** On the page: its name, what it means, and what is said after it was switched. */
+  /** On the page: its label, help text, and the messages after switching it. */
   label: string
   help: string
   on: string
   off: string
 }
 
-/** By their names in bodies, in the audit log and in `accounts.settings`, in the order of the page. */
+/** Settings by their names in bodies, in the audit log and in `accounts.settings`, in the order of the page. */
 const SETTINGS = {
   developersSeeAllUsage: {
     standard: false,
@@ -29,7 +26,7 @@ const SETTINGS = {
 
 export type Settings = { -readonly [Name in keyof typeof SETTINGS]: boolean }
 
-/** What somebody has chosen, as `accounts.settings` has it. */
+/** The chosen settings in `accounts.settings`. */
 export type ChosenSettings = Partial<Settings>
 
 /** Every setting, with its name. */
@@ -38,7 +35,7 @@ export const SETTING_ROWS = Object.entries<Row>(SETTINGS).map(([name, row]) => (
   ...row,
 }))
 
-/** The settings that hold if these were chosen. */
+/** The effective settings if these were chosen. */
 export function settingsOf(chosen: ChosenSettings): Settings {
   const standards = Object.fromEntries(SETTING_ROWS.map(({ name, standard }) => [name, standard])) as Settings
   return { ...standards, ...chosen }

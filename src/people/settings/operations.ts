@@ -12,7 +12,7 @@ import { operationsOver } from '@/people/operation'
 import { expectVersion } from '@/people/version'
 import { type ChosenSettings, SETTING_ROWS, type Settings } from './fields'
 
-/** What operations on settings work with. */
+/** The services that operations on settings use. */
 export type SettingDeps = GuardDeps & {
   readAccountSettings(accountId: string): Promise<Settings | undefined>
   changeAccountSettings(

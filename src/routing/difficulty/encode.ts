@@ -13,7 +13,7 @@ type EncodedPrompt = {
   payloadChars: number
 }
 
-/** Only this much of the material is read: it shows the kind of work, not its difficulty. */
+/** Only this much of the material is read, because the material shows the kind of work rather than its difficulty. */
 export const MAX_PAYLOAD_CHARS = 500
 /** As many as the longest sample can have. */
 const MAX_BUCKETS = 16_384

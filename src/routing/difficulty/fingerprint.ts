@@ -33,7 +33,7 @@ const FOLDED = Uint16Array.from({ length: 0x1_0000 }, (_, code) => foldedOf(code
 /** Called with each bucket as often as its piece occurs; its word is from `start` to `end`. */
 type BucketTaker = (bucket: number, start: number, end: number) => void
 
-/** Calls `take` with every bucket of `text`. Linear, and allocates nothing. For the material (`isPayload`) only with words. */
+/** Calls `take` with every bucket of `text`. Linear, and allocates no memory. The material (`isPayload`) has buckets for words only. */
 export function fingerprint(text: string, isPayload: boolean, take: BucketTaker): void {
   const salt = isPayload ? PAYLOAD : 0
   let previous = 0

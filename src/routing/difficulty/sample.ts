@@ -1,4 +1,4 @@
-/** Only the two ends of a longer text are read. */
+/** Of a longer text only the first characters, this many, and the last ones are read. */
 const HEAD_CHARS = 900
 const TAIL_CHARS = 900
 

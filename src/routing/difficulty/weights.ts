@@ -19,7 +19,7 @@ export const WEIGHTS_FILE = file
 const MARK = 0x31_52_54_52
 const HEADER_BYTES = 24
 
-/** Reads the file written by `bun run train:router`. Throws if it was written for other signals than those of this program. */
+/** Reads the file written by `bun run train:router`. Throws if the file was written for different signals than this program's. */
 export function loadWeights(): Weights {
   const bytes = readFileSync(WEIGHTS_FILE)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -34,7 +34,7 @@ export function tryEntry(failover: FailoverState, entry: Entry, sameKey: Provide
   return key && release && open(failover, entry, key, release)
 }
 
-/** The key as it is now; undefined if it was removed since. */
+/** The present key; undefined if a reload removed it. */
 function stillUsed(keys: KeyPool, provider: Provider, { id }: ProviderKey): ProviderKey | undefined {
   return keys.keysOf(provider).find((key) => key.id === id)
 }
@@ -55,7 +55,10 @@ export async function waitForSlot(failover: FailoverState, entries: readonly Ent
   return undefined
 }
 
-/** Tries a target against breaker or keys: better than a refusal, and one is enough. Not during a pause that it asked for. */
+/**
+ * Tries a target although breaker or keys advise against it: better than a refusal, and one call is enough. Not during a pause that the
+ * target requested.
+ */
 export async function tryAnyway(failover: FailoverState, entries: readonly Entry[]): Promise<Permit | undefined> {
   const { limiter, trials } = failover.parts
   for (const entry of entries) {
@@ -208,7 +211,7 @@ type Patience = {
   giveUpMs: number
 }
 
-/** The minimum for every target, however fast it usually is, unless its provider sets `hedgeMs`. */
+/** The minimum wait for every target, however fast, unless its provider sets `hedgeMs`. */
 const MIN_HEDGE_MS = 5_000
 /** The factor for the 99th percentile of its answers' times. */
 const USUAL_FACTOR = 4

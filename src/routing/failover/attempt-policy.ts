@@ -1,5 +1,5 @@
 /**
- * Decides what follows a failed attempt. A pure function of the fault and the remaining options. transient → the same target once more
+ * Decides the step after a failed attempt: a pure function of the fault and the remaining options. transient → the same target once more
  * after a jittered pause, then the next · timeout → the next target, or the same once more if it is the only one · rate-limited,
  * credentials → another key at once, then the next target · over-limit, forbidden → one other key, then the next target · target → the next
  * target · model → the next model · filtered → the next model that the caller named, or else stop · request → stop.
@@ -19,7 +19,7 @@ export type AttemptState = {
   attemptsInAll: number
   /** Whether the provider has an unpaused key that this request has not tried. */
   hasOtherKey: boolean
-  /** Whether another target or model is left. */
+  /** Whether another target or model remains. */
   hasAlternative: boolean
   hasOwnFallback: boolean
   /** Whether the breaker still admits the target: one that has just opened is not tried again. */
@@ -36,7 +36,7 @@ type PolicyDeps = {
   takeRetry(): boolean
 }
 
-/** After these the key is not used again for the request at this target; after `credentials` nowhere at its provider. */
+/** After these faults the request doesn't use the key again at this target; after `credentials`, nowhere at its provider. */
 export const AVOIDS_KEY: ReadonlySet<FaultClass> = new Set(['rate-limited', 'over-limit', 'credentials', 'forbidden'])
 /** The maximum pause before the same target is tried again; the minimum is half of it. */
 export const BACK_OFF_MS = 200
@@ -68,7 +68,7 @@ export function nextStep(fault: AttemptFault, state: AttemptState, deps: PolicyD
     case 'model':
       return { kind: 'next-model' }
     case 'filtered':
-      // Only the caller, not the catalogue, decides whether another filter may judge.
+      // Only the caller, not the catalogue, may decide that another provider's filter judges the request.
       return { kind: state.hasOwnFallback ? 'next-model' : 'stop' }
     case 'request':
       return { kind: 'stop' }

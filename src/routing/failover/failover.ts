@@ -1,6 +1,6 @@
 /**
- * Runs one request through its plan: returns attempts one at a time, and decides after each failure what follows. Targets are tried in the
- * plan's order if currently admitted: by the breaker, a free key, and a slot of the provider. Others are postponed; if only those are left,
+ * Runs one request through its plan: returns attempts one at a time, and decides the next step after each failure. Targets are tried in the
+ * plan's order if currently admitted: by the breaker, a free key, and a slot of the provider. Others are postponed. If only those remain,
  * it waits for busy ones, and then tries the others anyway, one call at a time.
  */
 
@@ -103,7 +103,7 @@ class StartedFailover implements FailoverState {
     noteOutrun(this, permit)
   }
 
-  /** Why nothing was tried: the client disconnected, every provider is busy, or the deadline has passed. */
+  /** The reason why no target was tried: the client disconnected, every provider is busy, or the deadline has passed. */
   refusal(): GatewayError {
     return refusalOf(this)
   }
@@ -130,7 +130,7 @@ function tryOpen(failover: FailoverState): Soon<Permit | undefined> {
   return tryTaken(failover)
 }
 
-/** For entries of which none is admitted at once. */
+/** Waits for one of several entries of which none is admitted at once. */
 async function tryTaken(failover: FailoverState): Promise<Permit | undefined> {
   const open = failover.entries.filter((entry) => !entry.isDone)
   return (await waitForSlot(failover, open)) ?? (await tryAnyway(failover, open))

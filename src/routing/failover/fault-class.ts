@@ -1,4 +1,4 @@
-/** Classifies errors of an upstream call by what can be done about them. */
+/** Classifies errors of an upstream call by their remedy. */
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
 
 export type AttemptFault =

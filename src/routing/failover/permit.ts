@@ -35,7 +35,7 @@ export type RoutingParts = {
 /** The result of an attempt without content, and its duration. */
 export type FailedAttempt = { number: number; fault: AttemptFault; milliseconds: number }
 
-/** Maximum pause for a provider that is overloaded as a whole, whatever it asks for. */
+/** Maximum pause for an overloaded provider, even if it requests a longer one. */
 const MAX_OVERLOAD_REST_MS = 60_000
 
 type PermitInput = {
@@ -46,9 +46,9 @@ type PermitInput = {
   stream: boolean
   release: Release
   circuit: CircuitCall
-  /** By the monotonic clock. */
+  /** Start time by the monotonic clock. */
   startedMs: number
-  /** Called once, when it is known whether an answer has begun. */
+  /** Called once, when the attempt has an answer or has failed. */
   onDecided?: (() => void) | undefined
 }
 
@@ -59,7 +59,7 @@ export function issuePermit(parts: RoutingParts, input: PermitInput): Permit {
 export type Permit = Pick<IssuedPermit, keyof IssuedPermit>
 
 class IssuedPermit {
-  /** With its provider's timeouts, cut to the request's remaining time. */
+  /** The target with its provider's timeouts, limited to the request's remaining time. */
   readonly planned: PlannedTarget
   readonly key: ProviderKey
   /** Counts all attempts of the request, from 1. */
@@ -131,7 +131,7 @@ class IssuedPermit {
     return milliseconds
   }
 
-  /** The client disconnected, which means nothing for the target. */
+  /** The client disconnected, so the target is neither blamed nor praised. */
   abandoned(): void {
     if (!this.decide('over')) return
     this.release(this.elapsedMs())

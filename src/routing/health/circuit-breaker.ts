@@ -22,7 +22,7 @@ export type CallOutcome =
   | 'refused'
   /** It was so slow that another target was tried, which answered first. */
   | 'outrun'
-  /** The client disconnected before anything was known. */
+  /** The client disconnected before the outcome was known. */
   | 'abandoned'
 
 /** One admitted call. End it once. */

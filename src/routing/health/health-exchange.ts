@@ -7,7 +7,7 @@ import noteText from './note-health.lua' with { type: 'text' }
 import readText from './read-health.lua' with { type: 'text' }
 import withdrawText from './withdraw-health.lua' with { type: 'text' }
 
-/** Of a target: `open`. Of a key: `cooling` or `out`. Of a latency: the milliseconds. */
+/** For a target: `open`. For a key: `cooling` or `out`. For a latency: the milliseconds. */
 type HealthState = 'open' | 'cooling' | 'out' | number
 
 /** `subject` is `target:`, `key:`, `promise:` (see `backoff-windows.ts`), `stream:` or `whole:` (see `latency.ts`) and an id. */
@@ -18,7 +18,7 @@ export interface HealthExchange {
   withdraw(subject: string): void
   /** Requests are coming: makes reads soon and frequent. Without I/O, so it may be called for each request. */
   stayClose(): void
-  /** Starts reading; each time `listener` gets everything that is currently valid. */
+  /** Starts reading, and calls `listener` each time with all valid notes. */
   start(listener: (notes: HealthNote[]) => void): void
   stop(): Promise<void>
 }
@@ -43,7 +43,7 @@ const IDLE_INTERVAL_MS = 5_000
 const NAME = 'routing:health'
 const ADDRESS_CHARS = 16
 
-/** For a gateway that runs alone. */
+/** The exchange of a gateway that runs alone. */
 export const NO_EXCHANGE: HealthExchange = {
   publish() {},
   withdraw() {},
@@ -122,7 +122,7 @@ function notedAs(subject: string, addressOf: ExchangeOptions['addressOf']): stri
   return address === undefined ? undefined : `${address} ${subject}`
 }
 
-/** A target belongs to the gateway that opened it first, which probes it. */
+/** A target's note belongs to the gateway that opened the circuit first, which probes the target. */
 function firstStays(subject: string): number {
   return subject.startsWith('target:') ? 1 : 0
 }

@@ -75,9 +75,9 @@ export const FIRST_COOLING_MS = 2_000
 export const MAX_COOLING_MS = 60_000
 /** The pause of a refused key before one request tries it again. */
 export const OUT_MS = 300_000
-/** This many accounts don't send the same content by chance. */
+/** Several accounts don't send the same refused content by chance. */
 export const MIN_STRIKES = 3
-/** A second account with the limit shows that it isn't the first one's own. */
+/** If a second account hits the limit, the limit isn't the first account's own. */
 const MIN_WITNESSES = SHARED.keyLimits.perProcess
 
 type Rest = {
@@ -92,7 +92,7 @@ type Rests = Map<string, Rest>
 type Strikes = { sinceMs: number; accountIds: Set<string> }
 
 type Pool = {
-  /** Of the current catalogue; undefined for the first one. */
+  /** The present catalogue's providers; undefined for the first catalogue. */
   providers: ReadonlyMap<string, Provider> | undefined
   rests: Rests
   own: PerAccount<Rest>

@@ -19,13 +19,13 @@ export function goneBetween(before: Catalog, next: Catalog): IsGone {
   }
 }
 
-/** Whether `next` has no such provider, or another upstream of the same name. */
+/** Whether `next` lacks the provider, or has another upstream with the same name. */
 function hasMoved(provider: Provider, { providers }: Catalog): boolean {
   const now = providers.get(provider.name)
   return !now || !isSameUpstream(provider, now)
 }
 
-/** Whether keys of one are valid for the other. */
+/** Whether one provider's keys are valid for the other. */
 export function isSameUpstream(one: Provider, other: Provider): boolean {
   return one.baseUrl === other.baseUrl && one.format === other.format && one.dialect.name === other.dialect.name
 }

@@ -25,7 +25,7 @@ export function difficultyOf(features: RequestFeatures): number {
   return 1 / (1 + Math.exp(-sum))
 }
 
-/** The traits besides the text that changed a request's difficulty, and by how much. */
+/** The features besides the text that changed a request's difficulty, with their effects. */
 export function explainSignals(features: RequestFeatures): { because: string; effect: number }[] {
   return SIGNALS.map(({ because, weight, read }) => ({ because, effect: weight * read(features) })).filter(
     ({ effect }) => effect !== 0,

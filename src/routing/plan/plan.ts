@@ -150,7 +150,7 @@ type Draft = {
   options: PlanOptions
   view: RouteView
   passedOver: PassedOver[]
-  /** Whether a model is skipped only for what surely makes it fail. */
+  /** Whether a model is only skipped if it is certain to fail. */
   isLenient: boolean
   choice: TierChoice | undefined
 }
@@ -162,7 +162,7 @@ function findFallbacks(catalog: Catalog, primary: Named, request: ChatRequest, p
   }
   if ('candidates' in primary) return []
   const named: Named[] = []
-  // The caller did not name these, so models that the key may not use are skipped silently.
+  // The caller did not name these models, so those that the key may not use are skipped silently.
   for (const id of primary.fallback) {
     const own = catalog.models.get(id)
     if (own && !forbids(permitted, own)) named.push(own)

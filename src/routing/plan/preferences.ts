@@ -52,7 +52,7 @@ export function noneWanted(targets: readonly Target[]): Unmet {
   }
 }
 
-/** Why `model` is too expensive for a request of about `inputTokens` in a service tier, if it is. */
+/** The reason why `model` is too expensive for a request of about `inputTokens` in a service tier; undefined if it is not. */
 export function tooDear(
   model: Model,
   { maxPrice }: RoutePreferences,
@@ -71,7 +71,7 @@ export function tooDear(
   return undefined
 }
 
-/** Why the quality of `model` is too low, if it is. An unstated quality counts as 0. */
+/** The reason why the quality of `model` is too low; undefined if it is not. A model without a stated quality has 0. */
 export function tooWeak({ quality }: Model, { quality: least = 0 }: RoutePreferences): Unmet | undefined {
   if ((quality ?? 0) >= least) return undefined
   const has = quality === undefined ? 'has no stated quality' : `has quality ${quality}`

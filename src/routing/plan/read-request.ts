@@ -14,7 +14,7 @@ export type RequestFeatures = {
   turnsBack: number
   /** Characters of that turn. */
   promptChars: number
-  /** How many of them are the instruction's material. */
+  /** The number of these characters in the instruction's material. */
   materialChars: number
   /** The score of its text, before the logistic curve: at 0, easy and hard are equally likely. */
   text: number
@@ -59,7 +59,7 @@ export function readFeatures(
   } satisfies RequestFeatures
 }
 
-/** What in the text of `request` had the largest effect on its score. */
+/** The words and traits of the text of `request` with the largest effect on its score. */
 export function explainRequest(request: ChatRequest): Contribution[] {
   const { sample, score, turnsBack, sum } = hardestTurn(request)
   const reasons = explainText(sample.text, sample.chars, REASONS)

@@ -103,7 +103,7 @@ const NOT_SERVED: Unmet = {
 const WHERE_FROM =
   'The key’s own list, or the rules for all keys of its member or its account, leave it out: GET /v1/key says what they allow together.'
 
-/** What forbids the key to use `model`, if anything. */
+/** The reason why the key may not use `model`; undefined if it may. */
 export function forbids({ allowedModels, allowedProviders }: Permitted, model: Model): Unmet | undefined {
   if (allowedModels && !allowedModels.includes(model.id)) return NOT_ALLOWED
   if (allowedProviders && permittedTargets(allowedProviders, model).length === 0) return NOT_SERVED

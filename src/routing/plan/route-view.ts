@@ -12,7 +12,7 @@ export interface RouteView {
   throughput(target: Target): number | undefined
 }
 
-/** A view without data: everything is usable. */
+/** A view without data: all targets count as usable. */
 export const BLIND_VIEW: RouteView = {
   isUsable: () => true,
   failureRate: () => 0,

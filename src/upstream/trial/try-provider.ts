@@ -5,7 +5,7 @@ import { type Nano, nano } from '@/lib/money'
 import { askTarget } from './ask-target'
 import { PROBES, type ProbeName } from './probes'
 
-/** `untried`: the model lacks the capability in the catalogue, or nothing of it worked. */
+/** `untried`: the model lacks the capability in the catalogue, or neither text nor stream worked. */
 type Verdict = 'works' | 'fails' | 'untried'
 
 export type Trial = Record<ProbeName, Verdict> & {
@@ -18,13 +18,13 @@ export type Trial = Record<ProbeName, Verdict> & {
   firstTokenMs: number | null
   /** The cost of the answers by the catalogue; null if it states none. */
   cost: Nano | null
-  /** What failed, and why. */
+  /** The failed test, and the reason. */
   faults: { of: ProbeName | 'usage'; why: string }[]
 }
 
 const AT_ONCE = 4
 
-/** Tries all chat models of a provider for an operator: what works, how fast, and the cost. Undefined if there is no such provider. */
+/** Tries all chat models of a provider for an operator: working features, speed and cost. Undefined if the provider doesn't exist. */
 export async function tryProvider(catalog: Catalog, name: string): Promise<Trial[] | undefined> {
   if (!catalog.providers.has(name)) return undefined
   const waiting = [...catalog.models.values()].flatMap((model) =>
@@ -64,7 +64,7 @@ async function tryTarget(model: Model, target: Target): Promise<Trial> {
   }
   for (const probe of PROBES) {
     if (probe.needs && !model.capabilities.has(probe.needs)) continue
-    // If neither a whole answer nor a stream works, the rest would fail too.
+    // If neither a whole answer nor a stream works, the other tests would fail too.
     if (probe.needs && trial.text === 'fails' && trial.stream === 'fails') break
     const answer = await askTarget(model, target, probe)
     const why = answer.kind === 'failed' ? answer.why : probe.fault(answer.response)

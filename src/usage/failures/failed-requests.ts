@@ -37,13 +37,13 @@ type FailedRequestsDeps = {
 /** Maximum unwritten listed requests of one process, in total and per account. */
 const MAX_WAITING = 5_000
 const MAX_OWN_WAITING = 1_000
-/** The limit per account once half of the total is used, so that others still have room. */
+/** The limit per account once half of the total is used, so that other accounts still have room. */
 const SMALL_SHARE = 20
 /** More kinds of failures than the keys of an account cause within seconds. */
 const MAX_KINDS = 20_000
 const MAX_OWN_KINDS = 1_000
 const MAX_ACCOUNTS = 10_000
-/** Maximum kinds per write: everything after an outage would take a busy database too long each time. */
+/** Maximum rows per write: all rows after an outage would block a busy database too long. */
 const MAX_WRITTEN = 2_000
 const FLUSH_MS = 2_000
 const JITTER = 0.25
@@ -195,7 +195,7 @@ export function createFailedRequests({ database, clock, logger }: FailedRequests
   }
 }
 
-/** Never a text of others. */
+/** The error's code, never a text from outside. */
 function codeOf({ kind, options }: GatewayError): string {
   return options.code ?? kind
 }

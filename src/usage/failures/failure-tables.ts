@@ -11,7 +11,7 @@ import {
 } from '@/db/failure-schema'
 import { apiKeys } from '@/db/schema'
 
-/** One request in the list; `words` and `param` contain nothing of its content. */
+/** One failed request in the list; `words` and `param` contain none of its content. */
 export type ListedFailure = {
   requestId: string
   accountId: string

@@ -5,7 +5,7 @@ import { createRedactor } from '@/lib/redact'
 const MAX_WORDS_CHARS = 300
 const MAX_PARAM_CHARS = 100
 const MAX_READ_CHARS = 600
-/** Quoted text is foreign, up to the last mark, since it may contain marks. */
+/** Quoted text may be a caller's, up to the last quotation mark, because it may contain marks. */
 const QUOTED = [/(?<=^|[\s(])'.*'(?=[\s.,;:)]|$)/gs, /".*"/gs]
 /** Characters outside of field paths. */
 const OUTSIDE_PATH = /[^\w.[\]$-]/g

@@ -11,7 +11,7 @@ type ShownOnceProps = {
   children?: ReactNode
 }
 
-/** Shows a secret once. It gets the focus, so that screen readers read it and the keyboard continues there. */
+/** Shows a secret once, with the focus, so that screen readers read it and the keyboard continues there. */
 export function ShownOnce({ label, value, finish, children }: ShownOnceProps) {
   return (
     <Stack gap="md">

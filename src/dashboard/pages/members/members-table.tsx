@@ -1,4 +1,4 @@
-/** The table of members. People with the permission can change roles and remove members in it. */
+/** The table of members, where people with the permission change roles and remove members. */
 import { Button, Group, Select, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useMay } from '@/dashboard/account'
 import { Heads, SCROLLED } from '@/dashboard/components/lists/data-table'
