@@ -23,7 +23,7 @@ function openSource(limits: { maxKeys?: number; maxQuestions?: number; maxWaitin
 }
 
 describe('a batch', () => {
-  test('keys asked for in one turn become one query, each key once', async () => {
+  test('a batch turns the keys requested in one turn into one query, each key once', async () => {
     const { ask, questions, question } = openSource()
     const answers = Promise.all([ask('a'), Promise.resolve().then(() => ask('b')), ask('none'), ask('a')])
     const first = await question(0)
@@ -46,7 +46,7 @@ describe('a batch', () => {
     expect(await before).toBe('A')
   })
 
-  test('while the maximum of queries runs, keys are gathered and asked in order', async () => {
+  test('while the maximum of queries runs, further keys are collected and queried in order', async () => {
     const { ask, questions, question } = openSource({ maxKeys: 2 })
     const answers = ['a', 'b', 'c', 'd', 'e'].map(ask)
     const first = await question(0)
@@ -65,7 +65,7 @@ describe('a batch', () => {
     expect(await Promise.all([...answers, later])).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
   })
 
-  test('a failed query fails all its callers, and the batch continues', async () => {
+  test('a failed query fails all its callers, and the batch works afterwards', async () => {
     const { ask, question } = openSource()
     const failing = Promise.allSettled([ask('a'), ask('b')])
     const first = await question(0)

@@ -15,6 +15,6 @@ test.each([
   ['curl/8.5.0', 'curl/8.5.0'],
   ['x'.repeat(100), 'x'.repeat(60)],
   ['', 'unknown'],
-])('%s', (userAgent, name) => {
+])('the User-Agent is read: %s', (userAgent, name) => {
   expect(browserName(userAgent)).toBe(name)
 })

@@ -30,7 +30,7 @@ describe('a crash point', () => {
     ['is the last moment of the process', 'settled', 1, 'SIGKILL'],
     ['is counted by its own passings', 'settled:2', 3, 'SIGKILL'],
     ['can be the very first moment', 'reserved:1', 0, 'SIGKILL'],
-  ])('%s', async (_, at, count, signal) => {
+  ])('a process dies at its crash point: %s', async (_, at, count, signal) => {
     expect(await passAll(at)).toEqual({ passed: PASSINGS.slice(0, count), signal })
   })
 

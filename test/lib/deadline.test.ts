@@ -28,7 +28,7 @@ describe('withDeadline', () => {
     await expect(withDeadline(Promise.reject(new Error('refused')), 10, fail)).rejects.toThrow('refused')
   })
 
-  test('withDeadline returns the caller’s late result, not a millisecond before', async () => {
+  test('after the deadline withDeadline returns the caller’s late result, not a millisecond earlier', async () => {
     const ended = observe(withDeadline(never, 10, () => 'late'))
     jest.advanceTimersByTime(9)
     await settled()
@@ -46,7 +46,7 @@ describe('withDeadline', () => {
     await expect(ended).rejects.toBeInstanceOf(TooLateError)
   })
 
-  test('withDeadline waits for what the caller starts at the deadline', async () => {
+  test('withDeadline waits for work that the caller starts at the deadline', async () => {
     const work = Promise.withResolvers<string>()
     const ended = withDeadline(work.promise, 10, () => {
       work.resolve('killed')
@@ -109,7 +109,7 @@ describe('withDeadline', () => {
   })
 })
 
-describe('a process that stood still', () => {
+describe('a process that stood still, such as in a sleeping machine', () => {
   beforeEach(() => {
     jest.useRealTimers()
   })
@@ -121,12 +121,12 @@ describe('a process that stood still', () => {
     },
   )
 
-  test('a process that stood still counts only the time its loop ran', async () => {
+  test('withDeadline counts only the time in which the process’s loop ran', async () => {
     spendThen(10, () => standStill(300))
     expect(await expectAtLeast(370, () => withDeadline(never, 100, () => 'late'))).toBe('late')
   })
 
-  test('a process that keeps standing still gives up anyway', async () => {
+  test('a process that repeatedly stands still gives up in the end', async () => {
     const lagging = setInterval(() => standStill(60), 0)
     expect(await withDeadline(never, 50, () => 'late')).toBe('late')
     clearInterval(lagging)
@@ -143,8 +143,8 @@ describe('a process that stood still', () => {
   }
 })
 
-describe('a watch', () => {
-  test('a watch returns its value while wanted, and says when it is not', async () => {
+describe('a watch of a deadline', () => {
+  test('a watch returns its value while it is wanted, and reports when it is not', async () => {
     const client = new AbortController()
     const watch = watchFor(client.signal)
     expect(await watch.orUnwanted(Promise.resolve('first'))).toBe('first')
@@ -155,7 +155,7 @@ describe('a watch', () => {
     expect(await watchFor(client.signal).orUnwanted(never)).toBe(UNWANTED)
   })
 
-  test('a watch prefers finished work', async () => {
+  test('a watch returns finished work even if its deadline has passed', async () => {
     expect(await watchFor(AbortSignal.abort()).orUnwanted(Promise.resolve('done'))).toBe('done')
   })
 

@@ -19,7 +19,7 @@ test.each([
   ['XML in UTF-16LE without its mark', utf16le(declared('UTF-16')), declared('UTF-16')],
   ['XML in UTF-16BE with its mark', utf16be(`\uFEFF${declared('UTF-16')}`), declared('UTF-16')],
   ['nothing', utf8(''), ''],
-])('decodeText: reads %s', (_, bytes, text) => {
+])('decodeText reads %s', (_, bytes, text) => {
   const decoded = decodeText(bytes)
   expect(decoded).toEqual({ kind: 'decoded', text: expect.stringContaining(text) })
 })
@@ -36,6 +36,6 @@ test.each([
     latin('<a>ä</a>'),
     'The file is not written in its encoding, utf-8.',
   ],
-])('decodeText: refuses %s', (_, bytes, fault) => {
+])('decodeText refuses %s', (_, bytes, fault) => {
   expect(decodeText(bytes)).toEqual({ kind: 'faulty', fault })
 })

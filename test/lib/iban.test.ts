@@ -8,7 +8,7 @@ describe('parseIban', () => {
     ['de89 3704 0044 0532 0130 00', 'DE89370400440532013000'],
     ['NO9386011117947', 'NO9386011117947'],
     ['MT84MALT011000012345MTLCAST001S', 'MT84MALT011000012345MTLCAST001S'],
-  ])('reads %s', (text, iban) => {
+  ])('parseIban reads %s', (text, iban) => {
     expect(parseIban(text)).toBe(iban)
   })
 

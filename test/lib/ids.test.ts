@@ -56,6 +56,6 @@ describe('numbers in base62', () => {
   })
 })
 
-test('the hash is SHA-256', () => {
+test('the hash of a key is SHA-256', () => {
   expect(sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })

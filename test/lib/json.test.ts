@@ -87,7 +87,7 @@ function hasRepeatedNames(text: string, value: JsonValue | undefined): boolean {
   return value !== undefined && (text.match(/"\s*:/g)?.length ?? 0) > (JSON.stringify(value).match(/":/g)?.length ?? 0)
 }
 
-test('a string is distinguished from text that looks like one', () => {
+test('a string is distinguished from text that looks like JSON', () => {
   expect(textOf('')).toBe('')
   expect(textOf('a')).toBe('a')
   for (const value of [undefined, null, 1, true, ['a'], { text: 'a' }, new String('a')]) {

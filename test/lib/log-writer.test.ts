@@ -50,7 +50,7 @@ describe('the log writer', () => {
       expect(read()).toBe(lines.join(''))
     }))
 
-  test('the log writer writes the rest when the process exits', () =>
+  test('when the process exits the log writer writes the remaining lines', () =>
     withFile(async (descriptor, read) => {
       const writer = createLogWriter(descriptor)
       writer.write('last words\n')
@@ -60,7 +60,7 @@ describe('the log writer', () => {
       expect(read()).toBe('last words\n')
     }))
 
-  test('the log writer joins the lines of many turns', async () => {
+  test('the log writer joins lines of many turns in one write', async () => {
     const child = run(`
       import { readFileSync } from 'node:fs'
       import { createLogWriter } from '@/lib/log-writer'
@@ -118,7 +118,7 @@ describe('the log writer', () => {
     await writer.flush()
   })
 
-  test('the log writer survives a pipe whose reader is gone', async () => {
+  test('the log writer continues after the reader of its pipe has closed', async () => {
     const child = run(`
       import { createLogWriter } from '@/lib/log-writer'
       const writer = createLogWriter()

@@ -38,7 +38,7 @@ describe('a log line', () => {
     expect(lines).toHaveLength(count)
   })
 
-  test('fields never overwrite the line’s own names', () => {
+  test('fields never overwrite the log line’s own names', () => {
     const { logger, last } = capture()
     logger.info('attempt', { model: 'c', event: 'forged', level: 'forged', time: 'forged' })
     expect(last()).toMatchObject({ model: 'c', event: 'attempt', level: 'info' })
@@ -86,7 +86,7 @@ describe('a log line', () => {
   })
 })
 
-describe('a log line of our own data', () => {
+describe('a log line with data from our code', () => {
   const plain = fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 3 },
@@ -99,7 +99,7 @@ describe('a log line of our own data', () => {
     ),
   }))
 
-  test('the fast path writes the same as the slow one', () => {
+  test('the fast path writes the same line as the slow one', () => {
     const fields = fc.dictionary(fc.constantFrom('requestId', 'usage', 'flags', 'status'), plain.value)
     const foreign = fc.dictionary(fc.constantFrom('model', 'reason'), fc.string({ unit: 'binary' }))
     fc.assert(
@@ -120,7 +120,7 @@ describe('a log line of our own data', () => {
     expect(String(last().reason).length).toBeLessThan(10_000)
   })
 
-  test('a repeated text is written the same, with its own time', () => {
+  test('a repeated text is written the same, each time with the current time', () => {
     let nowMs = 1_760_000_000_123
     const { logger, lines } = capture({ redact: createRedactor(['correct-horse-battery']), now: () => nowMs })
     for (const atMs of [nowMs, nowMs, nowMs + 1, nowMs]) {

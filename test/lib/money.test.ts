@@ -73,7 +73,7 @@ describe('the cost of tokens', () => {
 })
 
 describe('amounts as text', () => {
-  test('amounts as text are read back as they were', () => {
+  test('an amount that is written and read is the same', () => {
     fc.assert(fc.property(amounts, (amount) => expect(parseUsd(formatUsd(nano(amount + 0)))).toBe(nano(amount + 0))))
   })
 
@@ -105,7 +105,7 @@ describe('amounts as text', () => {
     expect(parseUsd(text)).toBeUndefined()
   })
 
-  test('amounts as text are written as exactly as they are read', () => {
+  test('amounts that are read and written keep every digit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), (pico) => {
         const text = formatPrice(pico as Pico)
@@ -115,11 +115,11 @@ describe('amounts as text', () => {
     )
   })
 
-  test('amounts have no minus zero', () => {
+  test('no amount is written as minus zero', () => {
     expect(Object.is(parseUsd('-0.0'), 0)).toBe(true)
   })
 
-  test('amounts become JSON numbers at the API only', () => {
+  test('amounts become JSON numbers only in the API', () => {
     expect(nanoToUsd(nano(10_500_000_000))).toBe(10.5)
     expect(formatUsd(nano(-1))).toBe('-0.000000001')
   })
@@ -156,7 +156,7 @@ describe('prices', () => {
     )
   })
 
-  test('prices have no minus zero', () => {
+  test('no price is written as minus zero', () => {
     expect(Object.is(priceToPico(-0), 0)).toBe(true)
   })
 })

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createNetworks, parseNetwork } from '@/lib/networks'
 
-describe('reading', () => {
+describe('reading networks', () => {
   test.each([
     ['203.0.113.7', '203.0.113.7/32'],
     ['203.0.113.0/24', '203.0.113.0/24'],
@@ -12,7 +12,7 @@ describe('reading', () => {
     ['2001:db8:0:0:0:0:0:1', '2001:db8::1/128'],
     ['::1', '::1/128'],
     ['::/0', '::/0'],
-  ])('%s', (text, network) => expect(parseNetwork(text)).toBe(network))
+  ])('a network is read: %s', (text, network) => expect(parseNetwork(text)).toBe(network))
 
   test.each([
     ...['', ' ', '10.1', '10.1.2', '0x7f.0.0.1', '127.1', '2130706433', '010.0.0.1', '10.0.0.256', '10.0.0.1.2'],
@@ -29,10 +29,10 @@ describe('reading', () => {
       'localhost',
       '*',
     ],
-  ])('%p is refused', (text) => expect(parseNetwork(text)).toBeUndefined())
+  ])('the network %p is refused', (text) => expect(parseNetwork(text)).toBeUndefined())
 })
 
-test('an address is looked up in all networks, an IPv4 one in both notations', () => {
+test('an address is looked up in all networks, an IPv4 address in both notations', () => {
   const has = createNetworks(['10.0.0.0/8', '203.0.113.7/32', '2001:db8::/32'])
   for (const address of ['10.255.0.1', '203.0.113.7', '::ffff:10.1.2.3', '::FFFF:203.0.113.7', '2001:db8:ff::1']) {
     expect(has(address)).toBe(true)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { once } from '@/lib/once'
 
 describe('once', () => {
-  test('once does nothing before it is asked', async () => {
+  test('once does not run its function before the first call', async () => {
     let calls = 0
     const get = once(async () => ++calls)
     expect(calls).toBe(0)

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { redactForCallers } from '@/lib/redact'
 
-describe('words for callers', () => {
+describe('texts for callers', () => {
   test.each([
     ['a provider key', 'sk-proj-abcdefghijklmnop'],
     ['another provider key', 'AIzaSyA-1234567890abcdefgh_ijklmnop'],
@@ -14,19 +14,19 @@ describe('words for callers', () => {
     ['a signed token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'],
     ['an address', 'https://internal.example:8443/v1?x=1'],
     ['an address with a password', 'redis://user:hunter2@host:6379/0'],
-  ])('words for callers have no %s', (_, secret) => {
+  ])('a text for callers has no %s', (_, secret) => {
     expect(redactForCallers(`before ${secret} after`, [])).toBe('before [redacted] after')
   })
 
-  test('words for callers have nothing after Bearer', () => {
+  test('a text for callers has no token after Bearer', () => {
     expect(redactForCallers('got Authorization: Bearer $%x!', [])).toBe('got Authorization: Bearer [redacted]')
   })
 
-  test('words for callers have no known secret of any length, also overlapping ones', () => {
+  test('a text for callers has no known secret of any length, even if secrets overlap', () => {
     expect(redactForCallers('key k3y and k3y-long', ['k3y', 'k3y-long'])).toBe('key [redacted] and [redacted]')
   })
 
-  test('words for callers keep what a caller can act on', () => {
+  test('a text for callers keeps the parts that a caller can act on', () => {
     for (const text of [
       "Invalid 'messages[1].role'",
       'prompt is too long: 2 > 1',

@@ -29,7 +29,7 @@ test.each([
   ['an option nobody knows', 'redis+sentinel://a/m?sentinelPassword=x'],
   ['an escape that is none', 'redis+sentinel://u:%zz@a/m'],
   ['a database that is none', 'redis+sentinel://a/m/one'],
-])('%s is refused', (_name, url) => {
+])('the Sentinel URL %s is refused', (_name, url) => {
   expect(isSentinelUrl(url)).toBe(true)
   expect(parseSentinelUrl(url)).toBeUndefined()
 })

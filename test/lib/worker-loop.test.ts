@@ -18,7 +18,7 @@ describe('a worker loop', () => {
     expect(rounds()).toBe(0)
   })
 
-  test('a worker loop begins at once, and pauses as long as each round says', async () => {
+  test('a worker loop begins at once, and pauses as long as each round requests', async () => {
     const pauses = [10, 30, 10]
     const { worker, rounds } = watch({ round: async () => pauses.shift() ?? 1_000 })
     worker.start()
@@ -34,7 +34,7 @@ describe('a worker loop', () => {
     expect(rounds()).toBe(3)
   })
 
-  test('a worker loop continues at once if a round left work', async () => {
+  test('a worker loop continues at once if a round has not finished its work', async () => {
     let left = 3
     const { worker, rounds } = watch({ round: async () => (--left > 0 ? 0 : 1_000) })
     worker.start()
@@ -42,7 +42,7 @@ describe('a worker loop', () => {
     expect(rounds()).toBe(3)
   })
 
-  test('a worker loop waits before its first round if asked', async () => {
+  test('a worker loop can wait before its first round', async () => {
     const { worker, rounds } = watch({ round: async () => 1_000, firstPauseMs: 5 })
     worker.start()
     await pass(4)
@@ -92,7 +92,7 @@ describe('a worker loop', () => {
     expect(failures).toEqual([1, 2, 1])
   })
 
-  test('a round that throws synchronously is a failure', async () => {
+  test('a round that throws synchronously counts as failed', async () => {
     const { worker, rounds } = watch({
       round() {
         throw new Error('at once')
@@ -105,7 +105,7 @@ describe('a worker loop', () => {
   })
 })
 
-describe('work that comes during a pause', () => {
+describe('new work during a pause', () => {
   test('new work ends the pause within the stated time', async () => {
     const { worker, rounds } = watch({ round: async () => 60_000 })
     worker.start()
@@ -128,7 +128,7 @@ describe('work that comes during a pause', () => {
     expect(rounds()).toBe(2)
   })
 
-  test('new work changes nothing during a round or before the start', async () => {
+  test('new work has no effect during a round or before the start', async () => {
     const work = Promise.withResolvers<number>()
     const { worker, rounds } = watch({ round: () => work.promise })
     worker.hurry(0)
@@ -143,8 +143,8 @@ describe('work that comes during a pause', () => {
   })
 })
 
-describe('a stop', () => {
-  test('a stop ends the pause, leaves no timer, and is final', async () => {
+describe('stopping a worker loop', () => {
+  test('a stop ends the pause, leaves no timer, and is permanent', async () => {
     const { worker, rounds } = watch({ round: async () => 60_000 })
     worker.start()
     await pass(0)
@@ -174,7 +174,7 @@ describe('a stop', () => {
     },
   )
 
-  test('a stop abandons a round that takes too long', async () => {
+  test('a stop does not wait for a round that takes too long', async () => {
     const { worker } = watch({ round: () => new Promise<number>(() => undefined), stopTimeoutMs: 2_000 })
     worker.start()
     const stop = observe(worker.stop())
@@ -211,7 +211,7 @@ describe('a stop', () => {
     expect(lastRounds).toBe(1)
   })
 
-  test('a stop of a worker that never started is over at once, and so is a second one', async () => {
+  test('stopping a worker that never started ends at once, and so does a second stop', async () => {
     const lastRound = () => Promise.reject(new Error('never'))
     const { worker, rounds } = watch({ round: async () => 10, lastRound, firstPauseMs: 5 })
     await worker.stop()
@@ -233,7 +233,7 @@ describe('a stop', () => {
   })
 })
 
-test('a jittered pause stays within half of its share on either side, and reaches both', () => {
+test('a random pause differs by at most half of its share, in both directions', () => {
   jest.useRealTimers()
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1e6 }), fc.double({ min: 0, max: 1, noNaN: true }), (pause, share) => {

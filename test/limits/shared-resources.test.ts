@@ -14,7 +14,7 @@ function row({ resource, unit, perAccount, perProcess, perStore, beyond }: Share
   return `| ${resource} | ${unit} | ${show(perAccount)} | ${show(perProcess)} | ${show(perStore)} | ${beyond} |`
 }
 
-test('SECURITY.md has the list of what customers share, row by row', async () => {
+test('SECURITY.md lists all shared resources, row by row', async () => {
   const security = await Bun.file(new URL('../../docs/SECURITY.md', import.meta.url)).text()
   const heading = '| resource | unit | per account | per process | all | beyond that |\n|---|---|---|---|---|---|\n'
   const start = security.indexOf(heading) + heading.length
@@ -22,14 +22,14 @@ test('SECURITY.md has the list of what customers share, row by row', async () =>
   expect(table.split('\n')).toEqual(Object.values<SharedResource>(SHARED).map(row))
 })
 
-test('each thing that is shared has a bad neighbour, who does the worst with it, and a name of its own', () => {
+test('each shared resource has a fault in which one account abuses it, and a unique name', () => {
   expect(Object.keys(NEIGHBOURS).sort()).toEqual(Object.keys(SHARED).sort())
   const names = Object.values(NEIGHBOURS).map((cases) => cases.map(({ name }) => name))
   expect(names.filter(({ length }) => length === 0)).toEqual([])
   expect(new Set(names.flat()).size).toBe(names.flat().length)
 })
 
-test('nothing that is shared is one account’s alone', () => {
+test('no shared resource is limited for a single account only', () => {
   for (const { perAccount, perProcess } of Object.values<SharedResource>(SHARED)) {
     if (perAccount !== undefined && perProcess !== undefined) expect(perAccount).toBeLessThan(perProcess)
   }

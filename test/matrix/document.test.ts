@@ -15,7 +15,7 @@ test('docs/COMPATIBILITY.md is up to date (write it with `bun run matrix`)', asy
   expect(written).toBe(renderDocument())
 })
 
-describe('the cases', () => {
+describe('the cases of the matrix', () => {
   test('cases have unique names', () => {
     const names = cases.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)

@@ -18,12 +18,15 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-describe.each(ROUND_TRIPS)('$name, signed by $signedBy', (trip) => {
+describe.each(ROUND_TRIPS)('the tool loop $name, signed by $signedBy', (trip) => {
   const cells = ROUND_TRIP_CELLS.filter((cell) => cell.trip === trip).map((cell) => {
     const asked = cell.isVisible ? 'reasoning shown' : 'reasoning hidden'
     return [cell.client, cell.second, cell.keeps, asked, cell.isStream ? 'stream' : 'json', cell] as const
   })
-  test.each(cells)('%s client to %s, history %s, %s, %s', async (...[, , , , , cell]) => {
-    expect(await runRoundTrip(gateway, key, cell)).toEqual([])
-  })
+  test.each(cells)(
+    '%s client to %s, history %s, %s, %s: signatures arrive as declared',
+    async (...[, , , , , cell]) => {
+      expect(await runRoundTrip(gateway, key, cell)).toEqual([])
+    },
+  )
 })

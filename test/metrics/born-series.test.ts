@@ -40,7 +40,7 @@ const messages = [{ role: 'user', content: 'Hi' }]
 const chat = (more: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
   ask('/v1/chat/completions', { model: 'svc/alpha', messages, ...more }, headers)
 
-test('every series that traffic increases exists from the start', async () => {
+test('every series that traffic increases exists at zero from the start', async () => {
   const { upstream } = gateway
   const text = async (answer: Promise<Response>) => (await answer).text()
   await text(chat({}, { 'idempotency-key': 'once' }))
@@ -77,7 +77,7 @@ test('every series that traffic increases exists from the start', async () => {
   expect(rises('svc_fallbacks_total{from="svc/alpha",to="svc/beta",reason="target"}')).toBe(1)
 })
 
-test('a newly sold model has its series at once, and a removed one keeps them', async () => {
+test('a newly sold model has its series at once, and a removed model keeps its series', async () => {
   const load = (text: string) => {
     const loaded = loadCatalog(text, {})
     assert(loaded.kind === 'loaded', 'the catalogue is sound')

@@ -21,7 +21,7 @@ const seriesOf = async (merged: ReturnType<typeof createMergedMetrics>) =>
   readSeries(await merged.exposition(new Map()))
 
 describe('a counter', () => {
-  test('a merged counter never falls when a process dies and another starts at zero', async () => {
+  test('a merged counter never falls when a process dies and its replacement starts at zero', async () => {
     const merged = createMergedMetrics()
     const cost = (value: number) => snapshot('svc_cost_usd_total', 'counter', { labels: { model: 'a' }, value })
     // Added up in another order these are 0.6 and 0.6000000000000001.
@@ -69,7 +69,7 @@ describe('a gauge', () => {
     ['process_open_fds', { 'process_open_fds{process="1"}': 2, 'process_open_fds{process="2"}': 3 }],
     ['svc_new', { 'svc_new{process="1"}': 2, 'svc_new{process="2"}': 3 }],
   ]
-  test.each(values)('%s is merged by its rule', async (name, expected) => {
+  test.each(values)('the gauge %s is merged by its rule', async (name, expected) => {
     const merged = createMergedMetrics()
     for (const [process, value] of [
       ['1', 2],

@@ -38,7 +38,7 @@ async function counted(act: () => Promise<unknown>): Promise<Record<string, numb
   }, 'the request to be counted')
 }
 
-describe('a request counts', () => {
+describe('counting a request', () => {
   test('a request counts once, with tokens by class, cost and rule, and once in each histogram', async () => {
     const usage = { ...usageOf(10, 5), prompt_tokens_details: { cached_tokens: 4 } }
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello', usage)))
@@ -115,7 +115,7 @@ describe('labels', () => {
   const refused = (model: string, status: number) =>
     `svc_requests_total{format="chat-completions",model="${model}",provider="none",status="${status}",ending="refused"}`
 
-  test('labels never contain what a client made up', async () => {
+  test('labels never contain text that a client chose', async () => {
     const made = 'svc/made-up-by-a-client'
     const found = await counted(async () => {
       for (let index = 0; index < 3; index++) await (await ask({ model: `${made}-${index}` })).text()
@@ -136,7 +136,7 @@ describe('labels', () => {
   })
 })
 
-test('metrics have the state of the books, as Prometheus text without a credential', async () => {
+test('metrics show the state of the books in Prometheus’ format, without a credential', async () => {
   // An answer ends before the ledger has said that its charge is there.
   await until(async () => (await scrape()).get('svc_unacknowledged_settlements') === 0, 'the last charge to be there')
   const response = await fetch(`${gateway.url}/metrics`)

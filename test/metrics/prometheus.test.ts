@@ -49,7 +49,7 @@ test('every routing event has its counter', async () => {
   for (const [name, value] of Object.entries(expected)) expect([name, series.get(name)]).toEqual([name, value])
 })
 
-test('metrics give margins: amounts charged, provider costs, and amounts whose provider cost is unknown', async () => {
+test('metrics give margins: charged amounts, provider costs, and amounts with unknown provider cost', async () => {
   const metrics = createPrometheusMetrics({ catalog: { current: catalog } })
   const answer = {
     ...({ format: 'messages', model: 'svc/alpha', provider: 'provider1', status: 200, ending: 'complete' } as const),
@@ -80,7 +80,7 @@ test('metrics give margins: amounts charged, provider costs, and amounts whose p
   for (const [name, value] of Object.entries(expected)) expect([name, series.get(name)]).toEqual([name, value])
 })
 
-test('state is read at the scrape, routing included', async () => {
+test('state such as routing health is read at the scrape', async () => {
   const metrics = createPrometheusMetrics({ catalog: { current: catalog } })
   let open = 3
   metrics.watch({
@@ -127,7 +127,7 @@ test('state is read at the scrape, routing included', async () => {
   ).toEqual([2, 2, 4, 1])
 })
 
-test('drift is shown by kind until a later check finds none', async () => {
+test('violations are shown by kind until a later check finds none', async () => {
   const metrics = createPrometheusMetrics({ catalog: { current: catalog } })
   metrics.watch({
     openStreams: () => 0,

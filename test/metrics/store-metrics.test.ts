@@ -65,7 +65,7 @@ test('pools report their connections and waiting statements', async () => {
   await until(async () => (await scrape()).get(idle) === max, 'them to be idle')
 })
 
-test('a statement that fails because Postgres is away is counted, a refused value is not', async () => {
+test('a statement that fails because Postgres is unreachable is counted; a refused value is not', async () => {
   const { sql } = gateway.gateway.database
   const before = await scrape()
   await sql`SELECT 'word'::int`.catch(() => undefined)
@@ -80,7 +80,7 @@ test('a statement that fails because Postgres is away is counted, a refused valu
   })
 })
 
-test('a Redis that dies is counted in failed calls, and its return in reconnects', async () => {
+test('a Redis that dies is counted as failed calls, and its return as a reconnect', async () => {
   const before = await scrape()
   await server.kill()
   await until(async () => (await scrape()).get('svc_redis_connected{client="gateway"}') === 0, 'the loss to be seen')

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { lastWorkMs, longestWorkSince, noteWork, onNextWork } from '@/metrics/work-log'
 
-test('a waiting worker gets the next work once', () => {
+test('a waiting worker gets the next job once', () => {
   const startedMs = performance.now()
   let told = 0
   onNextWork(() => void told++)

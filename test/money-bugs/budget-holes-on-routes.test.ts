@@ -33,18 +33,18 @@ const ROUTES: readonly [path: string, body: Record<string, unknown>][] = ['svc/a
   ],
 )
 
-describe.each(ROUTES)('%s %j', (path, body) => {
-  test('the first request of an account without credit is refused', async () => {
+describe.each(ROUTES)('paid route %s %j', (path, body) => {
+  test('the first request of an account without credit is refused at this route', async () => {
     const { key } = await gateway.customer('0')
     expect(await ask(path, body, key)).toEqual({ status: 402, calls: 0 })
   })
 
-  test('a key with a used-up budget is refused, on an account with credit', async () => {
+  test('a key with a used-up budget is refused at this route, even if the account has credit', async () => {
     const { key } = await gateway.customer('10', { monthlyBudget: nano(0) })
     expect(await ask(path, body, key)).toEqual({ status: 402, calls: 0 })
   })
 
-  test('an unknown model and an unknown key are refused without a call', async () => {
+  test('an unknown model and an unknown key are refused at this route without a call', async () => {
     const { key } = await gateway.customer('10')
     const unknown = JSON.parse(JSON.stringify(body).replace(/svc\/alpha|auto-smart/, 'svc/unheard-of'))
     const elsewhere = path.replace(/svc(\/|%2F)alpha|auto-smart/, 'svc/unheard-of')
@@ -53,7 +53,7 @@ describe.each(ROUTES)('%s %j', (path, body) => {
   })
 })
 
-test('every format has a route in this test', () => {
+test('the test has a route of every format', () => {
   expect(FORMATS).toHaveLength(4)
   expect(new Set(ROUTES.map(([path]) => path.split(/[/:?]/).slice(0, 3).join('/'))).size).toBeGreaterThanOrEqual(4)
 })

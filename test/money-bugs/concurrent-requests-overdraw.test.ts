@@ -18,13 +18,13 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('two gateways let exactly four requests through on a balance for four', async () => {
+test('with a balance for four requests, two gateways accept exactly four', async () => {
   const { accountId, key } = await gateway.customer(formatUsd(nano((await holdOfOne()) * AFFORDABLE)))
   expect(await race([key])).toEqual({ answered: AFFORDABLE, refused: REQUESTS - AFFORDABLE })
   expect((await gateway.balance(accountId)).available).toBeGreaterThanOrEqual(0)
 })
 
-test('ten keys together get four requests through on a balance for four', async () => {
+test('with a balance for four requests, ten keys get exactly four', async () => {
   const { accountId } = await gateway.customer(formatUsd(nano((await holdOfOne()) * AFFORDABLE)))
   const keys = await Promise.all(
     Array.from({ length: 10 }, async () => {
@@ -35,7 +35,7 @@ test('ten keys together get four requests through on a balance for four', async 
   expect(await race(keys)).toEqual({ answered: AFFORDABLE, refused: REQUESTS - AFFORDABLE })
 })
 
-test('a rich account gets four requests through on a monthly budget for four', async () => {
+test('with a monthly budget for four requests, a rich account’s key gets four', async () => {
   const budget = nano((await holdOfOne()) * AFFORDABLE)
   const { accountId, key } = await gateway.customer('1000', { monthlyBudget: budget })
   expect(await race([key])).toEqual({ answered: AFFORDABLE, refused: REQUESTS - AFFORDABLE })

@@ -25,7 +25,7 @@ afterAll(async () => {
   await postgres.stop()
 })
 
-test('a dead database fails no paid request, is reported by readiness, and gets every charge later', async () => {
+test('while the database is down paid requests work, readiness reports it, and the charges are booked later', async () => {
   const { accountId, key } = await gateway.customer('1')
   expect((await chat(gateway.url, key)).status).toBe(200)
   await postgres.kill()

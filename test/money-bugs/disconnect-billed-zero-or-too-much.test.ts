@@ -56,7 +56,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-test.each(CASES)('$name', async ({ before, until: sign, end, least, most }) => {
+test.each(CASES)('the charge of a disconnect: $name', async ({ before, until: sign, end, least, most }) => {
   customer = await gateway.customer('1')
   const live = liveStream()
   gateway.upstream.respond(() => live.response)
@@ -80,7 +80,7 @@ test.each(CASES)('$name', async ({ before, until: sign, end, least, most }) => {
   expect(spent).toBeLessThan(held / 10)
 })
 
-test('a client that disconnects before the provider’s first byte pays nothing, also if the provider is broken', async () => {
+test('a client that disconnects before the provider’s first byte pays nothing, even if the provider is broken', async () => {
   customer = await gateway.customer('1')
   const controller = new AbortController()
   const before = gateway.upstream.calls.length

@@ -30,7 +30,7 @@ const ENDINGS: Record<string, (key: string, model: string) => Promise<unknown>> 
   'any stream of the provider': async (key, model) => (await chat(url(), key, { model, stream: true })).text(),
 }
 
-test('after every kind of failure, no hold is open and the budget is whole', async () => {
+test('after every kind of failure no hold is open, and the whole budget is available', async () => {
   const { gateway } = world
   // A budget for one request at a time: a single leak, and the next one is refused.
   const budget = nano(1_500_000)

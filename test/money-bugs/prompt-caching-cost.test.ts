@@ -24,10 +24,13 @@ const LANES = FORMATS.flatMap((client) =>
   FORMATS.flatMap((provider) => [true, false].map((stream) => [client, provider, stream] as const)),
 )
 
-test.each(LANES)('%s client, %s provider, streaming %p', async (client, provider, stream) => {
-  const model = world.modelWith(provider, recorded(provider, 'cached', stream))
-  const cost = await costOf(world.gateway, world.customer.accountId, async () => {
-    expect((await world.ask({ format: client, model, stream })).response.status).toBe(200)
-  })
-  expect(cost).toBe(COST[provider])
-})
+test.each(LANES)(
+  'cached tokens have their price: %s client, %s provider, streaming %p',
+  async (client, provider, stream) => {
+    const model = world.modelWith(provider, recorded(provider, 'cached', stream))
+    const cost = await costOf(world.gateway, world.customer.accountId, async () => {
+      expect((await world.ask({ format: client, model, stream })).response.status).toBe(200)
+    })
+    expect(cost).toBe(COST[provider])
+  },
+)

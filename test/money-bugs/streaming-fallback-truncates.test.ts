@@ -41,7 +41,7 @@ test.each(Object.entries(FAILURES))(
   },
 )
 
-test('a stream that breaks after content ends in an error, costs its part, and is not sent to another provider', async () => {
+test('a stream that breaks after content ends in an error, costs the relayed part, and is not sent to another provider', async () => {
   const { gateway, customer } = world
   const first = world.modelWith('chat-completions', () =>
     eventStream(ROLE, ...Array.from({ length: 5 }, () => chatChunk({ content: 'half an answer ' }))),

@@ -38,7 +38,7 @@ test.each(LANES)(
   },
 )
 
-test('arguments delivered before a stream broke are charged', async () => {
+test('arguments that were relayed before a stream broke are charged', async () => {
   const piece = { index: 0, function: { arguments: '"a long piece of arguments",' } }
   const begin = { index: 0, id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '[' } }
   const model = world.modelWith('chat-completions', () =>

@@ -30,7 +30,7 @@ test.each(LANES)(
   },
 )
 
-test('usage is always requested from the provider, and hidden from a client that did not ask', async () => {
+test('usage is always requested from the provider, and hidden from a client that did not request it', async () => {
   let asked: unknown
   const model = world.modelWith('chat-completions', (call) => {
     asked = call.body.stream_options

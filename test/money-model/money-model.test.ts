@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 
-test(`${SEQUENCES} sequences of operations that move money`, async () => {
+test(`${SEQUENCES} random sequences of operations keep the money right`, async () => {
   const seen = await playSequences(redis.url, SEQUENCES, FIXED_SEED)
   expect([...seen.keys()]).toEqual(
     expect.arrayContaining([
@@ -54,13 +54,13 @@ const LATE_TWICE: readonly Operation[] = [
   { kind: 'blackout', isResentFirst: false, isEmpty: false },
 ]
 
-test('a late charge that was sent twice is still a charge after the machine has lost its power', async () => {
+test('a late charge that was sent twice is charged once, even after the machine loses power', async () => {
   expect(await playStory(redis.url, LATE_TWICE)).toEqual([
     ...['reserved', 'turned_week', 'expired_free', 'late', 'already_settled', 'blacked_out'],
   ])
 })
 
-test('a deposit is not moved, and what an operator took of it is not refunded', async () => {
+test('a deposit is not moved, and credit that an operator removed from it is not refunded', async () => {
   const seen = await playStory(redis.url, TAKEN_AWAY)
   expect(seen).toEqual([
     ...['move_moved', 'move_reversible', 'refund_insufficient_balance', 'reversed', 'suspended', 'move_suspended'],

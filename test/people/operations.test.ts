@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('each operation has a name, a method and a path of its own', () => {
+test('each operation has a unique name, and a unique method with path', () => {
   expect(new Set(OPERATIONS.map(({ name }) => name)).size).toBe(OPERATIONS.length)
   expect(new Set(OPERATIONS.map(({ path }) => path)).size).toBe(OPERATIONS.length)
 })
@@ -64,17 +64,20 @@ test.each(OPERATIONS)('$name is a route of the management API if it has a scope'
   expect(isOffered).toBe(operation.scope !== undefined)
 })
 
-test.each(commandsOf(OPERATIONS))('the command $words says what it does', async ({ words, help }) => {
+test.each(commandsOf(OPERATIONS))('the command $words performs its operation', async ({ words, help }) => {
   const { stdout } = await runCommand([...words.split(' '), '--help'], {})
   expect(stdout.toLowerCase()).toContain(help.toLowerCase())
 })
 
-test.each(OPERATIONS.filter(({ scope }) => scope !== undefined))('$name is in the guide', async (operation) => {
-  const guide = await Bun.file('docs/guide/management.md').text()
-  const place = placeOf(operation).place.replace(/:(\w+)/g, '{$1}')
-  const last = place.split('/').at(-1)
-  expect(guide).toContain(last?.startsWith('{') ? `/v1${place}\`` : `/${last}`)
-})
+test.each(OPERATIONS.filter(({ scope }) => scope !== undefined))(
+  'the guide names the operation $name',
+  async (operation) => {
+    const guide = await Bun.file('docs/guide/management.md').text()
+    const place = placeOf(operation).place.replace(/:(\w+)/g, '{$1}')
+    const last = place.split('/').at(-1)
+    expect(guide).toContain(last?.startsWith('{') ? `/v1${place}\`` : `/${last}`)
+  },
+)
 
 test.each(CHANGES)(
   '$name, sent twice with one request key, happens once and is in the audit log',

@@ -21,12 +21,12 @@ function renamed(model: string): Catalog {
   return withAlpha(({ targets }) => ({ targets: targets.map((target) => ({ ...target, model })) }))
 }
 
-describe('the catalogue that comes with the gateway', () => {
-  test('the catalogue that comes with the gateway has no model that vanished, retires soon or is sold below any price listed, now or later', () => {
+describe('the default catalogue and public prices', () => {
+  test('the default catalogue has no model that vanished, retires soon or is sold below any listed price, now or later', () => {
     expect(compareCatalog(catalog, READ_ON).filter(({ isFault }) => isFault)).toEqual([])
   })
 
-  test('the catalogue that comes with the gateway is what providers list, but for prices that are known to rise', () => {
+  test('the default catalogue equals the providers’ lists, except for announced price rises', () => {
     const priced = compareCatalog(catalog, '2027-01-01').filter(({ text }) => !text.startsWith('cost of'))
     expect(priced).toEqual([])
   })
@@ -37,7 +37,7 @@ describe('the catalogue that comes with the gateway', () => {
     expect(costs.filter(({ text }) => !text.includes(' from '))).toEqual([])
   })
 
-  test('the default catalogue keeps its ids, three per provider, and those of embedding models', () => {
+  test('the default catalogue keeps its model ids, three per provider, and its embedding models', () => {
     const families = ['alpha', 'beta', 'gamma'].flatMap((name) => [name, `${name}-fast`, `${name}-small`])
     const slugs = [...families, 'alpha-embed-small', 'alpha-embed-large', 'gamma-embed']
     expect([...catalog.models.keys()]).toEqual(slugs.map((slug) => `svc/${slug}`))
@@ -45,14 +45,14 @@ describe('the catalogue that comes with the gateway', () => {
   })
 })
 
-describe('the comparison finds', () => {
-  test('the comparison finds a model that nobody lists', () => {
+describe('findings of the comparison with public prices', () => {
+  test('the comparison finds a model that no provider lists', () => {
     expect(compareCatalog(renamed('gpt-0-vanished'), READ_ON)).toMatchObject([
       { model: 'svc/alpha', target: 'gpt-0-vanished', text: expect.stringContaining('nobody lists it'), isFault: true },
     ])
   })
 
-  test('the comparison finds a retirement thirty days ahead, and not before', () => {
+  test('the comparison finds a retirement thirty days before, not earlier', () => {
     expect(retirementOf('claude-sonnet-4-5-20250929')).toBe('2026-11-30')
     expect(retirementOf('gemini-2.5-flash')).toBe('2026-12-01')
     expect(retirementOf('gemini-2.5-flash-lite')).toBeUndefined()
@@ -79,7 +79,7 @@ describe('the comparison finds', () => {
     },
   )
 
-  test('the comparison finds a price below cost, and a cost that nobody lists', () => {
+  test('the comparison finds a price below cost, and a cost that no source lists', () => {
     const discounted = withAlpha(({ targets, pricing }) => ({
       targets: targets.map((target) => ({
         ...target,
@@ -100,7 +100,7 @@ describe('the comparison finds', () => {
     )
   })
 
-  test('a margin is not a fault', () => {
+  test('the comparison accepts a margin', () => {
     const dearer = withAlpha(({ pricing }) => ({
       pricing: { ...pricing, base: { ...pricing.base, output: (pricing.base.output + 1) as Pico } },
     }))
@@ -112,7 +112,7 @@ describe('the comparison finds', () => {
     expect(rising).toContainEqual(expect.stringMatching(/^output: \$10, listed \$1\.2 from 2026-07-30$/))
   })
 
-  test('the comparison finds a context that is too long, and one that is shorter', () => {
+  test('the comparison finds a context length above the listed one, and reports one below', () => {
     expect(
       compareCatalog(
         withAlpha(() => ({ contextLength: 2_000_000 })),
@@ -127,7 +127,7 @@ describe('the comparison finds', () => {
     ).toMatchObject([{ isFault: false }])
   })
 
-  test('the comparison finds audio that costs more than its price as text', () => {
+  test('the comparison finds a model whose audio costs more than its text price', () => {
     const gamma = catalog.models.get('svc/gamma-small')
     if (!gamma) throw new Error('no svc/gamma-small')
     const targets = gamma.targets.map((target) => ({ ...target, model: 'gemini-2.5-flash-lite' }))

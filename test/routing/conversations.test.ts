@@ -42,7 +42,7 @@ async function turn(turns: Turn[], { name, answeredBy, changes, account = 'acc_1
 describe.each([
   ['that is named', 'one'],
   ['that has no name', undefined],
-])('a conversation %s', (_, given) => {
+])('a conversation about %s keeps its model', (_, given) => {
   const options = given === undefined ? {} : { name: given }
 
   test('a conversation moves to a stronger model when the task becomes hard, and keeps that model', async () => {
@@ -60,13 +60,13 @@ describe.each([
     }
   })
 
-  test('a conversation returns to its model after a stand-in', async () => {
+  test('a conversation returns to its model after a temporary replacement', async () => {
     await turn(talk(HARD), options)
     await turn(talk(HARD, 'ok go on'), { ...options, answeredBy: 'svc/small' })
     expect(await turn(talk(HARD, 'ok go on', 'ok'), options)).toMatchObject({ first: 'svc/large', outcome: 'kept' })
   })
 
-  test('a conversation whose model can no longer serve it moves to another model, and does not return', async () => {
+  test('a conversation whose model can no longer serve it changes to another model, and does not return', async () => {
     const image = { type: 'image' as const, source: { type: 'url' as const, url: 'https://example.test/a.png' } }
     const shown: Turn[] = [...talk(HARD, 'ok'), { role: 'user', content: [image, { type: 'text', text: 'And this?' }] }]
     await turn(talk(HARD), options)
@@ -76,7 +76,7 @@ describe.each([
     expect(await turn(after, options)).toMatchObject({ first: 'svc/small', outcome: 'kept' })
   })
 
-  test('a conversation keeps its model while tools answer', async () => {
+  test('a conversation keeps its model during tool calls', async () => {
     const asked = talk(HARD)
     const changes = { tools: [{ name: 'look' }] }
     await turn(asked, { ...options, changes })
@@ -99,7 +99,7 @@ describe.each([
   })
 })
 
-test('many conversations that begin alike don’t move each other up', async () => {
+test('many conversations with the same beginning do not move each other to stronger models', async () => {
   await turn(talk('Hi'), { changes: { userId: 'application' } })
   for (let index = 0; index < 5; index++) {
     await turn(talk('Hi', `${HARD} ${index}`), { changes: { userId: 'application' } })
@@ -109,7 +109,7 @@ test('many conversations that begin alike don’t move each other up', async () 
   expect(await turn(talk('Hi', EASY), other)).toMatchObject({ first: 'svc/small', outcome: 'kept' })
 })
 
-test('if turns of a conversation are answered out of order, the conversation keeps the stronger model', async () => {
+test('if turns of a conversation are answered out of order, it keeps the stronger model', async () => {
   const session = router.sessionOf(requestOf({ model: 'auto-smart' }), 'acc_1', 'one')
   const origin = { clientFormat: 'chat-completions' as const, session }
   const easy = await router.plan(requestOf({ model: 'auto-smart' }, EASY), origin)
@@ -125,7 +125,7 @@ test('only tiers have conversations, and a model outside the tier is never remem
   expect((await turn(talk(EASY), { name: 'one' })).outcome).toBeUndefined()
 })
 
-test('the explanation says which model the conversation had, and what became of it', async () => {
+test('the explanation names the conversation’s former model, and why it was kept or replaced', async () => {
   await turn(talk(EASY), { name: 'one' })
   const request = requestOf({ model: 'auto-smart' }, HARD)
   const session = router.sessionOf(request, 'acc_1', 'one')

@@ -14,8 +14,8 @@ function shareRight(prompts: typeof PROMPTS): number {
   return right.length / prompts.length
 }
 
-describe('the prompts', () => {
-  test('the prompts are at least 200, all different, half of them easy, in seven kinds', () => {
+describe('the evaluation prompts', () => {
+  test('there are at least 200 different evaluation prompts, half of them easy, of seven kinds', () => {
     expect(PROMPTS.length).toBeGreaterThanOrEqual(200)
     expect(new Set(PROMPTS.map((prompt) => `${prompt.text} ${prompt.kind}`)).size).toBe(PROMPTS.length)
     expect(PROMPTS.filter((prompt) => prompt.expected === 'easy')).toHaveLength(PROMPTS.length / 2)
@@ -24,7 +24,7 @@ describe('the prompts', () => {
 })
 
 describe('the scorer', () => {
-  test('the scorer is right four times out of five at least, and orders nine pairs of ten', () => {
+  test('the scorer is right in four of five cases, and orders nine of ten pairs correctly', () => {
     expect(shareRight(PROMPTS)).toBeGreaterThanOrEqual(0.8)
     const [easy, hard] = (['easy', 'hard'] as const).map((label) =>
       PROMPTS.filter(({ expected }) => expected === label).map(({ request }) => difficultyOf(readFeatures(request))),
@@ -33,7 +33,10 @@ describe('the scorer', () => {
     expect(pairs.reduce((sum, pair) => sum + pair, 0) / pairs.length).toBeGreaterThanOrEqual(0.9)
   })
 
-  test.each([...new Set(PROMPTS.map((prompt) => prompt.kind))])('the scorer is better than chance at %s', (kind) => {
-    expect(shareRight(PROMPTS.filter((prompt) => prompt.kind === kind))).toBeGreaterThanOrEqual(0.6)
-  })
+  test.each([...new Set(PROMPTS.map((prompt) => prompt.kind))])(
+    'the scorer is better than chance for prompts of %s',
+    (kind) => {
+      expect(shareRight(PROMPTS.filter((prompt) => prompt.kind === kind))).toBeGreaterThanOrEqual(0.6)
+    },
+  )
 })

@@ -74,7 +74,7 @@ describe('several gateways', () => {
   })
 })
 
-describe('overload', () => {
+describe('overloaded providers', () => {
   test('a request is refused before the reserve only if every provider of the plan is full', async () => {
     const narrow = providerOf('narrow', { maxConcurrency: 1 })
     const full = modelOf('svc/full', [narrow])
@@ -114,7 +114,7 @@ describe('the route reason', () => {
     await router.stop()
   })
 
-  test('the route reason says that the named model was skipped', async () => {
+  test('the route reason says if the named model was skipped', async () => {
     const blind = { ...small, capabilities: new Set<never>() }
     const router = routerOf(manualClock(), undefined, catalogOf([blind, large]))
     const plan = await router.plan({ ...NAMED, tools: [{ name: 'look' }] }, ORIGIN)
@@ -122,7 +122,7 @@ describe('the route reason', () => {
     await router.stop()
   })
 
-  test('the route has the whole plan as data', async () => {
+  test('the route contains the whole plan as data', async () => {
     const router = routerOf(manualClock())
     const request = requestOf({ model: 'auto-smart', maxOutputTokens: 100 }, HARD)
     const plan = await router.plan(request, ORIGIN)

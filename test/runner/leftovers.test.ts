@@ -60,7 +60,7 @@ const cases = Object.entries(COMMANDS).flatMap(([name, command]) => {
 })
 cases.push({ signal: 'SIGKILL', name: 'the parent of the runner', command: SHELL })
 
-test.each(cases)('$signal to $name', async ({ signal, name, command }) => {
+test.each(cases)('after $signal to $name, no server process is left', async ({ signal, name, command }) => {
   const note = join(folder, `${name} ${signal}`)
   const child = Bun.spawn(command, {
     cwd: ROOT,

@@ -36,7 +36,7 @@ async function exchange(environment: Record<string, string>): Promise<string[]> 
   return text.trim().split('\n')
 }
 
-test('timers are delayed at random, and a socket keeps the order of its writes', async () => {
+test('timers get random delays, and the writes of a socket keep their order', async () => {
   const inOrder = Array.from({ length: 200 }, (_, number) => `${number};`).join('')
   expect(await exchange({})).toEqual([inOrder, inOrder])
   const [written = '', read] = await exchange({ [DELAYS_VARIABLE]: 'yes', [SEED_VARIABLE]: '3' })

@@ -19,19 +19,19 @@ describe('the list of judges', () => {
     expect(new Set(JUDGES.map(({ path }) => path)).size).toBe(JUDGES.length)
   })
 
-  test('the list of judges matches a file or a folder, not a mere prefix', () => {
+  test('an entry in the list of judges matches a file or a folder, but no prefix of a name', () => {
     expect(judgeOf('test/fuzz/fuzz.test.ts')).toMatchObject({ path: 'test/fuzz' })
     expect(judgeOf('test/fuzzy.test.ts')).toBeUndefined()
   })
 
-  test('the list of judges has whatever drives a program other than Chromium', () => {
+  test('each test that runs a program other than Chromium is in the list of judges', () => {
     const driving = selectFiles('test', []).filter((file) => [...needsOf(file)].some((need) => need !== 'chromium'))
     expect(driving).toEqual([])
   })
 })
 
-describe('the parts', () => {
-  test('the parts cover all files without overlap, except those of `bun run check`', async () => {
+describe('the parts of a run', () => {
+  test('the parts of a run cover all files once, except those of `bun run check`', async () => {
     const all = [...new Bun.Glob('test/**/*.test.{ts,tsx}').scanSync(ROOT)].sort()
     const checked = all.filter((file) => file.startsWith(CHECKED))
     expect([...selectFiles('test', []), ...selectFiles('judges', []), ...checked].sort()).toEqual(all)
@@ -46,7 +46,7 @@ describe('the parts', () => {
     expect(selectFiles('test', ['test/li'])).toEqual([])
   })
 
-  test('a test needs a program if it or an import of it uses the program', () => {
+  test('a test needs a program if it or a file that it imports uses the program', () => {
     expect([...needsOf('test/dashboard/keys.test.ts')]).toEqual(['chromium'])
     expect([...needsOf('test/deploy/proxy.test.ts')]).toEqual(['caddy'])
     expect([...needsOf('test/clients/python/clients.test.ts')]).toEqual(['python'])
@@ -57,7 +57,7 @@ describe('the parts', () => {
   })
 })
 
-describe('the order', () => {
+describe('the order of a run', () => {
   test('the order starts the longest files first, and every file is in it', () => {
     expect(LONGEST.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
     const [first = '', second = ''] = LONGEST
@@ -70,7 +70,7 @@ describe('the order', () => {
   })
 })
 
-describe('the summary', () => {
+describe('the summary of a run', () => {
   test('tests without their program are listed in one line, with the command for them', () => {
     const missing = new Map([['test/dashboard/keys.test.ts', ['chromium'] as const]])
     expect(untriedLines('test', missing, [])).toEqual([
@@ -109,11 +109,11 @@ describe('the summary', () => {
   const noted = timings.map((timing) => `${JSON.stringify(timing)}\n`).join('')
   const files = timings.map(({ file }) => file)
 
-  test('a file that a test runs as a process is not counted among the files of the run', () => {
+  test('a file that a test starts as a process is not counted as a test file', () => {
     expect(readTimings(noted, files.slice(1))).toEqual(timings.slice(1))
   })
 
-  test('folders and files are listed by their time, longest first', () => {
+  test('folders and files are listed by their duration, longest first', () => {
     const names = timingTable(readTimings(noted, files))
       .split('\n')
       .slice(1)

@@ -47,7 +47,7 @@ async function call(body: unknown, headers: Record<string, string> = {}, path = 
   return { status: response.status, text: await response.text() }
 }
 
-describe('CVE-2026-71479: numbers beyond reason', () => {
+describe('CVE-2026-71479: absurd numbers', () => {
   const extremes = ['18000000000000000000', '1e999', '-1', '-1e308', '9007199254740993', '0.1', '"5"', 'null', '[]']
   const fields = [
     'n',
@@ -107,7 +107,7 @@ describe('SSRF (CVE-2024-6587, CVE-2026-84377, CVE-2025-59146, CVE-2025-66405, G
     'callback',
   ]
 
-  test('S12: no field at any depth, no header and no address of an image makes the gateway call anybody', async () => {
+  test('S12: no field at any depth, no header and no image URL makes the gateway call an address', async () => {
     const url = `http://127.0.0.1:${canary.port}/v1`
     const lure = Object.fromEntries(NAMES.map((name) => [name, url]))
     const image = { role: 'user', content: [{ type: 'image_url', image_url: { url: `${url}/x.png` } }] }
@@ -138,7 +138,7 @@ describe('SSRF (CVE-2024-6587, CVE-2026-84377, CVE-2025-59146, CVE-2025-66405, G
   })
 })
 
-describe('CVE-2026-35030: two keys that begin alike', () => {
+describe('CVE-2026-35030: two keys with the same beginning', () => {
   test('S3: CVE-2026-35030: two keys with the same start are never mistaken for each other', async () => {
     expect((await call({ model: 'svc/alpha', messages: MESSAGES })).status).toBe(200)
     // Well formed, so that only what is remembered can tell it apart.
@@ -151,14 +151,14 @@ describe('CVE-2026-35030: two keys that begin alike', () => {
   })
 })
 
-describe('CVE-2026-42208: SQL in the place of a key', () => {
+describe('CVE-2026-42208: SQL in place of a key', () => {
   test.each([
     "' OR 1=1 --",
     "svc-'; DROP TABLE api_keys; --",
     'svc-" UNION SELECT key_hash FROM api_keys',
     '%27%20OR%201=1',
     '$1',
-  ])('%s is not a key, in any header', async (text) => {
+  ])('%s is refused as a key, in any header', async (text) => {
     for (const name of ['authorization', 'x-api-key', 'x-goog-api-key', 'x-provider3-api-key']) {
       const response = await fetch(`${gateway.url}/v1/chat/completions`, {
         method: 'POST',
@@ -204,7 +204,7 @@ describe('CVE-2025-66405: an old path without the checks of the new one', () => 
 })
 
 describe('CVE-2025-61928: a key in somebody else’s name', () => {
-  test('S5: CVE-2025-61928: a key cannot be made for somebody else, whatever the body contains', async () => {
+  test('S5: CVE-2025-61928: a key cannot be made for another person, whatever the body contains', async () => {
     const { accountId, userId } = victim.viewer
     const named = { accountId, account_id: accountId, userId, user_id: userId, owner: accountId }
     await eve.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'mine', ...named })
@@ -214,7 +214,7 @@ describe('CVE-2025-61928: a key in somebody else’s name', () => {
   })
 })
 
-describe('CVE-2026-64859: secrets in lists', () => {
+describe('CVE-2026-64859: secrets in listed rows', () => {
   test('S4: no dashboard answer contains a hash, a password or a token, not even for administrators', async () => {
     const { sql } = gateway.gateway.database
     const rows = await sql<{ secret: string }[]>`SELECT key_hash AS secret FROM api_keys
@@ -252,7 +252,7 @@ describe('S27: secrets', () => {
   })
 })
 
-describe('S10: names that every object has', () => {
+describe('S10: names such as __proto__', () => {
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype'])(
     'S10: %s is nothing special',
     async (name) => {

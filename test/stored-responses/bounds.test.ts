@@ -54,7 +54,7 @@ async function accountWith(characters: number): Promise<string> {
 const named = (times: number): JsonObject[] => Array.from({ length: times }, () => ({ id: 'msg_big' }))
 
 describe('an item named many times', () => {
-  test('an item named ten thousand times counts each time, and is refused before a look-up', async () => {
+  test('an item named ten thousand times counts each time, and the request is refused before a look-up', async () => {
     const accountId = await accountWith(3_800_000)
     const refused = await refusal(world.resume(accountId, { input: named(10_000) }))
     expect(refused).toMatchObject({ status: 400, param: 'input' })
@@ -78,7 +78,7 @@ describe('an item named many times', () => {
     })
   })
 
-  test('named items bring no more JSON values than a request may have', async () => {
+  test('named items together have at most as many JSON values as a request may have', async () => {
     const accountId = await world.account()
     const content = Array.from({ length: 2_000 }, () => ({ type: 'output_text', text: '' }))
     await world.answer(accountId, { input: 'Hi' }, [{ type: 'message', id: 'msg_big', role: 'assistant', content }])
@@ -88,7 +88,7 @@ describe('an item named many times', () => {
   })
 })
 
-describe('a conversation behind an id', () => {
+describe('a long stored conversation', () => {
   async function chainOf(accountId: string, links: number, characters: number): Promise<string> {
     let last: string | undefined
     for (let link = 0; link < links; link++) {
@@ -120,7 +120,7 @@ describe('a conversation behind an id', () => {
     expect(bytes - (announced[0]?.bytes ?? 0)).toBeWithin(0, 200)
   })
 
-  test('a conversation’s size has the provider’s token count', async () => {
+  test('a conversation’s size includes the provider’s token count', async () => {
     const accountId = await world.account()
     const { keep } = await world.resume(accountId, { input: 'Hi' })
     const usage = { input_tokens: 1_234, output_tokens: 5 }
@@ -146,7 +146,7 @@ describe('a conversation behind an id', () => {
   })
 })
 
-describe('stored parts of a request', () => {
+describe('the stored part of a request', () => {
   const junk = 'j'.repeat(MEGABYTE)
   const sizeOf = async (accountId: string) => {
     await until(async () => (await world.store.standing(accountId)).kept === 1, 'the row')
@@ -165,7 +165,7 @@ describe('stored parts of a request', () => {
     ['a result', { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: 'Hi', junk }] }],
     ['a call', { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', junk }],
     ['a thought', { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm', junk }], junk }],
-  ])('of a request only known fields are stored: not more of %s', async (_, item) => {
+  ])('only known fields of a request are stored, without %s', async (_, item) => {
     const accountId = await world.account()
     expect((await world.answer(accountId, { input: [item] })).told.store).toBe(true)
     expect(await sizeOf(accountId)).toBeLessThan(1_000)
@@ -175,13 +175,13 @@ describe('stored parts of a request', () => {
     ['the name of a call', { type: 'function_call', call_id: 'c', name: junk, arguments: '{}' }],
     ['the id of a call', { type: 'function_call', call_id: junk, name: 'f', arguments: '{}' }],
     ['an item that only providers read', { type: 'some_call', junk }],
-  ])('nothing is stored if %s is long without being text for the model', async (_, item) => {
+  ])('no input is stored if %s is long without being text for the model', async (_, item) => {
     const accountId = await world.account()
     expect((await world.answer(accountId, { input: [item] })).told.store).toBe(false)
     expect(await world.store.standing(accountId)).toMatchObject({ kept: 0, bytes: 0 })
   })
 
-  test('everything that a model reads is stored, with the digits of its numbers', async () => {
+  test('all input that a model reads is stored, with the digits of its numbers', async () => {
     const accountId = await world.account()
     const items: JsonObject[] = [
       {
@@ -252,7 +252,7 @@ describe('the input of a stored answer', () => {
     }
   })
 
-  test('a page of input reads no more than it shows, however large the items', async () => {
+  test('a page of input reads only its own items, however large they are', async () => {
     const accountId = await world.account()
     const input = Array.from({ length: 6 }, (_, index) => ({
       role: 'user',

@@ -142,17 +142,20 @@ describe.each(FORMAT_NAMES.map((format) => [format] as const))('at a provider of
     expect(await placesOf(asked.word)).toEqual([])
   })
 
-  test.each([false, true])('stored content is in its place, and deleted with it (stream: %p)', async (stream) => {
-    const asked = await ask(format, stream, true)
-    await until(async () => (await tablesWith(asked.word)).length > 0, 'the stored answer is written')
-    // What was signed around its calls is kept for a day, for callers who were not told it.
-    const places = (await placesOf(asked.word)).filter((place) => place !== 'sig')
-    expect(new Set(places)).toEqual(new Set(['resp', 'stored_responses']))
-    const deleted = await fetch(`${gateway.url}/v1/responses/${asked.id}`, {
-      method: 'DELETE',
-      headers: { authorization: `Bearer ${customer.key}` },
-    })
-    expect(deleted.status).toBe(200)
-    expect(await placesOf(asked.word)).toEqual([])
-  })
+  test.each([false, true])(
+    'stored content is only in its tables, and is deleted with the answer (stream: %p)',
+    async (stream) => {
+      const asked = await ask(format, stream, true)
+      await until(async () => (await tablesWith(asked.word)).length > 0, 'the stored answer is written')
+      // What was signed around its calls is kept for a day, for callers who were not told it.
+      const places = (await placesOf(asked.word)).filter((place) => place !== 'sig')
+      expect(new Set(places)).toEqual(new Set(['resp', 'stored_responses']))
+      const deleted = await fetch(`${gateway.url}/v1/responses/${asked.id}`, {
+        method: 'DELETE',
+        headers: { authorization: `Bearer ${customer.key}` },
+      })
+      expect(deleted.status).toBe(200)
+      expect(await placesOf(asked.word)).toEqual([])
+    },
+  )
 })

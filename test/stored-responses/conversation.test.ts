@@ -48,7 +48,7 @@ describe('a chain', () => {
     expect(said((await world.store.findInput(accountId, last, WHOLE)).items)).toEqual([...expected.slice(0, -1)])
   })
 
-  test('a chain ends at a deleted answer: later answers cannot be continued, earlier ones can', async () => {
+  test('after an answer was deleted, later answers of its chain cannot be continued, earlier ones can', async () => {
     const accountId = await world.account()
     const ids = await chainOf(accountId, 3)
     const [first = '', middle = '', last = ''] = ids
@@ -68,7 +68,7 @@ describe('a chain', () => {
     await until(async () => (await rowsOf(accountId)).length === 2, 'the row that was deleted before it was written')
   })
 
-  test('if an answer is deleted during a page read, the chain begins after it', async () => {
+  test('if an answer is deleted while its page is read, the chain begins after it', async () => {
     const accountId = await world.account()
     const [, middle = '', last = ''] = await chainOf(accountId, 3)
     await isWritten(last)
@@ -110,11 +110,11 @@ describe('a chain', () => {
   })
 })
 
-describe('items that are named', () => {
+describe('named items', () => {
   const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'add', arguments: '{}' }
   const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'proof' }
 
-  test('named items take the place of their names, also input items and items without a type', async () => {
+  test('named items replace their references, including input items and items without a type', async () => {
     const accountId = await world.account()
     const input = [{ type: 'message', role: 'user', id: 'msg_in', content: 'Hello' }]
     await world.answer(accountId, { input }, [thought, call])
@@ -139,7 +139,7 @@ describe('items that are named', () => {
     expect(said((await world.store.findInput(accountId, second.id, WHOLE)).items)).toEqual(['Hi'])
   })
 
-  test('named reasoning that is gone is omitted; other missing items are an error', async () => {
+  test('named reasoning that was deleted is omitted; other missing items are an error', async () => {
     const accountId = await world.account()
     const message = { role: 'user', content: 'So?' }
     const { body, leftOut } = await world.resume(accountId, {
@@ -154,7 +154,7 @@ describe('items that are named', () => {
     }
   })
 
-  test('of an id that occurs twice the newest item is used', async () => {
+  test('if an id occurs twice, the newest item is used', async () => {
     const accountId = await world.account()
     await world.answer(accountId, { input: 'a' }, [text('old', 'msg_same')])
     // Until the clock moves.
@@ -169,7 +169,7 @@ describe('items that are named', () => {
   })
 })
 
-describe('ids that are none of ours', () => {
+describe('ids that the gateway did not make', () => {
   test.each([
     ['a quote', "resp_' OR '1'='1"],
     ['a pattern', 'resp_%'],

@@ -15,7 +15,7 @@ const rowsOf = async (accountId: string) =>
 const isWritten = (id: string) =>
   until(async () => (await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row')
 
-describe('time', () => {
+describe('the storage time', () => {
   test('an answer expires in copies and history', async () => {
     let nowMs = Date.now()
     const moving = await startStore({ databaseUrl: world.databaseUrl, maxHours: 1, now: () => nowMs })

@@ -19,13 +19,13 @@ const isWritten = (id: string) =>
   until(async () => (await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row')
 
 describe('a stored answer', () => {
-  test('a stored answer equals the sent one, and is stored before that is sent', async () => {
+  test('an answer is stored before it is sent, and equals the sent one', async () => {
     const { id, told } = await world.answer(owner, { input: 'Hello' })
     expect(told.store).toBe(true)
     expect(JSON.parse(await world.store.find(owner, id))).toEqual(told)
   })
 
-  test('a stored answer precedes the next request that names it, oldest first', async () => {
+  test('stored answers are put before the next request that names them, oldest first', async () => {
     const first = await world.answer(owner, { input: 'Hello', instructions: 'Be brief.' }, [text('Hi')])
     const second = await world.answer(owner, { input: 'And?', previous_response_id: first.id }, [text('Well')])
     expect(second.told.previous_response_id).toBe(first.id)
@@ -66,7 +66,7 @@ describe('a stored answer', () => {
     expect(JSON.parse(await world.store.find(owner, id)).id).toBe(id)
   })
 
-  test('a stored answer is found without the copies, and by another gateway', async () => {
+  test('without its copy a stored answer is found in Postgres, and by another gateway', async () => {
     const first = await world.answer(owner, { input: 'Hello' }, [text('Hi', 'msg_twin')])
     const second = await world.answer(owner, { input: 'And?', previous_response_id: first.id }, [text('Well')])
     const twin = await startStore({ databaseUrl: world.databaseUrl })
@@ -82,7 +82,7 @@ describe('a stored answer', () => {
     }
   })
 
-  test('a stop writes stored answers', async () => {
+  test('stopping the gateway writes the waiting answers', async () => {
     const leaving = await startStore({ databaseUrl: world.databaseUrl })
     const { id } = await leaving.answer(owner, { input: 'Last words' })
     await leaving.stop()
@@ -102,7 +102,7 @@ describe('answers that are not stored', () => {
   test.each([
     ['by its caller’s wish', { store: false, input: 'Hello' }],
     ['for its size', { input: 'x'.repeat(MAX_STORED_BYTES + 1) }],
-  ])('%s is not stored: it says so, and its id is unknown', async (_, body) => {
+  ])('%s is not stored: the answer says so, and its id is unknown', async (_, body) => {
     const accountId = await world.account()
     const { id, told } = await world.answer(accountId, body)
     expect(told.store).toBe(false)
@@ -110,14 +110,14 @@ describe('answers that are not stored', () => {
     expect(await world.redis.keys(`resp:${accountId}:*`)).toEqual([])
   })
 
-  test('an answer too large to store is known only at its end', async () => {
+  test('an answer too large to store is recognized at its end only', async () => {
     const accountId = await world.account()
     const { id, told } = await world.answer(accountId, { input: 'Hello' }, [text('x'.repeat(MAX_STORED_BYTES))])
     expect(told).toMatchObject({ id, store: false })
     expect(await refusal(world.store.find(accountId, id))).toMatchObject({ status: 404 })
   })
 
-  test('a failed answer is not stored; one cut short by its limit is', async () => {
+  test('a failed answer is not stored; an answer shortened by its limit is', async () => {
     const accountId = await world.account()
     const { keep } = await world.resume(accountId, { input: 'Hello' })
     const failed = lastWordsOf({ id: 'resp_failed', status: 'failed', output: [] })
@@ -134,7 +134,7 @@ describe('answers that are not stored', () => {
     expect(await refusal(world.store.find(owner, 'resp_long'))).toMatchObject({ status: 404 })
   })
 
-  test('an unstored request may continue a stored answer', async () => {
+  test('a request that is not stored may continue a stored answer', async () => {
     const first = await world.answer(owner, { input: 'Hello' }, [text('Hi')])
     const { body, keep, echo } = await world.resume(owner, { input: 'x', store: false, previous_response_id: first.id })
     expect(said(body.input)).toEqual(['Hello', 'Hi', 'x'])

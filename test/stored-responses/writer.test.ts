@@ -18,7 +18,7 @@ const rowsOf = async (accountId: string) =>
 const isWritten = (id: string) =>
   until(async () => (await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row')
 
-describe('an account that', () => {
+describe('an account’s storage setting', () => {
   const chosen = async (accountId: string, hours: number | null) => {
     await world.database.sql`UPDATE accounts SET stored_response_hours = ${hours} WHERE id = ${accountId}`
     await world.store.keepFor(accountId, hours)
@@ -50,7 +50,7 @@ describe('an account that', () => {
     }
   })
 
-  test('a gateway respects a storage setting that changed during the answer', async () => {
+  test('a gateway respects a storage setting that changes during the answer', async () => {
     const accountId = await world.account()
     const { keep } = await world.resume(accountId, { input: 'Hello' })
     await world.database.sql`UPDATE accounts SET stored_response_hours = 0 WHERE id = ${accountId}`
@@ -59,7 +59,7 @@ describe('an account that', () => {
     expect(await rowsOf(accountId)).toHaveLength(0)
   })
 
-  test('an answer too large for a copy is deleted too if storage is turned off while it is written', async () => {
+  test('an answer too large for a copy is deleted if storage is turned off while it is written', async () => {
     const accountId = await world.account()
     const { sql } = world.database
     await sql`INSERT INTO stored_response_totals (account_id, kept, bytes) VALUES (${accountId}, 0, 0)`
@@ -113,8 +113,8 @@ describe('an account that', () => {
   })
 })
 
-describe('a store that fails', () => {
-  test('failing copies only cost time', async () => {
+describe('failing stores of answers', () => {
+  test('failing copies delay the answer, but lose nothing', async () => {
     const broken = await startStore({
       databaseUrl: world.databaseUrl,
       copies: () => ({
@@ -130,7 +130,7 @@ describe('a store that fails', () => {
     await broken.stop()
   })
 
-  test('a failing history is reported', async () => {
+  test('a failing Postgres is reported', async () => {
     const accountId = await world.account()
     const { keep } = await world.resume(accountId, { input: 'x'.repeat(100_000) })
     const lastWords = lastWordsOf({ id: 'resp_lost', status: 'completed', store: true, output: [] })
@@ -146,7 +146,7 @@ describe('a store that fails', () => {
     expect(await refusal(world.store.find(accountId, 'resp_lost'))).toMatchObject({ status: 404 })
   })
 
-  test('waiting answers are kept until the history is back', async () => {
+  test('waiting answers are kept until Postgres is back', async () => {
     const accountId = await world.account()
     await world.database.sql`ALTER TABLE stored_responses RENAME TO hidden_responses`
     const { id, told } = await world.answer(accountId, { input: 'Hello' })
@@ -156,7 +156,7 @@ describe('a store that fails', () => {
   })
 })
 
-test('an account has a quarter of the copies; without a copy the answer is still stored', async () => {
+test('an account gets a quarter of the memory for copies; without a copy its answer is still stored', async () => {
   let isCrowded = false
   const shared = await startStore({
     databaseUrl: world.databaseUrl,
@@ -180,7 +180,7 @@ test('an account has a quarter of the copies; without a copy the answer is still
   }
 })
 
-test('an account has a quarter of the awaited writes', async () => {
+test('an account gets a quarter of the concurrent writes', async () => {
   const crowded = await startStore({
     databaseUrl: world.databaseUrl,
     copies: (whole) => ({ ...whole, isCrowded: () => true }),

@@ -41,7 +41,7 @@ test('S28: a version is installed a week after its publication at the earliest',
   expect(Object.keys(bunfig.install).sort()).toEqual(['exact', 'minimumReleaseAge'])
 })
 
-test('S28: each install script is trusted by name or refused with a reason, and no trust is unused', async () => {
+test('S28: each install script is trusted by name or refused with a reason; every trusted one exists', async () => {
   const packages = await readPackages()
   const asking = packages.filter(({ installScripts }) => installScripts.length > 0).map(({ name }) => name)
   const trusted = manifest.trustedDependencies
@@ -52,7 +52,7 @@ test('S28: each install script is trusted by name or refused with a reason, and 
   expect(trusted.filter((name) => !known.has(name))).toEqual([])
 })
 
-test('S28: the lockfile has a SHA-512 per package, and the installed packages are those', async () => {
+test('S28: the lockfile has a SHA-512 per package, which the installed packages match', async () => {
   for (const { name, version, sha512, licence, path } of await readPackages()) {
     expect(`${name} ${sha512.length}`).toBe(`${name} 128`)
     if (licence === undefined) continue

@@ -177,7 +177,7 @@ describe('content export on', () => {
     },
   )
 
-  test('a conversation that is too long is exported by its newest messages', async () => {
+  test('of a too long conversation only the newest messages are exported', async () => {
     world.forget()
     const turns = Array.from({ length: 90 }, (_, index) => ({
       role: index % 2 ? 'assistant' : 'user',

@@ -42,8 +42,8 @@ async function lost(reason: string): Promise<number> {
 
 const warnings = () => world.gateway.logLines.filter((line) => line.includes('"telemetry_lost"'))
 
-describe('a collector that', () => {
-  test('an unreachable collector loses spans, is reported once, and stops nothing', async () => {
+describe('a failing collector', () => {
+  test('an unreachable collector loses spans, is logged once, and delays no request', async () => {
     await start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` })
     await askMany()
     await until(async () => (await lost('export_failed')) > 0, 'a failed export')
@@ -51,7 +51,7 @@ describe('a collector that', () => {
     await world.gateway.stop()
   })
 
-  test('a hanging collector holds no more spans than the queue and the open batches', async () => {
+  test('a hanging collector leaves no more spans in memory than the queue and the open batches', async () => {
     await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '600000' })
     world.receiver.refuse(() => new Promise(() => undefined))
     await askMany()
@@ -65,7 +65,7 @@ describe('a collector that', () => {
     await world.gateway.stop()
   })
 
-  test('a refusing collector does not get the same spans again and again', async () => {
+  test('a collector that refuses spans does not get them again', async () => {
     await start()
     world.receiver.refuse(() => new Response('canary of the collector', { status: 400 }))
     await (await world.post('/v1/chat/completions', BODY)).text()
@@ -78,7 +78,7 @@ describe('a collector that', () => {
     await world.gateway.stop()
   })
 
-  test('a reachable collector gets all spans before the stop', async () => {
+  test('a reachable collector gets all spans before the gateway stops', async () => {
     await start({
       OTEL_BSP_SCHEDULE_DELAY: '600000',
       OTEL_BSP_MAX_QUEUE_SIZE: '2000',

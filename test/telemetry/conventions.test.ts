@@ -56,7 +56,7 @@ const metric = (name: string): ReceivedMetric => {
   return found
 }
 
-test('attribute names are published or our own', () => {
+test('attribute names are in the conventions, or begin with svc', () => {
   const { spans, metrics } = world.receiver
   const told = [
     ...spans.flatMap(({ attributes, resource }) => [...Object.keys(attributes), ...Object.keys(resource)]),
@@ -69,7 +69,7 @@ test('attribute names are published or our own', () => {
   expect(names.filter((name) => !PUBLISHED.has(name))).toEqual([])
 })
 
-test('attribute values are those of the conventions', () => {
+test('attribute values are in the conventions', () => {
   const [call] = world.receiver.spans.filter(({ kind }) => kind === 3)
   const { GEN_AI_OPERATION_NAME_VALUE_CHAT: chat } = incubating
   expect(call?.attributes['gen_ai.operation.name']).toBe(chat)
@@ -104,7 +104,7 @@ test('metrics of the conventions have their names, units and buckets', () => {
   expect(metric('gen_ai.client.operation.time_to_first_chunk').points[0]?.count).toBe(1)
 })
 
-test('every Prometheus series is exported once with the same numbers', async () => {
+test('every Prometheus series is exported once with the same values', async () => {
   const stableNames = /^svc_(requests_total|tokens_total|cost_usd_total|charges_total|request_duration_seconds)/
   const text = await (await fetch(`${world.gateway.url}/metrics`)).text()
   const families = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type] as const)

@@ -19,7 +19,7 @@ async function ask(body: object = {}, headers: object = {}) {
   return { response, trace: await world.spansOf() }
 }
 
-describe('a refusal', () => {
+describe('a refused request', () => {
   const nobody = { authorization: 'Bearer svc-nobody' }
   test.each([
     [400, 'invalid_request', { messages: 'canary' }, {}],
@@ -55,7 +55,7 @@ describe('a refusal', () => {
     expect(limited.trace.step('reserve')?.attributes['svc.reserve.outcome']).toBe('rate_limited')
   })
 
-  test('a refusal of an unknown path has no path, and probes and pages are not exported', async () => {
+  test('the span of an unknown path does not contain the path, and probes and pages are not exported', async () => {
     for (const path of ['/healthz', '/readyz', '/metrics', '/docs/guide']) await fetch(world.gateway.url + path)
     const response = await fetch(`${world.gateway.url}/v1/${world.customer.key}`)
     expect(response.status).toBe(404)

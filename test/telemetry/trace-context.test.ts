@@ -21,7 +21,7 @@ async function ask(world: TracedGateway, headers: Record<string, string>) {
   return { told: call?.headers ?? new Headers(), requestId: response.headers.get('x-request-id') ?? '' }
 }
 
-describe('by default', () => {
+describe('the default trace context', () => {
   let world: TracedGateway
   beforeAll(async () => {
     world = await start()
@@ -29,7 +29,7 @@ describe('by default', () => {
   afterAll(() => world.stop())
   beforeEach(() => world.forget())
 
-  test('by default a trace continues, and providers get its id only', async () => {
+  test('by default a caller’s trace continues, and providers get only its id', async () => {
     const { told, requestId } = await ask(world, {
       traceparent: `00-${TRACE}-${PARENT}-01`,
       tracestate: 'vendor=secret',
@@ -57,7 +57,7 @@ describe('by default', () => {
     expect(told.get('traceparent')).toStartWith(`00-${server.traceId}-`)
   })
 
-  test('an unsampled trace is not exported, and continues unsampled', async () => {
+  test('an unsampled trace is not exported, and is passed on as unsampled', async () => {
     const { told } = await ask(world, { traceparent: `00-${TRACE}-${PARENT}-00` })
     expect(told.get('traceparent')).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`))
     const { requestId } = await ask(world, {})
@@ -69,7 +69,7 @@ describe('by default', () => {
 test.each([
   ['tracestate', /^00-/, 'vendor=secret'],
   ['none', undefined, null],
-])('TRACE_CONTEXT_TO_PROVIDERS=%s is respected', async (setting, parent, state) => {
+])('TRACE_CONTEXT_TO_PROVIDERS=%s decides the headers that providers get', async (setting, parent, state) => {
   const world = await start({ TRACE_CONTEXT_TO_PROVIDERS: setting })
   try {
     const { told } = await ask(world, { traceparent: `00-${TRACE}-${PARENT}-01`, tracestate: 'vendor=secret' })
@@ -81,7 +81,7 @@ test.each([
   }
 })
 
-test('OTEL_PROPAGATORS=none begins a trace with every request', async () => {
+test('OTEL_PROPAGATORS=none starts a new trace for every request', async () => {
   const world = await start({ OTEL_PROPAGATORS: 'none' })
   try {
     const { requestId } = await ask(world, { traceparent: `00-${TRACE}-${PARENT}-01` })

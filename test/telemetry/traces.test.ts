@@ -52,7 +52,7 @@ function isUnder(parent: ReceivedSpan, spans: readonly ReceivedSpan[]): boolean 
   return spans.every(({ traceId, parentSpanId }) => traceId === parent.traceId && parentSpanId === parent.spanId)
 }
 
-describe('an answer', () => {
+describe('the spans of an answer', () => {
   test('a whole answer is a client span with all attributes of the conventions, below the request', async () => {
     respond(() => Response.json(chatCompletion('Hello')))
     const { response, trace } = await ask({ temperature: 0.5, top_p: 0.9, seed: 7, frequency_penalty: 0.1 })
@@ -118,7 +118,7 @@ describe('an answer', () => {
     expect(all).toHaveLength(5)
   })
 
-  test('a stream’s span ends with its last piece, and has the time of the first', async () => {
+  test('a stream’s span ends with its last chunk, and has the time of the first', async () => {
     const live = liveStream()
     respond(() => live.response)
     const pending = world.post('/v1/chat/completions', { ...BODY, stream: true })
@@ -165,8 +165,8 @@ describe('an answer', () => {
   })
 })
 
-describe('several calls', () => {
-  test('successive calls are a span each, with the fault but no text of the provider', async () => {
+describe('spans of several calls', () => {
+  test('successive calls have a span each, with the fault but no text of the provider', async () => {
     const error = { error: { message: 'you said canary-of-the-provider', type: 'x' } }
     respond((call) => (isSecond(call) ? Response.json(chatCompletion('Hi')) : Response.json(error, { status: 503 })))
     const { trace } = await ask({ model: 'svc/two' })
@@ -186,7 +186,7 @@ describe('several calls', () => {
     expect(JSON.stringify(trace.all.map(({ attributes, status }) => [attributes, status]))).not.toContain('canary-of')
   })
 
-  test('of parallel calls the overtaken ones are marked', async () => {
+  test('of parallel calls, the one that lost is marked', async () => {
     respond(async (call) => {
       if (isSecond(call)) return Response.json(chatCompletion('Hi'))
       await until(() => call.isAborted, 'nobody to wait any more')
@@ -210,8 +210,8 @@ describe('several calls', () => {
   })
 })
 
-describe('an answer that breaks off', () => {
-  test('an answer broken by its provider has the reason at its call', async () => {
+describe('spans of an answer that breaks off', () => {
+  test('the call’s span has the reason if its provider broke off', async () => {
     const live = liveStream()
     live.write(`data: ${JSON.stringify(chatChunk({ content: 'One' }))}\n\n`)
     respond(() => live.response)
@@ -228,7 +228,7 @@ describe('an answer that breaks off', () => {
     expect(server.attributes).toMatchObject({ 'svc.ending': 'broken', 'http.response.status_code': 200 })
   })
 
-  test('an answer broken by a disconnect is not an error', async () => {
+  test('an answer that ends by a disconnect is not an error', async () => {
     respond(() => {
       const live = liveStream()
       live.write(`data: ${JSON.stringify(chatChunk({ content: 'One' }))}\n\n`)
@@ -263,7 +263,7 @@ describe('an answer that breaks off', () => {
   })
 })
 
-test('log lines with a request id have its trace id', async () => {
+test('log lines with a request id also have its trace id', async () => {
   respond(() => eventStream(...chatStream(['Hi'])))
   const { response, trace } = await ask({ stream: true })
   const requestId = response.headers.get('x-request-id') ?? ''

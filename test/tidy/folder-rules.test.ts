@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { checkMirror, checkNames } from './folder-rules'
 
-describe('the mirror', () => {
+describe('test folders mirror src/', () => {
   const paths = [
     'src/lib/money.ts',
     'src/console/auth/auth.ts',
@@ -10,7 +10,7 @@ describe('the mirror', () => {
     'test/console/auth/a.test.ts',
   ]
 
-  test('the mirror has a folder of src/ behind each folder of tests', () => {
+  test('each folder of tests has a folder in src/', () => {
     expect(checkMirror([...paths, 'test/lib/money.test.ts', 'test/console/a.test.ts'], ['matrix'])).toEqual([])
   })
 
@@ -21,13 +21,13 @@ describe('the mirror', () => {
     },
   )
 
-  test('the mirror has no exception in vain', () => {
+  test('each exception from the mirror is needed', () => {
     expect(checkMirror(paths, ['matrix', 'clients'])).toHaveLength(1)
     expect(checkMirror([...paths, 'src/matrix/a.ts'], ['matrix'])).toHaveLength(1)
   })
 })
 
-describe('two names in one folder', () => {
+describe('similar names in one folder', () => {
   test.each([
     ['normalise.ts', 'normalize.ts'],
     ['check-request.ts', 'checkRequest.ts'],
@@ -36,7 +36,7 @@ describe('two names in one folder', () => {
     ['colour.ts', 'color.ts'],
     ['cancelled.ts', 'canceled.ts'],
     ['sample.test.ts', 'samples.test.ts'],
-  ])('%s and %s are one', (one, other) => {
+  ])('%s and %s count as the same name', (one, other) => {
     expect(checkNames([`src/lib/${one}`, `src/lib/${other}`])).toHaveLength(1)
     expect(checkNames([`src/lib/${one}`, `src/db/${other}`])).toEqual([])
   })
@@ -46,7 +46,7 @@ describe('two names in one folder', () => {
     ['throttle.ts', 'throttle.lua'],
     ['decode-usage.ts', 'encode-usage.ts'],
     ['pass.ts', 'passes-on.ts'],
-  ])('%s and %s are two', (one, other) => {
+  ])('%s and %s count as different names', (one, other) => {
     expect(checkNames([`src/lib/${one}`, `src/lib/${other}`])).toEqual([])
   })
 })

@@ -24,14 +24,14 @@ const KNOWING: [string, string][] = [
   ['an import of the folder', "import { messages } from '@/formats/messages'\n"],
 ]
 
-describe('a format is known by', () => {
-  test.each(KNOWING)('%s', (_, code) => {
+describe('mentions of a format', () => {
+  test.each(KNOWING)('this mentions a format: %s', (_, code) => {
     expect(complaints(code)).toHaveLength(1)
     expect(complaints(code, 'src/dashboard/sample.tsx')).toHaveLength(1)
     expect(complaints(code, 'src/http/routes/route.ts')).toHaveLength(1)
   })
 
-  test.each(KNOWING)('%s in its folder, the list and the route files', (_, code) => {
+  test.each(KNOWING)('a format may be mentioned here: %s in its folder, the list and the route files', (_, code) => {
     for (const path of ['src/formats/index.ts', 'src/formats/messages/index.ts', 'src/chat/format-name.ts']) {
       expect(complaints(code, path)).toEqual([])
     }
@@ -39,7 +39,7 @@ describe('a format is known by', () => {
   })
 })
 
-test('labels, fields of a request, and what all formats have are no knowledge of one', () => {
+test('labels, request fields, and names that all formats share do not count as mentions', () => {
   const good = [
     "import { FORMATS } from '@/formats/index'",
     "import type { Format } from '@/formats/format'",

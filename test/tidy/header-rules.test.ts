@@ -6,7 +6,7 @@ import { readSource } from './source'
 const GOOD = '/** Money as integers, which is what the ledger counts. */\n'
 const header = (text: string) => checkHeader(readSource('src/lib/a.ts', text)).map(({ detail }) => detail)
 
-describe('a header', () => {
+describe('a file’s first comment', () => {
   test.each([
     [GOOD],
     [`#!/usr/bin/env bun\n${GOOD}`],
@@ -14,7 +14,7 @@ describe('a header', () => {
     ['/**\n * Money as integers, which `ledger.ts` counts up to 2.5 of.\n *\n * And so on\n */\n'],
     [`const a = 1\n${GOOD}export function b() {}\n/** Short. */\nexport type C = string\n`],
     [`const a = 1\n${GOOD}export type C = string\n`],
-  ])('a header that is a sentence: %j', (text) => {
+  ])('this first comment is a sentence: %j', (text) => {
     expect(header(text)).toEqual([])
   })
 
@@ -32,7 +32,7 @@ describe('a header', () => {
     [`const a = 1\n${GOOD}function b() {}\nexport { b }\n`],
     [`const a = 1\n${GOOD}export function b() {}\n${GOOD.replace('Money', 'Time')}export const c = 1\n`],
     ['const a = 1\n/** Money. */\nexport function b() {}\n'],
-  ])('a header that is not a sentence: %j', (text) => {
+  ])('this first comment is no sentence: %j', (text) => {
     expect(header(text)).toHaveLength(1)
   })
 })

@@ -10,7 +10,7 @@ function names(code: string, path = 'src/usage/flusher.ts'): string[] {
 /** A place in a template. */
 const HOLE = '$' + '{value}'
 
-describe('the names of the ledger', () => {
+describe('names of Redis keys', () => {
   test('names of Redis keys are only used inside ledger/', () => {
     for (const door of ['ledger', 'outcomes', 'usage-record', 'records/record-streams', 'store/connection']) {
       expect(names(`import '@/ledger/${door}'`)).toEqual([])
@@ -26,17 +26,17 @@ describe('the names of the ledger', () => {
     "redis.hset('{l5}:meta', 'epoch', epoch)",
     "const pattern = '{l*}:*'",
     `redis.del(\`keyhash:${HOLE}\`)`,
-  ])('names of Redis keys are not written elsewhere: %s', (code) => {
+  ])('a name of a Redis key outside ledger/ is found: %s', (code) => {
     expect(names(code)).toEqual(['only ledger/ builds a name of its store'])
     expect(names(code, 'src/ledger/store/names.ts')).toEqual([])
   })
 
-  test('the names of the ledger are told from what only looks like one', () => {
+  test('text that only looks like a name of a Redis key is not reported', () => {
     expect(names(`const css = '{line-height: 1}'; const name = \`{${HOLE}}:l\`; redis.get('health:1')`)).toEqual([])
   })
 })
 
-test('a ledger is built in one place, but for the tests of the ledger', () => {
+test('a ledger is built in one place, except in the ledger’s own tests', () => {
   const built = (path: string) => {
     const text = "/** A sample. */\nimport { createLedger } from '@/ledger/ledger'\n"
     return checkLedgerAssembly(readSource(path, text)).length

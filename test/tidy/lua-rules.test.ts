@@ -52,8 +52,8 @@ function changed(name: string, before: string, after: string): LuaFile[] {
   return GOOD.map((file) => (file.name === name ? { name, text: file.text.replace(before, after) } : file))
 }
 
-describe('a script says', () => {
-  test('a script says where everything comes from', () => {
+describe('the header of a Lua script', () => {
+  test('a script must list its keys, arguments and result', () => {
     expect(complaints(GOOD)).toEqual([])
   })
 
@@ -62,13 +62,13 @@ describe('a script says', () => {
     ['each name that it takes', 'prelude: count', 'prelude: LIMIT'],
     ['no name that it does not take', 'money: move', 'money: move LIMIT'],
     ['all of it', '-- NEEDS', '-- Takes'],
-  ])('%s', (_, before, after) => {
+  ])('a faulty Lua header is reported: %s', (_, before, after) => {
     expect(complaints(changed('pay', before, after))).toEqual([
       'pay.lua: the header ends in\n-- NEEDS  prelude: count\n--        money: move',
     ])
   })
 
-  test('a script must list a new name it uses, wherever it is defined', () => {
+  test('a script must list a new Redis name that it uses, wherever the name is defined', () => {
     expect(complaints(changed('pay', 'count()', 'count(LIMIT)'))).toEqual([
       expect.stringContaining('prelude: LIMIT count'),
     ])
@@ -84,7 +84,7 @@ describe('the prelude of all scripts', () => {
   test.each([
     ['the scripts that touch a thing', 'account: look pay', 'account: look'],
     ['TypeScript that goes to a thing directly', 'deadlines: pay watch.ts', 'deadlines: pay'],
-  ])('lists %s', (_, before, after) => {
+  ])('the prelude lists %s', (_, before, after) => {
     expect(complaints(changed('prelude', before, after))).toEqual([
       `prelude.lua: the header ends in\n-- BEFORE look pay\n${SHARED}`,
     ])
@@ -100,7 +100,7 @@ describe('the prelude of all scripts', () => {
   })
 })
 
-describe('a file in front of others', () => {
+describe('a prelude of some scripts', () => {
   test('a prelude says which scripts it precedes, and which preludes it needs', () => {
     expect(complaints(changed('money', '-- BEFORE pay', '-- BEFORE look'))).toEqual([
       'money.lua: the header ends in\n-- NEEDS  prelude: LIMIT\n-- BEFORE pay',

@@ -54,18 +54,18 @@ describe('a document', () => {
     expect(inDocument(text)).toContain(detail)
   })
 
-  test('a document is told the line, once for each thing on it', () => {
+  test('an error in a document names its line, once for each path', () => {
     const found = checkDocument('docs/SAMPLE.md', 'one\ntwo `gone.ts` and gone.ts\n', PROJECT)
     expect(found.map(({ line }) => line)).toEqual([2])
   })
 })
 
-describe('comments', () => {
-  test('comments may mean a file beside them', () => {
+describe('paths in comments', () => {
+  test('a comment may name a file in its own folder', () => {
     expect(inComments('/** See auth.ts, ../app.ts and `http/auth`. */\n// As http/auth.ts does.\n')).toEqual([])
   })
 
-  test('comments of Lua are comments, too', () => {
+  test('comments of Lua scripts are checked too', () => {
     const found = checkComments(
       'src/ledger/scripts/a.lua',
       "-- As credit.lua does.\nlocal a = 'b.lua' -- c.lua\n",
@@ -74,7 +74,7 @@ describe('comments', () => {
     expect(found.map(({ detail }) => detail)).toEqual(['c.lua: there is no such file or folder'])
   })
 
-  test('comments are read, and nothing else is', () => {
+  test('only comments are checked, no other text', () => {
     expect(inComments("const file = 'gone.ts'\n/** One.\n * Two: gone.ts. */\n")).toMatchObject([{ line: 3 }])
     expect(inComments('work() // as gone.ts does\n')).toHaveLength(1)
     expect(inComments("fetch('https://example.test/gone.ts')\n")).toEqual([])

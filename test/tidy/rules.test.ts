@@ -88,18 +88,18 @@ describe('the import table', () => {
     expect(imports('src/formats/messages/index.ts', ...sides)).toEqual([])
   })
 
-  test('sees exports from, dynamic imports and imported types', () => {
+  test('the import table sees exports from other files, dynamic imports and imported types', () => {
     const code = `export * from '@/db/a'\nexport { b } from '@/db/b'\nconst c = await import('@/db/c')\ntype D = import('@/db/d').D\n`
     expect(checkImports(readSource('src/lib/sample.ts', HEADER + code))).toHaveLength(4)
   })
 
-  test('knows the types that may cross', () => {
+  test('the import table knows the types that any folder may import', () => {
     const text = `${HEADER}import type { Outcome } from '@/ledger/outcomes'\n`
     expect(checkImports(readSource('src/db/schema.ts', text))).toEqual([])
     expect(checkImports(readSource('src/lib/sample.ts', text))).toHaveLength(1)
   })
 
-  test('asks for one way to write an import', () => {
+  test('the import table requires one way to write an import', () => {
     expect(imports('src/lib/sse.ts', '../lib/money')).toHaveLength(1)
     expect(imports('src/lib/sse.ts', '@/lib/money')).toHaveLength(1)
     expect(imports('src/gateway/relay.ts', './../lib/money')).toHaveLength(1)
@@ -120,7 +120,7 @@ describe('the import table', () => {
   })
 })
 
-describe('the table beside src/', () => {
+describe('the import table beside src/', () => {
   const beside = (path: string, specifier: string) =>
     details(checkImportsBeside(readSource(path, `${HEADER}import '${specifier}'\n`)))
 
@@ -152,7 +152,7 @@ describe('the table beside src/', () => {
     expect(beside(path, specifier)).toHaveLength(1)
   })
 
-  test('the table beside src/ has no row that allows two to import each other', () => {
+  test('the table beside src/ never lets two folders import each other', () => {
     const mutual = Object.entries(MAY_IMPORT_BESIDE).filter(([from, targets]) =>
       targets.some((to) => MAY_IMPORT_BESIDE[to]?.includes(from)),
     )
@@ -160,20 +160,20 @@ describe('the table beside src/', () => {
   })
 })
 
-describe('style', () => {
-  test('accepts good code', () => {
+describe('rules of style', () => {
+  test('the style rules accept good code', () => {
     const code = `/** Adds. */\nexport function add(left: number, right: number): number {\n  return left + right\n}\nclass BadError extends Error {}\n`
     expect(style(code)).toEqual([])
   })
 
-  test('a schema may have a type’s name, and its factory a function’s', () => {
+  test('the style rules allow a schema with its type’s name, and a factory with its function’s', () => {
     const schemas = 'const Usd = Type.String()\nexport const OrderId = Type.Optional(Usd)\n'
     const others =
       'const usd = (description: string) => Type.String({ description })\nconst PAGE = { size: Type.Integer() }\n'
     expect(style(schemas + others)).toEqual([])
   })
 
-  test('lib/ may race in the shared helper', () => {
+  test('the style rules allow lib/ to race in its shared helper', () => {
     const code = 'const first = Promise.race([work, timer])\n'
     expect(style(code, 'src/lib/deadline.ts')).toEqual([])
     expect(style(code, 'src/gateway/relay/relay.ts')).toHaveLength(1)
@@ -198,14 +198,14 @@ describe('style', () => {
     expect(style(code)).toHaveLength(1)
   })
 
-  test('only src/config/ may read the environment', () => {
+  test('the style rules allow only src/config/ to read the environment', () => {
     const code = 'export const port = process.env.PORT\n'
     expect(style(code, 'src/config/config.ts')).toEqual([])
     expect(style(code, 'src/boot/embedded/redis.ts')).toHaveLength(1)
     expect(style('export const env = options.env\n', 'src/boot/embedded/redis.ts')).toEqual([])
   })
 
-  test('asks for a doc comment at every exported function but the main one of a file', () => {
+  test('the style rules require a doc comment at every exported function except a file’s main one', () => {
     // A statement between the header and the function: the header would be the function's comment otherwise.
     const first = 'const between = 1\nexport function First() {}\n'
     const second = 'export function Second() {}\n'
@@ -219,7 +219,7 @@ describe('style', () => {
     expect(style(documented, 'src/dashboard/part.tsx')).toEqual([])
   })
 
-  test('counts a closure without the functions inside it', () => {
+  test('the style rules count a closure’s lines without its inner functions', () => {
     const inner = `  function inner() {\n${'    work()\n'.repeat(60)}  }\n`
     expect(style(`function outer() {\n${inner}${inner}}\n`)).toEqual([])
     expect(style(`function outer() {\n${inner}${'  work()\n'.repeat(70)}}\n`)).toEqual([
@@ -227,7 +227,7 @@ describe('style', () => {
     ])
   })
 
-  test('counts a chapter of tests as what it divides', () => {
+  test('the style rules count each test of a chapter by itself', () => {
     const chapter = (head: string) => `${head} () => {\n${'  work()\n'.repeat(69)}})\n`
     for (const head of ["describe('money',", "describe.each(['a', 'b'])('%s',"]) {
       expect(style(chapter(head), 'test/lib/sample.test.ts')).toEqual([])
@@ -236,7 +236,7 @@ describe('style', () => {
     expect(style(chapter("test('money',"), 'test/lib/sample.test.ts')).toHaveLength(1)
   })
 
-  test('a file that is not TypeScript is refused', () => {
+  test('a file that is no TypeScript is refused', () => {
     expect(() => readSource('src/lib/a.ts', 'const = 1')).toThrow('src/lib/a.ts')
   })
 })
@@ -245,7 +245,7 @@ describe('Lua scripts', () => {
   const header = '-- Adds money to an account.\n-- KEYS[1] account\n-- ARGV[1] amount\n-- Returns the new balance.\n'
   const body = "return redis.call('HINCRBY', KEYS[1], 'available', ARGV[1])\n"
 
-  test('pass with purpose, keys, arguments and result', () => {
+  test('a script with purpose, keys, arguments and result passes', () => {
     expect(checkLua('a.lua', header + body)).toEqual([])
     expect(checkLua('part.lua', '-- Checks an amount that came as text.\nlocal function check() end\n')).toEqual([])
   })

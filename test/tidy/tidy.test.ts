@@ -29,11 +29,11 @@ const OURS = PATHS.filter((path) => !path.startsWith('test/fixtures/'))
 const ALL = Object.values(TREES).flat()
 
 describe('the structure of src/', () => {
-  test('the sources are found', () => {
+  test('the sources exist', () => {
     expect(SOURCES.map((source) => source.path)).toContain('src/lib/money.ts')
   })
 
-  test('imports follow the table', () => {
+  test('imports of src/ follow the import table', () => {
     expect(format(SOURCES.flatMap(checkImports))).toEqual([])
   })
 
@@ -50,7 +50,7 @@ describe('the structure of src/', () => {
     expect(format(SOURCES.flatMap(checkLedgerNames))).toEqual([])
   })
 
-  test('Lua scripts name their arguments, and who shares what they touch', () => {
+  test('Lua scripts list their arguments, and the files that use their Redis keys', () => {
     const paths = listFiles('src/ledger').filter((path) => path.endsWith('.lua'))
     const files = paths.map((path) => ({ name: basename(path, '.lua'), text: readText(path) }))
     const typescript = SOURCES.filter((source) => source.path.startsWith('src/ledger/'))
@@ -78,7 +78,7 @@ describe('the structure of all trees', () => {
     expect(format([...BESIDE, ...TREES.test].flatMap(checkImportsBeside))).toEqual([])
   })
 
-  test('files and functions keep to size and syntax', () => {
+  test('files and functions keep to the limits of size and to the syntax rules', () => {
     expect(format(ALL.flatMap(checkStyle))).toEqual([])
   })
 

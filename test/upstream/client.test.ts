@@ -44,7 +44,7 @@ function answerTo(text: string, changes: CallChanges = {}): Promise<UpstreamAnsw
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const EVENTS = { 'content-type': 'text/event-stream' }
 
-describe('a provider is told', () => {
+describe('the request to a provider', () => {
   test('S8: a provider gets the body unchanged, and only headers that the gateway builds', async () => {
     const upstream = saying(head(200, { 'content-length': '2' }).concat('{}'))
     await answerOf(callOf(`${upstream.url}/v1`, { bodyText: '{"a": "ü"}' }))
@@ -76,8 +76,8 @@ describe('a provider is told', () => {
   })
 })
 
-describe('an answer', () => {
-  test('an answer is read as it arrives, and its end is kept', async () => {
+describe('the answer of a provider', () => {
+  test('an answer is read as it arrives, and its end is recorded', async () => {
     const answer = await answerTo(head(200, EVENTS) + chunk('data: 1\n\n') + chunk('data: 2\n\n') + LAST_CHUNK)
     let text = ''
     for (let next = await answer.read(); next.kind === 'bytes'; next = await answer.read()) text += textOf(next.bytes)
@@ -104,7 +104,7 @@ describe('an answer', () => {
   test.each([
     ['in pieces', head(200) + chunk('{"half":')],
     ['whole', `${head(200, { 'content-length': '100' })}{"half":`],
-  ])('an answer that breaks off while it is read %s is broken, without address or text', async (way, text) => {
+  ])('an answer that breaks off while it is read %s is an error without address or text', async (way, text) => {
     const sockets: Socket<unknown>[] = []
     const upstream = provider((socket) => {
       sockets.push(socket)
@@ -135,7 +135,7 @@ describe('a whole body', () => {
     ['of announced length', `${head(200, { 'content-length': `${LIMIT + 1}` })}${BODY}x`],
     ['in chunks', head(200) + chunk(BODY) + chunk('x') + LAST_CHUNK],
     ['without end', head(200) + chunk(BODY) + chunk('x')],
-  ])('a whole body %s that is longer is malformed, and the call is cancelled', async (_, text) => {
+  ])('a whole body %s that is longer than the limit is malformed, and the call is cancelled', async (_, text) => {
     const upstream = saying(text)
     const answer = await answerOf(callOf(upstream.url))
     const detail = `answer over ${LIMIT} bytes`
@@ -151,7 +151,7 @@ describe('a whole body', () => {
     await server.stop(true)
   })
 
-  test('a compressed body counts by its unpacked size', async () => {
+  test('a compressed body counts by its uncompressed size', async () => {
     const packed = Bun.gzipSync(Buffer.alloc(2_000_000))
     const headers = { 'content-encoding': 'gzip' }
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(packed, { headers }) })
@@ -164,10 +164,10 @@ describe('a whole body', () => {
   })
 })
 
-describe('a call ends', () => {
+describe('the end of a call', () => {
   const OPEN = head(200, EVENTS) + chunk('data: 1\n\n')
 
-  test('a call of a disconnected client does not begin', async () => {
+  test('a call does not begin after its client disconnected', async () => {
     const upstream = saying(OPEN)
     const answer = await callUpstream(callOf(upstream.url, { signal: AbortSignal.abort() }))
     expect(answer).toMatchObject({ kind: 'failed', failure: { kind: 'unreachable' } })
@@ -208,7 +208,7 @@ describe('a call ends', () => {
     expect(await answer.read()).toEqual({ kind: 'done' })
   })
 
-  test('an aborted call ends once and for all', async () => {
+  test('an aborted call stays aborted', async () => {
     const upstream = saying(OPEN)
     const answer = await answerOf(callOf(upstream.url))
     await answer.read()
@@ -218,7 +218,7 @@ describe('a call ends', () => {
     await until(() => upstream.closed() === upstream.opened(), 'the connections’ end')
   })
 
-  test('a completely read call leaves its connection for the next', async () => {
+  test('a completely read call leaves its connection open for the next call', async () => {
     const upstream = saying(head(200, { 'content-length': '2' }).concat('{}'))
     for (let count = 0; count < 3; count++) await (await answerOf(callOf(upstream.url))).readAll(10)
     // The first call is accompanied by a bare connection.

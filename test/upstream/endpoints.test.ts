@@ -34,14 +34,14 @@ describe('the address', () => {
     expect(address).toBe(`${BASE}/v1beta/models/tuned/a%20b%3Fc%23d:generateContent`)
   })
 
-  test('a URL has no version if the format has none', () => {
+  test('a URL has no version if the format’s path has none', () => {
     for (const name of ['chat-completions', 'messages', 'responses'] as const) {
       expect(addressOf(name, 'm', false, { apiVersion: 'v7' })).not.toContain('v7')
     }
   })
 })
 
-describe('the headers', () => {
+describe('the headers of a call', () => {
   const COMMON = {
     'content-type': 'application/json',
     accept: 'application/json',
@@ -55,7 +55,7 @@ describe('the headers', () => {
     ['responses', { authorization: 'Bearer the-secret' }],
   ]
 
-  test.each(own)('the headers of %s carry the key in their own way, and no other', (name, headers) => {
+  test.each(own)('the headers of %s contain the key in the format’s own way, and in no other', (name, headers) => {
     expect(requestHeaders(providerOf('p1', { format: name }), KEY, false)).toEqual({ ...COMMON, ...headers })
   })
 
@@ -78,7 +78,7 @@ describe('the headers', () => {
     })
   })
 
-  test('headers are made once per key, and anew for a changed provider', () => {
+  test('headers are made once per key, and again for a changed provider', () => {
     const [provider, other] = [providerOf('p1'), providerOf('p1', { headers: { 'x-team': 'acme' } })]
     for (const stream of [false, true]) {
       const made = usualHeaders(provider, KEY, stream)

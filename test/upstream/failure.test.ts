@@ -46,7 +46,7 @@ describe('a prompt that is too long for the provider’s model', () => {
     },
   )
 
-  test('a prompt that is too long is recognized by its code also inside a stream', () => {
+  test('a prompt that is too long is also recognized by its code inside a stream', () => {
     const error = providerError({ status: 502, kind: 'context_length_exceeded', message: 'too long' })
     expect(toGatewayError({ kind: 'refused', error }, provider, false).kind).toBe('context_length_exceeded')
     const inWords = providerError({ status: 502, kind: 'invalid_request_error', message: 'prompt is too long: 2 > 1' })
@@ -83,11 +83,11 @@ test.each([
   ['too_large', 413, openAi('Request body exceeds 32 MB')],
   ['upstream_failed', 500, openAi('prompt is too long')],
   ['overloaded', 429, openAi('Limit 30000 tokens per minute; the prompt is too long for that')],
-])('an error keeps its kind: %s %d', (kind, status, body) => {
+])('an error of the provider keeps its kind: %s %d', (kind, status, body) => {
   expect(told('chat-completions', status, body).kind as string).toBe(kind)
 })
 
-describe('the caller is told', () => {
+describe('the error text for the caller', () => {
   const REASONS: Record<ProviderErrorReason, ErrorKind> = {
     credentials: 'upstream_failed',
     forbidden: 'upstream_failed',
@@ -130,12 +130,12 @@ describe('the caller is told', () => {
     expect(quoted).toEqual(['context-too-long', 'proof', 'filtered', 'unsupported', 'request'])
   })
 
-  test('a caller is told if the provider gave no reason', () => {
+  test('the caller’s error says if the provider gave no reason', () => {
     expect(toldOf('request', { message: '' }).message).toEndWith('refused the request: no reason given')
     expect(toldOf('context-too-long', { message: '' }).message).toEndWith('too long for the model: no figures given')
   })
 
-  test('retry-after is the provider’s, or a second', () => {
+  test('retry-after is the provider’s, or one second', () => {
     expect(toldOf('rate-limited', { retryAfterSeconds: 34.4 }).options.retryAfterSeconds).toBe(34.4)
     expect(toldOf('overloaded').options.retryAfterSeconds).toBe(1)
     expect(toldOf('server', { retryAfterSeconds: 34.4 }).options.retryAfterSeconds).toBeUndefined()
@@ -167,7 +167,7 @@ describe('the caller is told', () => {
   })
 })
 
-describe('the log is told', () => {
+describe('the error text in the log', () => {
   test.each([
     [{ kind: 'timeout', phase: 'first-byte' }, 'p1: first-byte timeout'],
     [{ kind: 'unreachable', detail: 'ConnectionRefused' }, 'p1: unreachable: ConnectionRefused'],

@@ -85,7 +85,7 @@ function talkative(): { url: string; stop(): void } {
   return { url: server.url.origin, stop: () => void server.stop(true) }
 }
 
-test.each([0, 1, 7])('the rest of a body after %d reads continues at that byte', async (reads) => {
+test.each([0, 1, 7])('reading the rest of a body after %d reads continues at that byte', async (reads) => {
   const provider = talkative()
   try {
     const answer = await answerOf(provider.url)
@@ -102,7 +102,7 @@ test.each([0, 1, 7])('the rest of a body after %d reads continues at that byte',
   }
 })
 
-test('the rest of a body that was ended in the middle continues too', async () => {
+test('the rest of a body can also be read after its pipe was ended early', async () => {
   const provider = talkative()
   try {
     const answer = await answerOf(provider.url)
@@ -156,7 +156,7 @@ test('a broken body is reported after the bytes that arrived', async () => {
   expect(seen.failures).toMatchObject([{ kind: 'broken' }])
 })
 
-test('a completely read call has no rest', async () => {
+test('a completely read call has no remaining bytes', async () => {
   const answer = await answerOf(startedProvider((socket) => void socket.write(EVENTS + chunk('1') + LAST_CHUNK)).url)
   const { body } = passThrough(answer)
   expect(await new Response(body).text()).toBe('1')

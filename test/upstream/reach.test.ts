@@ -52,14 +52,14 @@ test('an address that accepts or refuses connections, or has no name, is not rep
   expect(await isCalledSilent(`http://${'x'.repeat(64)}.invalid`)).toBe(false)
 })
 
-test('an address that answered recently is tested again after the wait', async () => {
+test('an address that answered recently is tested again after some time', async () => {
   const reach = newTest()
   const baseUrl = `http://127.0.0.1:${silent.port}`
   reach.watch(baseUrl, CONNECT_MS, NOBODY).answered()
   await untilSilent(baseUrl, reach)
 })
 
-test('an address is known for a while after it accepted a connection', async () => {
+test('an address that accepted a connection counts as reachable for a while', async () => {
   const reach = createReachTest(() => performance.now())
   const watchOf = (port: number) => reach.watch(`http://127.0.0.1:${port}`, CONNECT_MS, NOBODY)
   expect(watchOf(silent.port).stop()).toEqual({ isUnheard: true })
@@ -70,7 +70,7 @@ test('an address is known for a while after it accepted a connection', async () 
   server.stop(true)
 })
 
-test('nothing is reported after the call has ended', async () => {
+test('an address is not reported after its call has ended', async () => {
   const reach = newTest()
   let told = 0
   const watch = reach.watch(`http://127.0.0.1:${silent.port}`, CONNECT_MS, { end: () => told++ })
@@ -79,7 +79,7 @@ test('nothing is reported after the call has ended', async () => {
   expect(told).toBe(0)
 })
 
-test('a request goes to the next model long before the first-byte limit', async () => {
+test('a request to an unreachable address goes to the next model long before the first-byte limit', async () => {
   const patient = { timeouts: { connectMs: CONNECT_MS, firstByteMs: 60_000, idleMs: 60_000, totalMs: 120_000 } }
   const world = await startScriptedModels({
     ...patient,
@@ -95,7 +95,7 @@ test('a request goes to the next model long before the first-byte limit', async 
   await world.gateway.stop()
 })
 
-describe('the connection beside a call', () => {
+describe('the test connection beside a call', () => {
   /** A listener that counts who connects. */
   function startListener(hostname = '127.0.0.1') {
     const callers = new Set<number>()
@@ -114,7 +114,7 @@ describe('the connection beside a call', () => {
     }
   }
 
-  test('one test connection serves all calls that start together', async () => {
+  test('calls that start together share one test connection', async () => {
     const listener = startListener()
     const reach = newTest()
     for (let count = 0; count < 5; count++) reach.watch(listener.baseUrl, CONNECT_MS, NOBODY)
@@ -122,7 +122,7 @@ describe('the connection beside a call', () => {
     listener.stop()
   })
 
-  test('an address that answered recently is not tested, and later is', async () => {
+  test('an address that answered recently is not tested until some time has passed', async () => {
     const listener = startListener()
     let nowMs = 0
     const reach = createReachTest(() => nowMs)
@@ -138,7 +138,7 @@ describe('the connection beside a call', () => {
     listener.stop()
   })
 
-  test('each address is tested by itself', async () => {
+  test('each address has its own test connection', async () => {
     const [one, two] = [startListener(), startListener()]
     const reach = newTest()
     for (const { baseUrl } of [one, two]) reach.watch(baseUrl, CONNECT_MS, NOBODY)

@@ -39,7 +39,7 @@ describe('a refusal', () => {
       errorBody().replace('"kind"', `"kind","details":${'['.repeat(2000)}${']'.repeat(2000)}`),
     ],
     ['is longer than any error', errorBody({ padding: 'x'.repeat(100_000) })],
-  ])('a refusal whose body %s has its status only', async (_, body) => {
+  ])('of a refusal whose body %s only the status is used', async (_, body) => {
     expect(await refusalTo(whole(502, body))).toEqual({ reason: 'server', status: 502, kind: '502', message: '' })
   })
 
@@ -75,7 +75,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('the wish to be asked later', () => {
+describe('the provider’s waiting time', () => {
   const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString()
 
   test.each([
@@ -113,7 +113,7 @@ describe('the wish to be asked later', () => {
   )
 })
 
-describe('remaining limits', () => {
+describe('remaining limits in headers', () => {
   const left = (more: Record<string, string>) => refusalTo(whole(429, errorBody(), more))
   const openAi = (requests: number, tokens: number) => ({
     'x-ratelimit-limit-requests': '500',
@@ -145,7 +145,7 @@ describe('remaining limits', () => {
     expect(JSON.stringify({ left: leftOver, retryAfterSeconds })).toBe(JSON.stringify(said))
   })
 
-  test('remaining limits may be a date, and are read for a 429 only', async () => {
+  test('remaining limits may be a date, and are only read for a 429', async () => {
     const names = {
       'anthropic-ratelimit-requests-remaining': '0',
       'anthropic-ratelimit-requests-reset': new Date(Date.now() + 600_000).toISOString(),

@@ -33,7 +33,7 @@ function dialectWith(calls: Calls) {
   return { ...endpoint, credential: undefined, authorizer }
 }
 
-test('if the client disconnects during authorization, nothing is sent', async () => {
+test('if the client disconnects during authorization, no request is sent', async () => {
   const { authorizer, asked } = waiting()
   const client = new AbortController()
   const provider = { dialect: dialectWith(authorizer) }
@@ -46,7 +46,7 @@ test('if the client disconnects during authorization, nothing is sent', async ()
   })
 })
 
-test('an overtaken call has the reason of its end', async () => {
+test('a cancelled call has the reason of its end', async () => {
   const { authorizer, asked } = waiting()
   const handle: CallHandle = { deadline: undefined }
   const calling = callUpstream(callOf('http://127.0.0.1:1', { provider: { dialect: dialectWith(authorizer) }, handle }))
@@ -75,7 +75,7 @@ test.each([
   expect(shown).toEqual(expected)
 })
 
-test('the authorizer sees everything that is sent', async () => {
+test('the authorizer gets all parts of the request', async () => {
   const upstream = startUpstream(() => Response.json(chatCompletion('Hi')))
   const seen: unknown[] = []
   const authorizer: Calls = {

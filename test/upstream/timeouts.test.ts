@@ -37,18 +37,18 @@ function late(phase: TimeoutPhase) {
   return { kind: 'failed', failure: { kind: 'timeout', phase } } as const
 }
 
-describe('the first byte', () => {
+describe('the first-byte limit', () => {
   test('the first-byte limit applies if no head arrives', async () => {
     const call = callTo(() => undefined, { firstByteMs: SHORT_MS })
     expect(await expectAtLeast(SHORT_MS, () => callUpstream(call))).toEqual(late('first-byte'))
   })
 
-  test('the first-byte limit applies if only a head arrives', async () => {
+  test('the first-byte limit also applies if headers arrive but no body', async () => {
     const answer = await answerOf(callTo((socket) => void socket.write(EVENTS), { firstByteMs: AMPLE_MS }))
     expect(await answer.read()).toEqual(late('first-byte'))
   })
 
-  test('after its first byte the first-byte limit is over', async () => {
+  test('after the first byte of the body the first-byte limit no longer applies', async () => {
     const answer = await answerOf(
       callTo((socket) => void socket.write(EVENTS + chunk('1')), { firstByteMs: AMPLE_MS, idleMs: AMPLE_MS + 500 }),
     )
@@ -57,7 +57,7 @@ describe('the first byte', () => {
   })
 })
 
-describe('silence between bytes', () => {
+describe('the idle limit', () => {
   test('the idle limit counts from the last byte', async () => {
     const answer = await answerOf(callTo((socket) => void socket.write(EVENTS + chunk('1')), { idleMs: AMPLE_MS }))
     await answer.read()
@@ -98,13 +98,13 @@ describe('silence between bytes', () => {
     expect(await (await answerOf(call)).readAll(1_000)).toEqual(late('idle'))
   })
 
-  test('the idle limit applies to a body in pieces', async () => {
+  test('the idle limit applies to a body that arrives in chunks', async () => {
     const call = callTo((socket) => void socket.write(head(200) + chunk('half')), { idleMs: SHORT_MS })
     expect(await (await answerOf(call)).readAll(1_000)).toEqual(late('idle'))
   })
 })
 
-describe('the time for everything', () => {
+describe('the total limit', () => {
   test('the total limit ends an endless answer', async () => {
     let timer: Timer | undefined
     const call = callTo(
@@ -134,7 +134,7 @@ describe('the time for everything', () => {
     expect(await answer.read()).toEqual(late('total'))
   })
 
-  test('the total limit ends with the answer', async () => {
+  test('the total limit no longer applies after the answer’s end', async () => {
     const call = callTo((socket) => void socket.write(EVENTS + chunk('1') + LAST_CHUNK), { totalMs: AMPLE_MS })
     const answer = await answerOf(call)
     expect(await answer.read()).toMatchObject({ kind: 'bytes' })
@@ -144,8 +144,8 @@ describe('the time for everything', () => {
   })
 })
 
-describe('the connection', () => {
-  test('the connect limit applies if packets vanish, and not through a proxy', async () => {
+describe('the connect limit', () => {
+  test('the connect limit applies if packets vanish, but not through a proxy', async () => {
     const silent = await openSilentAddress()
     const baseUrl = `http://127.0.0.1:${silent.port}`
     const limits = { connectMs: SHORT_MS, firstByteMs: AMPLE_MS }
@@ -155,7 +155,7 @@ describe('the connection', () => {
     await silent.stop()
   })
 
-  test('the connect limit ends with the connection', async () => {
+  test('the connect limit no longer applies once connected', async () => {
     const call = callTo(
       (socket) => spendThen(1.2 * AMPLE_MS, () => socket.write(`${head(200, { 'content-length': '2' })}{}`)),
       { connectMs: AMPLE_MS },

@@ -35,7 +35,7 @@ async function answered(response: Response) {
   return callUpstream(callOf(upstream.url, { provider: { dialect: shouting() }, stream: true }))
 }
 
-test('a stream is read as the dialect translates it, with its end', async () => {
+test('a stream is read in the dialect’s translation, up to its end', async () => {
   const answer = await answered(new Response('a-b-', { headers: { 'content-type': 'application/whispered' } }))
   if (answer.kind === 'failed') throw new Error('no answer')
   expect(answer.isEventStream).toBe(true)
@@ -47,7 +47,7 @@ test('a stream is read as the dialect translates it, with its end', async () => 
   expect(answer.hasSent()).toBe(true)
 })
 
-test('a piped answer is translated, without its empty events', async () => {
+test('a piped answer is translated, and its empty events are omitted', async () => {
   const answer = await answered(new Response('--', { headers: { 'content-type': 'application/whispered' } }))
   if (answer.kind === 'failed') throw new Error('no answer')
   const seen: string[] = []
@@ -69,7 +69,7 @@ test('a piped answer is translated, without its empty events', async () => {
   expect(seen).toEqual(['END'])
 })
 
-test('a whole answer is the dialect’s translation, and none without one', async () => {
+test('a whole answer is read in the dialect’s translation, if there is one', async () => {
   const headers = { 'x-whole': 'yes' }
   const whole = await answered(Response.json('all', { headers }))
   if (whole.kind === 'failed') throw new Error('no answer')
@@ -89,14 +89,14 @@ test('a relayed whole answer keeps all digits of its numbers', async () => {
   expect(body.kind === 'body' && decoder.decode(body.bytes)).toBe('{"inner":{"a":[1098765432109876543,1.0,-0]}}')
 })
 
-test('an answer in the format’s own shape is unchanged', async () => {
+test('an answer that already has the format is unchanged', async () => {
   const answer = await answered(new Response('{"a": 1}', { headers: { 'content-type': 'application/json' } }))
   if (answer.kind === 'failed') throw new Error('no answer')
   const body = await answer.readAll(100)
   expect(body.kind === 'body' && decoder.decode(body.bytes)).toBe('{"a": 1}')
 })
 
-test('an error is read by the dialect', async () => {
+test('an error is read by the dialect’s decoder', async () => {
   expect(await answered(new Response('', { status: 500, headers: { 'x-kind': 'Odd' } }))).toEqual({
     kind: 'failed',
     failure: { kind: 'refused', error: { reason: 'server', status: 500, kind: 'Odd', message: 'in other words' } },

@@ -17,7 +17,7 @@ function load(providers: object) {
   return loadCatalog(JSON.stringify({ ...SAMPLE, providers: { ...SAMPLE.providers, ...providers } }), {})
 }
 
-test('E21: an invalid credential is a warning at start and reload, and disables its provider only', () => {
+test('E21: an invalid credential is a warning at start and reload, and only turns off its own provider', () => {
   const loaded = load({ broken })
   assert(loaded.kind === 'loaded', 'it is no fault')
   expect(loaded.withoutKey).toContain('broken')
@@ -32,7 +32,7 @@ test('E21: an invalid credential is a warning at start and reload, and disables 
   expect(lines.join()).not.toContain(CANARY)
 })
 
-test('E21: without another provider nothing is simulated', () => {
+test('E21: without another provider no answer is simulated', () => {
   const models = SAMPLE.models
     .slice(1)
     .map((model) => ({ ...model, fallback: [], targets: [{ provider: 'broken', model: 'm' }] }))

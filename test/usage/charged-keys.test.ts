@@ -24,7 +24,7 @@ function named(name: string, requestId: string, changes: RecordChanges = {}) {
 
 const find = (name: string) => findChargedRequest(database.sql, 'acct_1', sha256Hex(name))
 
-test('charged idempotency keys are found for a day, in their own account', async () => {
+test('charged idempotency keys can be looked up for a day, by their own account', async () => {
   const late = { kind: 'late', recordId: 'late:late', holdId: 'late' } as const
   const records = [
     named('charged', 'charged'),
@@ -40,7 +40,7 @@ test('charged idempotency keys are found for a day, in their own account', async
   expect(await findChargedRequest(database.sql, 'acct_2', sha256Hex('charged'))).toBeUndefined()
 })
 
-test('the last record of an idempotency key charged more than once is found, in any order', async () => {
+test('if an idempotency key was charged several times, its last record is found, in any order of booking', async () => {
   const first = named('twice', 'first', { atMs: Date.now() - 2 * HOUR_MS })
   const last = named('twice', 'last')
   const between = named('twice', 'between', { atMs: Date.now() - HOUR_MS })
@@ -49,7 +49,7 @@ test('the last record of an idempotency key charged more than once is found, in 
   expect(await find('twice')).toMatchObject({ requestId: 'last' })
 })
 
-test('entries older than a day are removed when new ones arrive', async () => {
+test('keys older than a day are deleted when new ones are booked', async () => {
   const day = { atMs: Date.now() - 25 * HOUR_MS }
   await writeUsageBatch(database.sql, [named('old-1', 'old-1', day), named('old-2', 'old-2', day)])
   await writeUsageBatch(database.sql, [named('new', 'new')])
@@ -57,7 +57,7 @@ test('entries older than a day are removed when new ones arrive', async () => {
   expect(rows).toHaveLength(0)
 })
 
-test('a record carries the hash of its idempotency key, and no other text', () => {
+test('a record has the hash of its idempotency key, and no other part of it', () => {
   const record = named('charged', 'charged')
   expect(parseUsageRecord(streamFields(record))).toEqual(record)
   const broken = named('charged', 'charged', { facts: {} })

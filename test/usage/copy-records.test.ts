@@ -76,7 +76,7 @@ async function rows(): Promise<unknown[]> {
   return [...(await database.sql`SELECT * FROM usage_records ORDER BY event_id`)]
 }
 
-test('COPY writes the same rows as INSERT, whatever they contain', async () => {
+test('COPY writes the same rows as INSERT, whatever the records contain', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyRecord, { minLength: 1, maxLength: 20 }), async (records) => {
       await database.sql`TRUNCATE usage_records`
@@ -91,7 +91,7 @@ test('COPY writes the same rows as INSERT, whatever they contain', async () => {
   )
 })
 
-test('nothing is copied if a row may exist already, or corrects another', async () => {
+test('COPY is not used if a record may exist already, or corrects another record', async () => {
   const known = usageRecord({ holdId: 'hold_known' })
   await writeUsageBatch(database.sql, [known])
   const late = usageRecord({ recordId: 'hold_x:late', holdId: 'hold_x', kind: 'late' })
@@ -121,12 +121,12 @@ function waiting(): Promise<{ pid: number }[]> {
     WHERE datname = current_database() AND query LIKE 'COPY usage_records%' AND wait_event_type = 'Lock'`
 }
 
-test('a record that another writer brings exists once, with the rest of the batch', async () => {
+test('a record that another writer also books exists once, and the rest of the batch is booked', async () => {
   expect(await whileItWaits(usageRecord({ holdId: 'hold_raced' }), async () => {})).toBe(1)
   expect(await rows()).toHaveLength(2)
 })
 
-test('a connection lost during COPY counts as a database that is away, and the next batch passes', async () => {
+test('a connection lost during COPY counts as an unreachable database, and the next batch is booked', async () => {
   const failure = await whileItWaits(usageRecord({ holdId: 'hold_cut' }), async () => {
     const [{ pid } = { pid: 0 }] = await waiting()
     await other.sql`SELECT pg_terminate_backend(${pid})`

@@ -10,7 +10,7 @@ const ROWS = 300
 /** The second changes what the first has made. Whether a third finds room is the server's to say: it clears pages when it can. */
 const BATCHES = 2
 
-test('a batch that updates every row of a day updates no index', async () => {
+test('a batch that updates every daily sum writes no index entry', async () => {
   const database = connectDatabase(await freshDatabase(), { maxConnections: 1 })
   const { sql } = database
   await sql`INSERT INTO accounts (id, name, email) VALUES ('acct_1', 'one', 'one@example.test')`

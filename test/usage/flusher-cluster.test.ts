@@ -46,12 +46,12 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-test('records of all shards reach the books', async () => {
+test('records of all shards reach Postgres', async () => {
   await append(records(400))
   await booked()
 })
 
-test('moving a shard to another node loses and doubles no record', async () => {
+test('moving a shard to another node neither loses nor doubles a record', async () => {
   const shard = shardOf('acct_0')
   const owner = await cluster.ownerOf(shard)
   const target = cluster.nodes.find((node) => node !== owner)

@@ -24,7 +24,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-test('without records, the store is only asked for new and waiting ones', async () => {
+test('without records, Redis is only asked for new records and waiting ones', async () => {
   const databaseUrl = await freshDatabase()
   const connect = () => connectDatabase(databaseUrl, { maxConnections: 1 })
   const pace = { claimIdleMs: 1, lingerMs: 1, sweepMs: 5 }

@@ -54,7 +54,7 @@ async function append(flusher: ReturnType<typeof createFlusher>, count: number):
   }
 }
 
-test('a small batch waits, a full one is written at once, and a stop writes the rest', async () => {
+test('a small batch waits for more records, a full one is written at once, and a stop writes the rest', async () => {
   const flusher = await started(NEVER_MS)
   await append(flusher, BATCH - 1)
   for (let index = 0; index < ROUND_TRIPS; index++) await redis.ping()
@@ -66,7 +66,7 @@ test('a small batch waits, a full one is written at once, and a stop writes the 
   expect(flusher.status().insertedRecords).toBe(BATCH + 3)
 })
 
-test('the rest of a stream above its share is written at once', async () => {
+test('the rest of a stream with more than its share is written at once', async () => {
   const flusher = await started(NEVER_MS, 100)
   const records = ALL_SHARDS.flatMap((shard) => {
     const accountId = accountIn(shard)
@@ -85,7 +85,7 @@ test('a small batch waits for a limited time', async () => {
   await flusher.stop()
 })
 
-test('after a batch of many records, the next ones gather for longer', async () => {
+test('after a large batch, the next records are collected for longer', async () => {
   const flusher = await started(20, BATCH, { busyLingerMs: NEVER_MS, manyRecords: BATCH })
   await appendRecords(
     redis,

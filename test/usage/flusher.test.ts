@@ -63,7 +63,7 @@ describe('a flusher', () => {
     )
   })
 
-  test('the flusher sees later records, and reports how many wait', async () => {
+  test('the flusher reads later records, and reports the number of waiting ones', async () => {
     const flusher = start()
     for (const cost of [5, 6, 7]) {
       await append([usageRecord({ cost })])
@@ -84,8 +84,8 @@ describe('a flusher', () => {
   })
 })
 
-describe('exactly once', () => {
-  test('a worker that fails between commit and acknowledgement books nothing twice', async () => {
+describe('booking exactly once', () => {
+  test('a worker that fails between commit and acknowledgement books no record twice', async () => {
     const records = Array.from({ length: 200 }, (_, index) => usageRecord({ cost: index }))
     await append(records)
     let failures = 3
@@ -99,7 +99,7 @@ describe('exactly once', () => {
     expect(await booked()).toEqual({ records: 200, cost: sum(records) })
   })
 
-  test('a process killed between commit and acknowledgement books nothing twice', async () => {
+  test('a process killed between commit and acknowledgement books no record twice', async () => {
     const records = Array.from({ length: 50 }, (_, index) => usageRecord({ cost: index }))
     await append(records)
     const child = Bun.spawn(['bun', 'test/usage/killed-flusher.ts', redisServer.url, databaseUrl], { stderr: 'pipe' })
@@ -114,7 +114,7 @@ describe('exactly once', () => {
     expect(flusher.status().insertedRecords).toBe(50 - before.records)
   })
 
-  test('three workers that keep taking over from each other book every record once', async () => {
+  test('three workers that repeatedly take over from each other book every record once', async () => {
     const records = Array.from({ length: 2_000 }, (_, index) =>
       usageRecord({ accountId: `acct_${index % 20}`, keyId: `key_${index % 20}`, cost: index % 13 }),
     )
@@ -130,7 +130,7 @@ describe('exactly once', () => {
   })
 })
 
-describe('poison', () => {
+describe('records that cannot be booked', () => {
   test('entries that cannot be stored become dead letters; all others are booked', async () => {
     await database.sql`UPDATE accounts SET balance_nano = -8999999999999999`
     const good = Array.from({ length: 40 }, (_, index) => usageRecord({ accountId: 'acct_2', cost: index + 1 }))
@@ -171,7 +171,7 @@ describe('poison', () => {
   })
 })
 
-describe('a database in trouble', () => {
+describe('a failing database', () => {
   let own: TestServer
   let count = 0
 

@@ -95,7 +95,7 @@ const kinds = async () => {
   return [...store.violations, ...books.violations].map(({ kind }) => kind)
 }
 
-test('a charge booked without its facts counts once in a rebuilt balance', async () => {
+test('a charge whose details were lost counts once in a rebuilt balance', async () => {
   await charge()
   await chargeTorn()
   await flushed()
@@ -150,7 +150,7 @@ test('a record that cannot be booked stays charged, and every check reports it',
   expect(await kinds()).toContain('dead_letter')
 })
 
-test('a record being flushed while the store is emptied counts once it is committed', async () => {
+test('a record that is being booked while Redis is emptied counts once after the commit', async () => {
   await charge()
   const locked = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
@@ -174,7 +174,7 @@ test('a record being flushed while the store is emptied counts once it is commit
   expect(await kinds()).toEqual([])
 })
 
-test('a record that another worker stored first causes no comparison of accounts', async () => {
+test('a record that another worker booked first causes no comparison of accounts', async () => {
   await charge()
   const shard = shardOf(payer.accountId)
   const [slow, fast] = [createRecordStreams(redis), createRecordStreams(redis)]
@@ -188,7 +188,7 @@ test('a record that another worker stored first causes no comparison of accounts
   expect(await redis.hget(metaName(shard), 'epoch')).toBe(before)
 })
 
-test('a record lost with the store during its flush causes a comparison of accounts', async () => {
+test('a record that Redis lost while it was booked causes a comparison of accounts', async () => {
   await charge()
   const shard = shardOf(payer.accountId)
   const worker = createRecordStreams(redis)

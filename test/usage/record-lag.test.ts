@@ -11,7 +11,7 @@ function lagAt() {
   return { clock, lag: createRecordLag(() => clock.nowMs) }
 }
 
-test('a record lags from its append to its commit', () => {
+test('a record counts as waiting from its append to its commit', () => {
   const { clock, lag } = lagAt()
   expect(lag.seconds()).toBe(0)
   lag.expected()
@@ -26,7 +26,7 @@ test('a record lags from its append to its commit', () => {
   expect(lag.seconds()).toBe(0)
 })
 
-test('a failed or partial read keeps the lag', () => {
+test('a failed or partial read does not reset the lag', () => {
   const { clock, lag } = lagAt()
   lag.expected()
   clock.nowMs += 3_000
@@ -39,7 +39,7 @@ test('a failed or partial read keeps the lag', () => {
   expect(lag.seconds()).toBe(0)
 })
 
-test('records that no worker carries are found by a check, and gone at the next', async () => {
+test('a check finds records that no worker carries, and the next check no longer counts them', async () => {
   const { clock, lag } = lagAt()
   await lag.look(['records'], async () => START_MS - 4_000)
   expect(lag.seconds()).toBe(0)
@@ -52,7 +52,7 @@ test('records that no worker carries are found by a check, and gone at the next'
   expect(clock.nowMs).toBe(START_MS)
 })
 
-test('empty streams are not read, others not at every count', async () => {
+test('the check reads no empty streams, and other streams not at every count', async () => {
   const { lag } = lagAt()
   let looks = 0
   const look = (...streams: string[]) =>

@@ -44,7 +44,7 @@ describe('usageSummary', () => {
     })
   })
 
-  test('usageSummary has a settled request at once, before the history does', async () => {
+  test('usageSummary has a settled request at once, before Postgres does', async () => {
     const beganMs = Date.now()
     await settle('one', 1_500_000)
     expect(await summary()).toEqual({
@@ -75,7 +75,7 @@ describe('usageSummary', () => {
     expect(await costs()).toEqual(Array.from({ length: 50 }, (_, index) => 60 - index))
   })
 
-  test('usageSummary reads the list from the history if the ledger has lost it', async () => {
+  test('usageSummary reads the list from Postgres if Redis has lost it', async () => {
     for (let index = 0; index < 5; index++) await settle(`b${index}`, index + 1)
     await flushed()
     const entries = (await summary())?.recentUsage ?? []
@@ -87,7 +87,7 @@ describe('usageSummary', () => {
     expect(await reportsOf(fixture.database).usageSummary({ accountId: 'acct_none', keyId })).toBeUndefined()
   })
 
-  test('without the history usageSummary has exact figures and the last known name and rights', async () => {
+  test('without Postgres usageSummary has exact figures, and the last known name and rights', async () => {
     const server = await startPostgres()
     await migrate(server.url)
     const other = connectDatabase(server.url, { maxConnections: 2 })

@@ -22,7 +22,7 @@ describe('csvRow', () => {
     )
   })
 
-  test('csvRow writes numbers as they are, and nothing for null', () => {
+  test('csvRow writes numbers unchanged, and an empty cell for null', () => {
     expect(csvRow([-5, 0.5, { decimal: '-0.000000001' }, true, null, ''])).toBe('-5,0.5,-0.000000001,true,,\r\n')
   })
 })
@@ -70,7 +70,7 @@ describe('the price lines of a usage record', () => {
 })
 
 describe('a cursor', () => {
-  test('a cursor is read back as written', () => {
+  test('a cursor that is written and read is the same', () => {
     const position = fc.record({
       atMicros: fc.integer({ min: 0, max: 253_402_300_799_999_000 / 1_000 }),
       seq: fc.maxSafeNat(),

@@ -42,7 +42,7 @@ async function sums() {
   return readObservations(database, 1, clock.now())
 }
 
-test('answers are counted by their ending', async () => {
+test('answers are counted by finish reason', async () => {
   const ends = [
     { ending: 'complete', finish: 'stop' },
     { ending: 'complete', finish: 'length' },
@@ -61,8 +61,8 @@ test('answers are counted by their ending', async () => {
   ])
 })
 
-describe('the share', () => {
-  test('a share of 0 counts nothing, and a named model is never counted', async () => {
+describe('the share of counted requests', () => {
+  test('with a share of 0 no answer is counted, and a request for a named model never is', async () => {
     observer = observe(0)
     for (let count = 0; count < 200; count++) expect(answered()).toBeUndefined()
     observer = observe(1)
@@ -70,7 +70,7 @@ describe('the share', () => {
     expect(await sums()).toEqual([])
   })
 
-  test('the share is respected, and one request is always judged the same', () => {
+  test('the share is respected, and every process decides the same for a request', () => {
     observer = observe(0.25)
     const ids = Array.from({ length: 4_000 }, id)
     const chosen = ids.filter((requestId) => answered({}, requestId))
@@ -80,7 +80,7 @@ describe('the share', () => {
   })
 })
 
-describe('asking again', () => {
+describe('repeated questions', () => {
   const session = 'a'.repeat(32)
 
   async function retriesAfter(pauseMs: number, second: Partial<typeof asked>): Promise<number | undefined> {
@@ -122,7 +122,7 @@ test('two gateways add to the same sums, and failed writes are repeated', async 
   expect(await sums()).toMatchObject([{ answers: 2 }])
 })
 
-test('only names and numbers are stored', async () => {
+test('the observer stores only names and numbers', async () => {
   answered({ session: 'secret-session' })?.(WHOLE)
   await observer.flush()
   const rows = await database.sql`SELECT * FROM tier_observations`

@@ -52,7 +52,7 @@ const sought = fc.record({
   by: fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { minLength: 1, maxLength: 3 }),
 })
 
-test('a report of random histories has each record once, by any dimension', async () => {
+test('for random records a report has each record once, by any dimension', async () => {
   await fc.assert(
     fc.asyncProperty(madeUpRecords(''), fc.array(sought, { minLength: 1, maxLength: 6 }), async (made, searches) => {
       const accountId = `acct_report_${++accountCount}`
@@ -93,7 +93,7 @@ test('sums by tags equal a rebuild from the records', async () => {
   expect([...(await sums())]).toEqual([...kept])
 })
 
-test('a day has sums of 500 tag combinations, and one for the rest, which is marked', async () => {
+test('a day has sums of 500 tag combinations, and one marked sum for the rest', async () => {
   const { sql } = database
   const accountId = 'acct_many_tags'
   const tagged = (count: number, team: string) =>
@@ -134,7 +134,7 @@ test('a day has sums of 500 tag combinations, and one for the rest, which is mar
   await sql`DELETE FROM usage_daily WHERE account_id = ${accountId}`
 })
 
-test('a person’s report has their own requests, and names of their account only', async () => {
+test('a person’s report has only their own requests, and only names of their account', async () => {
   const { sql } = database
   await sql`INSERT INTO accounts (id, name, email) VALUES ('acct_own', 'A', 'own@example.test'), ('acct_not', 'B', 'not@example.test')`
   await sql`INSERT INTO users (id, name, email) VALUES ('user_ada', 'Ada', 'ada@example.test')`
@@ -165,7 +165,7 @@ test('a person’s report has their own requests, and names of their account onl
   expect([none.total.cost, none.rows.length]).toEqual([0, 0])
 })
 
-test('archived usage is known by day, key and model only, and still adds up', async () => {
+test('for archived days usage is known by day, key and model only, and the sums are still complete', async () => {
   const { sql } = database
   const accountId = 'acct_old'
   const labels = { tags: ['team=a'], app: 'App' }

@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterAll(() => Promise.all(open.map((one) => one.close())))
 
 describe('writeUsageBatch', () => {
-  test('writeUsageBatch keeps every field of an event', async () => {
+  test('writeUsageBatch writes every field of a record', async () => {
     const record = usageRecord({
       holdId: 'hold_all',
       cost: 1234,
@@ -88,7 +88,7 @@ describe('writeUsageBatch', () => {
     ])
   })
 
-  test('writeUsageBatch keeps the provider’s counts and cost if they are known', async () => {
+  test('writeUsageBatch writes the provider’s counts and cost if known', async () => {
     const counts = { gaps: ['input_over' as const, 'clamped' as const], providerInput: 900, providerOutput: 50 }
     const facts = { providerCost: nano(700), counts: { ...counts, localInput: 90, localOutput: 0 } }
     await writeUsageBatch(database.sql, [usageRecord({ facts: { ...facts, flags: ['clamped'] } })])
@@ -98,7 +98,7 @@ describe('writeUsageBatch', () => {
     })
   })
 
-  test('a day’s provider cost and its unknown part are summed separately', async () => {
+  test('the daily provider cost, and the part with unknown cost, are summed separately', async () => {
     const known = (providerCost: number) => usageRecord({ cost: 1_000, facts: { providerCost: nano(providerCost) } })
     const unknown = usageRecord({ cost: 50 })
     const day = async () => (await database.db.query.usageDaily.findFirst()) ?? expect.unreachable()
@@ -123,7 +123,7 @@ describe('writeUsageBatch', () => {
     ])
   })
 
-  test('a record without a route reason has none', async () => {
+  test('a record without a route reason has null in that column', async () => {
     const { routeReason: _, ...facts } = usageRecord().facts
     const older = { ...usageRecord(), facts }
     expect(parseUsageRecord(streamFields(older))).toEqual(older)
@@ -142,7 +142,7 @@ describe('writeUsageBatch', () => {
     expect((await database.db.query.usageDaily.findMany()).map(({ errors }) => errors)).toEqual([1])
   })
 
-  test('account, key and day are updated by new records only', async () => {
+  test('account, key and day are updated only by new records', async () => {
     const records = [
       usageRecord({ cost: 1_000, seq: 3 }),
       usageRecord({ cost: 500, seq: 2, atMs: NOON_MS + 5_000, facts: { status: 499, firstTokenMs: null } }),
@@ -172,7 +172,7 @@ describe('writeUsageBatch', () => {
     ])
   })
 
-  test('a record settled a second time counts once', async () => {
+  test('a record that is settled a second time counts once', async () => {
     const first = usageRecord({ holdId: 'hold_twice', cost: 100 })
     const again = { ...first, atMs: NOON_MS + 3 * DAY_MS }
     await writeUsageBatch(database.sql, [first])
@@ -183,7 +183,7 @@ describe('writeUsageBatch', () => {
     expect((await accountsNow())[0]).toMatchObject({ balance: 999_800, spent: 200 })
   })
 
-  test('a month starts at zero, whatever arrives late from the one before', async () => {
+  test('a month’s sum starts at zero, even if records of the month before arrive late', async () => {
     const march = usageRecord({ cost: 10, atMs: Date.UTC(2026, 3, 1) - 1 })
     const april = usageRecord({ cost: 3, atMs: Date.UTC(2026, 3, 1) })
     const lateMarch = usageRecord({ cost: 5, atMs: Date.UTC(2026, 2, 31) })
@@ -193,7 +193,7 @@ describe('writeUsageBatch', () => {
     expect((await accountsNow())[0]).toMatchObject({ spent: 22, month: 202604, month_spent: 3 })
   })
 
-  test('a late correction returns credit, but is not a request', async () => {
+  test('a late correction returns credit, but does not count as a request', async () => {
     const expired = usageRecord({ holdId: 'hold_x', kind: 'expire', cost: 900, flags: ['expired', 'estimated'] })
     const late = usageRecord({ recordId: 'hold_x:late', holdId: 'hold_x', kind: 'late', cost: -300, flags: ['late'] })
     await writeUsageBatch(database.sql, [late])
@@ -203,7 +203,7 @@ describe('writeUsageBatch', () => {
     expect(day).toMatchObject({ requests: 1, outputTokens: 50, cost: 600 })
   })
 
-  test('a late correction of a settled hold changes nothing', async () => {
+  test('a late correction of a hold that was settled changes nothing', async () => {
     const settled = usageRecord({ holdId: 'hold_settled', cost: 500 })
     await writeUsageBatch(database.sql, [settled])
     const late = usageRecord({
@@ -218,7 +218,7 @@ describe('writeUsageBatch', () => {
     expect(account).toEqual({ balance_nano: 999_499, spent_nano: 501 })
   })
 
-  test('a charge that can never be booked is an error of the data, and nothing of the batch is booked', async () => {
+  test('a charge that can never be booked is a data error, and no record of the batch is booked', async () => {
     await database.sql`UPDATE accounts SET balance_nano = -8999999999999999 WHERE id = 'acct_2'`
     const batch = [usageRecord(), usageRecord({ accountId: 'acct_2', keyId: 'key_2', cost: 5_000 })]
     const error = await writeUsageBatch(database.sql, batch).catch((failure: unknown) => failure)
@@ -227,7 +227,7 @@ describe('writeUsageBatch', () => {
     expect(await database.sql`SELECT 1 FROM usage_records`).toHaveLength(0)
   })
 
-  test('an absurd latency does not stop a charge from being booked', async () => {
+  test('an absurd latency does not prevent booking a charge', async () => {
     const facts = { durationMs: 9e15, firstTokenMs: -4, status: 1e12, attempts: 2.5 }
     expect(await writeUsageBatch(database.sql, [usageRecord({ facts })])).toBe(1)
   })

@@ -43,7 +43,7 @@ function placesIn(text: string): string[] {
   })
 }
 
-test('every place that limits or omits content is listed, with the reason why nothing is lost', () => {
+test('every place that limits or omits content is listed with the reason why no content is lost', () => {
   const found: Record<string, string[]> = {}
   for (const path of ON_THE_WAY.flatMap((pattern) => [...new Glob(pattern).scanSync(ROOT)])) {
     const places = [...new Set(placesIn(readFileSync(join(ROOT, path), 'utf8')))]
@@ -55,7 +55,7 @@ test('every place that limits or omits content is listed, with the reason why no
   expect(found).toEqual(listed)
 })
 
-test('the listed tests exist', () => {
+test('the tests named in the list exist', () => {
   const named = Object.values(PLACES).flatMap((places) =>
     Object.values(places).flatMap((why) => why.match(/test\/[\w./-]+\.ts/g) ?? []),
   )

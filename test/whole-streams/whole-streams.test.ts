@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-test(`streams are relayed completely for every pair, however they are split (seed ${SEED})`, async () => {
+test(`streams are relayed completely for every pair of formats, however they are split (seed ${SEED})`, async () => {
   expect(await judge(world, smallCases(SEED))).toEqual([])
   expect(world.besides()).toBeGreaterThan(0)
 })

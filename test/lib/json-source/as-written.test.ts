@@ -16,8 +16,8 @@ function losesNumbers(text: string): boolean {
   return inspectJson(text, PARSED_BOUNDS).losesNumbers
 }
 
-describe('a value', () => {
-  test('a value is read as by JSON.parse, and written with its digits', () => {
+describe('a value with long numbers', () => {
+  test('a value is read as by JSON.parse, and written with the digits of its numbers', () => {
     fc.assert(
       fc.property(valueText, (text) => {
         const list = `[${text}]`
@@ -30,7 +30,7 @@ describe('a value', () => {
     )
   })
 
-  test('each part of a value keeps its digits', () => {
+  test('each part of a value also keeps the digits of its numbers', () => {
     const value = remembered('{"tools":[{"schema":{"max":9223372036854775807}},{"schema":{"max":2}}],"n":1}') as {
       tools: { schema: JsonObject }[]
     }
@@ -44,13 +44,13 @@ describe('a value', () => {
     expect(asWritten(value).tools[1]).toBe(second)
   })
 
-  test('of repeated names the last counts, read and written', () => {
+  test('of two equal names the last counts, in reading and writing', () => {
     const value = remembered('{"a":[1.0],"b":2.0,"a":{"c":3.00}}')
     expect(value).toEqual({ a: { c: 3 }, b: 2 })
     expect(JSON.stringify(asWritten(value))).toBe('{"a":{"c":3.00},"b":2.0}')
   })
 
-  test('a value without long numbers is itself', () => {
+  test('a value without long numbers is not copied', () => {
     const value = remembered('{"a":[1,-2,0.5,1e+21,123456789012345],"b":"1.0","c":null}')
     expect(asWritten(value)).toBe(value)
     expect(asWritten(undefined)).toBeUndefined()
@@ -58,7 +58,7 @@ describe('a value', () => {
   })
 })
 
-describe('a number as it was written', () => {
+describe('a number with its digits', () => {
   test('a number with its digits is not an object, and can be read', () => {
     const [number] = parseAsWritten('[1098765432109876543]') as JsonValue[]
     expect(isJsonObject(number)).toBe(false)
@@ -68,8 +68,8 @@ describe('a number as it was written', () => {
   })
 })
 
-describe('looking for such numbers', () => {
-  test('only numbers that are written differently are found', () => {
+describe('finding long numbers', () => {
+  test('only numbers that JSON.stringify would change are found', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(numberText, valueText)), (items) => {
         const text = `{"list": [ ${items.join(' , ')} ] }`
@@ -111,7 +111,7 @@ describe('large input', () => {
     ['signs that are no JSON', '-'.repeat(million)],
     ['exponents that are no JSON', '1e'.repeat(million / 2)],
     // What looks at each place more than so often would be at it for longer than any test.
-  ])('large input ends: %s', (_name, text) => {
+  ])('scanning large input ends: %s', (_name, text) => {
     const value = parseJson(text)
     losesNumbers(text)
     if (value !== undefined) rememberNumbers(value, text)

@@ -63,7 +63,7 @@ describe('the depth of JSON', () => {
   })
 })
 
-describe('the values of JSON', () => {
+describe('the number of values in JSON', () => {
   test('the number of values is commas plus opening brackets plus one', () => {
     const breach = (text: string, values: number) => inspectJson(text, { depth: 9, values }).breach
     expect([breach('[0,0]', 3), breach('[0,0]', 2)]).toEqual([undefined, 'values'])

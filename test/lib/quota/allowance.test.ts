@@ -16,7 +16,7 @@ function setUp(perMinute: number) {
   }
 }
 
-test('an allowance gives a minute’s worth at once, and the waiting time after that', () => {
+test('an allowance permits a minute’s amount at once, and then returns the waiting time', () => {
   const { allowance } = setUp(60)
   const early = Array.from({ length: 62 }, () => allowance.take('a'))
   expect(early.slice(0, 60)).toEqual(Array(60).fill(0))
@@ -34,7 +34,7 @@ test('an allowance refills evenly, up to a minute’s worth', () => {
   expect(early.filter((wait) => wait === 0)).toHaveLength(60)
 })
 
-test('allowances of subjects are separate, and asking uses nothing', () => {
+test('each subject has its own allowance, and asking uses none of it', () => {
   const { allowance } = setUp(1)
   expect([allowance.waitMs('a'), allowance.waitMs('a'), allowance.take('a')]).toEqual([0, 0, 0])
   expect([allowance.take('a'), allowance.take('b')]).toEqual([60_000, 0])

@@ -10,8 +10,8 @@ function lease(taken: Lease | undefined | Promise<Lease | undefined>): Lease {
   return taken
 }
 
-describe('a budget', () => {
-  test('a budget gives each subject its share, and all together the whole; others wait', async () => {
+describe('a shared resource', () => {
+  test('a shared resource gives each subject its share, and all together the total; other requests wait', async () => {
     const budget = createBudget(SIZES)
     const mine = lease(budget.take('a', 10))
     const waits = budget.take('a', 1)
@@ -28,13 +28,13 @@ describe('a budget', () => {
     expect(budget.state()).toEqual({ used: 1, waiting: 0 })
   })
 
-  test('a subject with nothing gets any amount it asks for', () => {
+  test('a subject that uses nothing gets any amount', () => {
     const budget = createBudget(SIZES)
     lease(budget.take('a', 1_000)).release()
     expect(budget.state()).toEqual({ used: 0, waiting: 0 })
   })
 
-  test('the subject with the least goes first, and nobody overtakes a request for the whole', async () => {
+  test('the subject with the smallest use goes first, and nobody overtakes a request for the total', async () => {
     const budget = createBudget(SIZES)
     const whole = lease(budget.take('a', 8))
     lease(budget.take('b', 4))
@@ -60,7 +60,7 @@ describe('a budget', () => {
     ])
   })
 
-  test('nobody waits longer than the stated time', async () => {
+  test('a request waits at most the stated time', async () => {
     const budget = createBudget({ ...SIZES, waitMs: 1 })
     lease(budget.take('a', 10))
     expect(await budget.take('a', 5)).toBeUndefined()

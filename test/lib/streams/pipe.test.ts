@@ -63,8 +63,8 @@ async function restOf(stream: ReadableStream<number>, unread: number | undefined
   return rest
 }
 
-describe('a pipe', () => {
-  test('a pipe ends with its source, after the final text', async () => {
+describe('a stream’s pipe', () => {
+  test('a pipe ends after its source’s end and the final text', async () => {
     let end: PipeEnd | undefined
     const { pipe, seen } = pipeOf({
       start(opened) {
@@ -83,7 +83,7 @@ describe('a pipe', () => {
     expect([seen.taken, seen.read, seen.cancels]).toEqual([[0, 1, 2], 3, 0])
   })
 
-  test('a pipe stops its source while nobody reads, and loses nothing when the reader leaves', async () => {
+  test('a pipe stops its source while nobody reads, and loses no chunk if the reader disconnects', async () => {
     const { stream, seen: source } = numbers(100)
     const { pipe, seen } = pipeOf()
     const flow = pipe.flowFrom(stream)
@@ -112,7 +112,7 @@ describe('a pipe', () => {
     expect(order).toEqual(['begin 0', 'end 0', 'begin 1', 'end 1'])
   })
 
-  test('a pipe reports a failing source, and its reader gets the earlier output', async () => {
+  test('a pipe reports a failing source, and its reader gets the output before', async () => {
     const failure = new Error('broken')
     const { pipe } = pipeOf({
       flush(why) {
@@ -126,7 +126,7 @@ describe('a pipe', () => {
     await flow
   })
 
-  test('a pipe can be ended in the middle, and its source be read on', async () => {
+  test('a pipe can be ended early, and its source can still be read', async () => {
     const { stream, seen: source } = numbers(10)
     const { pipe, seen } = pipeOf({
       transform(number) {
@@ -142,7 +142,7 @@ describe('a pipe', () => {
     expect([...seen.taken, ...(await restOf(stream, pipe.unread()))]).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test('a pipe can be ended before anything flows', async () => {
+  test('a pipe can be ended before its first chunk', async () => {
     const { pipe } = pipeOf({
       start(end) {
         end.send(encoder.encode('all'))
@@ -158,14 +158,14 @@ describe('a pipe', () => {
     expect(source.isCancelled).toBe(false)
   })
 
-  test('output after the reader left is dropped', async () => {
+  test('output after the reader disconnected is dropped', async () => {
     const { pipe } = pipeOf()
     await pipe.readable.cancel()
     expect(() => pipe.send(encoder.encode('late'))).not.toThrow()
     expect(() => pipe.end()).not.toThrow()
   })
 
-  test('a pipe with nothing to flow has its last words only', async () => {
+  test('a pipe without chunks sends only its final text', async () => {
     const { pipe, seen } = pipeOf()
     const closed = pipe.close()
     expect(await textOf(pipe.readable)).toBe('')

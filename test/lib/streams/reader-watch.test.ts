@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { ReaderWatch } from '@/lib/streams/reader-watch'
 
-test('the watch reports once that nothing was read, and never while it waits itself or has ended', async () => {
+test('the watch reports once that the client reads nothing, but never while the watch waits itself or has ended', async () => {
   const told: string[] = []
   const watching = (name: string) => new ReaderWatch(() => told.push(name), 1)
   const [waiting, over] = [watching('waiting'), watching('over')]

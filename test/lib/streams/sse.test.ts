@@ -138,14 +138,14 @@ describe('parsing an event stream', () => {
     }
   })
 
-  test('many small events in one piece pass the limit', () => {
+  test('many small events in one chunk may together exceed the limit of one event', () => {
     const parser = new SseParser(64)
     expect(parser.push(encoder.encode('data: 1234567890\n\n'.repeat(1000)))).toHaveLength(1000)
   })
 })
 
 describe('formatting an event', () => {
-  test('formatting an event is read back as the same event', () => {
+  test('a formatted event is parsed as the same event', () => {
     const data = fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => text.replaceAll('\r', ''))
     fc.assert(
       fc.property(data, fc.option(fc.constantFrom('ping', 'message_start'), { nil: undefined }), (text, event) => {

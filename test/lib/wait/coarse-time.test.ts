@@ -30,14 +30,14 @@ test('a watched item is called once its time has come', () => {
   unwatch(late)
 })
 
-test('an item that sets a new time is called again', () => {
+test('an item that sets a new time is called again then', () => {
   const one = timed(100, 100)
   jest.advanceTimersByTime(1_000)
   expect(one.calls).toBeGreaterThan(3)
   unwatch(one)
 })
 
-test('an item no longer watched is not called', () => {
+test('an item that is no longer watched is not called', () => {
   const first = timed(100)
   const second = timed(100)
   first.onDue = () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { inTurn } from '@/lib/wait/in-turn'
 
-test('each run begins once the one before has ended, also after a failure', async () => {
+test('each run begins after the one before has ended, even if that failed', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const said: string[] = []
   let runs = 0

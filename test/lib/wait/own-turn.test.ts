@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { countTurns } from '@test/support/loop-turns'
 import { OWN_TURN_BYTES, ownTurn, turnFor } from '@/lib/wait/own-turn'
 
-test('every caller gets an exclusive turn, in order', async () => {
+test('every caller gets its own turn of the event loop, in order', async () => {
   const turns = countTurns()
   const had: [step: number, turn: number][] = []
   await Promise.all(
@@ -17,7 +17,7 @@ test('every caller gets an exclusive turn, in order', async () => {
   expect(new Set(had.map(([, turn]) => turn)).size).toBe(20)
 })
 
-test('a call within its own turn has the next one', async () => {
+test('a call within a turn gets the next turn', async () => {
   const turns = countTurns()
   await ownTurn()
   const first = turns.now()

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { whenThere } from '@/lib/wait/soon'
 
-test('a present value continues in the same turn', () => {
+test('if the value is present, the next step runs in the same turn', () => {
   expect(whenThere(2, (value) => value + 1)).toBe(3)
   expect(() =>
     whenThere(2, () => {
@@ -11,7 +11,7 @@ test('a present value continues in the same turn', () => {
   ).toThrow('refused')
 })
 
-test('a promised value is awaited, wherever it fails', async () => {
+test('if the value is a promise, it is awaited, even if it fails', async () => {
   expect(await whenThere(Promise.resolve(2), (value) => value + 1)).toBe(3)
   await expect(whenThere(Promise.reject(new Error('lost')), () => 3) as Promise<number>).rejects.toThrow('lost')
   const refused = whenThere(Promise.resolve(2), () => {

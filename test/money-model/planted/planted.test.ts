@@ -14,7 +14,7 @@ const LANES = 3
 
 type Hunt = { name: string; isFound: boolean; output: string }
 
-test(`${LEAST_FOUND} of ${PLANTED_BUGS.length} planted bugs are found within ${SEQUENCES} sequences`, async () => {
+test(`the money model finds ${LEAST_FOUND} of ${PLANTED_BUGS.length} planted bugs within ${SEQUENCES} sequences`, async () => {
   const left = [...PLANTED_BUGS]
   const hunts: Hunt[] = []
   const lane = async () => {

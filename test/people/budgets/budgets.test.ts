@@ -74,7 +74,7 @@ test('the billing role gives a member a budget, which counts earlier spending an
   await ask(gateway, key, { max_tokens: 300 })
 })
 
-test('a key shows its budgets; a developer sees no figures of the account’s', async () => {
+test('a key shows its budgets; a developer’s key shows no figures of the account', async () => {
   const all = await team()
   const { owner, developer, base, accountId } = all
   const { id } = await newKey(developer, all)
@@ -109,7 +109,7 @@ test('an invalid budget is refused with its field, and nothing changes', async (
   expect(items.flatMap(({ windows }) => windows)).toEqual([])
 })
 
-test('developers see their own budgets and change none; changes are audited', async () => {
+test('developers see their own budgets and cannot change them; changes are audited', async () => {
   const all = await team()
   const { owner, developer, accountId, base } = all
   const [own, other] = [await newKey(developer, all), await newKey(owner, all)]

@@ -29,7 +29,7 @@ function holdersOf(text: string): string[] {
   return SOURCES.filter((_, index) => [`'${text}'`, `"${text}"`].some((quoted) => TEXTS[index]?.includes(quoted)))
 }
 
-describe.each(FIELD_ROWS)('the setting $wire', ({ name, wire, column, isLimit, words, help, may }) => {
+describe.each(FIELD_ROWS)('the key setting $wire', ({ name, wire, column, isLimit, words, help, may }) => {
   test('the setting has a column, and is in the bodies of a change and of a key', () => {
     expect(Object.keys(getTableColumns(apiKeys))).toContain(column)
     expect(Object.keys(KeyChangesBody.properties)).toContain(wire)
@@ -50,12 +50,12 @@ describe.each(FIELD_ROWS)('the setting $wire', ({ name, wire, column, isLimit, w
     expect(Object.keys(changesIn(FIELD_ROWS, before, { ...before, [wire]: now[wire] }))).toEqual([wire])
   })
 
-  test('the setting’s words are in one file', () => {
+  test('the setting’s label and help texts are in one file', () => {
     const texts = [words, help, may?.refusal].filter((text) => text !== undefined)
     expect(texts.filter((text) => holdersOf(text).length > 1)).toEqual([])
   })
 })
 
-test.each(Object.entries(KEY_REFUSALS))('the refusal %s is worded in one file', (_, { message }) => {
+test.each(Object.entries(KEY_REFUSALS))('the text of the refusal %s is in one file', (_, { message }) => {
   expect(holdersOf(message).length).toBeLessThanOrEqual(1)
 })

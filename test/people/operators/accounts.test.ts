@@ -38,8 +38,8 @@ const auditOf = async (accountId: string) =>
   await gateway.gateway.database.sql`SELECT action, actor_id, actor_email, details, ip FROM audit_entries
     WHERE account_id = ${accountId} ORDER BY seq`
 
-describe('accounts', () => {
-  test('account create: makes an account that is found by id and by address in any case', async () => {
+describe('accounts in the operator’s API', () => {
+  test('account create makes an account that is found by id and by address in any case', async () => {
     const account = newAccount()
     const made = await call('POST', '/accounts', account)
     expect(made).toMatchObject({ status: 200, body: { ...account, status: 'active', balanceUsd: '0' } })
@@ -49,7 +49,7 @@ describe('accounts', () => {
     expect((await call('GET', '/accounts?email=buyer')).body).toEqual({ items: [], nextCursor: null })
   })
 
-  test('account create: a repeated Idempotency-Key gives the first account, another request with the address a 409', async () => {
+  test('account create with a repeated Idempotency-Key gives the first account; another request with the address is a 409', async () => {
     const account = newAccount()
     const once = { 'idempotency-key': crypto.randomUUID() }
     const first = await call('POST', '/accounts', account, once)
@@ -62,7 +62,7 @@ describe('accounts', () => {
     expect({ status: taken.status, code: codeOf(taken) }).toEqual({ status: 409, code: 'email_taken' })
   })
 
-  test('account create: twenty at once with one Idempotency-Key make one account', async () => {
+  test('account create makes one account for twenty concurrent requests with one Idempotency-Key', async () => {
     const account = newAccount()
     const once = { 'idempotency-key': crypto.randomUUID() }
     const answers = await Promise.all(Array.from({ length: 20 }, () => call('POST', '/accounts', account, once)))
@@ -75,7 +75,7 @@ describe('accounts', () => {
     expect((body as { items: unknown[] }).items).toHaveLength(1)
   })
 
-  test('account list: pages have every account once, newest first', async () => {
+  test('account list has every account once over all pages, newest first', async () => {
     const made = [await makeAccount(), await makeAccount(), await makeAccount()].reverse()
     const seen: string[] = []
     let cursor: string | null = ''
@@ -98,7 +98,7 @@ describe('accounts', () => {
     expect([...members]).toEqual([{ role: 'owner' }])
   })
 
-  test('account suspend and activate: refuse and take requests, and say why in the audit log', async () => {
+  test('account suspend and activate refuse and allow requests, with the reason in the audit log', async () => {
     const accountId = await makeAccount()
     await credit(accountId, '5', crypto.randomUUID())
     const { body } = await call('POST', `/accounts/${accountId}/keys`, { name: 'first', monthlyBudgetUsd: null })
@@ -129,11 +129,11 @@ describe('accounts', () => {
     ['GET', '/accounts/acct_none/usage', undefined],
     ['GET', '/accounts/acct_none/keys', undefined],
     ['POST', '/accounts/acct_none/keys', { name: 'first', monthlyBudgetUsd: null }],
-  ])('an unknown account is a 404: %s %s', async (method, path, body) => {
+  ])('the operator’s API answers 404 for an unknown account: %s %s', async (method, path, body) => {
     expect((await call(method, path, body)).status).toBe(404)
   })
 
-  test('usage: sums what the account used, and nothing of others', async () => {
+  test('the usage of an account is summed, without other accounts’', async () => {
     const [accountId, other] = [await makeAccount(), await makeAccount()]
     await credit(accountId, '5', crypto.randomUUID())
     const { body } = await call('POST', `/accounts/${accountId}/keys`, { name: 'first', monthlyBudgetUsd: null })
@@ -147,7 +147,7 @@ describe('accounts', () => {
     expect((await call('GET', `/accounts/${accountId}/usage?group_by=nothing`)).status).toBe(400)
   })
 
-  test('orders: lists those of all accounts, or of one', async () => {
+  test('orders of all accounts, or of one, are listed', async () => {
     const ids: string[] = []
     for (const _ of [1, 2]) {
       const { accountId } = await gateway.customer('0')
@@ -164,8 +164,8 @@ describe('accounts', () => {
   })
 })
 
-describe('credit', () => {
-  test('credit: is added once per reference, and the audit log names the key', async () => {
+describe('credit in the operator’s API', () => {
+  test('an operator key adds credit once per reference, and the audit log names the key', async () => {
     await renew()
     const accountId = await makeAccount()
     const reference = crypto.randomUUID()
@@ -179,7 +179,7 @@ describe('credit', () => {
     expect((await auditOf(accountId)).filter(({ action }) => action === 'credit.add')).toHaveLength(1)
   })
 
-  test('credit: twenty at once with one reference add it once, by two keys and two gateways', async () => {
+  test('twenty concurrent credits with one reference, by two keys and two gateways, add it once', async () => {
     await renew()
     const twin = await gateway.twin()
     const other = callerOf(twin, await makeOperatorKey(gateway))
@@ -191,7 +191,7 @@ describe('credit', () => {
     expect(await gateway.balance(accountId)).toMatchObject({ available: 3_000_000_000 })
   })
 
-  test('credit: a reference of the command line is the same reference', async () => {
+  test('a reference that the command line used is the same reference in the operator’s API', async () => {
     const accountId = await makeAccount()
     const credits = createCredits(gateway.gateway.database, gateway.gateway.deps.ledger)
     await credits.addCredit({ accountId, amount: nano(2_000_000_000), reference: 'by command' })
@@ -221,7 +221,7 @@ describe('credit', () => {
     },
   )
 
-  test('credit: a negative amount takes back what is there, never more', async () => {
+  test('a negative credit takes back at most the available credit', async () => {
     await renew()
     const accountId = await makeAccount()
     await credit(accountId, '10', 'sold')
@@ -232,7 +232,7 @@ describe('credit', () => {
     expect(await gateway.balance(accountId)).toMatchObject({ available: 6_000_000_000 })
   })
 
-  test('credit: above the limit of a day, also in parts and over accounts, waits for an administrator', async () => {
+  test('credit above the daily limit, even in parts and for several accounts, waits for an administrator', async () => {
     await renew()
     const [first, second] = [await makeAccount(), await makeAccount()]
     expect((await credit(first, '60', 'part 1')).status).toBe(200)
@@ -247,7 +247,7 @@ describe('credit', () => {
   const decide = (approvalId: string, decision: string) =>
     administrator.json('POST', `/dashboard/api/admin/approvals/${approvalId}/${decision}`, { note: '' })
 
-  test('credit: an approved one is there once, and the repeated request says so', async () => {
+  test('an approved credit is added once, and repeating the request reports it', async () => {
     await renew()
     const accountId = await makeAccount()
     const once = { 'idempotency-key': crypto.randomUUID() }
@@ -280,7 +280,7 @@ describe('credit', () => {
     ])
   })
 
-  test('credit: a rejected one stays refused, and a credit by the command makes an approval harmless', async () => {
+  test('a rejected credit stays refused; if the command adds it meanwhile, an approval adds no more', async () => {
     await renew()
     const accountId = await makeAccount()
     const rejected = await credit(accountId, '500', 'rejected')
@@ -294,7 +294,7 @@ describe('credit', () => {
     expect(await gateway.balance(accountId)).toMatchObject({ available: 500_000_000_000 })
   })
 
-  test('credit: every amount for an account of an administrator waits for another administrator', async () => {
+  test('credit for an administrator’s account always waits for another administrator', async () => {
     await renew()
     const { accountId } = administrator.viewer
     const waiting = await credit(accountId, '1', 'own account')
@@ -306,7 +306,7 @@ describe('credit', () => {
     expect((await credit(accountId, '1', 'own account')).body).toMatchObject({ balanceUsd: '1' })
   })
 
-  test('credit: beyond the largest balance is refused and counts nothing', async () => {
+  test('credit beyond the maximum balance is refused and does not count', async () => {
     await renew()
     const accountId = await makeAccount()
     const credits = createCredits(gateway.gateway.database, gateway.gateway.deps.ledger)

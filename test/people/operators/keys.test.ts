@@ -66,8 +66,8 @@ async function takenBy({ name, method, place }: Declared): Promise<{ path: strin
 const tooManyKeys = () => sql()`UPDATE api_keys SET status = 'deleted', deleted_at = now()
   WHERE account_id = ${customer.accountId} AND id <> ${customer.keyId} AND status <> 'deleted'`
 
-describe('each operation', () => {
-  test.each(OPERATIONS)('$name needs its scope alone', async (operation) => {
+describe('operations by operator keys', () => {
+  test.each(OPERATIONS)('$name needs only its own scope', async (operation) => {
     await tooManyKeys()
     const { scope, method } = operation
     const others = OPERATOR_SCOPES.filter((one) => one !== scope)
@@ -79,7 +79,7 @@ describe('each operation', () => {
     expect(taken.headers.get('cache-control')).toBe('no-store')
   })
 
-  test.each(OPERATIONS)('$name refuses every other credential, and no body is read before', async (operation) => {
+  test.each(OPERATIONS)('$name refuses every other credential, before a body is read', async (operation) => {
     const { method } = operation
     const path = `/v1/operator${fillPath(operation.place, { accountId: customer.accountId, id: customer.keyId })}`
     const manager = await makeManagementKey(await signUpPerson(gateway))
@@ -96,24 +96,30 @@ describe('each operation', () => {
     expect(elsewhere.status).toBe(401)
   })
 
-  test.each(CHANGES)('$name, sent twice with one Idempotency-Key, happens once, by name', async (operation) => {
-    await tooManyKeys()
-    await renew()
-    const { path, body } = await takenBy(operation)
-    const [{ seq: before } = { seq: 0 }] = await sql()`SELECT max(seq) AS seq FROM audit_entries`
-    const once = { 'idempotency-key': `${operation.name} ${crypto.randomUUID()}`.replaceAll(' ', '-') }
-    const first = await call(operation.method, path, body, once)
-    const again = await call(operation.method, path, body, once)
-    expect({ status: again.status, body: again.body }).toEqual({ status: 200, body: first.body })
-    expect([first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed')]).toEqual([null, 'true'])
-    const entries = await sql()`SELECT actor_id, actor_email, details->>'operatorKey' AS key FROM audit_entries
+  test.each(CHANGES)(
+    '$name, sent twice with one Idempotency-Key, is done once, and audited by name',
+    async (operation) => {
+      await tooManyKeys()
+      await renew()
+      const { path, body } = await takenBy(operation)
+      const [{ seq: before } = { seq: 0 }] = await sql()`SELECT max(seq) AS seq FROM audit_entries`
+      const once = { 'idempotency-key': `${operation.name} ${crypto.randomUUID()}`.replaceAll(' ', '-') }
+      const first = await call(operation.method, path, body, once)
+      const again = await call(operation.method, path, body, once)
+      expect({ status: again.status, body: again.body }).toEqual({ status: 200, body: first.body })
+      expect([first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed')]).toEqual([
+        null,
+        'true',
+      ])
+      const entries = await sql()`SELECT actor_id, actor_email, details->>'operatorKey' AS key FROM audit_entries
       WHERE seq > ${before}`
-    expect([...entries]).toEqual([{ actor_id: null, actor_email: 'operator key Shop', key: shop.keyId }])
-    const replay = callerOf(gateway, await makeOperatorKey(gateway))
-    // Another key's request by the same name is another request, and never gets the first answer.
-    const others = await replay(operation.method, path, body, once)
-    expect(others.headers.get('idempotent-replayed')).toBeNull()
-  })
+      expect([...entries]).toEqual([{ actor_id: null, actor_email: 'operator key Shop', key: shop.keyId }])
+      const replay = callerOf(gateway, await makeOperatorKey(gateway))
+      // Another key's request by the same name is another request, and never gets the first answer.
+      const others = await replay(operation.method, path, body, once)
+      expect(others.headers.get('idempotent-replayed')).toBeNull()
+    },
+  )
 
   test.each(CHANGES.filter(({ method }) => method !== 'DELETE'))(
     '$name refuses unknown fields, other types of body and large ones, in one shape',
@@ -155,7 +161,7 @@ describe('each operation', () => {
 })
 
 describe('an operator key', () => {
-  test('everywhere else, an operator key is worth as much as no key', async () => {
+  test('outside the operator’s API an operator key counts as no key', async () => {
     const routes = gateway.gateway.app.routes.filter(
       ({ method, path }) => !path.startsWith('/v1/operator') && method !== 'OPTIONS' && method !== 'HEAD',
     )
@@ -170,13 +176,13 @@ describe('an operator key', () => {
     }
   })
 
-  test('an operator key that calls a model is told what it is', async () => {
+  test('the error for an operator key that calls a model says what the key is for', async () => {
     const body = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hello' }] }
     const refused = await send(gateway, shop.key, 'POST', '/v1/chat/completions', body)
     expect({ status: refused.status, code: codeOf(refused) }).toEqual({ status: 401, code: 'operator_key' })
   })
 
-  test('is stored as a hash, is audited, and is in no log', async () => {
+  test('an operator key is stored as a hash, is audited, and is in no log', async () => {
     expect(shop.key).toMatch(/^svc-op-[0-9A-Za-z]{36}$/)
     const [row] = await sql()`SELECT * FROM operator_keys WHERE id = ${shop.keyId}`
     expect(row?.key_hash).toBe(hashKey(shop.key))
@@ -189,7 +195,7 @@ describe('an operator key', () => {
     expect(createRedactor()(`the key ${shop.key} was sent`)).toBe('the key [redacted] was sent')
   })
 
-  test('is refused after its end and after it was revoked, on every gateway at once', async () => {
+  test('an operator key is refused after its end or revocation, on every gateway at once', async () => {
     const twin = await gateway.twin()
     const made = await makeOperatorKey(gateway)
     expect((await callerOf(twin, made)('GET', '/accounts')).status).toBe(200)
@@ -205,7 +211,7 @@ describe('an operator key', () => {
     }
   })
 
-  test('a revoked key gets no answer that was kept for it', async () => {
+  test('a revoked operator key gets no stored answer', async () => {
     const made = await makeOperatorKey(gateway)
     const once = { 'idempotency-key': crypto.randomUUID() }
     const body = { name: 'kept', monthlyBudgetUsd: null }
@@ -215,7 +221,7 @@ describe('an operator key', () => {
     expect((await callerOf(gateway, made)('POST', path, body, once)).status).toBe(401)
   })
 
-  test('works from its networks only', async () => {
+  test('an operator key works from its networks only', async () => {
     const made = await makeOperatorKey(gateway, { allowedAddresses: ['203.0.113.0/24'] })
     const from = (address: string) =>
       send(gateway, made.key, 'GET', '/v1/operator/accounts', undefined, { 'x-forwarded-for': address })
@@ -224,7 +230,7 @@ describe('an operator key', () => {
     expect({ status: refused.status, code: codeOf(refused) }).toEqual({ status: 403, code: 'address_not_allowed' })
   })
 
-  test('makes sixty changes a minute, and wrong keys are limited by address', async () => {
+  test('an operator key makes at most sixty changes a minute, and wrong keys are limited by address', async () => {
     await renew()
     const suspend = () => call('POST', '/accounts/acct_none/suspend')
     const statuses = new Set<number>()
@@ -239,7 +245,7 @@ describe('an operator key', () => {
     expect((await wrong()).status).toBe(429)
   })
 
-  test('pages of other sites cannot use it', async () => {
+  test('pages of other sites cannot use an operator key', async () => {
     const headers = { origin: 'https://example.org', 'access-control-request-method': 'GET' }
     for (const place of ['', '/', '/accounts', '/accounts/acct_1/keys']) {
       const preflight = await fetch(`${gateway.url}/v1/operator${place}`, { method: 'OPTIONS', headers })
@@ -254,7 +260,7 @@ describe('an operator key', () => {
     expect(open.headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  test('HEAD answers like GET without a body, to an operator key only', async () => {
+  test('HEAD answers an operator key like GET, without a body', async () => {
     const head = (key: string) =>
       fetch(`${gateway.url}/v1/operator/accounts`, { method: 'HEAD', headers: { authorization: `Bearer ${key}` } })
     expect((await head(customer.key)).status).toBeGreaterThanOrEqual(400)
@@ -262,8 +268,8 @@ describe('an operator key', () => {
   })
 })
 
-describe('keys of customers', () => {
-  test('a key is made, used, rotated, limited, switched off and on, and deleted', async () => {
+describe('customers’ keys in the operator’s API', () => {
+  test('an operator key makes, uses, rotates, limits, switches and deletes a customer’s key', async () => {
     await renew()
     const keys = `/accounts/${customer.accountId}/keys`
     const { body: made } = await call('POST', keys, { name: 'shop', monthlyBudgetUsd: '5' })
@@ -320,14 +326,14 @@ describe('keys of customers', () => {
   })
 })
 
-describe('the commands', () => {
+describe('commands for operator keys', () => {
   const stores = () => {
     const { redisUrl, databaseUrl } = gateway.stores
     return { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl }
   }
   const command = (text: string, ...more: string[]) => run([...text.split(' '), ...more, '--json'], stores())
 
-  test('operator-key create, list and revoke: the key is shown once and works until it is revoked', async () => {
+  test('operator-key create shows the key once, list names it, and revoke ends it', async () => {
     const name = ['--name', 'My shop']
     const { json, code } = await command(
       'operator-key create --scopes read,keys --expires 2999-01-01 --addresses 203.0.113.0/24',

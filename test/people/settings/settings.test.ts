@@ -23,19 +23,22 @@ afterAll(() => gateway.stop())
 
 const STANDARDS = settingsOf({})
 
-test('an account that chose nothing has the standard of each setting', async () => {
+test('an account that chose no setting has the defaults', async () => {
   expect(Object.keys(STANDARDS)).toEqual(SETTING_ROWS.map(({ name }) => name))
   expect((await owner.json('GET', path)).body).toEqual(STANDARDS)
 })
 
-test.each(SETTING_ROWS)('$name is chosen alone, and the audit log has its value before', async ({ name, standard }) => {
-  const { body } = await owner.json('PUT', path, { [name]: !standard })
-  expect(body).toEqual({ ...STANDARDS, [name]: !standard })
-  const [entry] = await gateway.gateway.database.sql`SELECT details FROM audit_entries
+test.each(SETTING_ROWS)(
+  'the setting $name is changed alone, and the audit log has its former value',
+  async ({ name, standard }) => {
+    const { body } = await owner.json('PUT', path, { [name]: !standard })
+    expect(body).toEqual({ ...STANDARDS, [name]: !standard })
+    const [entry] = await gateway.gateway.database.sql`SELECT details FROM audit_entries
     WHERE action = 'account.member_policy' ORDER BY seq DESC LIMIT 1`
-  expect(entry?.details).toEqual({ [name]: !standard, [`before.${name}`]: standard })
-  expect((await owner.json('PUT', path, { [name]: standard })).body).toEqual(STANDARDS)
-})
+    expect(entry?.details).toEqual({ [name]: !standard, [`before.${name}`]: standard })
+    expect((await owner.json('PUT', path, { [name]: standard })).body).toEqual(STANDARDS)
+  },
+)
 
 test.each([{}, { unknown: true }, { developersSeeAllUsage: 'yes' }])(
   '%p chooses nothing and is refused',
@@ -45,7 +48,7 @@ test.each([{}, { unknown: true }, { developersSeeAllUsage: 'yes' }])(
   },
 )
 
-test('the command chooses one setting, shows all, and knows no other account', async () => {
+test('the command changes one setting, shows all settings, and refuses unknown accounts', async () => {
   const { accountId } = owner.viewer
   const words = ['account', 'member-policy', '--account']
   const chosen = await runCommand([...words, accountId, '--developers-see-all-usage', 'yes'], stores)

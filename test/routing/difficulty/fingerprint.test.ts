@@ -13,33 +13,33 @@ function shared(left: string, right: string): number {
   return bucketsOf(left).intersection(bucketsOf(right)).size
 }
 
-describe('buckets', () => {
-  test('buckets don’t tell capitals or digits apart, in any alphabet', () => {
+describe('word buckets', () => {
+  test('word buckets ignore capitals and the values of digits, in any alphabet', () => {
     expect(bucketsOf('PROVE ÜBER ДОКАЖИ 2019')).toEqual(bucketsOf('prove über докажи 1847'))
   })
 
-  test('buckets are shared by forms of one word', () => {
+  test('different forms of one word share buckets', () => {
     expect(shared('optimise', 'optimising')).toBeGreaterThan(2)
     expect(shared('доказать', 'доказательство')).toBeGreaterThan(2)
   })
 
-  test('buckets are shared by texts without gaps that hold the same words', () => {
+  test('texts without spaces that contain the same words share buckets', () => {
     expect(shared('请证明这个定理', '如何证明它')).toBeGreaterThanOrEqual(3)
     expect(shared('翻訳してください', '証明しろ')).toBeLessThan(3)
   })
 
-  test('buckets of an instruction are not those of the material', () => {
+  test('words of the instruction and of the material have different buckets', () => {
     expect(bucketsOf('prove it').intersection(bucketsOf('prove it', true)).size).toBe(0)
   })
 
-  test('a word that opens a text has a bucket of its own', () => {
+  test('the first word of a text has its own bucket', () => {
     const [opening] = [...bucketsOf('prove that')].filter(
       (bucket) => !bucketsOf('now it is time to prove that').has(bucket),
     )
     expect(opening).toBeDefined()
   })
 
-  test('buckets are numbers in range for any text, and name the words they are of', () => {
+  test('word buckets are numbers in range for any text, and name their words', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 500 }), (text) => {
         fingerprint(text, false, (bucket, start, end) => {

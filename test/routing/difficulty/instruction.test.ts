@@ -26,7 +26,7 @@ describe('material', () => {
   })
 })
 
-describe('all is instruction', () => {
+describe('texts without material', () => {
   test.each([
     PROOF,
     'Meet me at 10:30',
@@ -39,7 +39,7 @@ describe('all is instruction', () => {
   })
 })
 
-test('unusual texts are split without an error, and never grow', () => {
+test('unusual texts are split without an error, and their parts are never longer', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
       const { instruction, payload } = splitPrompt(text)

@@ -10,7 +10,7 @@ function scoreOf(text: string): number {
 
 const HARD = 'Prove that every compact Hausdorff space is normal, and say where each assumption is used.'
 
-describe('the score', () => {
+describe('the difficulty score', () => {
   test.each([[`Fix the spelling: ${HARD}`], [`Translate into French: "${HARD}"`], [`Shorten this: '${HARD}'`]])(
     'the score is lower if the hard text is only the material: %s',
     (text) => {
@@ -30,20 +30,20 @@ describe('the score', () => {
     ).toBeGreaterThan(scoreOf('Какая столица Франции?'))
   })
 
-  test('the score is the same from call to call, whatever was read between', () => {
+  test('the score of a text is the same in every call, whatever was scored between', () => {
     const first = scoreOf(HARD)
     scoreOf('Hello!')
     expect(scoreOf(HARD)).toBe(first)
   })
 
-  test('the score of a megabyte depends on its ends and its length alone', () => {
+  test('the score of a text of a megabyte depends only on its two ends and its length', () => {
     const ends = (middle: string) => `Explain this.\n\n${'a '.repeat(900)}${middle}${' b'.repeat(900)}\n\nWhy?`
     expect(scoreOf(ends('x'.repeat(1_000_000)))).toBe(scoreOf(ends('prove it '.repeat(125_000).slice(0, 1_000_000))))
   })
 })
 
 describe('the reasons', () => {
-  test('the reasons name words and traits of the text, the weightiest first', () => {
+  test('the reasons of a score name words and traits of the text, the largest effect first', () => {
     const reasons = explainText(HARD, HARD.length, 8)
     expect(reasons).toHaveLength(8)
     const sizes = reasons.map(({ effect }) => Math.abs(effect))
@@ -60,7 +60,7 @@ describe('the reasons', () => {
     for (const sum of sums) expect(sum).toBeCloseTo(bias ?? Number.NaN, 4)
   })
 
-  test('the reasons mark words of the material as such', () => {
+  test('the reasons of a score mark words of the material', () => {
     const text = `Translate: "${HARD}"`
     const reasons = explainText(text, text.length, 50).map(({ because }) => because)
     expect(reasons).toContain('“Translate”')

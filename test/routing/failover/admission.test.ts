@@ -31,12 +31,12 @@ beforeEach(() => {
 const begin: Trips['begin'] = (models, stream) => trips.begin(models, stream)
 const eventsOf: Trips['eventsOf'] = (type) => trips.eventsOf(type)
 
-describe('the breaker', () => {
+describe('targets and their circuit breaker', () => {
   async function trip(model: Model): Promise<void> {
     for (let index = 0; index < MIN_SAMPLES; index++) (await begin([model]).next())?.failed(refused(404))
   }
 
-  test('a target with an open circuit comes last, and is tried if nothing else remains', async () => {
+  test('a target with an open circuit comes last, and is tried if no other target remains', async () => {
     await trip(modelOf('svc/alpha', [p1]))
     expect(await failAll(begin(), () => refused(404))).toEqual([
       'p2/alpha-at-p2 k1',
@@ -96,7 +96,7 @@ describe('the breaker', () => {
   })
 })
 
-describe('slots', () => {
+describe('slots of a provider', () => {
   const one = providerOf('p5', { maxConcurrency: 1 })
   const busyModel = modelOf('svc/alpha', [one])
 

@@ -34,7 +34,7 @@ const begin: Trips['begin'] = (models, stream) => trips.begin(models, stream)
 const eventsOf: Trips['eventsOf'] = (type) => trips.eventsOf(type)
 
 describe('error classes', () => {
-  test('5xx: each target once more after a pause, then the next, through all targets and models', async () => {
+  test('after 5xx each target is tried once more after a pause, then the next, through all targets and models', async () => {
     expect(await failAll(begin(), () => SERVER_ERROR)).toEqual([
       'p1/alpha-at-p1 k1',
       'p1/alpha-at-p1 k1',
@@ -49,14 +49,14 @@ describe('error classes', () => {
 
   const EVERYWHERE = ['p1/alpha-at-p1 k1', 'p1/alpha-at-p1 k2', 'p2/alpha-at-p2 k1', 'p2/beta-at-p2 k1']
 
-  test('429: the other key at once, then the next target; the keys pause for the account', async () => {
+  test('after a 429 comes the other key at once, then the next target; the keys pause for the account', async () => {
     const begun = () => begin([alpha, beta])
     expect(await failAll(begun(), () => refused(429, 30))).toEqual(EVERYWHERE)
     expect([await begun().next(), parts.keys.resting().size]).toEqual([undefined, 0])
     expect(nameOf(await trips.begin([alpha], false, 'acc_2').next())).toBe('p1/alpha-at-p1 k1')
   })
 
-  test('429: a second account with a 429 pauses the keys for everybody', async () => {
+  test('when a second account gets a 429, the keys pause for all accounts', async () => {
     await failAll(begin(), () => refused(429, 30))
     expect(await failAll(trips.begin([alpha, beta], false, 'acc_2'), () => refused(429, 30))).toEqual(EVERYWHERE)
     expect(parts.pauses).toEqual([])
@@ -64,7 +64,7 @@ describe('error classes', () => {
     expect(nameOf(await begin([beta, modelOf('svc/rested', [providerOf('p3')])]).next())).toBe('p3/rested-at-p3 k1')
   })
 
-  test('429 about this request: one other key, then the next target; no key pauses', async () => {
+  test('after a 429 for the request’s size comes one other key, then the next target; no key pauses', async () => {
     const tooLarge = refused(429, undefined, 'Request too large for x on tokens per min (TPM): Limit 10, Requested 20')
     for (let time = 0; time < 5; time++) expect(await failAll(begin(), () => tooLarge)).toEqual(EVERYWHERE)
     expect(parts.keys.resting().size).toBe(0)
@@ -78,7 +78,7 @@ describe('error classes', () => {
     expect(eventsOf('key-out')).toEqual([{ type: 'key-out', provider: 'p3', key: 'k1', status: 401 }])
   })
 
-  test('403: one other key, then the next target; one account cannot disable a key', async () => {
+  test('after a 403 comes one other key, then the next target; one account cannot take a key out', async () => {
     for (let time = 0; time < 5; time++) {
       expect(await failAll(begin(), () => refused(403))).toEqual([
         'p1/alpha-at-p1 k1',
@@ -112,7 +112,7 @@ describe('error classes', () => {
     expect(nameOf(await begin(models).next())).toBe('p3/alpha-at-p3 k1')
   })
 
-  test('during an estimated pause, without an alternative, one request at a time is tried', async () => {
+  test('during an estimated pause without an alternative, one request at a time is tried', async () => {
     const models = [modelOf('svc/alpha', [providerOf('p3')])]
     expect(await failAll(begin(models), () => refused(429))).toEqual(['p3/alpha-at-p3 k1'])
     const trial = await begin(models).next()
@@ -124,7 +124,7 @@ describe('error classes', () => {
     expect(nameOf(await begin(models).next())).toBe('p3/alpha-at-p3 k1')
   })
 
-  test('a content filter’s refusal continues with the caller’s fallback models only', async () => {
+  test('after a content filter’s refusal only models of the caller’s fallback list are tried', async () => {
     const filtered = refused(400, undefined, 'Output blocked by content filtering policy')
     expect(await failAll(begin(), () => filtered)).toEqual(['p1/alpha-at-p1 k1', 'p2/beta-at-p2 k1'])
     const byCatalogue = { ...alpha, fallback: ['svc/beta'] }
@@ -143,13 +143,13 @@ describe('error classes', () => {
     ])
   })
 
-  test('400: stops, unless the model is at fault: then the next model', async () => {
+  test('a 400 stops the request, unless it blames the model: then the next model is tried', async () => {
     expect(await failAll(begin(), () => BAD_REQUEST)).toEqual(['p1/alpha-at-p1 k1'])
     const tooLong = refused(400, undefined, 'maximum context length is 8192 tokens')
     expect(await failAll(begin(), () => tooLong)).toEqual(['p1/alpha-at-p1 k1', 'p2/beta-at-p2 k1'])
   })
 
-  test('404: the next target of the same model', async () => {
+  test('after a 404 the next target of the same model is tried', async () => {
     expect(await failAll(begin(), () => refused(404))).toEqual([
       'p1/alpha-at-p1 k1',
       'p2/alpha-at-p2 k1',
@@ -157,12 +157,12 @@ describe('error classes', () => {
     ])
   })
 
-  test('a request that a format cannot carry goes to another format, without blame', async () => {
+  test('a request that a format cannot express goes to a target of another format, and no target is blamed', async () => {
     expect(await failAll(begin(), () => ({ kind: 'unencodable' }))).toHaveLength(3)
     expect(parts.breaker.failureRate('p1/alpha-at-p1')).toBe(0)
   })
 
-  test('the attempt list has every failed attempt', async () => {
+  test('the attempt list contains every failed attempt', async () => {
     const failover = begin()
     await failAll(failover, ({ number }) => (number === 1 ? { kind: 'timeout', phase: 'first-byte' } : BAD_REQUEST))
     expect(failover.trail.map(({ model, provider, reason }) => [model, provider, reason])).toEqual([
@@ -172,15 +172,15 @@ describe('error classes', () => {
   })
 })
 
-describe('bounds', () => {
-  test('a used-up budget stops retries, not further targets', async () => {
+describe('limits of attempts', () => {
+  test('a used-up retry limit stops retries, but not further targets', async () => {
     const names: string[] = []
     for (let request = 0; request < 30; request++) names.push(...(await failAll(begin([beta]), () => SERVER_ERROR)))
     expect(names.length).toBe(30 + MIN_RETRIES_PER_MINUTE)
     expect(eventsOf('retry')).toHaveLength(MIN_RETRIES_PER_MINUTE)
   })
 
-  test('nothing is tried after the deadline', async () => {
+  test('after the deadline no target is tried', async () => {
     const failover = begin()
     const first = await failover.next()
     parts.clock.advance(DEADLINE_MS)
@@ -196,7 +196,7 @@ describe('bounds', () => {
     expect(second?.planned.target.provider.timeouts).toMatchObject({ firstByteMs: 5_000, totalMs: 60_000 })
   })
 
-  test('after a disconnect nothing more is tried, and the slot is free', async () => {
+  test('after a disconnect no target is tried, and the slot is free', async () => {
     const failover = begin()
     const permit = await failover.next()
     client.abort()
@@ -220,7 +220,7 @@ describe('bounds', () => {
   })
 })
 
-test('latencies and keys are updated by answers that have begun', async () => {
+test('latencies and key states are updated by answers that have begun', async () => {
   const permit = await begin().next()
   parts.clock.advance(250)
   permit?.began()

@@ -45,6 +45,6 @@ const cases: [AttemptFault, FaultClass][] = [
   [refused(422, 'temperature must be at most 2'), 'request'],
   [refused(400), 'request'],
 ]
-test.each(cases)('%j is classified as %s', (fault, expected) => {
+test.each(cases)('the fault %j is classified as %s', (fault, expected) => {
   expect(classify(fault)).toBe(expected)
 })

@@ -38,8 +38,8 @@ function after(failover: Failover, permit: Permit, milliseconds: number): string
   return typeof next === 'object' ? nameOf(next) : next
 }
 
-describe('a target that is known', () => {
-  test('a known target may be silent for four times its slowest start, at least five seconds', async () => {
+describe('a target with measurements', () => {
+  test('a target may be silent for four times its 99th percentile, at least five seconds', async () => {
     await learn()
     const { failover, first } = await start()
     expect(after(failover, first, 4_999)).toBeUndefined()
@@ -47,14 +47,14 @@ describe('a target that is known', () => {
     expect(trips.eventsOf('hedge')).toEqual([{ type: 'hedge', provider: 'p1' }])
   })
 
-  test('a slow known target may be silent for longer', async () => {
+  test('a target that is usually slow may be silent for longer', async () => {
     for (let call = 0; call < 10; call++) parts.latency.note('p1/alpha-at-p1', true, 3_000)
     const { failover, first } = await start()
     expect(after(failover, first, 11_999)).toBeUndefined()
     expect(after(failover, first, 12_000)).toBe('p2/alpha-at-p2 k1')
   })
 
-  test('measurements of another gateway count too', async () => {
+  test('measurements of another gateway count as well', async () => {
     parts.latency.adopt('p1/alpha-at-p1', true, 2_000)
     const { failover, first } = await start()
     expect(after(failover, first, 7_999)).toBeUndefined()
@@ -71,7 +71,7 @@ describe('a target that is known', () => {
   })
 })
 
-test('an unknown target may be silent for ten seconds of a stream', async () => {
+test('a target without measurements may be silent for ten seconds of a stream', async () => {
   const { failover, first } = await start()
   expect(after(failover, first, 9_999)).toBeUndefined()
   expect(after(failover, first, 10_000)).toBe('p2/alpha-at-p2 k1')
@@ -82,8 +82,8 @@ test('without another target there is no hedge', async () => {
   expect(after(failover, first, 500_000)).toBeUndefined()
 })
 
-describe('without retries', () => {
-  test('without retries a silent target is cancelled after twice the wait', async () => {
+describe('when no retry is allowed', () => {
+  test('when no retry is allowed, a silent target is cancelled after twice the wait', async () => {
     await learn()
     for (let retry = 0; retry < MIN_RETRIES_PER_MINUTE; retry++) parts.budget.takeRetry()
     const { failover, first } = await start()
@@ -107,7 +107,7 @@ describe('without retries', () => {
   })
 })
 
-test('at most two attempts run at once: the oldest makes room for a third', async () => {
+test('at most two attempts run at once: a third replaces the oldest', async () => {
   await learn()
   const { failover, first } = await start()
   const second = failover.onSilence(first, 5_000) as Permit

@@ -30,7 +30,7 @@ function namesOf(turns: ReturnType<typeof inTurn>): string {
   return turns.map(({ model: { id }, target }) => `${id.at(4)}${target.provider.name.at(1)}`).join(' ')
 }
 
-test('without a conversation, targets come first by their weights; unweighted ones keep their place', () => {
+test('without a conversation, targets are ordered by weight at random; targets without a weight keep their place', () => {
   const random = createRandom(SEED).fraction
   const counts: Record<string, number> = {}
   for (let draw = 0; draw < 4000; draw++) {
@@ -52,7 +52,7 @@ test('a conversation keeps its order, and conversations are distributed by the w
   expect(first / 4000).toBeCloseTo(0.75, 1)
 })
 
-test('the caller’s order and the file’s order are kept', () => {
+test('if the caller or the catalogue sets an order, it is kept', () => {
   const never = () => expect.unreachable()
   expect(inTurn({ ...PLAN, isWished: true }, never)).toBe(PLAN.targets)
   const plain = { targets: planned(modelOf('svc/alpha', [providerOf('p0'), providerOf('p1')])), isWished: false }

@@ -8,7 +8,7 @@ const provider = providerOf('p1', {}, 2)
 const [k1, k2] = provider.keys as [ProviderKey, ProviderKey]
 const [alpha, beta] = [targetOf(provider, 'alpha'), targetOf(provider, 'beta')]
 
-test('each target and key has its own pause, and the longer one counts', () => {
+test('each target and key has its own pause; of two pauses the longer one applies', () => {
   const clock = manualClock()
   const told: [string, number][] = []
   const backoffs = createBackoffWindows(clock, (id, forMs) => told.push([id, forMs]))
@@ -23,7 +23,7 @@ test('each target and key has its own pause, and the longer one counts', () => {
   expect(backoffs.remainingMs(alpha, k1, 'acc_1')).toBe(0)
 })
 
-test('another gateway’s pause counts like our own', () => {
+test('another gateway’s pause applies like our own', () => {
   const clock = manualClock()
   const told: string[] = []
   const backoffs = createBackoffWindows(clock, (id) => told.push(id))

@@ -44,8 +44,8 @@ function succeed(times: number): void {
   for (let index = 0; index < times; index++) enter().end('answered')
 }
 
-describe('closed', () => {
-  test('the circuit opens if half of enough outcomes fail, and reports how long', () => {
+describe('the closed circuit', () => {
+  test('the circuit opens if half of enough outcomes are failures, and reports for how long', () => {
     fail(MIN_SAMPLES - 1)
     expect(breaker.state(ID)).toBe('closed')
     fail(1)
@@ -54,7 +54,7 @@ describe('closed', () => {
     expect(changes).toEqual([`${ID} open ${FIRST_OPEN_MS}`])
   })
 
-  test('the circuit stays closed below half', () => {
+  test('the circuit stays closed if fewer than half fail', () => {
     succeed(51)
     fail(50)
     expect(breaker.state(ID)).toBe('closed')
@@ -69,14 +69,14 @@ describe('closed', () => {
     expect(breaker.state(ID)).toBe('closed')
   })
 
-  test('a refusal of the request or the key is not a failure', () => {
+  test('a refusal of the request or the key does not count as a failure', () => {
     for (let index = 0; index < 50; index++) enter().end('refused')
     for (let index = 0; index < 50; index++) enter().end('abandoned')
     expect(breaker.state(ID)).toBe('closed')
     expect(breaker.failureRate(ID)).toBe(0)
   })
 
-  test('an answer that breaks off is a failure', () => {
+  test('an answer that breaks off counts as a failure', () => {
     for (let index = 0; index < MIN_SAMPLES / 2; index++) {
       expect(breaker.state(ID)).toBe('closed')
       enter().end('answered')
@@ -92,7 +92,7 @@ describe('closed', () => {
     expect(breaker.state(ID)).toBe('open')
   })
 
-  test('calls that still hang can open the circuit', () => {
+  test('calls that are still silent can open the circuit', () => {
     const calls = Array.from({ length: MIN_SAMPLES }, () => enter())
     clock.advance(SLOW_MS - 1)
     breaker.tick()
@@ -104,7 +104,7 @@ describe('closed', () => {
     expect(breaker.state(ID)).toBe('open')
   })
 
-  describe('twenty slow answers in a row open the circuit', () => {
+  describe('twenty slow answers in a row', () => {
     const outrun = (times: number) => {
       for (let index = 0; index < times; index++) enter().end('outrun')
     }
@@ -142,20 +142,20 @@ describe('closed', () => {
   })
 })
 
-describe('half-open', () => {
+describe('the half-open circuit', () => {
   beforeEach(() => {
     fail(MIN_SAMPLES)
     clock.advance(FIRST_OPEN_MS)
   })
 
-  test('half-open: one probe is admitted and nothing beside it', () => {
+  test('half-open: one probe is admitted, and no other call', () => {
     expect(breaker.state(ID)).toBe('half-open')
     expect(enter().isProbe).toBe(true)
     expect(breaker.admits(ID)).toBe(false)
     expect(breaker.enter(ID, SLOW_MS)).toBeUndefined()
   })
 
-  test('half-open: an answered probe closes the circuit', () => {
+  test('half-open: a successful probe closes the circuit', () => {
     enter().end('answered')
     expect(breaker.state(ID)).toBe('closed')
     expect(changes.at(-1)).toBe(`${ID} closed 0`)
@@ -183,7 +183,7 @@ describe('half-open', () => {
     expect(enter().isProbe).toBe(true)
   })
 
-  test('half-open: a silent probe counts as failed, whatever follows', () => {
+  test('half-open: a silent probe counts as failed, whatever it returns later', () => {
     const probe = enter()
     clock.advance(SLOW_MS)
     breaker.tick()
@@ -200,8 +200,8 @@ describe('half-open', () => {
   })
 })
 
-describe('open', () => {
-  test('open: a forced call that succeeds closes the circuit, one that fails changes nothing', () => {
+describe('the open circuit', () => {
+  test('open: a forced call that succeeds closes the circuit, one that fails has no effect', () => {
     fail(MIN_SAMPLES)
     enter(true).end('failed')
     expect(breaker.state(ID)).toBe('open')
@@ -209,7 +209,7 @@ describe('open', () => {
     expect(breaker.state(ID)).toBe('closed')
   })
 
-  test('open: outcomes of earlier calls do not count', () => {
+  test('open: outcomes of earlier calls are ignored', () => {
     const early = enter()
     fail(MIN_SAMPLES)
     early.end('answered')
@@ -218,7 +218,7 @@ describe('open', () => {
   })
 })
 
-describe('adopted from another gateway', () => {
+describe('a circuit adopted from another gateway', () => {
   test('an adopted circuit is open as long as the other gateway reports it', () => {
     breaker.adopt(ID, 8_000)
     expect(breaker.state(ID)).toBe('open')
@@ -242,7 +242,7 @@ describe('adopted from another gateway', () => {
     expect(breaker.state(ID)).toBe('closed')
   })
 
-  test('the other gateway probes an adopted circuit, even if ours had opened too', () => {
+  test('the other gateway probes an adopted circuit, even if ours was open too', () => {
     fail(MIN_SAMPLES)
     breaker.adopt(ID, 20_000)
     clock.advance(FIRST_OPEN_MS)
@@ -252,7 +252,7 @@ describe('adopted from another gateway', () => {
   })
 })
 
-test('whatever happens, at most one probe runs, and open circuits admit nothing', () => {
+test('for random events, at most one probe runs, and open circuits admit no call', () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('enter' as const), forced: fc.boolean() }),
     fc.record({ end: fc.constantFrom<CallOutcome[]>('answered', 'failed', 'refused', 'abandoned'), which: fc.nat(20) }),

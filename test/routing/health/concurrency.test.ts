@@ -16,7 +16,7 @@ async function now<T>(promise: Promise<T>): Promise<T | 'pending'> {
   return value === promise ? 'pending' : value
 }
 
-test('a provider gives out its slots, and each again after its release', () => {
+test('a provider’s slots are given out, and again after their release', () => {
   const limiter = createConcurrencyLimiter()
   const first = limiter.tryTake(two, 'acct_1')
   expect(limiter.tryTake(two, 'acct_1')).toBeDefined()
@@ -35,7 +35,7 @@ test('a provider without a limit is never full', () => {
   expect(limiter.isOverloaded(open)).toBe(false)
 })
 
-test('the queue is served in order', async () => {
+test('the queue for slots is served in order', async () => {
   const limiter = createConcurrencyLimiter()
   const held = [limiter.tryTake(two, 'acct_1'), limiter.tryTake(two, 'acct_1')]
   const first = limiter.take(two, 'acct_1', NEVER)
@@ -49,7 +49,7 @@ test('the queue is served in order', async () => {
   expect(await now(second)).toBeFunction()
 })
 
-test('a full queue refuses at once with a retry-after', async () => {
+test('a full queue refuses a request at once with a retry-after', async () => {
   const limiter = createConcurrencyLimiter()
   const held = [limiter.tryTake(two, 'acct_1'), limiter.tryTake(two, 'acct_1')]
   held[0]?.(500)
@@ -65,7 +65,7 @@ test('a full queue refuses at once with a retry-after', async () => {
   expect(await Promise.all(waiting)).toEqual([undefined, undefined])
 })
 
-test('a slow queue refuses at once even if it is empty', async () => {
+test('a slow queue refuses a request at once even if it is empty', async () => {
   const limiter = createConcurrencyLimiter()
   const release = limiter.tryTake(two, 'acct_1')
   release?.(60_000)
@@ -76,7 +76,7 @@ test('a slow queue refuses at once even if it is empty', async () => {
   expect(refusal).toMatchObject({ kind: 'overloaded', options: { retryAfterSeconds: 30 } })
 })
 
-test('a request that leaves the queue gets no slot', async () => {
+test('a request that disconnects from the queue gets no slot', async () => {
   const limiter = createConcurrencyLimiter()
   const one = providerOf('p3', { maxConcurrency: 1 })
   const held = limiter.tryTake(one, 'acct_1')
@@ -89,7 +89,7 @@ test('a request that leaves the queue gets no slot', async () => {
   expect(await limiter.take(one, 'acct_1', client.signal)).toBeFunction()
 })
 
-describe('one account', () => {
+describe('the slots of one account', () => {
   const ten = providerOf('p4', { maxConcurrency: 10 })
 
   function takeAll(limiter: ReturnType<typeof createConcurrencyLimiter>, accountId: string) {
@@ -98,7 +98,7 @@ describe('one account', () => {
     return held
   }
 
-  test('one account does not get all slots, and more if fewer are free', () => {
+  test('one account does not get all slots, but all if there are fewer than five', () => {
     const limiter = createConcurrencyLimiter()
     expect(takeAll(limiter, 'acct_1')).toHaveLength(8)
     expect(takeAll(limiter, 'acct_2')).toHaveLength(2)

@@ -47,7 +47,7 @@ function join(gatewayId: string, client: RedisClient = redis, addresses = ADDRES
   return { exchange, heard, note: (subject: string) => heard.notes.find((note) => note.subject === subject) }
 }
 
-test('all gateways read what one publishes, and a gateway knows its own entries', async () => {
+test('all gateways read another gateway’s notes, and a gateway recognizes its own', async () => {
   const [a, b] = [join('a'), join('b')]
   a.exchange.publish('target:p1/alpha', 'open', 60_000)
   a.exchange.publish('key:p1/k1', 'cooling', 30_000)
@@ -59,7 +59,7 @@ test('all gateways read what one publishes, and a gateway knows its own entries'
   await until(() => a.note('target:p1/alpha')?.isOwn, 'a’s own note')
 })
 
-test('without requests the exchange is rarely read; a request reads the current state', async () => {
+test('without requests the notes are rarely read; a request reads the current ones', async () => {
   const a = join('a')
   const b = join('b', redis, ADDRESSES, 3_600_000)
   await until(() => b.heard.times === 1, 'the first read of b')
@@ -70,7 +70,7 @@ test('without requests the exchange is rarely read; a request reads the current 
   await until(() => b.note('target:p1/alpha'), 'the note at b')
 })
 
-test('the first gateway to open a circuit owns the entry; only it may withdraw it', async () => {
+test('the first gateway to open a circuit owns the note; only this gateway may withdraw it', async () => {
   const [a, b] = [join('a'), join('b')]
   a.exchange.publish('target:p1/alpha', 'open', 60_000)
   await until(() => b.note('target:p1/alpha'), 'the note at b')
@@ -84,7 +84,7 @@ test('the first gateway to open a circuit owns the entry; only it may withdraw i
   await until(() => b.heard.notes.length === 0, 'the note to go')
 })
 
-test('the longer pause of a key counts, and any gateway may clear it', async () => {
+test('the longer pause of a key applies, and any gateway may end it', async () => {
   const [a, b] = [join('a'), join('b')]
   a.exchange.publish('key:p1/k1', 'cooling', 40_000)
   b.exchange.publish('key:p1/k1', 'cooling', 10_000)
@@ -96,7 +96,7 @@ test('the longer pause of a key counts, and any gateway may clear it', async () 
   await until(() => b.heard.notes.length === 0, 'the note to go')
 })
 
-test('an expired entry is ignored and can be replaced', async () => {
+test('an expired note is ignored and can be replaced', async () => {
   const [a, b] = [join('a'), join('b')]
   a.exchange.publish('target:p1/alpha', 'open', 30)
   await until(async () => (await redis.hlen(HEALTH_KEY)) === 1, 'the note to be there')
@@ -123,7 +123,7 @@ test('one provider name with two addresses is two upstreams', async () => {
   expect(a.note('key:p2/k1')).toBeUndefined()
 })
 
-test('entries of another version are ignored', async () => {
+test('notes of another version are ignored', async () => {
   await redis.hset(
     HEALTH_KEY,
     'target:p1/x',
@@ -137,7 +137,7 @@ test('entries of another version are ignored', async () => {
   expect(heard.notes.map((note) => note.subject)).toEqual(['key:p1/k1'])
 })
 
-test('without the store nothing throws, and the exchange continues later', async () => {
+test('while Redis is unreachable no call throws, and the exchange continues later', async () => {
   const server = await startRedis()
   const client = connectRedis(server.url, { logger, commandTimeoutMs: 500 })
   await waitForRedis(client, PATIENCE_MS)

@@ -37,7 +37,7 @@ beforeEach(() => {
 const limit = (key: ProviderKey, retryAfterMs: number | undefined) =>
   pool.cool(provider, key, { accountId: ANY, retryAfterMs, left: 'nothing' })
 
-describe('choice', () => {
+describe('the choice of a provider key', () => {
   test('keys are chosen in proportion to their weights', () => {
     const weighted = providerOf('p1', {
       keys: [
@@ -88,7 +88,7 @@ describe('choice', () => {
   })
 })
 
-describe('429', () => {
+describe('a key with a 429', () => {
   test('a 429 pauses the key as long as the provider asks', () => {
     limit(k1, 7_000)
     expect(events).toEqual(['p1/k1 cooling 7000'])
@@ -112,7 +112,7 @@ describe('429', () => {
     expect(pool.resting().get('p1/k1')?.forMs).toBe(FIRST_COOLING_MS)
   })
 
-  test('calls limited together count as one 429', () => {
+  test('concurrent calls with a 429 count as one', () => {
     for (let index = 0; index < 10; index++) limit(k1, undefined)
     expect(pool.resting().get('p1/k1')?.forMs).toBe(FIRST_COOLING_MS)
     expect(events).toHaveLength(1)
@@ -129,7 +129,7 @@ describe('429', () => {
     expect(pool.resting().has('p1/k1')).toBe(true)
   })
 
-  test('as a last resort the key with the shortest pause is used', () => {
+  test('if all keys pause, the key with the shortest pause is used', () => {
     limit(k1, 9_000)
     limit(k2, 1_000)
     limit(k3, 5_000)
@@ -140,7 +140,7 @@ describe('429', () => {
   })
 })
 
-describe('a 429 that one account meets', () => {
+describe('a 429 for a single account', () => {
   const meet = (accountId: string, left?: KeyLimit['left'], retryAfterMs?: number) =>
     pool.cool(provider, k1, { accountId, retryAfterMs, left })
   const avoided = new Set(['k2', 'k3'])
@@ -177,7 +177,7 @@ describe('a 429 that one account meets', () => {
   })
 })
 
-describe('a key that was refused', () => {
+describe('a refused key', () => {
   test('a refused key is taken out, raises an alert, and is tried again later', () => {
     pool.takeOut(provider, k2, 401)
     expect(events).toEqual([`p1/k2 out ${OUT_MS}`, 'alert p1/k2 401'])
@@ -186,7 +186,7 @@ describe('a key that was refused', () => {
     expect(pool.pickUsable(provider, new Set(['k1', 'k3']), ANY)?.id).toBe('k2')
   })
 
-  test('a later successful call restores a refused key', () => {
+  test('a call that succeeds later restores a refused key', () => {
     pool.takeOut(provider, k1, 403)
     pool.noteSuccess(provider, k1, clock.monotonic() - 1, ANY)
     expect(pool.resting().has('p1/k1')).toBe(true)
@@ -196,7 +196,7 @@ describe('a key that was refused', () => {
   })
 })
 
-describe('a refusal that may mean the request', () => {
+describe('a refusal that may be about the request', () => {
   test('an ambiguous refusal of one account takes out no key', () => {
     for (let time = 0; time < 100; time++) for (const key of provider.keys) pool.strike(provider, key, 403, 'acc_1')
     expect([events, pool.resting().size]).toEqual([[], 0])

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { createLatencies, FORGOTTEN_AFTER_MS } from '@/routing/health/latency'
 
-test('latencies follow measurements, separate streams, and expire', () => {
+test('latencies follow the measurements, are separate for streams, and expire', () => {
   const clock = manualClock()
   const latencies = createLatencies(clock)
   expect(latencies.usual('p1/a', true)).toBeUndefined()
@@ -18,7 +18,7 @@ test('latencies follow measurements, separate streams, and expire', () => {
   expect(latencies.usual('p1/a', true)).toBe(50)
 })
 
-test('the 99th percentile is known from a few values on, is published once, and others’ values count until then', () => {
+test('the 99th percentile needs a few values, is published once, and other gateways’ values count until then', () => {
   const clock = manualClock()
   const latencies = createLatencies(clock)
   for (let index = 0; index < 4; index++) latencies.note('p1/a', true, 100)

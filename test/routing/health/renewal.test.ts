@@ -80,7 +80,7 @@ test('an outcome at the old address does not count for the new one', async () =>
   expect(circuitsOf(world).filter((circuit) => circuit.endsWith('open'))).toEqual([])
 })
 
-test('a request planned earlier uses the current keys, and a removed key drains', async () => {
+test('a request planned before a reload uses the current keys, and a removed key gets no new calls', async () => {
   const world = worldOf(selling(providerOf('p1', { keys: [k1] })))
   const before = await plan(world)
   const streaming = await begin(world)
@@ -108,14 +108,14 @@ test('a second call of a request does not use a key removed meanwhile', async ()
   expect(second?.key.id).toBe('k2')
 })
 
-test('a request planned for a removed provider is still answered there', async () => {
+test('a request planned for a removed provider is still answered by it', async () => {
   const world = worldOf(selling(providerOf('p1')))
   const before = await plan(world)
   world.live.replace(selling(providerOf('p2')))
   expect((await world.router.begin(before, CONTEXT).next())?.key.id).toBe('k1')
 })
 
-test('a key that returns does not drain', async () => {
+test('a key that a second reload restores gets calls again', async () => {
   const world = worldOf(selling(providerOf('p1', { keys: [k1] })))
   const permit = await begin(world)
   world.live.replace(selling(providerOf('p1', { keys: [k2] })))
@@ -124,7 +124,7 @@ test('a key that returns does not drain', async () => {
   expect(world.events.filter((event) => event.type === 'key-drained' && event.key === 'p1/k1')).toEqual([])
 })
 
-test('a higher limit admits waiting requests, a lower one applies to new calls', async () => {
+test('a higher limit admits waiting requests, a lower limit applies to new calls', async () => {
   const limiter = createConcurrencyLimiter()
   const of = (maxConcurrency: number) => providerOf('p1', { maxConcurrency })
   const held = limiter.tryTake(of(1), 'acct_1')

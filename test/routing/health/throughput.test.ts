@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { createThroughputs } from '@/routing/health/throughput'
 
-test('tokens per second follow answers that are long enough, and expire', () => {
+test('tokens per second are measured by answers that are long enough, and expire', () => {
   const clock = manualClock()
   const throughputs = createThroughputs(clock)
   throughputs.note('p1/a', 31, 1)

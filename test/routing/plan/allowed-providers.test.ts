@@ -36,14 +36,14 @@ function refused(run: () => unknown): object {
 
 const NONE: RoutePreferences = { order: [], only: [], ignore: [] }
 
-describe('a plan', () => {
+describe('a plan with allowed providers', () => {
   test('a plan keeps the targets of allowed providers, for the model and its fallbacks', () => {
     expect(order(plan({}, { allowedProviders: null }))).toEqual(order(plan({}, {})))
     expect(order(plan({}, { allowedProviders: ['west'] }))).toEqual(['svc/alpha west', 'svc/beta west'])
     expect(order(plan({}, { allowedProviders: ['east', 'west'] }))).toEqual(order(plan({}, {})))
   })
 
-  test('a plan is limited to what both lists allow', () => {
+  test('a plan is limited to providers that both lists allow', () => {
     expect(order(plan({}, { allowedModels: ['svc/alpha', 'svc/gamma'], allowedProviders: ['west'] }))).toEqual([
       'svc/alpha west',
     ])
@@ -74,7 +74,7 @@ describe('a plan', () => {
     ])
   })
 
-  test('a plan of embeddings is limited in the same way', () => {
+  test('a plan of embeddings is limited to allowed providers too', () => {
     const request: EmbeddingRequest = {
       ...{ model: 'svc/embed', inputs: [{ type: 'text', text: 'Hi' }], isLone: true },
       ...{ encoding: 'float', nativeFields: [] },
@@ -87,7 +87,7 @@ describe('a plan', () => {
   })
 })
 
-describe('a key is refused', () => {
+describe('a refused key', () => {
   const code = 'provider_not_allowed'
   const refusal = (request: Partial<ChatRequest>, options: PlanOptions) => refused(() => plan(request, options))
 
@@ -125,7 +125,7 @@ describe('a key is refused', () => {
   })
 })
 
-test('no plan has a target of another provider, whatever is requested', () => {
+test('no plan has a target of a provider that is not allowed, whatever is requested', () => {
   const names = ['svc/alpha', 'svc/beta', 'svc/gamma', 'auto-smart']
   fc.assert(
     fc.property(

@@ -34,7 +34,7 @@ describe('strategies', () => {
     expect(modelsOf(tier, HARD)[0]).toBe(large)
   })
 
-  test('cheap stays cheap until a request is really hard', () => {
+  test('cheap chooses a cheap model until a request is very hard', () => {
     const tier = tierOf('auto-cheap', 'cheap', ALL)
     expect(modelsOf(tier, EASY)[0]).toBe(small)
     expect(modelsOf(tier, HARD)[0]).not.toBe(best)
@@ -73,7 +73,7 @@ describe('strategies', () => {
   })
 })
 
-describe('the shortlist', () => {
+describe('the shortlist of models', () => {
   test('the shortlist has the best three, and the best of each other provider', () => {
     const crowd = [1, 2, 3, 4].map((index) => modelOf(`svc/a${index}`, [p1], { usd: 0.01 * index, quality: 0.9 }))
     const tier = tierOf('auto-cheap', 'cheap', [...crowd, middle, large])
@@ -84,7 +84,7 @@ describe('the shortlist', () => {
   })
 })
 
-describe('health', () => {
+describe('health of models', () => {
   test('a model without a usable target comes last', () => {
     const view = viewWhere({ isUsable: (target) => target.provider !== p1 })
     const models = modelsOf(tierOf('auto-smart', 'smart', [small, middle, large]), EASY, { view })
@@ -100,7 +100,7 @@ describe('health', () => {
     expect(plan.models.map((model) => model.id)).toEqual(['svc/b', 'svc/a'])
   })
 
-  test('if everything is down the tier still makes a plan', () => {
+  test('if every model is unavailable the tier still makes a plan', () => {
     const view = viewWhere({ isUsable: () => false })
     expect(modelsOf(tierOf('auto-smart', 'smart', ALL), EASY, { view })).not.toBeEmpty()
   })
@@ -141,12 +141,12 @@ describe('conversations', () => {
     expect(plan.models[0]).toBe(near)
   })
 
-  test('a conversation keeps its model if the tier asks for no quality', () => {
+  test('a conversation keeps its model if the tier needs no quality', () => {
     const least = tierOf('auto-cheap', 'cheap', [small, large], { quality: 0 })
     expect(modelsOf(least, HARD, { stickyModelId: 'svc/large' })[0]).toBe(large)
   })
 
-  test('the shortlist still has the other models', () => {
+  test('the shortlist still contains the other models', () => {
     const models = modelsOf(tier, EASY, { stickyModelId: 'svc/best' })
     expect(models[0]).toBe(best)
     expect(models.filter((model) => model === best)).toHaveLength(1)

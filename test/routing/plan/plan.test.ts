@@ -29,8 +29,8 @@ function refusal(models: Model[], request: ChatRequest): GatewayError {
   throw new Error('the plan should have been refused')
 }
 
-describe('order', () => {
-  test('a plan has all targets of the model, then the catalogue’s fallback', () => {
+describe('the order of a plan', () => {
+  test('a plan has all targets of the model, then those of the catalogue’s fallback', () => {
     const plan = buildPlan(catalog, requestOf())
     expect(order(plan)).toEqual(['svc/alpha p1', 'svc/alpha p2', 'svc/beta p2'])
     expect(plan.models.map((model) => model.id)).toEqual(['svc/alpha', 'svc/beta'])
@@ -51,18 +51,18 @@ describe('order', () => {
     expect(plan.choice).toBeUndefined()
   })
 
-  test('unavailable targets come last and stay in the plan', () => {
+  test('unavailable targets come last, but stay in the plan', () => {
     const view: RouteView = { ...BLIND_VIEW, isUsable: (target) => targetId(target) !== 'p1/alpha-at-p1' }
     expect(order(buildPlan(catalog, requestOf(), { view }))).toEqual(['svc/alpha p2', 'svc/beta p2', 'svc/alpha p1'])
   })
 
-  test('if no target is available the order does not change', () => {
+  test('if no target is available, the order is unchanged', () => {
     const view: RouteView = { ...BLIND_VIEW, isUsable: () => false }
     expect(order(buildPlan(catalog, requestOf(), { view }))).toEqual(order(buildPlan(catalog, requestOf())))
   })
 })
 
-describe('names', () => {
+describe('names in a plan', () => {
   test('an unknown model is a 404 that names the field', () => {
     for (const [request, param] of [
       [requestOf({ model: 'svc/nope' }), 'model'],
@@ -76,7 +76,7 @@ describe('names', () => {
   })
 })
 
-describe('passing over', () => {
+describe('models that a plan skips', () => {
   const blind = modelOf('svc/alpha', [p1], { capabilities: new Set(['tools']) })
   const image = requestOf({
     fallback: ['svc/beta'],
@@ -91,7 +91,7 @@ describe('passing over', () => {
     ])
   })
 
-  test('if no model remains, the 400 has the requirement that ruled out each', () => {
+  test('if no model remains, the 400 has the requirement that excluded each model', () => {
     const short = modelOf('svc/beta', [p2], { contextLength: 100, maxOutputTokens: 50 })
     const error = refusal([blind, short], { ...image, maxOutputTokens: 500 })
     expect(error.status).toBe(400)
@@ -101,14 +101,14 @@ describe('passing over', () => {
     expect(error.options.details).toEqual({ 'svc/alpha': 'images', 'svc/beta': 'context-length' })
   })
 
-  test('if only the length is too great, the error has the code that clients shorten their history for', () => {
+  test('if only the length excludes models, the error has the code for which clients shorten their history', () => {
     const short = modelOf('svc/alpha', [p1], { contextLength: 100, maxOutputTokens: 50 })
     const error = refusal([short], requestOf({}, 'word '.repeat(1_000)))
     expect(error.kind).toBe('context_length_exceeded')
     expect(error.status).toBe(400)
   })
 
-  test('audio and files prefer a model that lists them, and are tried elsewhere otherwise', () => {
+  test('audio and files prefer a model that lists them, and otherwise go to any model', () => {
     const deaf = modelOf('svc/alpha', [p1], { capabilities: new Set() })
     const audio = requestOf({
       fallback: ['svc/beta'],
@@ -118,7 +118,7 @@ describe('passing over', () => {
     expect(buildPlan(catalogOf([deaf]), { ...audio, fallback: [] }).models).toEqual([deaf])
   })
 
-  test('a named model is kept without thinking; a tier prefers one with it', () => {
+  test('a named model without thinking is kept; a tier prefers a model with thinking', () => {
     const plain = modelOf('svc/alpha', [p1], { capabilities: new Set() })
     const thinking = requestOf({ reasoning: { effort: 'low' }, fallback: ['svc/beta'] })
     const tiers = [tierOf('auto-smart', 'smart', [plain, beta])]
@@ -152,7 +152,7 @@ describe('passing over', () => {
   })
 })
 
-describe('a key that may call some models only', () => {
+describe('a key with a model list', () => {
   const plan = (request: Partial<ChatRequest>, allowedModels: string[] | null) =>
     buildPlan(catalog, requestOf(request), { allowedModels })
 
@@ -191,7 +191,7 @@ describe('a key that may call some models only', () => {
   })
 })
 
-test('a plan is never empty, has no target twice and no excluded model, available targets first', () => {
+test('a plan is never empty, has no target twice and no excluded model, and begins with available targets', () => {
   const models = ['a', 'b', 'c', 'd'].map((name, index) =>
     modelOf(`svc/${name}`, index % 2 === 0 ? [p1, p2] : [p2], { capabilities: new Set(index < 2 ? [] : ['tools']) }),
   )

@@ -52,7 +52,7 @@ function refusalOf(make: () => Plan): GatewayError {
 const usd = (value: number) => priceToPico(value) ?? expect.unreachable()
 
 describe('quality', () => {
-  test('quality is the minimum that a tier accepts, and excluded models are listed', () => {
+  test('quality is the minimum for a tier’s candidates, and excluded models are listed', () => {
     const plan = planFor('auto-smart', { quality: 0.8 })
     expect(plan.models.map(({ id }) => id)).toEqual(['svc/large', 'svc/best'])
     expect(plan.passedOver.map(({ model, unmet }) => [model.id, unmet[0]?.requirement])).toEqual([
@@ -62,7 +62,7 @@ describe('quality', () => {
     expect(plan.choice?.isBelowQuality).toBe(false)
   })
 
-  test('if no candidate has the quality, the best below is used and listed', () => {
+  test('if no candidate has the quality, the best one below is used and listed', () => {
     const plan = planFor('auto-smart', { quality: 0.99 })
     expect(plan.models[0]).toBe(best)
     expect(plan.models[1]).toBe(large)
@@ -110,7 +110,7 @@ describe('max_price', () => {
     expect(routeReason(plan, 'svc/middle', [])).toContain('3 USD')
   })
 
-  test('a max_price that excludes everything is a 400 that names it', () => {
+  test('a max_price that excludes every model is a 400 that names the field', () => {
     const { status, message, options } = refusalOf(() => planFor('svc/large', { maxPrice: { output: usd(11.99) } }))
     expect([status, options.param, options.code]).toEqual([400, 'svc.max_price', 'no_capable_model'])
     expect(message).toContain('svc/large costs 12 USD per 1M output tokens, above svc.max_price 11.99')
@@ -137,7 +137,7 @@ describe('max_price', () => {
 })
 
 describe('providers', () => {
-  test('only and ignore filter the targets of every model', () => {
+  test('only and ignore restrict the targets of every model', () => {
     expect(namesOf(planFor('svc/wide', { only: ['p2', 'p3'] }))).toEqual(['svc/wide@p2', 'svc/wide@p3'])
     expect(namesOf(planFor('svc/wide', { ignore: ['p1'] }))).toEqual(['svc/wide@p2', 'svc/wide@p3'])
     expect(namesOf(planFor('svc/wide', { only: ['p1', 'p2'], ignore: ['p1'] }))).toEqual(['svc/wide@p2'])
@@ -146,7 +146,7 @@ describe('providers', () => {
     expect(plan.passedOver.map(({ unmet }) => unmet[0]?.requirement)).toEqual(['providers', 'providers'])
   })
 
-  test('order puts the named providers first, and keeps the rest behind them', () => {
+  test('order puts the named providers first, and keeps the others after them', () => {
     expect(namesOf(planFor('svc/wide', { order: ['p3', 'p2'] })).slice(0, 3)).toEqual([
       'svc/wide@p3',
       'svc/wide@p2',
@@ -164,7 +164,7 @@ describe('providers', () => {
     expect(names).toEqual(['svc/wide@p1', 'svc/best@p1', 'svc/wide@p3'])
   })
 
-  test('unknown providers, and lists that exclude everything, are a 400 that names them', () => {
+  test('unknown providers, and lists that exclude every provider, are a 400 that names them', () => {
     for (const field of ['order', 'only', 'ignore'] as const) {
       const { status, message, options } = refusalOf(() => planFor('svc/wide', { [field]: ['p1', 'px', 'py'] }))
       expect([status, options.param]).toEqual([400, `svc.providers.${field}`])
@@ -175,7 +175,7 @@ describe('providers', () => {
     expect(message).toContain('svc/large is served by p3')
   })
 
-  test('preferences do not extend what the key may call', () => {
+  test('preferences do not allow models that the key may not call', () => {
     const plan = planFor('auto-smart', { quality: 0.9 }, {}, { allowedModels: ['svc/small', 'svc/large'] })
     expect(plan.models).toEqual([large])
     expect(() => planFor('svc/best', { quality: 0 }, {}, { allowedModels: ['svc/small'] })).toThrow('may not call')
@@ -191,7 +191,7 @@ describe('sort', () => {
     expect(planFor('auto-smart', { sort: 'price' }, {}, { stickyModelId: 'svc/best' }).models[0]).toBe(small)
   })
 
-  test('sort by latency puts the fastest first, among targets and candidates, unknown last', () => {
+  test('sort by latency puts the fastest first, among targets and candidates, unmeasured ones last', () => {
     const milliseconds = new Map([
       ['p2', 900],
       ['p3', 200],
@@ -213,7 +213,7 @@ describe('sort', () => {
     ).toBe(p1)
   })
 
-  test('sort by throughput puts the most tokens per second first, unknown last', () => {
+  test('sort by throughput puts the most tokens per second first, unmeasured ones last', () => {
     const perSecond = new Map([
       ['p2', 40],
       ['p3', 90],
@@ -236,7 +236,7 @@ function numbersFrom(seed: number): () => number {
   }
 }
 
-test('a plan never has anything that random preferences exclude, and its models are those of its targets', () => {
+test('a plan never has a target that random preferences exclude, and its models are those of its targets', () => {
   const random = numbersFrom(7)
   const pick = <T>(values: readonly T[]) => values.filter(() => random() < 0.4)
   let plans = 0

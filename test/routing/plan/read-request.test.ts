@@ -15,8 +15,8 @@ function difficulty(text: string, changes: Partial<ChatRequest> = {}): number {
   return difficultyOf(readFeatures(requestOf(changes, text)))
 }
 
-describe('features', () => {
-  test('size, turns, tools, images, schema and effort are read', () => {
+describe('features of a request', () => {
+  test('size, turns, tools, images, schema and effort of a request are read', () => {
     const features = readFeatures(
       requestOf({
         turns: [
@@ -47,7 +47,7 @@ describe('features', () => {
     expect(features.inputTokens).toBeGreaterThan(1_000)
   })
 
-  test('effort ranges from no thinking to much', () => {
+  test('effort ranges from no thinking to very much', () => {
     const effort = (reasoning: ChatRequest['reasoning']) =>
       readFeatures(requestOf(reasoning ? { reasoning } : {})).effort
     expect(effort(undefined)).toBe(0)
@@ -59,7 +59,7 @@ describe('features', () => {
     expect(effort({ effort: 'max' })).toBe(1)
   })
 
-  test('the kind comes from the text, otherwise from the request’s parts', () => {
+  test('a request’s kind follows from its text, or else from its other parts', () => {
     const kind = (text: string, changes: Partial<ChatRequest> = {}) => kindOf(readFeatures(requestOf(changes, text)))
     expect(kind('```python\ndef f(): pass\n```\nWhat does this function do?')).toBe('code')
     expect(kind('Find all x with x^2 + 3*x = 10 and f(x) > 0')).toBe('mathematics')
@@ -106,7 +106,7 @@ describe('a conversation as a whole', () => {
   const PROOF = 'Prove the theorem, derive the bound, analyse the complexity and justify each assumption step by step.'
   const whole = (...said: string[]) => difficultyOf(readFeatures(requestOf({ turns: talk(...said) })))
 
-  test('a conversation is as hard as its hardest turn, less with each later turn', () => {
+  test('a conversation is as hard as its hardest turn; each later turn reduces that', () => {
     const alone = whole(PROOF)
     const after = [1, 2, 3, 4, 10].map((turns) =>
       readFeatures(requestOf({ turns: talk(PROOF, ...Array(turns).fill('ok go on')) })),
@@ -126,7 +126,7 @@ describe('a conversation as a whole', () => {
     expect(text(...many)).toBe(text('Thanks!'))
   })
 
-  test('kind and words are those of the deciding turn, which is marked as earlier', () => {
+  test('kind and words are those of the hardest turn, which is marked as earlier', () => {
     const text = `${PROOF} Let f(x) = x^2 + 3*x and n > 0.`
     const request = requestOf({ turns: talk(text, 'ok go on') })
     expect(kindOf(readFeatures(request))).toBe('mathematics')

@@ -17,7 +17,7 @@ function file(source: FileBlock['source']): UserBlock {
 }
 
 describe('readRequirements', () => {
-  test('plain text has no requirements', () => {
+  test('plain text requires no capability', () => {
     expect(needsOf({ type: 'text', text: 'Hi' })).toEqual([])
   })
 
@@ -36,7 +36,7 @@ describe('readRequirements', () => {
     expect(needsOf(result)).toEqual(['images', 'tools'])
   })
 
-  test('tools, a schema and thinking are requirements; JSON mode is not', () => {
+  test('tools, a schema and thinking are requirements; JSON mode is none', () => {
     const { capabilities } = readRequirements(
       requestOf({
         tools: [{ name: 'look' }],
@@ -48,7 +48,7 @@ describe('readRequirements', () => {
     expect(readRequirements(requestOf({ output: { type: 'json' } })).capabilities.size).toBe(0)
   })
 
-  test('effort or a budget asks for thinking, and turning it off does not', () => {
+  test('effort or a budget requires thinking; turning thinking off does not', () => {
     expect(wantsReasoning(undefined)).toBe(false)
     expect(wantsReasoning({ visible: true })).toBe(false)
     expect(wantsReasoning({ effort: 'none' })).toBe(false)
@@ -59,8 +59,8 @@ describe('readRequirements', () => {
   })
 })
 
-describe('ruledOut', () => {
-  test('a ruled-out model has each missing capability, and whether it is strict', () => {
+describe('ruledOut, the reasons against a model', () => {
+  test('ruledOut names each missing capability, and whether it is certain', () => {
     const request = requestOf({
       turns: [{ role: 'user', content: [IMAGE, { type: 'audio', mediaType: 'audio/wav', data: 'AAAA' }] }],
       tools: [{ name: 'look' }],
@@ -80,7 +80,7 @@ describe('ruledOut', () => {
     expect(ruledOut(modelOf('svc/all', [provider]), readRequirements(request))).toEqual([])
   })
 
-  test('a model below the requested output limit comes later, without being ruled out', () => {
+  test('a model below the requested output limit comes later, but is not ruled out', () => {
     const model = modelOf('svc/small', [provider], { maxOutputTokens: 1_000 })
     const over = ruledOut(model, readRequirements(requestOf({ maxOutputTokens: 1_001 })))
     expect(over).toEqual([
@@ -89,7 +89,7 @@ describe('ruledOut', () => {
     expect(ruledOut(model, readRequirements(requestOf({ maxOutputTokens: 1_000 })))).toEqual([])
   })
 
-  test('input plus output limit must fit the context', () => {
+  test('input plus output limit must fit into the context', () => {
     const model = modelOf('svc/short', [provider], { contextLength: 1_000, maxOutputTokens: 1_000 })
     const long = requestOf({}, 'word '.repeat(1_200))
     expect(ruledOut(model, readRequirements(long)).map((item) => item.requirement)).toEqual(['context-length'])

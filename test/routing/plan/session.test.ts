@@ -11,7 +11,7 @@ function unnamed(turns: Turn[], changes: Partial<ChatRequest> = {}, account = 'a
   return sessionOf(account, requestOf({ ...TIER, turns, ...changes }), undefined)
 }
 
-describe('a conversation with a name', () => {
+describe('a named conversation', () => {
   test('a conversation is named by header or cache key, within its account and tier', () => {
     const request = requestOf({ ...TIER, cacheKey: 'c', userId: 'u' })
     const byHeader = sessionOf('a1', request, 'h')
@@ -25,7 +25,7 @@ describe('a conversation with a name', () => {
   })
 })
 
-describe('a conversation without a name', () => {
+describe('an unnamed conversation', () => {
   test('an unnamed conversation is identified by its first turn, and each turn continues the one before', () => {
     const said = ['Hi', 'Prove it.', 'ok go on', 'And then?', 'Why?', 'ok', 'ok', 'Thanks']
     const sessions = said.map((_, index) => unnamed(talk(...said.slice(0, index + 1))))
@@ -36,7 +36,7 @@ describe('a conversation without a name', () => {
     expect(new Set(sessions.map((session) => session?.to)).size).toBe(said.length)
   })
 
-  test('a turn continues while tools answer', () => {
+  test('a turn continues during tool calls', () => {
     const asked = talk('Hi', 'Look it up.')
     const working = [...asked, ...answered('call_1'), ...answered('call_2')]
     expect(unnamed(working)?.from).toBe(unnamed(asked)?.to as string)
@@ -45,7 +45,7 @@ describe('a conversation without a name', () => {
     expect(unnamed(begun)).toEqual(unnamed(asked) as NonNullable<ReturnType<typeof unnamed>>)
   })
 
-  test('a conversation is another one from the first difference on', () => {
+  test('from the first difference on, a conversation counts as another one', () => {
     const [here, there] = [talk('Hi', 'Prove it.', 'ok'), talk('Hi', 'How are you?', 'ok')].map((turns) =>
       unnamed(turns),
     )
@@ -76,7 +76,7 @@ describe('a conversation without a name', () => {
     expect(unnamed(talk('Hi', 'ok'), system('12:02'))?.from).toBe(unnamed(talk('Hi'), system('12:01'))?.to as string)
   })
 
-  test('the identifier contains no text', () => {
+  test('a conversation’s identifier contains none of its text', () => {
     expect(unnamed(talk('My secret', 'ok'))).toEqual({
       from: expect.stringMatching(/^[0-9a-f]{32}$/),
       to: expect.stringMatching(/^[0-9a-f]{32}$/),
@@ -84,7 +84,7 @@ describe('a conversation without a name', () => {
     })
   })
 
-  test('without user text there is no identifier', () => {
+  test('without user text a conversation has no identifier', () => {
     expect(unnamed([])).toBeUndefined()
     expect(unnamed(answered('call_1'))).toBeUndefined()
   })

@@ -27,7 +27,7 @@ function sharedStore() {
   }
 }
 
-test('a model is remembered in the process until the conversation pauses for too long', async () => {
+test('a conversation’s model is remembered in the process until a long pause', async () => {
   const clock = manualClock()
   const sticky = createStickiness(clock)
   expect(await sticky.recall(named('s'))).toBeUndefined()
@@ -49,7 +49,7 @@ test('a stronger model is kept until the conversation ends', async () => {
   await expect(sticky.recall(named('s'))).resolves.toBe('svc/alpha')
 })
 
-test('other gateways read a conversation’s model from the store, at most once a moment', async () => {
+test('other gateways read a conversation’s model from Redis, at most once a second', async () => {
   const store = sharedStore()
   const clock = manualClock()
   const [first, second] = [createStickiness(clock, store), createStickiness(clock, store)]
@@ -64,7 +64,7 @@ test('other gateways read a conversation’s model from the store, at most once 
   await until(async () => store.calls.set === 2, 'the store was told again')
 })
 
-test('a gateway reads that another moved a conversation up, and moves no conversation down', async () => {
+test('a gateway uses the stronger model that another gateway chose, and never a weaker one', async () => {
   const store = sharedStore()
   const clock = manualClock()
   const [first, second] = [createStickiness(clock, store), createStickiness(clock, store)]
@@ -81,7 +81,7 @@ test('a gateway reads that another moved a conversation up, and moves no convers
   expect(await first.recall(named('s'))).toBe('svc/beta')
 })
 
-test('an unnamed conversation is only looked up by a gateway that did not answer the turn before', async () => {
+test('an unnamed conversation is only looked up by a gateway that did not answer its last turn', async () => {
   const store = sharedStore()
   const clock = manualClock()
   const sticky = createStickiness(clock, store)
@@ -94,7 +94,7 @@ test('an unnamed conversation is only looked up by a gateway that did not answer
   expect(await createStickiness(clock, store).recall({ from: 'a', to: 'b', isNamed: false })).toBe('svc/alpha')
 })
 
-test('a failing or hanging store only loses the memory', async () => {
+test('if Redis fails or hangs, only the memory of models is lost', async () => {
   const broken = { get: () => Promise.reject(new Error('down')), set: () => Promise.reject(new Error('down')) }
   const hanging = { get: () => new Promise<string>(() => undefined), set: () => new Promise<void>(() => undefined) }
   for (const keeper of [broken, hanging]) {
@@ -107,7 +107,7 @@ test('a failing or hanging store only loses the memory', async () => {
   }
 })
 
-test('the memory is limited: the conversation quiet for longest is forgotten first', async () => {
+test('the memory of models is limited: the longest unused conversation is forgotten first', async () => {
   const sticky = createStickiness(manualClock())
   for (let index = 0; index < MAX_SESSIONS; index++) sticky.remember(named(`s${index}`), 'svc/alpha', never)
   sticky.remember(named('s0'), 'svc/alpha', never)

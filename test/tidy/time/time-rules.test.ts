@@ -7,7 +7,7 @@ function complaints(code: string, path = 'test/lib/sample.test.ts'): string[] {
   return checkTime(readSource(path, code)).map(({ detail }) => detail)
 }
 
-describe('found is', () => {
+describe('places that depend on time', () => {
   test.each([
     ['a duration', 'const start = performance.now()\nwork()\nconst took = performance.now() - start\n'],
     ['a duration in an expectation', 'const at = Date.now()\nwork()\nexpect(Date.now() - at).toBeLessThan(LIMIT)\n'],
@@ -28,12 +28,12 @@ describe('found is', () => {
     ['a moment not long ago', 'expect(Date.parse(text)).toBeGreaterThan(Date.now() - 60_000)\n'],
     ['values without a seed', "import fc from 'fast-check'\n"],
     ['chance', 'const name = Math.random()\n'],
-  ])('%s', (_, code) => {
+  ])('this place is found: %s', (_, code) => {
     expect(complaints(code)).toHaveLength(1)
   })
 })
 
-describe('not found is', () => {
+describe('places that do not depend on time', () => {
   test.each([
     ['a moment in the past', 'const since = Date.now() - 86_400_000\n'],
     ['a moment between two others', 'const at = Date.now()\nwork()\nexpect(read()).toBeWithin(at, Date.now() + 1)\n'],
@@ -42,18 +42,18 @@ describe('not found is', () => {
     ['a wait for something', "await until(() => seen.length > 3, 'three')\n"],
     ['a long limit', "setDefaultTimeout(300_000)\ntest('it works', async () => {}, 600_000)\n"],
     ['a test without a limit', "test.each([1, 2])('it works', async () => {})\n"],
-  ])('%s', (_, code) => {
+  ])('this place is not found: %s', (_, code) => {
     expect(complaints(code)).toEqual([])
   })
 
-  test('an allowed place may do it within its allowance', () => {
+  test('a listed place may depend on time as often as it is listed for', () => {
     expect(complaints('await Bun.sleep(20)\n', 'test/support/until.ts')).toEqual([])
     expect(complaints('const start = Math.random()\n', 'test/fuzz/main.ts')).toEqual([])
     expect(complaints("until(isReady, 'it', 5_000)\n", 'test/support/until.ts')).toHaveLength(1)
   })
 })
 
-test('an allowance that nobody uses is found', () => {
+test('a listed place that no longer depends on time is found', () => {
   const used = readSource('test/support/until.ts', 'await Bun.sleep(5)\n')
   const paths = (files: Parameters<typeof checkAllowances>[0]) => checkAllowances(files).map(({ path }) => path)
   expect(paths([])).toContain('test/support/until.ts')

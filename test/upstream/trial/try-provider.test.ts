@@ -51,7 +51,7 @@ test.each([...FORMAT_NAMES])('all trials pass at a %s provider with all capabili
   expect(upstream.calls).toHaveLength(25)
 })
 
-test('capabilities that a model does not list are not tried', async () => {
+test('capabilities that a model does not list are not tested', async () => {
   const upstream = startAbleProvider('chat-completions')
   const [trial] = (await tryProvider(catalogOf('chat-completions', upstream, []), 'it')) ?? []
   expect(trial).toMatchObject({
@@ -86,7 +86,7 @@ test('wrong answers, missing usage and refusals are reported one by one', async 
   expect(JSON.stringify(trial)).not.toContain(KEY)
 })
 
-test('if neither text nor stream works, nothing else is tried', async () => {
+test('if neither text nor stream works, no further test runs', async () => {
   const upstream = startUpstream(() => new Response('<html>', { status: 401 }))
   const [trial] = (await tryProvider(catalogOf('messages', upstream), 'it')) ?? []
   expect(trial).toMatchObject({ text: 'fails', stream: 'fails', tools: 'untried', usage: 'untried', cost: null })

@@ -109,8 +109,8 @@ async function rowsOf(accountId: string): Promise<number> {
   return (await listed()).filter(({ account_id }) => account_id === accountId).length
 }
 
-describe('a flood', () => {
-  test('all gateways together list up to 10,000 failures a day; the rest is counted by reason', async () => {
+describe('a flood of failures', () => {
+  test('all gateways together list at most 10,000 failures a day; the rest is counted by reason', async () => {
     const other = notes()
     const slow = new GatewayError('overloaded', 'Slow.', { code: 'slow' })
     for (let round = 0; round < 7; round++) {
@@ -133,7 +133,7 @@ describe('a flood', () => {
     expect(await rowsOf('acct_1')).toBe(MAX_LISTED_PER_DAY + 1)
   })
 
-  test('many failing accounts leave room for each other', async () => {
+  test('many failing accounts leave room in the list for each other', async () => {
     for (let account = 0; account < 10; account++)
       for (let again = 0; again < 2 * AT_ONCE; again++) fail({ accountId: `flood_${account}` })
     for (let again = 0; again < 5; again++) fail({ accountId: 'acct_2' })
@@ -144,7 +144,7 @@ describe('a flood', () => {
     expect(await counted()).toBe(20_005)
   })
 
-  test('many error codes of one account take no count from another', async () => {
+  test('many error codes of one account do not reduce another account’s counts', async () => {
     for (let code = 0; code < 3_000; code++)
       fail({ accountId: 'flood', error: new GatewayError('invalid_request', 'no', { code: `code_${code}` }) })
     fail({ accountId: 'acct_2' })
@@ -152,7 +152,7 @@ describe('a flood', () => {
     expect([failures.lostCount(), await counted()]).toEqual([2_000, 1_001])
   })
 
-  test('while the history is away the buffer is limited, losses are counted, and the rest is written later', async () => {
+  test('while Postgres is unreachable the buffer is limited, losses are counted, and the rest is written later', async () => {
     const url = await freshDatabase()
     const away = connectDatabase(url, { maxConnections: 1 })
     await away.sql`ALTER TABLE failed_request_counts RENAME TO away`
@@ -211,7 +211,7 @@ test('failures are in daily partitions, which are dropped with their sums after 
   expect(day?.days).toBe(0)
 })
 
-test('a flush waits for one that is running', async () => {
+test('a flush waits for a running one', async () => {
   const locked = await database.sql.reserve()
   await locked`BEGIN`
   await locked`LOCK TABLE failed_request_counts IN ACCESS EXCLUSIVE MODE`
@@ -231,7 +231,7 @@ test('a flush waits for one that is running', async () => {
   expect(ended).toEqual(['first', 'second'])
 })
 
-test('the worker writes by itself, and writes the rest when it stops', async () => {
+test('the worker writes regularly, and writes the rest when it stops', async () => {
   fail()
   failures.start()
   await failures.stop()

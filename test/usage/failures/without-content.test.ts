@@ -18,13 +18,13 @@ test('text in quotation marks is removed', () => {
   )
 })
 
-test('an unclosed quotation is removed too, in little time', () => {
+test('text after an unclosed quotation mark is removed too, in little time', () => {
   // Whoever looked for the end of each would be at it for longer than any test.
   const message = `Unknown: '${SECRET} ${"' ".repeat(2_000_000)}`
   expect(withoutContent(invalidRequest(message)).words).toBe('Unknown: …')
 })
 
-test('our own text and its apostrophes are kept', () => {
+test('texts from our code and their apostrophes are kept', () => {
   const message = "This model's provider can't take more than 4 stop sequences"
   expect(withoutContent(invalidRequest(message, 'stop[4]'))).toEqual({
     ...{ words: message, param: 'stop[4]', providerRequestId: null },
