@@ -51,11 +51,11 @@ export type Services = {
   accounts: Accounts
   apiKeys: ApiKeys
   credits: Credits
-  /** Throws if the catalogue file has a fault, so only commands that need it fail. */
+  /** The catalogue. Throws if its file has a fault, so only commands that need it fail. */
   readonly catalog: Catalog
-  /** What credit is bought with. Throws in the same way. */
+  /** Orders and payment methods. Throws if the catalogue file has a fault. */
   readonly topUps: Pick<TopUps, 'orders' | 'ordersDeps'>
-  /** The catalogue's default limits. Throws in the same way. */
+  /** The catalogue's default limits. Throws if the catalogue file has a fault. */
   defaultLimits: DefaultLimits
   logger: Logger
   tell: Surroundings['tell']

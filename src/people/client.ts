@@ -1,4 +1,4 @@
-/** The typed client of operations: they take and give what their declarations say. */
+/** The typed client of operations: inputs and results have the types of their declarations. */
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { accountPath } from '@/dashboard/account'
 import { send } from '@/dashboard/client'
@@ -20,16 +20,16 @@ type Administration = (typeof CREDIT_ADMINISTRATION)[number]
 type Declared = { path: string; takes?: TObject; gives: TSchema }
 type At<All extends Declared, Place extends All['path']> = Extract<All, { path: Place }>
 
-/** What the operation at `Place` takes: the names of its path, and the fields of its body or query. */
+/** The input of the operation at `Place`: the parameters of its path, and the fields of its body or query. */
 type InputOf<All extends Declared, Place extends All['path']> = ParamsOf<Place> &
   Static<NonNullable<At<All, Place>['takes']>>
 
 export type ResultOf<Place extends Operations['path']> = Static<At<Operations, Place>['gives']>
 
-/** What an operation of administrators gives. */
+/** The result of an administrators' operation. */
 export type AdminResultOf<Place extends Administration['path']> = Static<At<Administration, Place>['gives']>
 
-/** Performs an operation on the account that is shown. Throws an ApiError if it is refused, or the service can't be reached. */
+/** Performs an operation on the shown account. Throws an ApiError if it is refused, or the service can't be reached. */
 export async function perform<Place extends Operations['path']>(
   path: Place,
   input: InputOf<Operations, Place>,
@@ -37,7 +37,7 @@ export async function perform<Place extends Operations['path']>(
   return (await sendTo(accountPath(''), path, input)) as ResultOf<Place>
 }
 
-/** Performs an operation of administrators. Throws as {@link perform} does. */
+/** Performs an administrators' operation. Throws like {@link perform}. */
 export async function administer<Place extends Administration['path']>(
   path: Place,
   input: InputOf<Administration, Place>,

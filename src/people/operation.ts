@@ -1,4 +1,7 @@
-/** Operations of the part for people: each is declared once, and its routes, client, command and documents come from that. */
+/**
+ * Operations for people and their programs: each is declared once, and its routes, client, command and documents are made from the
+ * declaration.
+ */
 import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
 import type { ChangedBy } from '@/accounts/audit'
 import type { OperatorScope } from '@/accounts/management/operator-keys'
@@ -9,12 +12,12 @@ import type { Command } from '@/cli/command'
 import type { Member, Viewer } from '@/console/auth/viewer'
 import type { Caller } from '@/console/http/changed-by'
 
-/** Method and path, such as `PATCH /keys/:id`. The path stands below the account in the dashboard, and below `/v1` in the management API. */
+/** Method and path, such as `PATCH /keys/:id`. In the dashboard the path is below the account's, in the management API below `/v1`. */
 export type OperationPath = `${Method} /${string}`
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The names that a path has: `id` of `/keys/:id/rotate`. */
+/** The parameters of a path: `id` of `/keys/:id/rotate`. */
 type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | NamesIn<Rest>
   : Path extends `${string}:${infer Name}`
@@ -26,17 +29,17 @@ export type ParamsOf<Path extends string> = Record<NamesIn<Path>, string>
 /** The acting member, or a program that acts like one; their request, and their name in the audit log. */
 export type OperationCaller = { viewer: Member; request: Request; by: ChangedBy }
 
-/** What a call brings: who sent it, the place it is performed on, and the services it works with. */
+/** The input of a call: its caller, the place in its path, and the services that it uses. */
 type Call<Caller, Deps, Path extends string> = Caller & { deps: Deps; params: ParamsOf<Path> }
 
-/** What every operation declares, whoever performs it. */
+/** The declared properties that all operations share. */
 export type Declaration<Path extends OperationPath, Takes extends TObject, Gives extends TSchema> = {
-  /** The action of its audit entry, such as `key.change`, if it has an entry of its own. */
+  /** The action of its audit entry, such as `key.change`; unused if the operation writes no entry of its own. */
   name: string
   path: Path
   summary: string
   description: string
-  /** Schemas of the names in its path that aren't ids. */
+  /** Schemas of path parameters that aren't ids. */
   names?: TProperties
   /** The fields of its body; for `GET`, of its query. */
   takes?: Takes
@@ -52,26 +55,26 @@ type Operation<
   Gives extends TSchema = TSchema,
 > = Declaration<Path, Takes, Gives> & {
   may: Permission
-  /** Whether it needs a recent proof of who one is. */
+  /** Whether it needs a recent proof of the person's identity. */
   isProved?: true
-  /** The scope of a management key that performs it. Without a scope, no management key does. */
+  /** The scope that a management key needs for it. Undefined: no management key may perform it. */
   scope: Scope | undefined
-  /** The scope of an operator key that performs it on any account. Without it, no operator key does. */
+  /** The scope that an operator key needs for it, on any account. Undefined: no operator key may perform it. */
   operator?: OperatorScope
   /**
-   * Those fields of what it gives that forms change. They make the `ETag` of its answer. A change whose `If-Match` names others is refused
-   * with what the `GET` of its path gives then; `run` calls `expectVersion` for that.
+   * Those fields of its result that forms change. They make the `ETag` of the answer. A change whose `If-Match` names other values is
+   * refused with the present result of the path's `GET`; `run` calls `expectVersion` for that.
    */
   versioned?(given: Static<Gives>): object
   run(call: Call<OperationCaller, Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
 }
 
-/** An operation over `Deps`, whatever it takes and gives. */
+/** An operation over `Deps`, with any input and result. */
 export type AnyOperation<Deps> = Omit<Operation<Deps>, 'run'> & {
   run(call: Call<OperationCaller, Deps, string>, input: object): Promise<unknown>
 }
 
-/** What takes and gives nothing in particular. */
+/** The type of an input or result without fields. */
 type Nothing = TObject<TProperties & Record<never, never>>
 
 /** Declares operations over the services `Deps`: name, path, permission, scope, and the rest. */
@@ -88,19 +91,19 @@ export function operationsOver<Deps>() {
 /** The acting administrator, and their request. */
 export type AdministrationCaller = { viewer: Viewer; request: Request; by: Caller['by'] }
 
-/** An operation of administrators, on all accounts. Its path stands below `/dashboard/api/admin`. */
+/** An operation of administrators, on all accounts. Its path is below `/dashboard/api/admin`. */
 type Administration<
   Deps,
   Path extends OperationPath = OperationPath,
   Takes extends TObject = TObject,
   Gives extends TSchema = TSchema,
 > = Declaration<Path, Takes, Gives> & {
-  /** `movesMoney`: also a recent proof of who one is. */
+  /** `movesMoney`: it also needs a recent proof of the person's identity. */
   needs: 'administrator' | 'movesMoney'
   run(call: Call<AdministrationCaller, Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
 }
 
-/** An operation of administrators over `Deps`, whatever it takes and gives. */
+/** An operation of administrators over `Deps`, with any input and result. */
 export type AnyAdministration<Deps> = Omit<Administration<Deps>, 'run'> & {
   run(call: Call<AdministrationCaller, Deps, string>, input: object): Promise<unknown>
 }
@@ -115,13 +118,13 @@ export function administrationOver<Deps>() {
   ): Administration<Deps, Path, Takes, Gives> => ({ name, path, needs, ...rest })
 }
 
-/** Method and path of an operation, apart. */
+/** Method and path of an operation, separately. */
 export function placeOf({ path }: { path: OperationPath }) {
   const [method = '', place = ''] = path.split(' ')
   return { method: method as Method, place }
 }
 
-/** Why an operation was refused, as routes say it and as a command does. */
+/** The reason for refusing an operation, for routes and commands. */
 export type Refusal = { error: ErrorKind; code?: string; message: string; command(id: string): string }
 
 /** The error of a route that refuses. */

@@ -20,7 +20,7 @@ import type { OperationCaller, ParamsOf } from '@/people/operation'
 import { FoundOrderBody, foundOrderBody } from '@/people/orders/admin-bodies'
 import { StateName } from '@/people/orders/bodies'
 
-/** The services that the operator's operations work with. */
+/** The services that the operator's operations use. */
 export type OperatorDeps = KeyDeps &
   BudgetDeps & {
     accounts: Accounts

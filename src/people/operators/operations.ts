@@ -20,7 +20,7 @@ type Operation<
   run(call: accounts.OperatorCall<Path>, input: Static<Takes>): Promise<Static<Gives>>
 }
 
-/** An operation, whatever it takes and gives. Its path stands below `/v1/operator`. */
+/** An operation of operators, with any input and result. Its path is below `/v1/operator`. */
 export type OperatorOperation = Omit<Operation, 'run'> & {
   run(call: accounts.OperatorCall, input: object): Promise<unknown>
 }
@@ -115,7 +115,7 @@ const orders = operation('order.list', 'GET /orders', 'read', {
   run: accounts.listOrders,
 })
 
-/** Those operations on keys that operator keys perform as well, on any account. */
+/** The operations on keys that operator keys may also perform, on any account. */
 function keyOperations(): OperatorOperation[] {
   const all: readonly AnyOperation<accounts.OperatorDeps>[] = KEY_OPERATIONS
   return all.flatMap(({ operator: scope, may: _, commands: __, ...declared }) => {

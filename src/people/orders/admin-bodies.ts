@@ -1,4 +1,4 @@
-/** Orders and payments as administrators see them. */
+/** Orders and payments in responses for administrators. */
 import { type Static, Type } from '@sinclair/typebox'
 import { Usd } from '@/console/http/administration/context'
 import { isoMoments, NullableText } from '@/console/http/wire'

@@ -144,7 +144,7 @@ const withdraw = operation('approval.withdrawn', 'POST /approvals/:approvalId/wi
   run: (call, body) => approvals.decide(call, 'withdraw', body),
 })
 
-/** In the order of documents. */
+/** Operations in the order of the API document. */
 export const CREDIT_ADMINISTRATION = [
   ...[adjust, search, show, confirm, refund, payments, credit, dismiss, reversals],
   ...[preview, commit, list, approve, reject, withdraw],

@@ -1,4 +1,4 @@
-/** Orders, payments and credit for administrators: what a second one agrees to is in `approvals.ts`. */
+/** Administrators' operations on orders, payments and credit. `approvals.ts` has the decisions of a second administrator. */
 import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
@@ -21,7 +21,7 @@ export type AdminCall = AdministrationCaller & { deps: AdminDeps }
 type OnOrder = AdminCall & { params: { orderId: string } }
 type OnPayment = AdminCall & { params: { paymentId: string } }
 
-/** Why money is moved, and the key of the request. */
+/** The reason for moving money, and the request key. */
 const MOVE = {
   reason: Reason,
   key: Type.String({
@@ -80,7 +80,7 @@ export async function searchOrders({ deps }: AdminCall, { amount, ...search }: S
   return mapPage(await deps.orders.search({ ...search, ...amountCents }), foundOrderBody)
 }
 
-/** One order with everything that has happened to it. */
+/** One order with all its events and payments. */
 export async function showOrder({ deps, params }: OnOrder) {
   const order = await deps.orders.get(params.orderId)
   if (!order) throw noSuchOrder()
@@ -101,7 +101,7 @@ export async function refundOrder(call: OnOrder, { amount, allowNegative, ...res
   return await moveMoney(call, { operation, ...rest })
 }
 
-/** One page of payments; unmatched ones if no state is asked for. */
+/** One page of payments; unmatched ones if no state is given. */
 export async function listPayments({ deps }: AdminCall, query: Static<typeof PaymentQuery>) {
   return mapPage(await deps.orders.payments(query), paymentBody)
 }
@@ -121,12 +121,12 @@ export async function dismissPayment({ deps, by, params: { paymentId } }: OnPaym
   return { payment: paymentBody(outcome.payment) }
 }
 
-/** One page of the reversals that moved nothing. */
+/** One page of the reversals without effect on credit. */
 export async function listReversals({ deps }: AdminCall, query: PageRequest) {
   return mapPage(await deps.orders.openReversals(query), reversalBody)
 }
 
-/** Adds credit to an account, or takes it back. */
+/** Adds credit to an account, or removes it. */
 export async function adjustCredit(
   call: AdminCall & { params: { accountId: string } },
   { amount, allowNegative, ...rest }: Static<typeof AdjustmentBody>,

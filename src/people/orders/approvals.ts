@@ -56,7 +56,7 @@ export async function listApprovals({ deps, viewer }: AdminCall, query: Static<t
   return { ...page, approvalLimit: formatUsd(administration.approvalLimit) }
 }
 
-/** Decides on what an administrator asked for. */
+/** Approves or rejects another administrator's request. */
 export async function decide(
   { deps, by, params: { approvalId } }: AdminCall & { params: { approvalId: string } },
   decision: Decision,

@@ -1,4 +1,4 @@
-/** An account's auto top-up: its saved card, and when that is charged. */
+/** An account's auto top-up: its saved card, and the amounts. */
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError } from '@/chat/error'
 import { exactly, DecimalUsd as Usd } from '@/console/http/wire'
@@ -38,7 +38,7 @@ export const AutoTopUpBody = titled('AutoTopUp', {
 })
 export type AutoTopUpBody = Static<typeof AutoTopUpBody>
 
-/** The auto top-up as it is now. */
+/** The present auto top-up. */
 export async function showTopUp({ deps, viewer }: OrderCall): Promise<AutoTopUpBody> {
   const { amounts, orders, ...rest } = await deps.orders.autoTopUp(viewer.accountId)
   const { belowCents, amountCents, dailyCents } = topUpLimits({}, deps.amounts)
@@ -58,7 +58,7 @@ function limitsInUsd({ minimumCents, maximumCents }: { minimumCents: number; max
   return { minimumUsd: formatCents(minimumCents), maximumUsd: formatCents(maximumCents) }
 }
 
-/** Turns it on, or changes its amounts. */
+/** Turns the auto top-up on, or changes its amounts. */
 export async function turnOnTopUp(call: OrderCall, body: Static<typeof AmountsBody>): Promise<AutoTopUpBody> {
   const { accountId } = call.viewer
   const amounts: TopUpAmounts = {
@@ -71,13 +71,13 @@ export async function turnOnTopUp(call: OrderCall, body: Static<typeof AmountsBo
   throw outcome.kind === 'out_of_range' ? outOfRange(outcome, FIELDS[outcome.field]) : refusal(outcome.kind)
 }
 
-/** Turns it off. */
+/** Turns the auto top-up off. */
 export async function turnOffTopUp(call: OrderCall): Promise<AutoTopUpBody> {
   await call.deps.orders.turnOffTopUp({ accountId: call.viewer.accountId, actor: actorOf(call) })
   return await showTopUp(call)
 }
 
-/** Opens a page of the provider to save a card on. */
+/** Opens the provider's page for saving a card. */
 export async function openCardPage(call: OrderCall): Promise<{ url: string }> {
   const { accountId } = call.viewer
   const outcome = await call.deps.orders.openCardPage({ accountId, returnUrl: creditPage(call) })
@@ -92,7 +92,7 @@ export async function lookForCard(call: OrderCall): Promise<AutoTopUpBody> {
   return await showTopUp(call)
 }
 
-/** Removes the card, which turns the auto top-up off. */
+/** Removes the saved card, which turns the auto top-up off. */
 export async function removeCard(call: OrderCall): Promise<AutoTopUpBody> {
   const outcome = await call.deps.orders.removeCard({ accountId: call.viewer.accountId, actor: actorOf(call) })
   if (outcome.kind !== 'done') throw refusal(outcome.kind)

@@ -1,4 +1,4 @@
-/** Orders of credit as the dashboard's routes say them: amounts as decimal USD, moments as ISO 8601 in UTC. */
+/** Orders of credit in responses: amounts as decimal USD, times as ISO 8601 in UTC. */
 import { type Static, Type } from '@sinclair/typebox'
 import { isoMoments, DecimalUsd as Usd } from '@/console/http/wire'
 import { formatCents } from '@/console/orders/cents'
@@ -108,7 +108,7 @@ export type OrderDetailBody = Static<typeof OrderDetailBody>
 type OrderFacts = {
   seller: Parties['seller']
   viewerEmail: string
-  /** The provider that has invoices or receipts of its own. */
+  /** The provider, if it makes invoices or receipts of its own. */
   documentsOf: string | undefined
 }
 
@@ -182,7 +182,7 @@ function receiptBody(order: OrderDetails) {
   const { paidAt, reference, paidCents, refundedCents, chargedBackCents } = order
   if (paidAt === null) return null
   const taxCents = sumOf(order.payments.filter(({ state }) => state === 'credited').map((payment) => payment.taxCents))
-  // Without tax, the rest of a returned payment was more than the credit bought.
+  // Without tax, the part of a returned payment beyond the credit is no tax.
   const taxReturnedCents = taxCents === 0 ? 0 : sumOf(order.reversals.map(taxReturnedBy))
   const totalCents = paidCents + taxCents - refundedCents - chargedBackCents - taxReturnedCents
   return {

@@ -1,4 +1,4 @@
-/** Operator commands that look at orders of credit: list, search, and one with its events, payments and reversals. */
+/** Operator commands for reading orders of credit: list, search, and one order with its events, payments and reversals. */
 import { type Command, OPERAND, operand, optional, type Values } from '@/cli/command'
 import { fail } from '@/cli/failure'
 import { PAGE_OPTIONS, printPage, readPage, shownOrder, usdOfCents } from '@/cli/pages'

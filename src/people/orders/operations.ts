@@ -121,7 +121,7 @@ const removeCard = operation('auto_top_up.card_remove', 'DELETE /auto-top-up/car
   run: topUp.removeCard,
 })
 
-/** In the order of documents. */
+/** Operations in the order of the API document. */
 export const ORDER_OPERATIONS = [
   ...[options, list, create, show, setUp, document, cancel, claim],
   ...[showTopUp, turnOn, turnOff, openCardPage, lookForCard, removeCard],

@@ -15,7 +15,7 @@ import { refused } from '@/people/keys/refusals'
 import type { OperationCaller } from '@/people/operation'
 import { BankBody, MethodName, type OrderBody, orderBody, orderDetailBody } from './bodies'
 
-/** What operations on orders work with. */
+/** The services that operations on orders use. */
 export type OrderDeps = GuardDeps & {
   orders: Orders
   methods: OfferedMethods
@@ -31,7 +31,7 @@ const PRESETS_USD = ['10', '25', '50', '100', '250', '500']
 const MS_PER_HOUR = 3_600_000
 const CENTS_PER_USD = 100
 
-/** The name of an order in a path. */
+/** The path parameter that names an order. */
 export const ORDER_PARAMS = { orderId: Type.String({ pattern: '^\\w{1,64}$', maxLength: 64 }) }
 
 /** Decimal USD, whole cents; {@link readCents} reads it. */
@@ -63,7 +63,7 @@ export const Options = Type.Object({
   ),
 })
 
-/** The ways to pay that are on offer, and the limits of an order. */
+/** The offered ways to pay, and the limits of an order. */
 export async function readOptions({
   deps: { methods, amounts },
 }: Pick<OrderCall, 'deps'>): Promise<Static<typeof Options>> {

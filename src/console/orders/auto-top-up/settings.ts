@@ -7,17 +7,17 @@ import { auditPerson, toOrder } from '@/console/orders/rows'
 import type { Actor, Order } from '@/console/orders/types'
 import { autoTopUps, orders, type SavedCard, type StopReason } from '@/db/orders-schema'
 
-/** Below which balance how much is bought, and at most how much in a day (UTC). Whole cents. */
+/** The threshold of the balance, the amount to buy, and the maximum in a day (UTC). Whole cents. */
 export type TopUpAmounts = { belowCents: number; amountCents: number; dailyCents: number }
 
 export type AutoTopUp = {
   card: Pick<SavedCard, 'brand' | 'lastFour' | 'expMonth' | 'expYear'> | null
-  /** Null before the first time. */
+  /** Null before the first setting. */
   amounts: TopUpAmounts | null
   isOn: boolean
   /** The reason why the auto top-up is off. */
   stopped: StopReason | null
-  /** The latest, newest first. */
+  /** The latest auto top-ups, newest first. */
   orders: Order[]
 }
 
@@ -89,7 +89,7 @@ export async function turnOffTopUp(
   })
 }
 
-/** The limits of each amount. One charge lifts an empty balance over the threshold, and a day has room for one. */
+/** The limits of each amount. One charge must lift an empty balance over the threshold, and a day must allow one charge. */
 export function topUpLimits({ belowCents, amountCents }: Partial<TopUpAmounts>, orderLimits: OrdersDeps['amounts']) {
   const { minimumCents, maximumCents } = orderLimits
   const { minimum, maximum } = TOP_UP_BELOW_CENTS

@@ -80,7 +80,7 @@ function adjust(account: AccountView): void {
   })
 }
 
-/** The limits of all its keys together. */
+/** The limits of all keys of the account together, as text. */
 function limitsText({ limits, defaultLimits }: AccountView): string {
   const text = (name: keyof typeof limits, unit: string) =>
     `${formatCount(limits[name] ?? defaultLimits[name])} ${unit}${limits[name] === null ? ' (standard)' : ''}`

@@ -14,11 +14,11 @@ export type CreditOptions = ResultOf<'GET /orders/options'>
 
 const ORDERS_KEY = ['orders']
 const AUTO_TOP_UP_KEY = ['auto-top-up']
-/** How often an order that waits for its money is looked at again. */
+/** The interval at which an unpaid order is reloaded. */
 const WAITING_REFETCH_MS = 4_000
 const PAGE_SIZE = 20
 
-/** Limits and methods. */
+/** The limits of an order and the ways to pay. */
 export function useCreditOptions() {
   return useQuery({
     queryKey: ['credit-options'],
@@ -27,7 +27,7 @@ export function useCreditOptions() {
   })
 }
 
-/** The account's money now. */
+/** The account's current balance. */
 export function useBalance() {
   return useQuery({ queryKey: ['overview'], queryFn: () => answer(accountApi().overview.get()) })
 }
@@ -53,7 +53,7 @@ export function useTransferOptions() {
   return useQuery({ queryKey: ['transfer-options'], queryFn: askTransferOptions })
 }
 
-/** Moves credit to another account; `key` is one of the form's own. */
+/** Moves credit to another account; `key` is the form's request key. */
 export async function moveCredit(transfer: { toAccountId: string; amountUsd: string; key: string }): Promise<void> {
   await withProof(() => answer(accountApi().transfers.post(transfer)))
   await Promise.all([ordersChanged(), ...['statement', 'transfer-options'].map((of) => askAgain({ queryKey: [of] }))])
@@ -87,7 +87,7 @@ export async function turnOffTopUp(): Promise<void> {
   await topUpChanged()
 }
 
-/** The provider's page to save a card on. */
+/** Returns the URL of the provider's page for saving a card. */
 export async function openCardPage(): Promise<string> {
   return (await perform('POST /auto-top-up/card', {})).url
 }
