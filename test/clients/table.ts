@@ -14,10 +14,10 @@ export function renderLibraries(): string {
   const rows = [...LIBRARIES.map(rowOf), ...PYTHON_LIBRARIES.map(pythonRowOf), ...JAVA_LIBRARIES.map(javaRowOf)]
   return `## Client libraries
 
-Each with providers of all four formats, in one piece and as a stream; only the key and the base address are changed.
+Each with providers of all four formats, whole and streamed; only the key and the base address are changed.
 
 - ✓ tested
-- · the library has no such thing
+- · the library lacks it
 - (empty) not tested
 
 ${renderRows('', COLUMNS, rows)}

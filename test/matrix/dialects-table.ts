@@ -36,20 +36,20 @@ const ROWS: readonly [name: string, body: JsonObject, betas?: string][] = [
   ['text and a system prompt', { ...says({ type: 'text', text: 'Hi' }), system: 'Be brief.' }],
   ['tools, calls and results', { ...TOOLS, messages: CALLED }],
   ['any tool, or one by its name', { ...TOOLS, tool_choice: { type: 'tool', name: 'look' } }],
-  ['no tool now, after calls', { ...TOOLS, messages: CALLED, tool_choice: { type: 'none' } }],
+  ['no tools, after calls', { ...TOOLS, messages: CALLED, tool_choice: { type: 'none' } }],
   ['one call at a time', { ...TOOLS, tool_choice: { type: 'auto', disable_parallel_tool_use: true } }],
   ['an image in bytes', says({ type: 'image', source: BYTES })],
   ['an image by its address', says({ type: 'image', source: BY_ADDRESS })],
   ['a document in bytes', says({ type: 'document', source: PDF })],
   ['a document by its address', says({ type: 'document', source: BY_ADDRESS })],
   ['a search result', says({ type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'x' }] })],
-  ['a tool that its name alone says (`bash_…`, `memory_…`)', { tools: [{ type: 'bash_20250124', name: 'bash' }] }],
-  ['what a tool at a provider did earlier', { messages: TRACED }],
+  ['a tool defined by its name only (`bash_…`, `memory_…`)', { tools: [{ type: 'bash_20250124', name: 'bash' }] }],
+  ['earlier results of a tool at the provider', { messages: TRACED }],
   ['a schema for the answer', { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } }],
   ['thinking', { thinking: { type: 'enabled', budget_tokens: 1024 } }],
   ['`temperature`, `top_p`, `stop_sequences`', { temperature: 0.5, top_p: 0.5, stop_sequences: ['x'] }],
   ['`top_k`', { top_k: 5 }],
-  ['what is to be cached', cached()],
+  ['cache marks', cached()],
   ['`metadata`', { metadata: { user_id: 'u' } }],
   ['`service_tier`', { service_tier: 'auto' }],
   ['`context_management`', { context_management: { edits: [] } }],
@@ -64,7 +64,7 @@ export function renderDialects(): string {
   })
   const carried = rows.filter(isCarried).map(({ name }) => name)
   const others = rows.filter((row) => !isCarried(row))
-  return `## Dialects that take less than messages
+  return `## Dialects that support less than messages
 
 Providers of messages by another interface; \`azure-openai\` and \`vertex\` take what their formats take. What a dialect leaves out is named in
 \`x-svc-left-out\`.

@@ -19,15 +19,15 @@ export function renderEmbeddings(): string {
 | \`taskType\`, \`title\`, \`autoTruncate\` | · | · | ~⁴ | ✓ |
 | several texts in one content | · | · | ~⁵ | ✓ |
 | images | · | · | ✗ | ✗ |
-| usage that the provider does not state | ✓⁶ | ✓⁶ | ✓⁶ | ✓⁶ |
+| usage that the provider omits | ✓⁶ | ✓⁶ | ✓⁶ | ✓⁶ |
 | another model as a fallback | ✗ | ✗ | · | · |
 
-1. unless another target of the model reads tokens
-2. converted here: numbers become the nearest 32-bit floats
-3. asked for one after another; one failed call fails the request, which then costs nothing
+1. unless another target of the model accepts tokens
+2. converted by the gateway: numbers become the nearest 32-bit floats
+3. several calls, one after another; if one fails, the request fails and costs nothing
 4. left out, and named in \`x-svc-left-out\`
 5. joined by line feeds
-6. counted here, and marked as estimated
+6. counted by the gateway, and marked as estimated
 
 Within one format and encoding the list of vectors is passed on as the provider wrote it.
 `

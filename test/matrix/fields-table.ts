@@ -17,15 +17,15 @@ export function renderFields(): string {
 const INTRODUCTION = `## Fields of a request
 
 - ✓ carried as it is
-- t translated into the provider's format, as far as that goes
+- t translated into the provider's format, as far as possible
 - g handled by the gateway itself
 - – left out, and named in \`x-svc-left-out\`
-- ✗ refused with a 400 that names it, since the answer or its price would change
-- ✗ˡ likewise, but left out and named where the caller accepts the loss: \`"svc": {"lossy": true}\` in the body, or the header
-  \`x-svc-lossy: true\`. Otherwise only models whose providers can carry the field are asked
+- ✗ refused with a 400 that names the field, since the answer or its price would change
+- ✗ˡ refused like ✗, but left out and named if the caller accepts the loss: \`"svc": {"lossy": true}\` in the body, or the header
+  \`x-svc-lossy: true\`. Otherwise only models whose providers support the field are called
 
 A field that no table has is left out and named (–). Empty values (\`null\`, \`""\`, \`[]\`, \`{}\`; \`false\` and \`0\`
-where they would be refused) are ignored. Log probabilities reach other formats in answers of one piece; in a stream they are ✗ˡ. Fields whose usual value costs nothing (\`modalities\`, \`responseModalities\`, \`speed\`,
+if they would be refused) are ignored. Other formats get log probabilities in whole answers; in a stream they are ✗ˡ. Fields whose usual value costs nothing (\`modalities\`, \`responseModalities\`, \`speed\`,
 \`inference_geo\`) are refused at any other value. \`service_tier\` beyond the standard, and \`web_search_options\`, are carried to
 providers that have a price for it in the catalogue, and refused elsewhere.
 `

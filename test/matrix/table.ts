@@ -39,7 +39,7 @@ and as a stream.
 - ✓ carried (a failure: reported in the client's own format)
 - ~ answered, with the loss that the note names
 - ✗ refused with a 400 that names the field, since leaving it out would change the meaning
-- · the client's format has no way to ask for it
+- · the client's format lacks it
 - \`-\` the row is about other providers
 
 Each column is a client's format, with a mark for each provider's format (C M G R), or one for all. Rows that name a limited provider show what the catalogue's \`quirks\` change.
@@ -48,11 +48,11 @@ Each column is a client's format, with a mark for each provider's format (C M G 
 fail, is corrected: incomplete tool calls, arguments as objects, contents as parts, roles, finish reasons, usage, missing fields, event names;
 in responses also missing items and changing ids. An answer of responses has an id of the gateway's; its items keep their provider's ids.
 
-**Finish reasons** that the gateway doesn't know never become a plain stop. Their name says the nearest kind: filtered (\`…SAFETY…\`, \`…BLOCK…\`), length
-(\`…LIMIT…\`), or tool calls. Where it says none, other formats get \`content_filter\`, \`refusal\` or \`OTHER\`.
+**Finish reasons** that the gateway doesn't know never become a plain stop. Their name decides the nearest kind: filtered (\`…SAFETY…\`, \`…BLOCK…\`), length
+(\`…LIMIT…\`), or tool calls. If it matches none, other formats get \`content_filter\`, \`refusal\` or \`OTHER\`.
 
-**Dialects** are formats at another address with another credential; the tables hold for them too.
-[Some take less than messages](#dialects-that-take-less-than-messages).
+**Dialects** are formats at another address with another credential; the tables apply to them too.
+[Some support less than messages](#dialects-that-support-less-than-messages).
 
 **Sources of an answer** (\`url_citation\`, citations, grounding) reach clients of every format:
 
@@ -63,14 +63,14 @@ in responses also missing items and changing ids. An answer of responses has an 
 | G: a page and its place in the text | ✓¹ | ~² | ✓ | ✓¹ |
 | places in documents of the request, files of a provider | – | – | – | – |
 
-1. in a stream: the page alone, with the place 0 to 0
+1. in a stream: only the page, with the place 0 to 0
 2. the page, for the whole block, with the place 0 to 0
 
 The last row is for clients of the provider's own format.
 
 **Schemas, arguments and results of tools, and metadata** keep their names and values in every pair,
 numbers digit by digit (\`1098765432109876543\`, \`-0\`, \`1.0\`, \`1e5\`). White space, escapes in strings, and the
-order of names made of digits may change. Of a name that is given twice, the last is relayed.
+order of names made of digits may change. If a name occurs twice, the last value is relayed.
 `
 
 function renderGroup(group: Group): string {
@@ -147,11 +147,11 @@ function superscript(value: number): string {
 function renderSignatures(): string {
   return `## Signatures
 
-In a tool loop the first answer is signed; a client sends the history and the results to a provider of any format.
+In a tool loop the first answer is signed; then the client sends history and results to a provider of any format.
 
 - The provider that signed gets its signature back, byte for byte, from clients of every format: where they keep only texts, calls
   and results, the gateway restores it by the ids of the calls.
-- A client of the signer's own format that has dropped the signature gets nothing restored.
+- For a client of the signer's own format that dropped the signature, nothing is restored.
 - A provider of another format gets the history without any signature.
 
 `

@@ -47,13 +47,13 @@ export const answers: Group = {
       sees: { text: 'Hello from the', finish: 'length' },
     },
     {
-      name: 'output limit reached before the first word',
+      name: 'output limit reached before any text',
       asks: ask(),
       answer: answer('length-in-thinking', { usage: { ...USAGE, reasoning: 8 } }),
       sees: { text: '', finish: 'length' },
     },
     {
-      name: 'no word about usage (charged by our own count)',
+      name: 'no usage (charged by our own count)',
       asks: ask(),
       answer: answer('no-usage', { usage: null }),
     },
@@ -65,7 +65,7 @@ export const answers: Group = {
       sees: { text: 'Searching…' },
       pairs: {
         'messages>messages': { sees: { finish: 'pause' } },
-        '*>messages': { lost: 'told as an ordinary end: the format has no pauses' },
+        '*>messages': { lost: 'becomes an ordinary end: the format has no pauses' },
       },
     },
     {
@@ -96,7 +96,7 @@ export const answers: Group = {
       sees: { text: 'A red dot:', images: [`image/png;${PIXEL}`] },
       pairs: {
         'messages>*': {
-          lost: 'told in words: answers of the format are text',
+          lost: 'becomes a text that names it: answers of the format are text',
           sees: { text: 'A red dot:[image omitted: this API carries only text]', images: [] },
         },
       },

@@ -8,7 +8,7 @@ const HOUR = { type: 'ephemeral', ttl: '1h' }
 const breakpoint = (ttl?: string) => ({ prompt_cache_breakpoint: { mode: 'explicit', ...(ttl && { ttl }) } })
 const NO_KEY = { lost: 'left out: the format has no such key' }
 const OWN_KEY: PairNote = {
-  lost: 'sent as a digest of it and the account, since all callers share the provider’s cache',
+  lost: 'sent as a hash of key and account, since all callers share the provider’s cache',
   receivesFor: (accountId) => ({
     prompt_cache_key: new Bun.CryptoHasher('sha256').update(`${accountId}\nk1`).digest('hex').slice(0, 40),
   }),
@@ -74,13 +74,13 @@ export const caching: Group = {
       },
     },
     {
-      name: 'hints as OpenRouter and LiteLLM spell them',
+      name: 'hints in the spelling of OpenRouter and LiteLLM',
       asks: { 'chat-completions': marked(HOUR, { cache_control: HOUR })['chat-completions'] },
       golden: { ...unmarked, messages: marked(HOUR, {}).messages },
       answer: TEXT,
       pairs: {
         'chat-completions>chat-completions': {
-          lost: 'left out, since services that don’t know it refuse it; named in `x-svc-left-out`',
+          lost: 'left out, since services without it would refuse it; named in `x-svc-left-out`',
           receives: { messages: marked(HOUR, {})['chat-completions'].messages },
         },
         '*>generate-content': { lost: LOST },
@@ -176,9 +176,9 @@ export const caching: Group = {
         responses: answer('cached', { usage: { ...USAGE, cacheRead: 12, cacheWrite5m: 4 } }),
       },
       pairs: {
-        'generate-content>chat-completions': { lost: 'tokens written are told as part of the prompt only' },
-        'generate-content>messages': { lost: 'tokens written are told as part of the prompt only' },
-        'generate-content>responses': { lost: 'tokens written are told as part of the prompt only' },
+        'generate-content>chat-completions': { lost: 'written tokens are only part of the prompt count' },
+        'generate-content>messages': { lost: 'written tokens are only part of the prompt count' },
+        'generate-content>responses': { lost: 'written tokens are only part of the prompt count' },
       },
     },
   ],

@@ -87,7 +87,7 @@ export const conversation: Group = {
       pairs: { '*>generate-content': { lost: 'becomes user text in <system> tags: the format has one system prompt' } },
     },
     {
-      name: 'system message in the middle, for a provider that knows none',
+      name: 'system message in the middle, for a provider without those',
       asks: {
         'chat-completions': ask({ chat: { messages: MID_SYSTEM.chat } })['chat-completions'],
         messages: ask({ messages: { messages: MID_SYSTEM.messages } }).messages,
@@ -127,13 +127,13 @@ export const conversation: Group = {
       },
       answer: TEXT,
       pairs: {
-        '*>*': { lost: 'becomes user text in <system> tags: this provider takes no other place' },
+        '*>*': { lost: 'becomes user text in <system> tags: this provider accepts no other place' },
         'chat-completions>chat-completions': { lost: AS_ASKED },
         'messages>messages': { lost: AS_ASKED },
       },
     },
     {
-      name: 'neighbouring turns of one role',
+      name: 'adjacent turns of one role',
       asks: converse(
         [user('One.'), user('Two.'), assistant('Yes?'), user('Three.')],
         [user('One.'), user('Two.'), assistant('Yes?'), user('Three.')],
@@ -209,7 +209,7 @@ export const conversation: Group = {
         },
       },
       answer: TEXT,
-      pairs: { '*>messages': { lost: 'a first user message is put in: the format demands one' } },
+      pairs: { '*>messages': { lost: 'a first user message is added: the format requires one' } },
     },
     {
       name: 'the assistant’s turn to be continued',
@@ -221,12 +221,12 @@ export const conversation: Group = {
       ),
       answer: TEXT,
       pairs: {
-        '*>chat-completions': { lost: 'the provider may answer anew instead of continuing' },
-        '*>responses': { lost: 'the provider may answer anew instead of continuing' },
+        '*>chat-completions': { lost: 'the provider may start a new answer instead of continuing' },
+        '*>responses': { lost: 'the provider may start a new answer instead of continuing' },
       },
     },
     {
-      name: 'text of several languages and signs',
+      name: 'text of several languages and symbols',
       asks: converse(
         [user('Grüße, 世界 👩‍👩‍👧‍👦 "quoted" \\ \u2028 \u0007')],
         [user('Grüße, 世界 👩‍👩‍👧‍👦 "quoted" \\ \u2028 \u0007')],

@@ -44,7 +44,7 @@ export const limits: Group = {
       },
       golden: { messages: { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 32_768 } },
       answer: TEXT,
-      pairs: { '*>messages': { lost: 'the model’s own limit is put in: the format demands one' } },
+      pairs: { '*>messages': { lost: 'the model’s own limit is added: the format requires one' } },
     },
     {
       name: 'an output limit in the older field',
@@ -53,7 +53,7 @@ export const limits: Group = {
       answer: TEXT,
     },
     {
-      name: 'an output limit, for a provider that knows the older field',
+      name: 'an output limit, for a provider with the older field',
       asks: plain,
       quirks: { 'chat-completions': ['max_tokens'] },
       providers: ['chat-completions'],
@@ -136,7 +136,7 @@ export const limits: Group = {
       },
     },
     {
-      name: 'log probabilities, in one piece',
+      name: 'log probabilities, in a whole answer',
       modes: ['json'],
       asks: LOGPROBS,
       answer: TEXT,
@@ -147,10 +147,10 @@ export const limits: Group = {
       modes: ['stream', 'array'],
       asks: LOGPROBS,
       answer: TEXT,
-      pairs: { '*>*': { refused: 'cannot carry', because: 'only answers of one piece tell them in another format' } },
+      pairs: { '*>*': { refused: 'cannot carry', because: 'other formats have them only in whole answers' } },
     },
     {
-      name: 'log probabilities, where a loss is fine (`svc.lossy`)',
+      name: 'log probabilities, if the caller accepts the loss (`svc.lossy`)',
       asks: {
         'chat-completions': { ...LOGPROBS['chat-completions'], svc: { lossy: true } },
         'generate-content': { ...LOGPROBS['generate-content'], svc: { lossy: true } },
@@ -170,8 +170,8 @@ export const limits: Group = {
       answer: answer('two-answers'),
       sees: { text: 'Heads', others: ['Tails'] },
       pairs: {
-        '*>messages': { refused: 'must be 1', because: 'the format knows one answer' },
-        '*>responses': { refused: 'one answer to a request', because: 'the format knows one answer' },
+        '*>messages': { refused: 'must be 1', because: 'the format has one answer' },
+        '*>responses': { refused: 'one answer to a request', because: 'the format has one answer' },
       },
     },
     {
@@ -187,7 +187,7 @@ export const limits: Group = {
       },
     },
     {
-      name: 'a stop sequence as a bare text',
+      name: 'a stop sequence as a plain text',
       asks: chatOnly({ chat: { stop: 'STOP1' } }),
       golden: stopAsks(1),
       answer: TEXT,
@@ -235,7 +235,7 @@ export const limits: Group = {
       },
       golden: { 'generate-content': plain['generate-content'] },
       answer: TEXT,
-      pairs: { '*>generate-content': { lost: 'left out: tiers of other formats mean nothing there' } },
+      pairs: { '*>generate-content': { lost: 'left out: the format does not have other formats’ tiers' } },
     },
   ],
 }

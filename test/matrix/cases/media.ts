@@ -43,7 +43,7 @@ const NO_VIDEO = { answer: TEXT, pairs: { '*>messages': NONE, '*>chat-completion
 const NO_DETAIL = { lost: 'the format has no level of detail' }
 const FILE_ID = {
   refused: 'Files cannot be named by id',
-  because: 'an id of one provider means nothing to another, and what it costs is unknown before',
+  because: 'a file id works at one provider only, and its cost is unknown',
 }
 
 export const media: Group = {
@@ -91,7 +91,7 @@ export const media: Group = {
       pairs: { '*>messages': NO_DETAIL, '*>generate-content': NO_DETAIL },
     },
     {
-      name: 'image of a kind that not all providers take (TIFF)',
+      name: 'image type that not all providers accept (TIFF)',
       asks: see(
         [imageUrl(`data:image/tiff;base64,${PNG}`)],
         [image({ type: 'base64', media_type: 'image/tiff', data: PNG })],

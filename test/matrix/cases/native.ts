@@ -7,7 +7,7 @@ import { ask, TEXT } from './words'
 /** The catalogue's word for a provider whose charges beyond tokens the operator bears. */
 const EXTRAS = ['unpriced-extras']
 const UNLISTED = {
-  lost: 'left out where no list of the format has them, and named in `x-svc-left-out`',
+  lost: 'left out and named in `x-svc-left-out`, if on no list of the format',
   receives: { x_unheard_of: undefined, xUnheardOf: undefined },
 }
 const CONSTRAINED = ask({ chat: { logit_bias: { '50256': -100 }, guided_choice: ['a', 'b'] } })['chat-completions']
@@ -76,7 +76,7 @@ export const nativeOnly: Group = {
       },
     },
     {
-      name: 'what costs more than its tokens, where the operator does not bear it',
+      name: 'a field that costs more than its tokens, unless the operator pays it',
       asks: ask({
         chat: { web_search_options: {} },
         messages: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
@@ -93,15 +93,15 @@ export const nativeOnly: Group = {
       },
     },
     {
-      name: 'what constrains the answer in one format’s own way',
+      name: 'a field by which only one format constrains the answer',
       asks: { 'chat-completions': CONSTRAINED },
       answer: TEXT,
       pairs: {
-        '*>*': { refused: 'cannot carry logit_bias, guided_choice', because: 'the answer would be another one' },
+        '*>*': { refused: 'cannot carry logit_bias, guided_choice', because: 'the answer would differ' },
       },
     },
     {
-      name: 'what constrains the answer, where a loss is fine (`svc.lossy`)',
+      name: 'the same field, if the caller accepts the loss (`svc.lossy`)',
       asks: { 'chat-completions': { ...CONSTRAINED, svc: { lossy: true } } },
       golden: ask(),
       answer: TEXT,
@@ -121,7 +121,7 @@ export const nativeOnly: Group = {
       golden: ask(),
       answer: TEXT,
       pairs: {
-        '*>*': { lost: 'left out, and named in `x-svc-left-out`: they mean nothing to another format' },
+        '*>*': { lost: 'left out, and named in `x-svc-left-out`: other formats do not have them' },
         'chat-completions>chat-completions': UNLISTED,
         'messages>messages': UNLISTED,
         'generate-content>generate-content': UNLISTED,
@@ -129,7 +129,7 @@ export const nativeOnly: Group = {
       },
     },
     {
-      name: 'what command-line clients send beside',
+      name: 'additional fields of command-line clients',
       asks: {
         messages: ask({
           messages: {
@@ -163,7 +163,7 @@ export const nativeOnly: Group = {
         },
       }),
       answer: TEXT,
-      pairs: { '*>*': { lost: 'notes to the client’s own vendor are left out' } },
+      pairs: { '*>*': { lost: 'notes for the client’s own vendor are left out' } },
     },
   ],
 }

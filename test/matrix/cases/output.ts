@@ -80,15 +80,15 @@ export const output: Group = {
       answer: answer('json'),
       sees: JSON_SEEN,
       pairs: {
-        '*>messages': { lost: 'becomes an instruction: the format knows JSON only with a schema' },
+        '*>messages': { lost: 'becomes an instruction: the format has JSON only with a schema' },
         '*>responses': {
-          lost: 'an instruction is put in: the format wants the word in the input',
+          lost: 'an instruction is added: the format needs the word JSON in the input',
           receives: { input: WITH_JSON },
         },
       },
     },
     {
-      name: 'JSON mode without a word about JSON',
+      name: 'JSON mode without the word JSON',
       asks: { 'generate-content': ask({ gemini: jsonConfig() })['generate-content'] },
       golden: {
         'chat-completions': ask({
@@ -106,9 +106,9 @@ export const output: Group = {
       answer: answer('json'),
       sees: JSON_SEEN,
       pairs: {
-        '*>messages': { lost: 'becomes an instruction: the format knows JSON only with a schema' },
-        '*>chat-completions': { lost: 'an instruction is put in: the format refuses JSON mode without one' },
-        '*>responses': { lost: 'an instruction is put in: the format refuses JSON mode without one' },
+        '*>messages': { lost: 'becomes an instruction: the format has JSON only with a schema' },
+        '*>chat-completions': { lost: 'an instruction is added: the format refuses JSON mode without one' },
+        '*>responses': { lost: 'an instruction is added: the format refuses JSON mode without one' },
       },
     },
     {
@@ -156,7 +156,7 @@ export const output: Group = {
       }),
       answer: answer('json'),
       sees: JSON_SEEN,
-      pairs: { '*>messages': { lost: 'objects are closed: the format takes no others' } },
+      pairs: { '*>messages': { lost: 'objects are closed: the format accepts no others' } },
     },
     {
       name: 'a rich schema, for a provider of the OpenAPI subset',
@@ -170,7 +170,7 @@ export const output: Group = {
       golden: { 'generate-content': ask({ gemini: jsonConfig({ responseSchema: OPENAPI }) })['generate-content'] },
       answer: answer('json'),
       sees: JSON_SEEN,
-      pairs: { '*>generate-content': { lost: 'what the subset cannot say is widened, never narrowed' } },
+      pairs: { '*>generate-content': { lost: 'constraints outside the subset are widened, never narrowed' } },
     },
     {
       name: 'a rich schema, for a provider that enforces a part',
@@ -183,7 +183,7 @@ export const output: Group = {
       golden: { messages: ask({ messages: outputConfig(restricted()) }).messages },
       answer: answer('json'),
       sees: JSON_SEEN,
-      pairs: { '*>messages': { lost: 'what the provider does not enforce is told in descriptions' } },
+      pairs: { '*>messages': { lost: 'constraints that the provider does not enforce go into descriptions' } },
     },
     {
       name: 'JSON schema, at a model without schemas',
@@ -221,7 +221,7 @@ export const output: Group = {
         })['generate-content'],
       },
       answer: TEXT,
-      pairs: { '*>generate-content': { lost: 'what the subset cannot say is widened, never narrowed' } },
+      pairs: { '*>generate-content': { lost: 'constraints outside the subset are widened, never narrowed' } },
     },
   ],
 }

@@ -35,7 +35,7 @@ const room = (fields: Wishes) =>
   think({ chat: '', messages: {}, gemini: {}, responses: { summary: 'auto' }, ...fields })
 
 const REFUSED = 'left out: the model refuses it'
-const UNSHOWN = { lost: 'not shown, since not asked for' }
+const UNSHOWN = { lost: 'not shown, since the caller did not request it' }
 const SHOWN = { text: 'Four.', reasoning: 'Two and two is four.' }
 const REASONED = answer('reasoning', { usage: { ...USAGE, reasoning: 5 } })
 const HIDDEN = answer('reasoning-hidden', { usage: { ...USAGE, reasoning: 5 } })
@@ -118,7 +118,7 @@ export const reasoning: Group = {
       },
     },
     {
-      name: 'as much as the model wants',
+      name: 'as much thinking as the model chooses',
       asks: think({
         messages: { thinking: { type: 'adaptive', display: 'summarized' } },
         gemini: { thinkingBudget: -1, includeThoughts: true },
@@ -249,7 +249,7 @@ export const reasoning: Group = {
       pairs: { '*>messages': { lost: 'sampling is left out: the format refuses it beside thinking' } },
     },
     {
-      name: 'thoughts that nobody asked to see',
+      name: 'thoughts that the caller did not request',
       asks: ask(),
       answer: REASONED,
       sees: { text: 'Four.' },

@@ -4,7 +4,7 @@ import type { JsonObject } from '@/lib/json'
 import { AS_ASKED, answer, ask, askWithTools, TEXT, TOOLS } from './words'
 
 /** Without `svc.lossy` this is a 400. */
-const UNVALIDATED = '`VALIDATED` is left out where `svc.lossy` allows it'
+const UNVALIDATED = '`VALIDATED` is left out if `svc.lossy` allows it'
 const named = (name: string) => ({ type: 'function', function: { name } })
 const calling = (mode: string, ...names: string[]) => ({
   toolConfig: { functionCallingConfig: { mode, ...(names.length > 0 && { allowedFunctionNames: names }) } },
@@ -70,15 +70,15 @@ export const toolChoice: Group = {
       },
       answer: TEXT,
       pairs: {
-        '*>messages': { lost: 'the other tools are not offered at all' },
-        'generate-content>messages': { lost: `the other tools are not offered at all, and ${UNVALIDATED}` },
+        '*>messages': { lost: 'the other tools are not sent' },
+        'generate-content>messages': { lost: `the other tools are not sent, and ${UNVALIDATED}` },
         'generate-content>chat-completions': { lost: UNVALIDATED },
         'generate-content>responses': { lost: UNVALIDATED },
         'generate-content>generate-content': { receives: { svc: undefined } },
       },
     },
     {
-      name: 'one of some of the tools, by force',
+      name: 'a required call of one of some tools',
       asks: {
         'chat-completions': askWithTools({
           chat: {
@@ -117,7 +117,7 @@ export const toolChoice: Group = {
       },
       answer: answer('tool-one'),
       sees: { text: '', calls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }], finish: 'tool-calls' },
-      pairs: { '*>messages': { lost: 'the other tools are not offered at all' } },
+      pairs: { '*>messages': { lost: 'the other tools are not sent' } },
     },
     {
       name: 'some of the tools, at a provider without such a choice',
@@ -139,8 +139,8 @@ export const toolChoice: Group = {
       },
       answer: TEXT,
       pairs: {
-        '*>chat-completions': { lost: 'the other tools are not offered at all' },
-        'generate-content>chat-completions': { lost: `the other tools are not offered at all, and ${UNVALIDATED}` },
+        '*>chat-completions': { lost: 'the other tools are not sent' },
+        'generate-content>chat-completions': { lost: `the other tools are not sent, and ${UNVALIDATED}` },
         'chat-completions>chat-completions': { lost: AS_ASKED },
       },
     },

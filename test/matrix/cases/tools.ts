@@ -132,7 +132,7 @@ export const tools: Group = {
       answer: TEXT,
     },
     {
-      name: 'results with further words of the user',
+      name: 'results with further text of the user',
       asks: history(
         [OSLO],
         [chatResult(OSLO, 'Sunny'), { role: 'user', content: 'And in Rome?' }],
@@ -169,10 +169,10 @@ export const tools: Group = {
       pairs: {
         'responses>messages': SAID_AS_TEXT.messages,
         'responses>generate-content': SAID_AS_TEXT.gemini,
-        '*>responses': { lost: 'the mark of an error becomes the words “Error: ”' },
+        '*>responses': { lost: 'the error mark becomes the text “Error: ”' },
         'chat-completions>messages': SAID_AS_TEXT.messages,
         'chat-completions>generate-content': SAID_AS_TEXT.gemini,
-        '*>chat-completions': { lost: 'the mark of an error becomes the words “Error: ”' },
+        '*>chat-completions': { lost: 'the error mark becomes the text “Error: ”' },
       },
     },
     {
@@ -222,7 +222,7 @@ export const tools: Group = {
         ),
       },
       answer: TEXT,
-      pairs: { '*>*': { lost: 'an error is put in as the missing result: providers refuse a history without' } },
+      pairs: { '*>*': { lost: 'an error is added as the missing result: providers refuse a history without it' } },
     },
     {
       name: 'a result without its call',

@@ -76,4 +76,4 @@ export function askWithTools({ chat, messages, gemini, responses }: Fields = {})
 }
 
 /** The outcome of a request that its provider can't take, where caller and provider speak the same format. */
-export const AS_ASKED = 'passed on as asked: the caller is told the provider’s own refusal'
+export const AS_ASKED = 'sent unchanged: the caller gets the provider’s own refusal'
