@@ -139,7 +139,7 @@ export type ChatRequest = {
   turns: Turn[]
   tools: Tool[]
   toolChoice?: ToolChoice
-  /** false: at most one tool call per answer. */
+  /** False allows at most one tool call per answer. */
   parallelToolCalls?: boolean
   sampling: Sampling
   /** The caller's limit of output tokens, per choice. */

@@ -162,7 +162,7 @@ function keysOf(database: Database, ledger: Ledger, reading: CatalogReading): Ap
   }
 }
 
-/** The catalogue, or the reason why there is none. */
+/** The catalogue, or the reason why it can't be loaded. */
 type CatalogReading = Catalog | string
 
 async function readCatalog({ catalogPath }: Config, environment: Environment): Promise<CatalogReading> {

@@ -81,13 +81,13 @@ export type ReversalKind = 'chargeback' | 'refund' | 'reinstatement'
 /** `waiting` until the movement that it undoes is booked; `applied`; `kept` for an administrator. */
 export type ReversalState = 'waiting' | 'applied' | 'kept'
 
-/** Why a reversal moved no credit by itself. */
+/** The reason why a reversal moved no credit automatically. */
 export type ReversalFault = 'wrong_currency' | 'balance_limit' | 'nothing_taken' | 'wrong_kind'
 
 /** The reporter of a payment. A source only pays orders of its own method; `manual` (an administrator) pays any. */
 export type PaymentSource = 'bank' | 'manual' | `deposit:${string}`
 
-/** `credited`: by itself or by an administrator. `unmatched`: waits for one. `dismissed`: closed without credit. */
+/** `credited`: automatically or by an administrator. `unmatched`: waits for an administrator. `dismissed`: closed without credit. */
 export const PAYMENT_STATES = ['credited', 'unmatched', 'dismissed'] as const
 export type PaymentState = (typeof PAYMENT_STATES)[number]
 

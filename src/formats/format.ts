@@ -56,7 +56,7 @@ export type AnswerContext = {
   id: string
   model: string
   created: number
-  /** chat-completions: whether the caller asked for the usage chunk. */
+  /** chat-completions: whether the caller requested the usage chunk. */
   wantsUsage: boolean
   /** Whether the last usage must include the cost. */
   wantsCost?: true | undefined

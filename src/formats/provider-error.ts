@@ -42,7 +42,7 @@ const FOREIGN_PROOF =
 /** Texts by which a provider blames the prompt's length for its own fault. */
 const LENGTH_AS_CAUSE = /context[ _-]?(?:length|window)|prompt is too long|input token count/i
 
-/** Classifies an error. */
+/** Classifies a provider's error. */
 export function providerError(facts: Omit<ProviderError, 'reason'>): ProviderError {
   return { reason: reasonOf(facts), ...facts }
 }

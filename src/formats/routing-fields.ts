@@ -1,6 +1,6 @@
 /** OpenRouter's body fields for routing: accepted in every format, and never sent to a provider. */
 
-/** Read by routing-words.ts. */
+/** The routing fields that routing-words.ts reads. */
 export const ROUTING_FIELDS = ['usage', 'models', 'provider', 'route'] as const
 
 /** Accepted if empty, otherwise refused. */

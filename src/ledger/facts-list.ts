@@ -45,7 +45,7 @@ export function listText(facts: GivenFacts, holdId: string): string {
   return JSON.stringify(list)
 }
 
-/** Whether another fact already implies this one. */
+/** Whether other facts already imply this fact. */
 function isSaid(name: (typeof NAMES)[number], facts: GivenFacts, holdId: string): boolean {
   if (name === 'requestId') return facts.requestId === holdId
   if (name === 'requestedModel') return facts.requestedModel === facts.model

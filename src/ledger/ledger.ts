@@ -176,7 +176,7 @@ const MAX_BUDGETED = 20_000
 /** Beyond this number, a key's first request is sent twice. */
 const KEYS_WITH_ADDRESSES = 20_000
 
-/** Creates what the parts of the ledger share. A call has the time limit of one command of `redis`. */
+/** Creates the dependencies that the parts of the ledger share. A call has the time limit of one command of `redis`. */
 export function createDeps(options: LedgerOptions): LedgerDeps & { recordListeners: Set<(shard: number) => void> } {
   const { redis, history, defaultLimits, logger, onCall, noteFormerSecret = () => undefined } = options
   const timeoutMs = commandTimeoutOf(redis)

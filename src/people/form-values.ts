@@ -17,7 +17,7 @@ const KINDS: { [K in Kind]: { of(value: unknown): FormValue<K>; read(value: Form
 
 type Form = Record<string, unknown>
 
-/** The form of settings as the server says them; without any, an empty one. */
+/** The form for the server's values; an empty one without values. */
 export function formOf(rows: readonly Field[], settings: Form = {}): Form {
   return Object.fromEntries(rows.map(({ kind, wire }) => [wire, KINDS[kind].of(settings[wire])]))
 }

@@ -8,7 +8,7 @@ import type { Field } from '@/people/keys/fields'
 type FieldFactsProps = {
   rows: readonly Field[]
   settings: Record<string, unknown>
-  /** The numbers that hold for counts without a value. */
+  /** The default numbers for counts without a value. */
   defaults: Record<string, number | undefined>
 }
 

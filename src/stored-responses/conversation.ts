@@ -246,7 +246,7 @@ function chainTooLarge(): GatewayError {
   return new GatewayError('invalid_request', message, { param: 'previous_response_id', code: 'chain_too_large' })
 }
 
-/** Ids may be any text. */
+/** An id may be a long text, so error messages show only its beginning. */
 const MAX_SHOWN_CHARS = 128
 
 function unknownItem(id: string, index: number): GatewayError {

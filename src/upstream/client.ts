@@ -18,7 +18,7 @@ export type UpstreamCall = {
   key: ProviderKey
   format: Format
   stream: boolean
-  /** The URL, if not the one for conversations. */
+  /** The URL, if it differs from the one for conversations. */
   url?: string
   bodyText: string
   /** Aborts the call: the client's signal, unless the provider's policy is to read on without a client. */

@@ -3,7 +3,9 @@ import { randomBase62 } from '@/lib/ids'
 
 const PASSWORD_LENGTH = 32
 
-/** Reads the password of an embedded server from `path`. If there is none, writes one (190 bits, URL-safe) with mode 0600. */
+/**
+ * Reads the password of an embedded server from `path`. If the file is missing, writes a new password (190 bits, URL-safe) with mode 0600.
+ */
 export async function readOrCreatePassword(path: string): Promise<string> {
   const kept = await readFile(path, 'utf8').catch(() => '')
   if (kept.length === PASSWORD_LENGTH) return kept

@@ -31,7 +31,7 @@ export type Suggestion = {
 type SuggestionWish = {
   service: string
   marginPercent: number
-  /** Prices hold for this day, `2026-11-24`. */
+  /** The day whose prices are used, `2026-11-24`. */
   day: string
   /** Whether retired models and previews are offered, too. */
   all: boolean

@@ -94,7 +94,7 @@ async function ownModels(
   return list.models.length > 0 ? list.models : fail(`${name}: its list of models is empty`)
 }
 
-/** A catalogue without a model is none. */
+/** Throws if the catalogue has no model. */
 function anyModel(service: string, provider: string, format: string): JsonObject {
   return {
     ...{ id: `${service}/any`, name: format, created: 0, ownedBy: provider, contextLength: 1, maxOutputTokens: 1 },

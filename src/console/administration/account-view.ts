@@ -33,7 +33,9 @@ type AccountViewDeps = {
 const ENTRY_COUNT = 50
 const ORDER_COUNT = 20
 
-/** All that an administrator sees of one account; undefined if there is none. If the ledger is unreachable, only the balance is missing. */
+/**
+ * All data of one account for an administrator; undefined if it doesn't exist. If the ledger is unreachable, only the balance is missing.
+ */
 export async function viewAccount(deps: AccountViewDeps, accountId: string): Promise<AccountView | undefined> {
   const account = await deps.accounts.find(accountId)
   if (!account) return undefined

@@ -63,7 +63,7 @@ export function invalidLink(): GatewayError {
   })
 }
 
-/** The error if no mail can be sent; `instead` says what to do. */
+/** The error if no mail can be sent; `instead` is the advice. */
 export function mailNotConfigured(instead: string): GatewayError {
   return new GatewayError('forbidden', `This service sends no mail. ${instead}`, { code: 'mail_not_configured' })
 }

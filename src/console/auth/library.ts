@@ -18,7 +18,7 @@ type LibraryOptions = {
   publicUrl: string | undefined
   requiresVerification: boolean
   sessionMaxSeconds: number
-  /** Shown by authenticator apps. */
+  /** The name that authenticator apps show. */
   issuer: string
   logger: Logger
 }

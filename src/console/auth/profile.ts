@@ -1,4 +1,4 @@
-/** What signed-in people can see and change about themselves. */
+/** A signed-in person's own data: reading and changing them. */
 import { eq } from 'drizzle-orm'
 import { accountsOf, type OwnAccount } from '@/accounts/members/memberships'
 import { type Permission, permissionsOf } from '@/accounts/members/permissions'

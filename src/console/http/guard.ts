@@ -87,7 +87,7 @@ export function guard(deps: GuardDeps) {
         deps.reads.end(request)
         return freePress(request)
       })
-      // Also after errors.
+      // The hook also runs after errors.
       .onAfterResponse({ as: 'scoped' }, ({ request }) => deps.reads.end(request))
       .macro({
         signedIn: (admission: Admission) => ({ ...admitting(deps, admission, requireViewer), detail: BY_A_PERSON }),

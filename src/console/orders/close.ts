@@ -13,7 +13,7 @@ const CLOCKWORK: Actor = { kind: 'system', name: 'expiry' }
 
 type ClaimRequest = { orderId: string; accountId?: string; note: string; actor: Actor }
 
-/** Notes that the customer says to have paid. */
+/** Stores that the customer has reported the order as paid. */
 export async function claimPaid(deps: OrdersDeps, request: ClaimRequest): Promise<ClaimOutcome> {
   const { orderId, accountId, actor } = request
   return await deps.database.db.transaction(async (transaction) => {

@@ -239,7 +239,7 @@ function mismatchOf(order: OrderRow, notice: PaymentNotice): MismatchReason | un
   return paidCents > order.amountCents ? 'overpaid' : undefined
 }
 
-/** Tax is not credit. */
+/** The net amount: tax is not credit. */
 function netCents({ amountCents, taxCents = 0 }: PaymentNotice): number {
   return amountCents - taxCents
 }

@@ -56,7 +56,7 @@ export async function setUpPayment(
   return row ? { kind: 'set_up', order: toOrder(row) } : { kind: 'provider_failed' }
 }
 
-/** The provider's page lives no longer than any, also that of an order which waits longer for a person. */
+/** Shortens an order's time to the lifetime of the provider's page, even if the order could wait longer for a person. */
 async function shorten({ database, clock, methods }: OrdersDeps, row: OrderRow): Promise<OrderRow> {
   if (row.card === null || !methods.deposit) return row
   const latest = new Date(clock.now() + methods.deposit.lifetimeMs).toISOString()

@@ -101,7 +101,7 @@ function maximumOf(payment: PaymentRow, order: OrderRow): number {
   return payment.currency === order.currency ? Math.min(netOf(payment), countable) : countable
 }
 
-/** Tax is not credit. */
+/** The net amount: tax is not credit. */
 function netOf({ amountCents, taxCents }: PaymentRow): number {
   return amountCents - taxCents
 }

@@ -116,7 +116,7 @@ function newestFirst({ moment, id }: PageOrder): SQL[] {
   return [desc(moment), desc(id)]
 }
 
-/** One order with its events and payments, all of one moment; undefined if it belongs to another account. */
+/** One order with its events and payments, in one snapshot; undefined if it belongs to another account. */
 export async function getOrder(
   { database }: Pick<OrdersDeps, 'database'>,
   orderId: string,

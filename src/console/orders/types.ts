@@ -133,7 +133,7 @@ export type ConfirmOutcome =
   /** This source has already reported this id; nothing changes. `isSame`: with the same amount and currency. */
   | { kind: 'duplicate'; payment: Payment; isSame: boolean }
 
-/** A movement of money away from us, or the end of one, that a source of payments tells of. */
+/** A report that money went back to the payer, or that such a return was undone. */
 export type ReversalNotice = {
   source: PaymentSource
   kind: ReversalKind

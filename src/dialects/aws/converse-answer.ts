@@ -11,7 +11,7 @@ const FAULTS: ReadonlySet<unknown> = new Set(['malformed_model_output', 'malform
 /** A placeholder, which the gateway replaces by the public model name. */
 const MODEL = 'bedrock'
 
-/** The answer; undefined if `json` is not one. */
+/** Translates an answer; undefined if `json` is no answer. */
 export function converseAnswer(json: JsonValue, id: string): JsonObject | undefined {
   const answer = isJsonObject(json) ? json : {}
   const { output, stopReason, usage } = answer

@@ -18,7 +18,7 @@ type Application = {
 
 type ManagedIdentity = {
   managedIdentity: true
-  /** Chooses among several identities. */
+  /** Selects one of several identities. */
   clientId?: string
   /** The platform's token endpoint; default: that of virtual machines. With `identitySecret`, requests have the form of App Service. */
   identityEndpoint?: string

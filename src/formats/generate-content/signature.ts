@@ -10,7 +10,7 @@ import type { JsonObject } from '@/lib/json'
 /** A decoded `thoughtSignature`: a proof, an encrypted reasoning block, or nothing. */
 export type DecodedSignature = { signature?: Signature; redacted?: Signature }
 
-/** With this text instead of a proof, providers skip the check of a call. */
+/** With this text instead of a signature, providers skip the check of a call. */
 export const SKIP_VALIDATION = 'skip_thought_signature_validator'
 
 const OWN: FormatName = 'generate-content'

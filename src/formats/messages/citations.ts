@@ -27,7 +27,7 @@ export function hasForeignCitations(block: JsonValue): boolean {
   return isJsonObject(block) && Array.isArray(block.citations) && block.citations.some(isForeign)
 }
 
-/** The block without such citations. */
+/** The block without other providers' citations. */
 export function withoutForeignCitations(block: JsonValue): JsonValue {
   if (!isJsonObject(block) || !hasForeignCitations(block)) return block
   const { citations, ...rest } = block

@@ -98,7 +98,7 @@ function discard<Started extends Outcome>({ result, permit }: OpenAttempt<Starte
   permit.ended(false)
 }
 
-/** Whether an attempt failed. */
+/** Whether the result is a failed attempt. */
 export function isFailure<Started extends Outcome>(result: Started | Failed): result is Failed {
   return result.kind === 'failed'
 }

@@ -46,7 +46,7 @@ type Known = Pick<RelayedAnswer, 'context' | 'mayReason' | 'upstreamMs' | 'lower
 /** The parts of an attempt that its answer needs. */
 type AnsweringAttempt = {
   readonly providerFormat: Format
-  /** Gets the answer's end. */
+  /** Called with the answer's end. */
   readonly permit: Permit
   readonly charge: OpenCharge
   readonly leftOut: readonly string[]

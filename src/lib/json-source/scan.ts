@@ -1,6 +1,6 @@
 /** Scans JSON text before it is parsed: its depth and size, and whether parsing loses the spelling of numbers. */
 
-/** Limits of one JSON text by what parsing costs: a name as much as twenty values, an escape as a hundred characters. */
+/** Limits of one JSON text, weighted by the cost of parsing: a name counts as twenty values, an escape as a hundred characters. */
 export type JsonBounds = { depth: number; values: number; names?: number; outside?: number; escapes?: number }
 
 type JsonFindings = {

@@ -1,6 +1,6 @@
 /** A stream of texts that are made as they are read. */
 
-/** Characters of one chunk, about. */
+/** Approximate characters of one chunk. */
 const CHUNK_CHARS = 64 * 1024
 
 /** Streams `texts` as UTF-8 in larger chunks, made only when they are read. */

@@ -10,9 +10,9 @@ type Kinds = {
   usd: { value: Nano | null; wire: string | null; form: string }
   /** Milliseconds since 1970; ISO 8601; a day, yyyy-mm-dd, whose end in the viewer's time zone is meant. */
   moment: { value: number | null; wire: string | null; form: string }
-  /** Ids of the catalogue. */
+  /** Ids of models or providers in the catalogue. */
   ids: { value: readonly string[] | null; wire: string[] | null; form: string[] }
-  /** In a form, one in a line. */
+  /** In a form, one network per line. */
   networks: { value: readonly string[] | null; wire: string[] | null; form: string }
   /** In a form, with commas or blanks between them. */
   tags: { value: readonly string[] | null; wire: string[] | null; form: string }

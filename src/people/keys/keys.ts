@@ -68,7 +68,7 @@ export type KeyDeps = GuardDeps & {
 }
 
 type KeyContext = OperationCaller & { deps: KeyDeps }
-/** On one key. */
+/** The context of an operation on one key. */
 type OneKey = KeyContext & { params: { id: string } }
 
 const COUNTS = { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Integer(), concurrency: Type.Integer() }

@@ -156,7 +156,7 @@ export function noAnswer(cause?: unknown): GatewayError {
   })
 }
 
-/** One order with everything that has happened to it. */
+/** One order with all its events. */
 export async function showOrder({ deps, viewer, params }: OnOrder) {
   const order = await deps.orders.get(params.orderId, viewer.accountId)
   if (!order) throw noSuchOrder()
@@ -186,7 +186,7 @@ export async function cancelOrder(call: OnOrder): Promise<OrderBody> {
   return changed(await call.deps.orders.cancel({ ...ownOrder(call), actor: actorOf(call) }))
 }
 
-/** Notes that the customer says to have paid. */
+/** Stores that the customer has reported the order as paid. */
 export async function claimPaid(call: OnOrder, { note = '' }: Static<typeof ClaimBody>): Promise<OrderBody> {
   return changed(await call.deps.orders.claimPaid({ ...ownOrder(call), note: note.trim(), actor: actorOf(call) }))
 }

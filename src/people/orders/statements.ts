@@ -60,13 +60,13 @@ export const StatementBody = exactly({
 
 export const CommitBody = exactly({ digest: Type.String({ pattern: '^[0-9a-f]{64}$' }), reason: Reason })
 
-/** Says of each line of a statement what a commit would do. */
+/** Returns the effect of each line of a statement. */
 export async function previewStatement({ deps, by }: AdminCall, body: Static<typeof StatementBody>) {
   const { text, dateOrder, currency } = body
   return previewBody(await deps.administration.previewStatement(administratorOf(by), text, { dateOrder, currency }))
 }
 
-/** Performs exactly what was previewed. */
+/** Commits exactly the previewed lines. */
 export async function commitStatement(
   { deps, by, params: { importId } }: AdminCall & { params: { importId: string } },
   body: Static<typeof CommitBody>,

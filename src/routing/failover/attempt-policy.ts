@@ -30,7 +30,7 @@ export type AttemptState = {
 }
 
 type PolicyDeps = {
-  /** [0, 1). */
+  /** A random number in [0, 1). */
   random(): number
   /** Takes one retry from the budget; false if it is used up. Called only if a retry should follow. */
   takeRetry(): boolean

@@ -16,7 +16,7 @@ import type { RoutingListener } from './routing-events'
 
 export type RoutingParts = {
   clock: Clock
-  /** [0, 1). */
+  /** A random number in [0, 1). */
   random: () => number
   breaker: CircuitBreaker
   keys: KeyPool

@@ -59,7 +59,7 @@ export interface KeyPool {
 export type Conversation = () => string | undefined
 
 type KeyPoolOptions = {
-  /** [0, 1). */
+  /** A random number in [0, 1). */
   random?: () => number
   clock?: Clock
   /** A key was paused, which is sent to the other gateways. */

@@ -12,7 +12,7 @@ export type RequestFeatures = {
   inputTokens: number
   /** The user's turn that counts as the hardest: 0 is the last with text, 1 the one before. */
   turnsBack: number
-  /** Characters of that turn. */
+  /** Characters of the turn that decided the difficulty. */
   promptChars: number
   /** The number of these characters in the instruction's material. */
   materialChars: number

@@ -75,7 +75,7 @@ function outlineOf({ texts, place }: UserTurn): string {
   return `${place} ${chars} ${text}`
 }
 
-/** A digest, because a name may be any text, and Redis must not contain what was said. */
+/** A hash, because a name may be any text, and Redis must not contain content. */
 function digestOf(parts: readonly string[]): string {
   return sha256Hex(parts.join('\n')).slice(0, DIGEST_CHARS)
 }

@@ -4,7 +4,7 @@ import { sha256Hex } from '@/lib/ids'
 /** Amounts are integer US cents unless the name says otherwise; `amountNano` may be negative. */
 export type Operation =
   | { kind: 'credit.adjust'; accountId: string; amountNano: number; allowNegative: boolean }
-  /** Credit of an operator key, once per reference; a negative amount takes back what can be moved. */
+  /** Credit of an operator key, once per reference. A negative amount removes credit that can be moved. */
   | { kind: 'credit.add'; accountId: string; amountNano: number; reference: string }
   | { kind: 'order.confirm'; orderId: string; amountCents: number }
   | { kind: 'order.refund'; orderId: string; amountCents: number; allowNegative: boolean }
@@ -31,7 +31,7 @@ export type OperationRequest = {
   operation: Operation
   /** 1 to `MAX_REASON_CHARS` characters. */
   reason: string
-  /** From {@link requestIdOf}. */
+  /** The id that {@link requestIdOf} makes. */
   requestId: string
 }
 

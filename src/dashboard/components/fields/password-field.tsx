@@ -2,7 +2,7 @@
 import { PasswordInput, type PasswordInputProps } from '@mantine/core'
 
 type PasswordFieldProps = Omit<PasswordInputProps, 'autoComplete'> & {
-  /** `new` lets a password manager suggest one. */
+  /** `new` lets a password manager suggest a password. */
   purpose: 'current' | 'new'
 }
 

@@ -4,7 +4,7 @@ import { Link, useParams } from 'wouter'
 import { Page } from '@/dashboard/components/page'
 import { StatementView } from './statement-view'
 
-/** The account's own statement. */
+/** The page of the account's own statement. */
 export function StatementPage() {
   return (
     <Page
@@ -24,7 +24,7 @@ export function StatementPage() {
   )
 }
 
-/** Another account's, for administrators. */
+/** The page of another account's statement, for administrators. */
 export function AdminAccountStatementPage() {
   const { accountId = '' } = useParams<{ accountId: string }>()
   return (

@@ -1,4 +1,4 @@
-/** One order beside the administrators' list: its facts, what may be done with it, its events and payments. */
+/** One order beside the administrators' list: its data, buttons, events and payments. */
 import { Anchor, Box, Button, Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import { useWindowEvent } from '@mantine/hooks'
 import { Link } from 'wouter'

@@ -4,7 +4,7 @@ import { Link, useParams } from 'wouter'
 import { Page } from '@/dashboard/components/page'
 import { FailuresList } from './failures-list'
 
-/** The account's own. */
+/** The page of the account's own failed requests. */
 export function FailuresPage() {
   return (
     <Page
@@ -24,7 +24,7 @@ export function FailuresPage() {
   )
 }
 
-/** Another account's, for administrators. */
+/** The page of another account's failed requests, for administrators. */
 export function AdminFailuresPage() {
   const { accountId = '' } = useParams<{ accountId: string }>()
   return (

@@ -1,4 +1,4 @@
-/** API keys as the pages ask for them and change them. */
+/** Queries and changes of API keys, for the pages. */
 import { useQuery } from '@tanstack/react-query'
 import { allPages, askAgain, queryClient } from '@/dashboard/query'
 import { perform } from '@/people/client'

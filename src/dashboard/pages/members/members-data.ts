@@ -23,7 +23,7 @@ export function useMembers() {
 
 const SETTINGS_KEY = ['member-policy'] as const
 
-/** The settings that hold for all members. */
+/** The account's settings for all members. */
 export function useSettings() {
   return useQuery({ queryKey: SETTINGS_KEY, queryFn: () => perform('GET /member-policy', {}) })
 }

@@ -66,7 +66,7 @@ class ChunkEncoder implements StreamEncoder {
     return [...this.roleChunk(choice), this.choiceChunk(choice, content)]
   }
 
-  /** The deprecated shape only has room for one call. */
+  /** The deprecated format only has a field for one call. */
   private callDelta(choice: number, index: number, fragment: JsonObject & { function: JsonObject }): Frame[] {
     if (!this.context.wantsFunctionCall) return this.delta(choice, { tool_calls: [{ index, ...fragment }] })
     return index === 0 ? this.delta(choice, { function_call: fragment.function }) : []

@@ -42,7 +42,7 @@ export function readDay(element: Element | undefined): string | undefined {
 /** Texts by which banks mark a missing reference. */
 const NO_REFERENCE = /^(?:non-?ref|not ?provided|none|n\/a|0+|-*)$/i
 
-/** A reference, unless it is such a text. */
+/** A reference, unless it is a text that marks a missing one. */
 export function referenceAt(element: Element | undefined, ...path: string[]): string | undefined {
   const text = textAt(element, ...path)
   return text === undefined || NO_REFERENCE.test(text) ? undefined : text

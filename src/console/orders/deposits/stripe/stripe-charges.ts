@@ -72,7 +72,7 @@ function failureOf(error: unknown, orderId: string): Failure {
   return { kind: 'charge_failed', orderId, why, code: codes.join(': ') }
 }
 
-/** The card of an event about a saved one. */
+/** The card in an event about a saved card. */
 export function readCardEvent(type: string, method: object): DepositEvent[] {
   const cardId = idOf(method)
   if (cardId === undefined) return [{ kind: 'malformed', reason: 'card' }]

@@ -37,7 +37,7 @@ export async function createManagementKey(key: {
   return made.key
 }
 
-/** Ends one for ever. */
+/** Revokes a management key permanently. */
 export async function revokeManagementKey({ id }: ManagementKeyBody): Promise<void> {
   await answer(accountApi()['management-keys']({ id }).delete())
   await managementKeysChanged()
