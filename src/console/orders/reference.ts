@@ -10,7 +10,7 @@ const BODY_CHARS = 7
 const GROUP_CHARS = 4
 /** The largest multiple of 31 that a byte can hold; larger bytes are thrown away so that every character is equally likely. */
 const UNBIASED_LIMIT = 248
-/** More free text than any bank passes on. */
+/** A longer transfer text is cut before the search for a reference. No bank passes on a text that long. */
 const MAX_TEXT_CHARS = 10_000
 
 /** A new reference: one of 27,512,614,111, from the system's secure random source. The caller sees to it that it is unique. */

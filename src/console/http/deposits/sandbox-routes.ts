@@ -40,7 +40,7 @@ export function sandboxDepositRoutes(deps: SandboxDepositDeps) {
     })
 }
 
-/** Read here and not by the framework, which takes a form of any length into memory. */
+/** The handler reads the form itself: the framework would take a form of any length into memory. */
 async function readForm(request: Request): Promise<Record<string, string>> {
   const decoder = new TextDecoder()
   let text = ''
