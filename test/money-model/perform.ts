@@ -18,6 +18,8 @@ import { costOf, plan, reload, type Shop } from './sold'
 import { accountOf, FREE_PER_HOUR, type Kept, type Play, type World } from './world'
 
 const TTL_MS = 3_600_000
+/** A record that comes again is recognized within these seven days (src/usage/insert-records.ts); an older backup isn't restored. */
+const MOST_REWOUND_MS = 7 * 86_400_000
 /** What a budget leaves that is not to be in the way. */
 const AMPLE = 5_000_000_000
 
@@ -233,7 +235,8 @@ async function performRewind(
   if (!play.saved) return
   const isBlackout = chosen.kind === 'blackout'
   play.seen.push(isBlackout ? 'blacked_out' : 'rewound')
-  const saved = chosen.isEmpty ? undefined : play.saved
+  const isTooOld = play.clock.now() - play.saved.atMs > MOST_REWOUND_MS
+  const saved = chosen.isEmpty || isTooOld ? undefined : play.saved
   await world.restore(play, saved)
   for (const [accountId, account] of play.accounts)
     rewind(account, saved?.hot.get(accountId) ?? { holds: new Map(), stream: new Map() })

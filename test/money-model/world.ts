@@ -63,7 +63,8 @@ type KnownHold = {
   end?: { cost: Nano; isHangUp: keyof typeof FREE_PER_HOUR } | 'release'
 }
 
-type Saved = { dump: Map<string, Buffer>; hot: Map<string, Hot> }
+/** `atMs`: when the clock of the stores said so. */
+type Saved = { atMs: number; dump: Map<string, Buffer>; hot: Map<string, Hot> }
 
 /** What one sequence plays with; accounts are its own. */
 export type Play = {
@@ -230,7 +231,7 @@ export async function openWorld(redisUrl: string) {
       const values = await Promise.all(names.map((name) => redis.dumpBuffer(name)))
       const dump = new Map(names.flatMap((name, index) => (values[index] ? [[name, values[index]] as const] : [])))
       const hot = new Map([...play.accounts].map(([id, { holds, stream }]) => [id, structuredClone({ holds, stream })]))
-      play.saved = { dump, hot }
+      play.saved = { atMs: play.clock.now(), dump, hot }
     },
     /** Brings back what was saved, or nothing at all. */
     async restore({ clock }: Play, saved: Saved | undefined): Promise<void> {
