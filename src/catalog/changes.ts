@@ -96,12 +96,13 @@ function addModel(facts: Map<string, string>, model: Model): void {
 function addTarget(
   facts: Map<string, string>,
   id: string,
-  { provider, model: name, family, quirks, weight, cost, toolPrices, serviceTiers }: Target,
+  { provider, model: name, family, quirks, weight, cost, toolPrices, serviceTiers, data }: Target,
 ): void {
   const at = `at ${provider.name}:${name}`
   facts.set(`model ${id} quirks ${at}`, listOf(quirks))
   if (family !== undefined) facts.set(`model ${id} family ${at}`, family)
   if (weight !== undefined) facts.set(`model ${id} weight ${at}`, String(weight))
+  if (data) facts.set(`model ${id} data ${at}`, wordsOf(data))
   if (cost) addPrices(facts, `model ${id} cost ${at}`, cost)
   if (serviceTiers) facts.set(`model ${id} service tiers ${at}`, listOf(serviceTiers))
   for (const [tool, { price, cost: ours, per, ...bounds }] of toolPrices ?? []) {

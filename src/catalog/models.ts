@@ -3,6 +3,7 @@ import { utcDayOf } from '@/lib/clock'
 import { isJsonObject } from '@/lib/json'
 import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
 import { checkPart, type FaultList } from './check'
+import { readDataTerms } from './data-terms'
 import { type AnyModelFile, asModelFile, checkEmbedders, checkTalkers } from './embedding-models'
 import { readCost, readPricing } from './pricing'
 import { EmbeddingModelSchema, ModelSchema, type ToolPricesFile } from './schema'
@@ -157,6 +158,7 @@ function readTargets(
     if (!provider || provider.keys.length === 0) continue
     const quirks = new Set([...provider.quirks, ...(entry.quirks ?? [])])
     const toolPrices = pricesAt(provider, tools)
+    const data = readDataTerms(entry, provider.data)
     const serviceTiers = tiersAt(provider, entry.serviceTiers ?? Object.keys(pricing.serviceTiers ?? {}))
     targets.push({
       provider,
@@ -167,6 +169,7 @@ function readTargets(
       ...(known && { cost: known }),
       ...(serviceTiers && { serviceTiers }),
       ...(toolPrices && { toolPrices }),
+      ...(Object.keys(data).length > 0 && { data }),
     })
   }
   return targets

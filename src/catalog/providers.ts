@@ -11,6 +11,7 @@ import type { Dialect } from '@/dialects/dialect'
 import { FORMATS } from '@/formats/index'
 import { sha256Hex } from '@/lib/ids'
 import type { FaultList } from './check'
+import { readDataTerms } from './data-terms'
 import type { ProviderFile } from './schema'
 import type { DisconnectPolicy, Provider, ProviderKey, Timeouts } from './types'
 
@@ -79,6 +80,7 @@ export function readProvider(
     quirks: new Set(file.quirks),
     passFields: new Set(file.passFields),
     betas: file.betas && new Set(file.betas),
+    data: readDataTerms(file),
   }
 }
 

@@ -1,7 +1,8 @@
 /** The schema of the catalogue file: checks of each part alone, by TypeBox. */
-import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { AuthSchema } from '@/catalog/dialects/auth-schema'
 import { FORMAT_NAMES } from '@/chat/format-name'
+import { REGION_PATTERN } from '@/chat/preferences'
 import { DIALECT_NAMES } from '@/dialects/dialect'
 import { oneOf } from '@/lib/schemas'
 import { CAPABILITIES, MODEL_KINDS, type ModelKind } from './types'
@@ -35,7 +36,24 @@ const KeySchema = Type.Union([Type.String(), strict({ key: Type.String(), weight
   description: 'a key, or {"key": …, "weight": a number above 0 and at most 1000}',
 })
 
+/** The longest retention that a catalogue states, in days: a hundred years. */
+const MAX_RETENTION_DAYS = 36_500
+
+/** Of a provider, for all its targets; and of a target, instead of its provider's. */
+const DATA_TERMS = {
+  retention: Type.Optional(
+    Type.Union([oneOf(['none', 'unknown']), Type.Integer({ minimum: 1, maximum: MAX_RETENTION_DAYS })], {
+      description: `"none", "unknown" or days from 1 to ${MAX_RETENTION_DAYS}`,
+    }),
+  ),
+  trains: Type.Optional(
+    Type.Union([Type.Boolean(), Type.Literal('unknown')], { description: 'true, false or "unknown"' }),
+  ),
+  region: Type.Optional(Type.String({ pattern: REGION_PATTERN, description: 'a region such as eu or eu-central-1' })),
+}
+
 export const ProviderSchema = strict({
+  ...DATA_TERMS,
   format: oneOf(FORMAT_NAMES, { description: `one of ${FORMAT_NAMES.join(', ')}` }),
   baseUrl: Type.Optional(Type.String({ description: 'an http:// or https:// address' })),
   dialect: Type.Optional(oneOf(DIALECT_NAMES, { description: `one of ${DIALECT_NAMES.join(', ')}` })),
@@ -178,6 +196,7 @@ function targetsWith<Properties extends TProperties>(properties: Properties) {
     family: Type.Optional(Family),
     weight: Type.Optional(Weight),
     quirks: Type.Optional(Quirks),
+    ...DATA_TERMS,
     ...properties,
   }
   return Type.Array(strict(target), { minItems: 1, maxItems: 100, description: 'a list of at least one target' })
@@ -248,6 +267,7 @@ export const LimitsSchema = strict({
 
 export type ProviderFile = Static<typeof ProviderSchema>
 export type ToolPricesFile = Static<typeof ToolPricesSchema>
+export type StatedTerms = Static<TObject<typeof DATA_TERMS>>
 export type ModelFile = Static<typeof ModelSchema>
 export type EmbeddingModelFile = Static<typeof EmbeddingModelSchema>
 export type TierFile = Static<typeof TierSchema>

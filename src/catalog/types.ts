@@ -40,6 +40,8 @@ export type Provider = {
   passFields: ReadonlySet<string>
   /** Beta features that may be requested, with or without date; undefined: the default ones. */
   betas: ReadonlySet<string> | undefined
+  /** Of its targets that state nothing else. */
+  data?: DataTerms
 }
 
 /** `secret` is never logged or shown; `id` (a short digest) represents it. */
@@ -69,6 +71,16 @@ export type ToolPrice = { price: Nano; cost?: Nano; per: 'use' | 'request'; maxU
 /** Prices by tool name, such as `web_search`. */
 export type ToolPrices = ReadonlyMap<string, ToolPrice>
 
+/** What happens at a provider to the content of requests, as the operator states it. */
+export type DataTerms = {
+  /** Days for which content is kept; 0: not at all; missing: unknown, which counts as kept. */
+  retentionDays?: number
+  /** Whether models are trained on content; missing: unknown, which counts as training. */
+  trains?: boolean
+  /** Where content is processed, such as `eu` or `eu-central-1`; missing: unknown. */
+  region?: string
+}
+
 /** `cost`: what the provider charges us, as stated by the operator. Never shown to customers. */
 export type Target = {
   provider: Provider
@@ -83,6 +95,8 @@ export type Target = {
   serviceTiers?: ReadonlySet<string>
   /** Prices for tools that run at the provider; missing if none may be used. */
   toolPrices?: ToolPrices
+  /** Missing if nothing is stated. */
+  data?: DataTerms
 }
 
 export const CAPABILITIES = ['tools', 'images', 'files', 'audio', 'reasoning', 'json-schema'] as const

@@ -7,6 +7,15 @@ export type Sort = (typeof SORTS)[number]
 /** Highest prices of plain input and output that the caller accepts. */
 export type MaxPrice = { input?: Pico; output?: Pico }
 
+/** A region as catalogues and requests name it: a word of a-z, 0-9 and -, at most 64 characters. */
+export const REGION_PATTERN = '^[a-z0-9][a-z0-9-]{0,63}$'
+
+/** A rule of what must be stated about content at a provider. `from`: the field, or the list, that sets it. */
+export type DataRule =
+  | { kind: 'zero-retention'; from: string }
+  | { kind: 'no-training'; from: string }
+  | { kind: 'regions'; regions: readonly string[]; from: string }
+
 /** Providers by their catalogue names; an empty list has no effect. */
 export type RoutePreferences = {
   /** Minimal quality of a tier's candidates, 0 to 1. */
@@ -22,4 +31,5 @@ export type RoutePreferences = {
   spelling?: 'provider'
   /** Whether constraining fields may be omitted if a provider's format lacks them. */
   lossy?: true
+  data?: readonly DataRule[]
 }

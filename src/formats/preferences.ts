@@ -1,7 +1,14 @@
 /** The body field `svc` with the caller's routing preferences, in every format. It is never sent to a provider. */
 import { type ArrayOptions, type StringOptions, Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
-import { type MaxPrice, type RoutePreferences, SORTS, type Sort } from '@/chat/preferences'
+import {
+  type DataRule,
+  type MaxPrice,
+  REGION_PATTERN,
+  type RoutePreferences,
+  SORTS,
+  type Sort,
+} from '@/chat/preferences'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { type Pico, priceToPico } from '@/lib/money'
 import { oneOf } from '@/lib/schemas'
@@ -28,6 +35,14 @@ const FIELDS = {
       { title: 'PreferredProviders', description: 'Providers to try first, the only ones, or those to exclude' },
     ),
   ),
+  regions: Type.Optional(
+    Type.Array(Type.String({ pattern: REGION_PATTERN }), {
+      minItems: 1,
+      maxItems: 16,
+      description:
+        'Only providers are asked that are stated to process content in one of these: `eu` means `eu-central-1` too; else a 404',
+    }),
+  ),
   sort: Type.Optional(oneOf(SORTS, { description: 'What decides among a tier’s candidates and a model’s targets' })),
   lossy: Type.Optional(
     Type.Boolean({
@@ -36,6 +51,9 @@ const FIELDS = {
     }),
   ),
 }
+const ZeroRetention = Type.Optional(
+  Type.Boolean({ description: 'Whether only providers are asked that are stated to keep no content; else a 404' }),
+)
 const MAX_PRICES = ['input', 'output', 'prompt', 'completion'] as const
 export const MaxPriceSchema = Type.Optional(
   Type.Object(Object.fromEntries(MAX_PRICES.map((name) => [name, Type.Optional(Type.Number(USD_PER_1M))])), {
@@ -48,7 +66,11 @@ const DESCRIPTION = 'What routing is to heed for this request; an extension of t
 /** The schema of the field; `maxPrice` is the format's spelling. */
 export function preferencesSchema(maxPrice: 'max_price' | 'maxPrice' = 'max_price') {
   const title = maxPrice === 'max_price' ? 'RoutingPreferences' : 'RoutingPreferencesInCamelCase'
-  return Type.Object({ ...FIELDS, [maxPrice]: MaxPriceSchema }, { title, description: DESCRIPTION })
+  const zeroRetention = maxPrice === 'max_price' ? 'zero_retention' : 'zeroRetention'
+  return Type.Object(
+    { ...FIELDS, [maxPrice]: MaxPriceSchema, [zeroRetention]: ZeroRetention },
+    { title, description: DESCRIPTION },
+  )
 }
 
 /** The schema of `fallback`, within the format's limits. */
@@ -66,7 +88,8 @@ export function fallbackSchema(
 export function readPreferences(svc: unknown): { preferences?: RoutePreferences } {
   if (!isJsonObject(svc)) return {}
   const spelling = 'maxPrice' in svc ? 'maxPrice' : 'max_price'
-  refuseUnknown(svc, ['quality', spelling, 'providers', 'sort', 'lossy'], 'svc')
+  const zeroRetention = 'zeroRetention' in svc ? 'zeroRetention' : 'zero_retention'
+  refuseUnknown(svc, ['quality', spelling, 'providers', 'sort', 'lossy', zeroRetention, 'regions'], 'svc')
   const providers = isJsonObject(svc.providers) ? svc.providers : {}
   refuseUnknown(providers, ['order', 'only', 'ignore'], 'svc.providers')
   const preferences: RoutePreferences = {
@@ -77,6 +100,15 @@ export function readPreferences(svc: unknown): { preferences?: RoutePreferences 
   if (typeof svc.quality === 'number') preferences.quality = svc.quality
   if (typeof svc.sort === 'string') preferences.sort = svc.sort as Sort
   if (svc.lossy === true) preferences.lossy = true
+  const data: DataRule[] = []
+  const isZero = svc[zeroRetention] ?? false
+  // The schema of a format knows one of the two spellings; a rule about data is never ignored.
+  if (typeof isZero !== 'boolean')
+    throw invalidRequest(`svc.${zeroRetention} must be true or false`, `svc.${zeroRetention}`)
+  if (isZero) data.push({ kind: 'zero-retention', from: `svc.${zeroRetention}` })
+  const regions = namesIn(svc.regions)
+  if (regions.length > 0) data.push({ kind: 'regions', regions, from: 'svc.regions' })
+  if (data.length > 0) preferences.data = data
   const maxPrice = svc[spelling]
   if (isJsonObject(maxPrice)) preferences.maxPrice = readMaxPrice(maxPrice, `svc.${spelling}`)
   return { preferences }

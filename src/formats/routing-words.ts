@@ -1,7 +1,7 @@
 /** Reads OpenRouter's and LiteLLM's equivalents of our `fallback` and `svc`, in every format. */
 import { Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
-import { type RoutePreferences, SORTS, type Sort } from '@/chat/preferences'
+import { type DataRule, type RoutePreferences, SORTS, type Sort } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { oneOf } from '@/lib/schemas'
@@ -36,6 +36,12 @@ const ProviderWish = Type.Object(
     allow_fallbacks: Type.Optional(
       Type.Boolean({ description: '`false`: only providers of `order`, or without an order the first of each model' }),
     ),
+    data_collection: Type.Optional(
+      oneOf(['allow', 'deny'], {
+        description: '`deny`: only providers that are stated not to train on content; else a 404',
+      }),
+    ),
+    zdr: Type.Optional(Type.Boolean({ description: 'The same as `svc.zero_retention`' })),
     require_parameters: Type.Optional(
       Type.Boolean({ description: 'Accepted; fields that constrain the answer are only omitted with `svc.lossy`' }),
     ),
@@ -112,6 +118,7 @@ function withProviderWish(own: RoutePreferences = NO_WISH, provider: JsonObject)
       'provider says what svc.providers, svc.sort and svc.max_price say; send one of them',
       'provider',
     )
+  const data = [...(own.data ?? []), ...dataRules(provider)]
   const isAlone = provider.allow_fallbacks === false
   const wished = namesIn(provider.order)
   const allowed = namesIn(provider.only)
@@ -124,6 +131,14 @@ function withProviderWish(own: RoutePreferences = NO_WISH, provider: JsonObject)
     spelling: 'provider',
     ...(isAlone && wished.length === 0 && { firstTargetOnly: true }),
     ...(typeof provider.sort === 'string' && { sort: provider.sort as Sort }),
+    ...(data.length > 0 && { data }),
     ...(isJsonObject(provider.max_price) && { maxPrice: readMaxPrice(provider.max_price, 'provider.max_price') }),
   }
+}
+
+function dataRules({ data_collection, zdr }: JsonObject): DataRule[] {
+  return [
+    ...(data_collection === 'deny' ? [{ kind: 'no-training', from: 'provider.data_collection' } as const] : []),
+    ...(zdr === true ? [{ kind: 'zero-retention', from: 'provider.zdr' } as const] : []),
+  ]
 }

@@ -1,5 +1,6 @@
 /** An entry of the model list: properties, capabilities and prices of a model or tier, with our field names and OpenRouter's. */
 import { type Static, Type } from '@sinclair/typebox'
+import { providersWithTerms, ShownTerms } from '@/catalog/data-terms'
 import { dearestToolPrices } from '@/catalog/tool-allowance'
 import {
   CAPABILITIES,
@@ -90,6 +91,9 @@ export const ModelEntry = Type.Object(
     type: Type.Literal('model'),
     display_name: Type.String(),
     created_at: Type.String({ description: 'ISO 8601' }),
+    data_terms: Type.Array(ShownTerms, {
+      description: 'What the operator states about content at each provider; of a tier, at each that it may choose',
+    }),
     expiration_date: orNull(Type.String(), { description: 'The day after which it is no longer sold' }),
     top_provider: Type.Object({
       context_length: Type.Integer(),
@@ -133,6 +137,7 @@ export function modelEntry(sold: Model | Tier, { service }: Catalog, formats: Fo
     type: 'model',
     display_name: sold.name,
     created_at: new Date(sold.created * 1000).toISOString(),
+    data_terms: providersWithTerms(models),
     expiration_date: isTier ? null : (sold.expirationDate ?? null),
     top_provider: {
       context_length: sold.contextLength,

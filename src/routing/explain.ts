@@ -1,4 +1,4 @@
-import type { RoutePreferences, Sort } from '@/chat/preferences'
+import type { DataRule, RoutePreferences, Sort } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import { formatPrice, type Nano, nanoToUsd, type Pico } from '@/lib/money'
 import { difficultyClass, type SessionOutcome } from '@/routing/plan/choose'
@@ -37,6 +37,7 @@ type PreferencesExplanation = {
   max_price: { input: number | null; output: number | null }
   providers: { order: readonly string[]; only: readonly string[]; ignore: readonly string[] }
   sort: Sort | null
+  data: readonly DataRule[]
   /** Targets excluded by `providers`, of models that are still tried. */
   ruled_out_targets: { model: string; provider: string }[]
 }
@@ -100,7 +101,7 @@ function explainPreferences(
   preferences: RoutePreferences | undefined,
 ): PreferencesExplanation | null {
   if (!preferences) return null
-  const { quality, maxPrice, order, only, ignore, sort } = preferences
+  const { quality, maxPrice, order, only, ignore, sort, data = [] } = preferences
   const ruledOut = models.flatMap((model) =>
     model.targets
       .filter((target) => !isWanted(target, preferences))
@@ -112,6 +113,7 @@ function explainPreferences(
     max_price: { input: usdPer1m(maxPrice?.input), output: usdPer1m(maxPrice?.output) },
     providers: { order, only, ignore },
     sort: sort ?? null,
+    data,
     ruled_out_targets: ruledOut,
   }
 }

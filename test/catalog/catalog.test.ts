@@ -97,6 +97,7 @@ describe('default values of the catalogue', () => {
       quirks: new Set(),
       passFields: new Set(),
       betas: undefined,
+      data: {},
     })
   })
 

@@ -73,6 +73,7 @@ describe.each(BODIES)('/v1/route with a body of %s', (_, body) => {
       max_price: { input: 2, output: null },
       providers: { order: [], only: [], ignore: ['provider1'] },
       sort: 'price',
+      data: [],
       ruled_out_targets: [{ model: 'svc/weak', provider: 'provider1' }],
     })
     expect(plan.passed_over).toMatchObject([{ model: 'svc/strong', requirements: ['providers', 'max-price'] }])

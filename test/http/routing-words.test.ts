@@ -30,6 +30,16 @@ beforeAll(async () => {
       }
       const pricing = { inputPer1mTokens: 100, outputPer1mTokens: 200 }
       file.models.push({ ...file.models[0], id: 'svc/dear', name: 'Dear', pricing })
+      const careless = { provider: 'chat-completions', model: 'careless' }
+      const kept = { ...careless, model: 'kept', retention: 30, trains: false, region: 'us' }
+      const careful = {
+        provider: 'messages',
+        model: 'careful',
+        retention: 'none',
+        trains: false,
+        region: 'eu-central-1',
+      }
+      file.models.push({ ...file.models[0], id: 'svc/stated', name: 'Stated', targets: [careless, kept, careful] })
       file.tiers.push({
         ...{ id: 'auto-any', name: 'Any', contextLength: 128_000, strategy: 'smart' },
         candidates: ['svc/dear', modelAt('messages')],
@@ -120,6 +130,34 @@ describe.each(FORMAT_NAMES)('%s', (format) => {
       by: modelAt('messages'),
     })
     expect((await send(format, `svc/none${suffix}`)).status).toBe(404)
+  })
+
+  test('a rule about data asks only targets that are stated to obey it, and is a 404 without one', async () => {
+    const asked = async (words: JsonObject, model = 'svc/stated') => {
+      const before = gateway.upstream.calls.length
+      const { status, text } = await send(format, model, words)
+      const models = gateway.upstream.calls.slice(before).map(({ path, body }) => body.model ?? path)
+      return { status, models, isNamed: text.includes('has no provider that is stated to') }
+    }
+    const ok = { status: 200, isNamed: false }
+    expect(await asked({})).toMatchObject({ ...ok, models: ['careless'] })
+    expect(await asked({ provider: { data_collection: 'deny' } })).toMatchObject({ ...ok, models: ['kept'] })
+    const careful: JsonObject[] = [
+      { provider: { zdr: true, data_collection: 'deny' } },
+      ...[{ svc: { zero_retention: true } }, { svc: { zeroRetention: true } }, { svc: { regions: ['eu', 'ch'] } }],
+      { svc: { regions: ['eu-central-1'] }, provider: { zdr: true } },
+    ]
+    for (const words of careful) {
+      expect(await asked(words)).toMatchObject({ ...ok, models: ['careful'] })
+      expect(await asked(words, 'svc/dear')).toEqual({ status: 404, models: [], isNamed: true })
+    }
+    expect(await asked({ svc: { regions: ['us'], zero_retention: true } })).toMatchObject({ status: 404, models: [] })
+    expect(await asked({ provider: { data_collection: 'allow', zdr: false } })).toMatchObject({
+      ...ok,
+      models: ['careless'],
+    })
+    for (const svc of [{ zero_retention: 'yes' }, { zeroRetention: 1 }, { regions: [] }, { regions: 'eu' }])
+      expect(await asked({ svc })).toMatchObject({ status: 400, models: [] })
   })
 
   test('empty routing fields are accepted', async () => {

@@ -1,6 +1,7 @@
 /** The route of the models page: all models with their prices, computed once per catalogue. */
 
 import { type Static, Type } from '@sinclair/typebox'
+import { providersWithTerms, ShownTerms } from '@/catalog/data-terms'
 import { type CatalogSource, perCatalog } from '@/catalog/reload/live-catalog'
 import { dearestToolPrices } from '@/catalog/tool-allowance'
 import { CAPABILITIES, type Model, type Prices, type Tier } from '@/catalog/types'
@@ -26,6 +27,7 @@ const ModelBody = Type.Object({
   created: Type.String({ description: 'ISO 8601' }),
   ownedBy: Type.String(),
   providers: Type.Array(Type.String(), { description: 'In the order in which they are tried' }),
+  dataTerms: Type.Array(ShownTerms, { description: 'What the operator states about content at each provider' }),
   prices: PriceList,
   priceSteps: Type.Array(Type.Object({ aboveInputTokens: Type.Integer(), prices: PriceList }), {
     description: 'What the whole request costs once its input is longer; ascending',
@@ -80,6 +82,7 @@ function modelBody(model: Model): ModelBody {
     created: momentOf(model.created),
     ownedBy: model.ownedBy,
     providers: [...new Set(model.targets.map((target) => target.provider.name))],
+    dataTerms: providersWithTerms([model]),
     prices: priceList(pricing.base),
     priceSteps: pricing.steps.map((step) => ({
       aboveInputTokens: step.aboveInputTokens,

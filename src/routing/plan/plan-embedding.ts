@@ -3,6 +3,7 @@ import type { Catalog, Model, Target } from '@/catalog/types'
 import { type EmbeddingInput, type EmbeddingRequest, MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { FORMATS } from '@/formats/index'
+import { refuseByData } from './data-rules'
 import { findModelOrTier, type Plan } from './plan'
 import { arrangeTargets, checkProviderNames, isOrdered, isWanted, noneWanted, tooDear } from './preferences'
 import { checkAllowed, checkKind, noneCanServe, type Permitted, permittedTargets } from './refusal'
@@ -93,9 +94,10 @@ function wantedTargets(
   if (!preferences) return able
   checkProviderNames(catalog, preferences)
   const wanted = able.filter((target) => isWanted(target, preferences))
-  const unmet: Unmet[] = wanted.length === 0 ? [noneWanted(able)] : []
+  const unmet: Unmet[] = wanted.length === 0 ? [noneWanted(able, preferences)] : []
   const dear = tooDear(model, preferences, sizes.estimatedTokens)
   if (dear) unmet.push(dear)
+  refuseByData(unmet.length > 0 ? [{ model, unmet }] : [], preferences.data)
   if (unmet.length > 0) throw noneCanServe([{ model, unmet }])
   return arrangeTargets(wanted, { preferences, view, stream: false })
 }

@@ -10,6 +10,7 @@ import type { RoutePreferences, Sort } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import { extraTier, serviceTierOf } from '@/chat/service-tier'
 import { chooseModels, type TierChoice } from './choose'
+import { refuseByData } from './data-rules'
 import { arrangeTargets, checkProviderNames, isOrdered, isWanted, noneWanted, tooDear, tooWeak } from './preferences'
 import {
   checkAllowed,
@@ -83,6 +84,7 @@ export function buildPlan(catalog: Catalog, asked: ChatRequest, options: PlanOpt
       request,
       draft.passedOver.flatMap(({ model }) => model.targets),
     )
+    refuseByData(draft.passedOver, request.preferences?.data)
     throw noneCanServe(draft.passedOver, request.bound?.[0]?.field)
   }
   const { requirements, passedOver, choice, view } = draft
@@ -224,7 +226,8 @@ function canServe(draft: Draft, model: Model, isNamed: boolean): boolean {
     if ((item.isFirm || !draft.isLenient) && !(isNamed && item.requirement === 'reasoning')) unmet.push(item)
   const usable = usableTargets(draft, model)
   if (usable.length === 0 && !obstacle) unmet.push(wrongTarget(draft, model))
-  else if (usable.length > 0 && wantedTargets(draft, model).length === 0) unmet.push(noneWanted(usable))
+  else if (usable.length > 0 && wantedTargets(draft, model).length === 0)
+    unmet.push(noneWanted(usable, draft.request.preferences))
   const { preferences, serviceTier } = draft.request
   const dear = preferences && tooDear(model, preferences, draft.requirements.inputTokens, serviceTierOf(serviceTier))
   if (dear) unmet.push(dear)

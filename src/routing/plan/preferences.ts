@@ -4,6 +4,7 @@ import type { Catalog, Model, Target } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
 import type { RoutePreferences } from '@/chat/preferences'
 import { formatPrice } from '@/lib/money'
+import { brokenRules, obeys } from './data-rules'
 import type { Unmet } from './requirements'
 import type { RouteView } from './route-view'
 import type { Ranked } from './score'
@@ -33,7 +34,11 @@ export function checkProviderNames({ providers }: Catalog, preferences: RoutePre
 }
 
 /** Whether the caller lets `target` answer. */
-export function isWanted({ provider }: Target, { only, ignore }: RoutePreferences): boolean {
+export function isWanted(target: Target, preferences: RoutePreferences): boolean {
+  return isNamed(target, preferences) && (preferences.data === undefined || obeys(target, preferences.data))
+}
+
+function isNamed({ provider }: Target, { only, ignore }: RoutePreferences): boolean {
   return (only.length === 0 || only.includes(provider.name)) && !ignore.includes(provider.name)
 }
 
@@ -43,7 +48,8 @@ export function isOrdered(preferences: RoutePreferences | undefined): boolean {
 }
 
 /** Why none of `targets` may answer. */
-export function noneWanted(targets: readonly Target[]): Unmet {
+export function noneWanted(targets: readonly Target[], preferences?: RoutePreferences): Unmet {
+  if (preferences?.data && targets.some((target) => isNamed(target, preferences))) return brokenRules(preferences.data)
   const names = [...new Set(targets.map(({ provider }) => provider.name))].slice(0, MAX_NAMED)
   return {
     requirement: 'providers',

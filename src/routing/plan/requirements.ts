@@ -23,6 +23,7 @@ type Requirement =
   | 'quality'
   | 'max-price'
   | 'providers'
+  | 'data'
 
 /**
  * One requirement that a model does not meet, with a text for the caller. If `firm`, the model cannot answer. Otherwise it is likely to

@@ -34,6 +34,7 @@ test('models and tiers are listed in catalogue order, with decimal prices', asyn
   expect(models[0]).toEqual({
     ...{ id: 'svc/alpha', kind: 'chat', name: 'Alpha', created: '2025-10-09T08:53:20.000Z', ownedBy: 'provider1' },
     prices: { input: '1', cacheRead: '0.1', cacheWrite5m: '1.25', cacheWrite1h: '2', output: '2' },
+    dataTerms: [{ provider: 'provider1', retention: 'unknown', trains: 'unknown', region: null }],
     ...{ providers: ['provider1'], priceSteps: [], contextLength: 256_000, maxOutputTokens: 32_768, fallback: [] },
     capabilities: ['tools', 'images', 'reasoning', 'json-schema'],
     toolPrices: [{ tool: 'web_search', usd: '0.01', per: 'use' }],

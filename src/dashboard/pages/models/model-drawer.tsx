@@ -111,7 +111,11 @@ function Facts({ model }: { model: ModelBody }) {
           <Price usd={usd} /> per {per}
         </Fact>
       ))}
-      <Fact label="Providers">{model.providers.join(', ')}</Fact>
+      {model.dataTerms.map((terms) => (
+        <Fact key={JSON.stringify(terms)} label={`Content at ${terms.provider}`}>
+          {termsText(terms)}
+        </Fact>
+      ))}
       {model.fallback.length > 0 && <Fact label="If it fails">{model.fallback.join(', ')}</Fact>}
       <Fact label="Released">{formatDay(model.created)}</Fact>
     </Stack>
@@ -129,4 +133,11 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
       </Text>
     </Group>
   )
+}
+
+/** What happens to content at a provider, in a line: what is not stated is unknown. */
+function termsText({ retention, trains, region }: ModelBody['dataTerms'][number]): string {
+  const kept = retention === 'none' ? 'no' : typeof retention === 'number' ? `${retention} days` : retention
+  const training = typeof trains === 'string' ? trains : trains ? 'yes' : 'no'
+  return `Kept: ${kept}. Training: ${training}. Region: ${region ?? 'unknown'}.`
 }
