@@ -20,7 +20,7 @@ const EVERYTHING = [
 ]
 
 /** Played side by side, each on a Redis of its own: a sequence waits most of its time. */
-const LANES = 3
+const LANES = 5
 
 let servers: TestServer[]
 beforeAll(async () => {
