@@ -116,29 +116,47 @@ function runningChromium(): Promise<Browser> {
   return chromiumOfProcess
 }
 
-/** Fails where axe-core finds a violation of WCAG A or AA, or of its best practices. Figures that are being replaced are paler. */
+/** Fails where axe-core finds a violation of WCAG A or AA, or of its best practices. */
 export async function expectAccessible(page: Page): Promise<void> {
+  await expectNone(page, async () => {
+    // To read the source takes a quarter of the whole.
+    if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
+    return page.evaluate(listInaccessible)
+  })
+}
+
+/**
+ * Fails where `find` finds something on the page at rest. Some pages ask for their figures every few seconds and draw them anew. So a
+ * finding counts if it is still there when the page is at rest again.
+ */
+async function expectNone(page: Page, find: () => Promise<string[]>): Promise<void> {
+  await untilAtRest(page)
+  if ((await find()).length === 0) return
+  await untilAtRest(page)
+  expect(await find()).toEqual([])
+}
+
+/** Waits until no figures are being replaced, which are paler, nothing moves, and the latest size and scheme are drawn. */
+async function untilAtRest(page: Page): Promise<void> {
   await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]:not([role="log"])'))
   await page.waitForFunction(isStill)
-  // To read the source takes a quarter of the whole.
-  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
-  const found = await page.evaluate(async () => {
-    const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, {
-      // The others' elements are not described, which takes most of the time on a large page.
-      resultTypes: ['violations'],
-    })
-    return violations.map(
-      ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
-    )
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+}
+
+/** Runs in the page. */
+async function listInaccessible(): Promise<string[]> {
+  const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, {
+    // The others' elements are not described, which takes most of the time on a large page.
+    resultTypes: ['violations'],
   })
-  expect(found).toEqual([])
-  // What nobody reads: a name is for elements that have a role.
-  const nameless = await page.evaluate(() =>
-    [...document.querySelectorAll(':is(span, div, p)[aria-label]:not([role])')].map((one) =>
-      one.outerHTML.slice(0, 200),
+  // Nobody reads the name of an element that has no role.
+  const nameless = [...document.querySelectorAll(':is(span, div, p)[aria-label]:not([role])')]
+  return [
+    ...violations.map(
+      ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
     ),
-  )
-  expect(nameless).toEqual([])
+    ...nameless.map((one) => `a name without a role: ${one.outerHTML.slice(0, 200)}`),
+  ]
 }
 
 /** How a page may be looked at: pixels and scheme. */
@@ -173,27 +191,25 @@ function isStill(): boolean {
 
 /** Fails where the page is wider than its window, or where something on it reaches beyond the card it stands in. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
-  const [content, visible] = await page.evaluate(() => [
-    document.documentElement.scrollWidth,
-    document.documentElement.clientWidth,
-  ])
-  expect(content).toBeLessThanOrEqual(visible ?? 0)
-  expect(await page.evaluate(listEscaped)).toEqual([])
+  await expectNone(page, () => page.evaluate(listEscaped))
 }
 
-/** What reaches beyond the right edge of its card, and cannot be scrolled to there. Runs in the page. */
+/** A page that is wider than its window, and whatever reaches beyond the right edge of its card and cannot be scrolled to. Runs in the page. */
 function listEscaped(): string[] {
   const isScrolled = (element: Element, card: Element): boolean => {
     for (let one = element.parentElement; one && one !== card; one = one.parentElement)
       if (getComputedStyle(one).overflowX !== 'visible') return true
     return false
   }
-  return [...document.querySelectorAll('.surface')].flatMap((card) => {
+  const { scrollWidth, clientWidth } = document.documentElement
+  const wide = scrollWidth > clientWidth ? [`the page is ${scrollWidth} pixels wide, its window ${clientWidth}`] : []
+  const escaped = [...document.querySelectorAll('.surface')].flatMap((card) => {
     const edge = card.getBoundingClientRect().right + 1
     return [...card.querySelectorAll('*')]
       .filter((one) => one.getBoundingClientRect().right > edge && !isScrolled(one, card))
       .map((one) => `${one.tagName} ${one.textContent?.slice(0, 60)}`)
   })
+  return [...wide, ...escaped]
 }
 
 async function launch(): Promise<Browser> {

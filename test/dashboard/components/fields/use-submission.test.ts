@@ -136,5 +136,5 @@ test('a name that is typed while saving can be saved as well', async () => {
   await name.fill('Ada Lovelace')
   await answer.release()
   await page.getByText('Your name was changed.').waitFor()
-  expect(await page.getByRole('button', { name: 'Save name' }).isEnabled()).toBe(true)
+  await page.getByRole('button', { name: 'Save name', disabled: false }).waitFor()
 })
