@@ -16,16 +16,18 @@ type CancelRequest = { orderId: string; accountId?: string; actor: Actor; note?:
 /** Cancels a pending order, first at the provider. An overdue order expires instead. */
 export async function cancelOrder(deps: OrdersDeps, request: CancelRequest): Promise<CancelOutcome> {
   const { orderId, accountId, actor, note } = request
-  const refusal = await closePayment(deps, orderId, accountId)
-  if (refusal) return refusal
+  const closed = await closePayment(deps, orderId, accountId)
+  if (typeof closed === 'object') return closed
   return await deps.database.db.transaction(async (transaction) => {
     const found = await lockOwn(deps, transaction, orderId, accountId)
     if (!found) return { kind: 'not_found' }
-    const state = nextState(found.state, 'cancel')
+    const now = new Date(deps.clock.now())
+    // The provider tells of the closed page too, which expires the order: its message may come first.
+    const isClosedHere = closed && found.state === 'expired' && found.expiresAt > now
+    const state = nextState(isClosedHere ? 'pending' : found.state, 'cancel')
     if (state === undefined) return { kind: 'not_pending', order: toOrder(found) }
     const text = note === undefined ? undefined : storableText(note, MAX_REASON_CHARS)
     const event = { kind: 'cancelled', ...(text !== undefined && { note: text }) } as const
-    const now = new Date(deps.clock.now())
     const row = await changeOrder(transaction, orderId, { set: { state }, event, actor, now })
     await auditPerson(transaction, {
       actor,
@@ -38,24 +40,24 @@ export async function cancelOrder(deps: OrdersDeps, request: CancelRequest): Pro
   })
 }
 
-/** Closes the provider's page, so that nobody pays a cancelled order there. Undefined: the order can be looked at. */
+/** Closes the provider's page, so that nobody pays a cancelled order there. Returns whether it had an open page, or the refusal. */
 async function closePayment(
   deps: OrdersDeps,
   orderId: string,
   accountId: string | undefined,
-): Promise<CancelOutcome | undefined> {
+): Promise<CancelOutcome | boolean> {
   const isMine = and(eq(orders.id, orderId), accountId === undefined ? undefined : eq(orders.accountId, accountId))
   const [order] = await deps.database.db.select().from(orders).where(isMine)
   const { name, inquiry } = deps.methods.deposit ?? {}
   if (order?.state === 'pending' && isBeingCharged(order)) return { kind: 'payment_under_way' }
-  if (!inquiry || order?.state !== 'pending' || order.provider !== name || order.payee === null) return undefined
+  if (!inquiry || order?.state !== 'pending' || order.provider !== name || order.payee === null) return false
   try {
-    if (await inquiry.close(order.payee)) return undefined
+    if (await inquiry.close(order.payee)) return true
     await settleOrder(deps, orderId)
   } catch (error) {
     deps.logger.warn('deposit_not_closed', { orderId, provider: name, reason: describeFailure(error) })
     return { kind: 'provider_unreachable' }
   }
   const [paid] = await deps.database.db.select().from(orders).where(isMine)
-  return paid?.state === 'pending' ? { kind: 'payment_under_way' } : undefined
+  return paid?.state === 'pending' ? { kind: 'payment_under_way' } : false
 }
