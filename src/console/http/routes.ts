@@ -17,7 +17,6 @@ import { type MemberKeyPolicyDeps, memberKeyPolicyRoutes } from '@/console/http/
 import { type MemberRouteDeps, memberRoutes, organisationRoutes } from '@/console/http/members/member-routes'
 import type { SessionDeps } from '@/console/http/session/context'
 import { sessionRoutes } from '@/console/http/session/routes'
-import { type TransferRouteDeps, transferRoutes } from '@/console/http/transfers/transfer-routes'
 import { type DashboardUsageDeps, dashboardUsageRoutes } from '@/console/http/usage/routes'
 import type { HttpDeps } from '@/http/deps'
 import type { BudgetDeps } from '@/people/budgets/budgets'
@@ -27,6 +26,7 @@ import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { CREDIT_ADMINISTRATION } from '@/people/orders/admin-operations'
 import { ORDER_OPERATIONS } from '@/people/orders/operations'
 import type { OrderDeps } from '@/people/orders/orders'
+import type { TransferDeps } from '@/people/orders/transfers'
 import { serveAdministration, serveOperations } from '@/people/serve'
 import { SETTING_OPERATIONS, type SettingDeps } from '@/people/settings/operations'
 import { accountStatementRoutes } from './account-statement'
@@ -48,7 +48,7 @@ export type DashboardDeps = AdminDeps &
   MemberRouteDeps &
   SettingDeps &
   MemberKeyPolicyDeps &
-  TransferRouteDeps &
+  TransferDeps &
   InvitationRouteDeps &
   ManagementKeyRouteDeps & { operatorKeys: OperatorKeys } & AuditRouteDeps &
   DashboardUsageDeps &
@@ -94,7 +94,6 @@ function allMemberRoutes(deps: DashboardDeps) {
     .use(invitationRoutes(deps))
     .use(serveOperations(deps, 'setting-routes', SETTING_OPERATIONS))
     .use(memberKeyPolicyRoutes(deps))
-    .use(transferRoutes(deps))
     .use(managementKeyRoutes(deps))
     .use(accountAuditRoutes(deps))
 }

@@ -1,4 +1,4 @@
-/** The operations on an account's orders of credit, and on its auto top-up. */
+/** The operations on an account's orders of credit, on its auto top-up, and on credit that is moved to another account. */
 import { Type } from '@sinclair/typebox'
 import { PageQuery } from '@/console/http/pages'
 import { listOf } from '@/console/http/wire'
@@ -7,8 +7,9 @@ import { operationsOver } from '@/people/operation'
 import * as topUp from './auto-top-up'
 import { OrderBody, OrderDetailBody } from './bodies'
 import * as orders from './orders'
+import * as transfers from './transfers'
 
-const operation = operationsOver<orders.OrderDeps>()
+const operation = operationsOver<orders.OrderDeps & transfers.TransferDeps>()
 
 const options = operation('order.options', 'GET /orders/options', 'billing.read', undefined, {
   summary: 'Ways to buy credit',
@@ -121,8 +122,26 @@ const removeCard = operation('auto_top_up.card_remove', 'DELETE /auto-top-up/car
   run: topUp.removeCard,
 })
 
+const transferOptions = operation('credit.move_options', 'GET /transfers/options', 'credit.move', undefined, {
+  summary: 'Where credit can be moved to',
+  description: 'And how much of it, now and later.',
+  gives: transfers.TransferOptions,
+  run: transfers.readTransferOptions,
+})
+
+const move = operation('credit.move', 'POST /transfers', 'credit.move', undefined, {
+  isProved: true,
+  summary: 'Move credit to another account',
+  description:
+    'By an owner of both, once for each `key`. Never more than is available, and nothing that its payer can still take back. It is in the statements and audit logs of both.',
+  takes: transfers.NewTransferBody,
+  gives: transfers.TransferBody,
+  run: transfers.moveCredit,
+})
+
 /** Operations in the order of the API document. */
 export const ORDER_OPERATIONS = [
+  ...[transferOptions, move],
   ...[options, list, create, show, setUp, document, cancel, claim],
   ...[showTopUp, turnOn, turnOff, openCardPage, lookForCard, removeCard],
 ] as const

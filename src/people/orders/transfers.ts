@@ -1,25 +1,25 @@
-/** Routes by which an owner of two accounts moves credit between them. */
-import { Type } from '@sinclair/typebox'
+/** Credit that an owner of two accounts moves between them. */
+import { type Static, Type } from '@sinclair/typebox'
 import type { OwnAccount } from '@/accounts/members/memberships'
 import { mayDo } from '@/accounts/members/permissions'
 import { MAX_TRANSFER, MAX_TRANSFER_KEY_CHARS, MAX_TRANSFERS_PER_DAY, MIN_TRANSFER } from '@/accounts/transfers/limits'
 import { type MovableCredit, movableWords } from '@/accounts/transfers/movable'
 import type { NewTransfer, TransferOutcome, TransferRefusal } from '@/accounts/transfers/move-credit'
 import { GatewayError, invalidRequest } from '@/chat/error'
-import type { Member } from '@/console/auth/viewer'
-import type { Caller } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, type GuardDeps, guarded, notPermitted } from '@/console/http/guard'
+import { notPermitted } from '@/console/http/guard'
 import { DecimalUsd, exactly } from '@/console/http/wire'
 import { assertNever } from '@/lib/assert'
 import { formatUsd, type Nano, parseUsd } from '@/lib/money'
+import type { OperationCaller } from '@/people/operation'
 
-export type TransferRouteDeps = GuardDeps & {
+export type TransferDeps = {
   moveCredit(transfer: NewTransfer): Promise<TransferOutcome>
   readMovable(accountId: string): Promise<MovableCredit>
   accountsOf(userId: string): Promise<OwnAccount[]>
 }
+type TransferCall = OperationCaller & { deps: TransferDeps }
 
-const Options = Type.Object({
+export const TransferOptions = Type.Object({
   minimumUsd: DecimalUsd,
   maximumUsd: DecimalUsd,
   maxPerDay: Type.Integer({ description: 'Transfers out of an account in 24 hours' }),
@@ -32,7 +32,7 @@ const Options = Type.Object({
   }),
 })
 
-const NewTransferBody = exactly({
+export const NewTransferBody = exactly({
   toAccountId: Type.String({ pattern: '^[\\w-]{1,100}$' }),
   amountUsd: Type.String({ maxLength: 30, description: 'Decimal USD' }),
   key: Type.String({
@@ -41,35 +41,17 @@ const NewTransferBody = exactly({
   }),
 })
 
-const TransferBody = Type.Object({
+export const TransferBody = Type.Object({
   transferId: Type.String({ description: 'The reference in the statements of both accounts' }),
   isNew: Type.Boolean({ description: 'False if this transfer was made before' }),
 })
 
-export function transferRoutes(deps: TransferRouteDeps) {
-  return guarded(deps, 'transfer-routes', `${ACCOUNT_PREFIX}/transfers`)
-    .get('/options', ({ viewer }) => options(deps, viewer), {
-      may: 'credit.move',
-      response: Options,
-      detail: { summary: 'Where credit can be moved to', description: 'And how much of it, now and later.' },
-    })
-    .post('', (caller) => move(deps, caller, caller.body), {
-      may: { permission: 'credit.move', isProved: true },
-      body: NewTransferBody,
-      response: TransferBody,
-      detail: {
-        summary: 'Move credit to another account',
-        description:
-          'By an owner of both, once for each `key`. Never more than is available, and nothing that its payer can still take back. It is in the statements and audit logs of both.',
-      },
-    })
-}
-
-async function options({ accountsOf, readMovable }: TransferRouteDeps, { userId, accountId }: Member) {
-  const own = (await accountsOf(userId)).filter(
+/** Where credit can be moved to, and how much. */
+export async function readTransferOptions({ deps, viewer: { userId, accountId } }: TransferCall) {
+  const own = (await deps.accountsOf(userId)).filter(
     ({ role, ...one }) => mayDo(role, 'credit.move') && one.accountId !== accountId,
   )
-  const { movable, later } = await readMovable(accountId)
+  const { movable, later } = await deps.readMovable(accountId)
   return {
     movableUsd: formatUsd(movable),
     later: later.map(({ amount, from }) => ({ amountUsd: formatUsd(amount), from: from.toISOString() })),
@@ -80,15 +62,13 @@ async function options({ accountsOf, readMovable }: TransferRouteDeps, { userId,
   }
 }
 
-async function move(
-  deps: TransferRouteDeps,
-  { viewer, by }: Caller,
-  { toAccountId, amountUsd, key }: typeof NewTransferBody.static,
+/** Moves credit to another account of its owner. */
+export async function moveCredit(
+  { deps, viewer, by }: TransferCall,
+  { toAccountId, amountUsd, key }: Static<typeof NewTransferBody>,
 ) {
-  const outcome = await deps.moveCredit({
-    ...{ fromAccountId: viewer.accountId, toAccountId, amount: readAmount(amountUsd), key },
-    by,
-  })
+  const transfer = { fromAccountId: viewer.accountId, toAccountId, amount: readAmount(amountUsd), key, by }
+  const outcome = await deps.moveCredit(transfer)
   if (outcome.kind !== 'moved' && outcome.kind !== 'exists') throw refusalOf(outcome, toAccountId)
   return { transferId: outcome.transferId, isNew: outcome.kind === 'moved' }
 }

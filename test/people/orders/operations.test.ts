@@ -1,10 +1,11 @@
-/** Operations on orders and the auto top-up: each that makes, sends or changes something does so once for a request key. */
+/** Operations on orders, the auto top-up and moved credit: each that makes, sends or changes something does so once for a request key. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { fillPath } from '@test/console/http/routes'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { type StripeStub, startStripeStub, stripeEnvironment } from '@test/support/stripe-stub'
 import { until } from '@test/support/until'
+import { addCredit } from '@test/usage/customer'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
 import { placeOf } from '@/people/operation'
 import { ORDER_OPERATIONS } from '@/people/orders/operations'
@@ -59,10 +60,19 @@ async function turnOn(): Promise<void> {
   expect((await person.json('PUT', `${OWN}/auto-top-up`, AMOUNTS)).status).toBe(200)
 }
 
+/** With credit in the first. */
+async function secondAccount(): Promise<string> {
+  await addCredit(gateway, person.viewer.accountId, '10')
+  const { accountId } = (await signUpPerson(gateway)).viewer
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${accountId}, ${person.viewer.userId}, 'owner')`
+  return accountId
+}
+
 type Press = {
-  /** Returns the id of the order that the operation is on. */
+  /** Returns the id of the order that the operation is on, or of what its body names. */
   prepare?: () => Promise<unknown>
-  body?: object
+  body?: (id: string) => object
   /** Audit entries it writes; by default one of its name. */
   entries?: string[]
   /** The call of Stripe that it makes. */
@@ -70,19 +80,23 @@ type Press = {
 }
 
 const PRESSES: Record<(typeof CHANGES)[number]['name'], Press> = {
-  'order.create': { body: { amountUsd: '25', method: 'deposit' }, call: 'POST /v1/checkout/sessions' },
+  'order.create': { body: () => ({ amountUsd: '25', method: 'deposit' }), call: 'POST /v1/checkout/sessions' },
   'order.set_up': { prepare: orderWithoutPage, entries: [], call: 'POST /v1/checkout/sessions' },
   'order.cancel': { prepare: () => order() },
-  'order.claim': { prepare: () => order(), body: { note: 'paid' } },
-  'auto_top_up.on': { prepare: saveCard, body: AMOUNTS },
+  'order.claim': { prepare: () => order(), body: () => ({ note: 'paid' }) },
+  'auto_top_up.on': { prepare: saveCard, body: () => AMOUNTS },
   'auto_top_up.off': { prepare: turnOn },
   'auto_top_up.card_page': { entries: [], call: 'POST /v1/checkout/sessions' },
   'auto_top_up.card_look': { prepare: openCardPage, entries: [] },
   'auto_top_up.card_remove': { prepare: saveCard },
+  'credit.move': {
+    prepare: secondAccount,
+    body: (toAccountId) => ({ toAccountId, amountUsd: '2.5', key: 'k' }),
+  },
 }
 
 test.each(CHANGES)('$name, sent a hundred times at once with one request key, happens once', async ({ name, path }) => {
-  const { prepare, body = {}, entries = [name], call } = PRESSES[name] ?? {}
+  const { prepare, body = () => ({}), entries = [name], call } = PRESSES[name] ?? {}
   const orderId = String(await prepare?.())
   const { sql } = gateway.gateway.database
   const { accountId } = person.viewer
@@ -94,7 +108,7 @@ test.each(CHANGES)('$name, sent a hundred times at once with one request key, ha
   const { method, place } = placeOf({ path })
   const headers = { 'idempotency-key': name, 'content-type': 'application/json' }
   const send = async () => {
-    const init = method === 'DELETE' ? { method, headers } : { method, headers, body: JSON.stringify(body) }
+    const init = method === 'DELETE' ? { method, headers } : { method, headers, body: JSON.stringify(body(orderId)) }
     const response = await person.fetch(fillPath(ACCOUNT_PREFIX + place, { accountId, orderId }), init)
     return { status: response.status, text: await response.text() }
   }

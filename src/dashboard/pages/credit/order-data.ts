@@ -46,21 +46,17 @@ export function useOrder(orderId: string) {
   })
 }
 
-export type TransferOptions = Awaited<ReturnType<typeof askTransferOptions>>
+export type TransferOptions = ResultOf<'GET /transfers/options'>
 
 /** The accounts to which credit can be moved, and the amount. */
 export function useTransferOptions() {
-  return useQuery({ queryKey: ['transfer-options'], queryFn: askTransferOptions })
+  return useQuery({ queryKey: ['transfer-options'], queryFn: () => perform('GET /transfers/options', {}) })
 }
 
 /** Moves credit to another account; `key` is the form's request key. */
 export async function moveCredit(transfer: { toAccountId: string; amountUsd: string; key: string }): Promise<void> {
-  await withProof(() => answer(accountApi().transfers.post(transfer)))
+  await withProof(() => perform('POST /transfers', transfer))
   await Promise.all([ordersChanged(), ...['statement', 'transfer-options'].map((of) => askAgain({ queryKey: [of] }))])
-}
-
-function askTransferOptions() {
-  return answer(accountApi().transfers.options.get())
 }
 
 /** The account's auto top-up; reloaded regularly while its card may be charged. */
