@@ -8,8 +8,7 @@ import { CACHE_CONTROL } from '@/formats/body-fields'
 import type { AnswerContext } from '@/formats/format'
 import { FORMATS } from '@/formats/index'
 import { attemptTarget, type StartedAnswer } from '@/gateway/attempt/attempt'
-import { Attempts } from '@/gateway/attempt/first-answer'
-import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
+import { type Race, raceAttempts } from '@/gateway/attempt/race-attempts'
 import type { ToolTerms } from '@/gateway/charge/charge'
 import { Meter } from '@/gateway/charge/meter'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
@@ -22,7 +21,6 @@ import { answerLate } from '@/gateway/relay/late-stream'
 import { relay } from '@/gateway/relay/relay'
 import { RelayedAnswer } from '@/gateway/relay/relayed'
 import { withDeadline } from '@/lib/deadline'
-import type { Soon } from '@/lib/wait/soon'
 import type { Failover } from '@/routing/failover/failover'
 import type { Permit } from '@/routing/failover/permit'
 import type { Session } from '@/routing/plan/session'
@@ -33,9 +31,53 @@ export function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
   if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
   const session = deps.router.sessionOf(askedOf(call).request, call.payer.accountId, call.sessionName)
   return withHold(deps, call, new ChatNegotiation(deps, call, session), (hold, offer) => {
-    const answering = new ChatAttempts(deps, call, hold, offer, session).answer()
+    const answering = answer(deps, call, hold, offer, session)
     return call.wantsStream ? unlessLate(deps, call, hold, offer, answering) : answering
   })
+}
+
+/** Calls targets one after another, or in parallel, and relays the first answer. Its end settles the hold. */
+async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, offer: ChatOffer, session?: Session) {
+  const { plan, loweredCap } = offer
+  const { attempt, started, upstreamMs } = await raceAttempts<StartedAnswer>({
+    deps,
+    call,
+    hold,
+    plan,
+    failover: beginFailover(deps, call, offer),
+    begin: (permit, race) => begin(deps, call, offer, permit, race),
+  })
+  const { charge, permit } = attempt
+  const { model } = charge.facts
+  if (started.kind !== 'abandoned') {
+    deps.router.remember(plan, model, session)
+    charge.onObservedEnd = observe(deps, call, charge, plan.requestedId, session)
+  }
+  const context = contextOf(call, offer, model)
+  const mayReason = mayHaveReasoned(offer.request, permit)
+  call.asked = undefined
+  return relay(started, new RelayedAnswer(deps, call, attempt, { context, mayReason, upstreamMs, loweredCap }))
+}
+
+function begin(
+  deps: ChatDeps,
+  call: ChatCall,
+  { request, size }: ChatOffer,
+  permit: Permit,
+  race: Race<StartedAnswer>,
+) {
+  const { planned, number } = permit
+  const { target } = planned
+  const listener = deps.tracing?.attempting(call.requestId, { number, planned, operation: 'chat', request })
+  const attempt = race.open(permit, {
+    request,
+    meter: new Meter(size.bounds.outputTokens, listener?.content),
+    listener,
+    tools: request.serverTools && termsOf(request.serverTools, target),
+    writesForHour: takesHints(target) && asksForHour(request),
+    serviceTier: serviceTierOf(request.serviceTier),
+  })
+  void attemptTarget(deps, call, request, attempt)
 }
 
 async function unlessLate(deps: ChatDeps, call: ChatCall, hold: Hold, offer: ChatOffer, answering: Promise<Response>) {
@@ -92,54 +134,6 @@ function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Chat
     wantsEncryptedReasoning: request.wantsEncryptedReasoning,
     wantsReasoning: request.reasoning?.visible ?? false,
     estimatedInputTokens: size.estimatedInput,
-  }
-}
-
-/** Tries targets one after another, or in parallel. The relay of the first answer settles it at its end. */
-class ChatAttempts extends Attempts<StartedAnswer, ChatDeps, ChatCall, ChatOffer> {
-  constructor(
-    deps: ChatDeps,
-    call: ChatCall,
-    hold: Hold,
-    offer: ChatOffer,
-    private readonly session: Session | undefined,
-  ) {
-    super(deps, call, hold, offer, beginFailover(deps, call, offer))
-  }
-
-  protected tell(winner: OpenAttempt<StartedAnswer>): Soon<Response> {
-    const { deps, call, offer, session, upstreamMs } = this
-    const { charge, permit, started } = winner
-    const { model } = charge.facts
-    if (started.kind !== 'abandoned') {
-      deps.router.remember(offer.plan, model, session)
-      charge.onObservedEnd = observe(deps, call, charge, offer.plan.requestedId, session)
-    }
-    const context = contextOf(call, offer, model)
-    const mayReason = mayHaveReasoned(offer.request, permit)
-    call.asked = undefined
-    return relay(
-      started,
-      new RelayedAnswer(deps, call, winner, { context, mayReason, upstreamMs, loweredCap: offer.loweredCap }),
-    )
-  }
-
-  protected begin(permit: Permit): OpenAttempt<StartedAnswer> {
-    const { deps, call } = this
-    const { request } = this.offer
-    const { planned, number } = permit
-    const { target } = planned
-    const listener = deps.tracing?.attempting(call.requestId, { number, planned, operation: 'chat', request })
-    const attempt = this.open(permit, {
-      request,
-      meter: new Meter(this.hold.size.bounds.outputTokens, listener?.content),
-      listener,
-      tools: request.serverTools && termsOf(request.serverTools, target),
-      writesForHour: takesHints(target) && asksForHour(request),
-      serviceTier: serviceTierOf(request.serviceTier),
-    })
-    void attemptTarget(deps, call, request, attempt)
-    return attempt
   }
 }
 

@@ -1,9 +1,10 @@
 /** Handles an embeddings request: plan, reserve, get the vectors of all inputs from one target, settle, answer. */
 
 import type { Room } from '@/gateway/embed/answer-room'
-import { EmbeddingAttempts } from '@/gateway/embed/embedding-attempts'
+import { raceEmbeddings } from '@/gateway/embed/embedding-attempts'
 import type { EmbeddingDeps, EmbeddingRequestCall } from '@/gateway/embed/embedding-call'
 import { EmbeddingNegotiation } from '@/gateway/embed/embedding-offer'
+import { tellVectors } from '@/gateway/embed/tell-vectors'
 import { storeClosed } from '@/gateway/hold/denial'
 import { withHold } from '@/gateway/hold/hold'
 
@@ -23,7 +24,7 @@ export async function handleEmbeddings(deps: EmbeddingDeps, call: EmbeddingReque
 }
 
 function answerIn(room: Room, deps: EmbeddingDeps, call: EmbeddingRequestCall): Promise<Response> {
-  return withHold(deps, call, new EmbeddingNegotiation(deps, call), (hold, offer) =>
-    new EmbeddingAttempts(deps, call, hold, offer, room).answer(),
+  return withHold(deps, call, new EmbeddingNegotiation(deps, call), async (hold, offer) =>
+    tellVectors(deps, call, offer, await raceEmbeddings(deps, call, hold, offer), room),
   )
 }

@@ -11,7 +11,7 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     MAX_HELD_AS_SENT: 'past it only keep-alives are left out (test/gateway/attempt/commit-point.test.ts)',
     CHARS_PER_ITEM: 'counts towards what is held',
   },
-  'src/gateway/attempt/first-answer.ts': {
+  'src/gateway/attempt/race-attempts.ts': {
     'underWay.splice': 'an attempt that failed: its failure is kept, and told where no other does better',
   },
   'src/gateway/attempt/read-complete.ts': {

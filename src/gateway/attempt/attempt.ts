@@ -64,7 +64,7 @@ export async function attemptTarget(
     if (encoding) await encoding
     const body = encodeBody(deps.logger, input, own)
     if (body instanceof GatewayError)
-      return attempt.finish({ kind: 'failed', error: body, failed: permit.failed({ kind: 'unencodable' }) })
+      return attempt.fail({ error: body, failed: permit.failed({ kind: 'unencodable' }) })
     const writing = turnFor(bodyBytes)
     if (writing) await writing
     let bodyText = (text === undefined ? undefined : copyJson(text, own, body)) ?? JSON.stringify(body)
@@ -117,11 +117,11 @@ type Result = StartedAnswer | { kind: 'failed'; failure: UpstreamFailure }
 function conclude(logger: Logger, { call, attempt, providerFormat }: AttemptInput, result: Result): void {
   const { permit } = attempt
   if (result.kind === 'failed')
-    attempt.finish(noteFailure(logger, call.requestId, permit, result.failure, call.format === providerFormat))
+    attempt.fail(noteFailure(logger, call.requestId, permit, result.failure, call.format === providerFormat))
   else if (result.kind === 'complete' || (result.kind === 'stream' && !call.signal.aborted)) attempt.begin(result)
   else {
     permit.abandoned()
-    attempt.finish(result)
+    attempt.answer(result)
   }
 }
 
@@ -317,5 +317,5 @@ export function noteFailure(
   const reason = describeFailure(failure, target.provider)
   const providerRequestId = failure.requestId
   logger.warn('attempt_failed', { requestId, model: model.id, attempt: permit.number, reason, providerRequestId })
-  return { kind: 'failed', error: toGatewayError(failure, target.provider, isOwn), failed: permit.failed(failure) }
+  return { error: toGatewayError(failure, target.provider, isOwn), failed: permit.failed(failure) }
 }

@@ -45,7 +45,7 @@ export type OpenCharge = {
   onSettled?: ((ending: Ending, charge: Charge) => void) | undefined
   /** The request's log line. */
   line: RequestLine
-  facts: PlannedFacts & { attempts: number; routeReason: string }
+  facts: PlannedFacts
   /** When the request arrived, by the monotonic clock. */
   arrivedMonotonicMs: number
   /** Called at the answer's end; only set for the few answers that tiers observe. */

@@ -1,11 +1,11 @@
-/** Tries the targets of a plan until one has returned the vectors of all inputs, and sends them. */
+/** Calls the targets of a plan for the vectors of an embeddings request. */
 
 import type { Target } from '@/catalog/types'
 import type { EmbeddingAnswer } from '@/chat/embedding'
 import type { ProviderEmbeddings } from '@/dialects/dialect'
 import { type AttemptDeps, noteFailure } from '@/gateway/attempt/attempt'
-import { Attempts } from '@/gateway/attempt/first-answer'
 import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
+import { type Race, raceAttempts, type Winner } from '@/gateway/attempt/race-attempts'
 import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
 import { Meter } from '@/gateway/charge/meter'
 import type { Hold } from '@/gateway/hold/hold'
@@ -16,49 +16,48 @@ import type { Permit } from '@/routing/failover/permit'
 import { callUpstream } from '@/upstream/client'
 import { embeddingsUrl } from '@/upstream/endpoints'
 import type { UpstreamFailure } from '@/upstream/failure'
-import type { Room } from './answer-room'
 import type { EmbeddingDeps, EmbeddingRequestCall } from './embedding-call'
 import type { EmbeddingOffer } from './embedding-offer'
-import { type Embedded, tellVectors } from './tell-vectors'
+import type { Embedded } from './tell-vectors'
 
-export class EmbeddingAttempts extends Attempts<Embedded, EmbeddingDeps, EmbeddingRequestCall, EmbeddingOffer> {
-  private readonly answered: AnsweredCalls = new Map()
+/** Tries the targets of an offer until one has returned the vectors of all inputs. */
+export function raceEmbeddings(
+  deps: EmbeddingDeps,
+  call: EmbeddingRequestCall,
+  hold: Hold,
+  { plan }: EmbeddingOffer,
+): Promise<Winner<Embedded>> {
+  const answered: AnsweredCalls = new Map()
+  const { accountId } = call.payer
+  return raceAttempts<Embedded>({
+    ...{ deps, call, hold, plan },
+    failover: deps.router.begin(plan, { accountId, stream: false, signal: call.signal }),
+    begin: (permit, race) => begin(deps, call, permit, race, answered),
+  })
+}
 
-  constructor(
-    deps: EmbeddingDeps,
-    call: EmbeddingRequestCall,
-    hold: Hold,
-    offer: EmbeddingOffer,
-    private readonly room: Room,
-  ) {
-    const { accountId } = call.payer
-    super(deps, call, hold, offer, deps.router.begin(offer.plan, { accountId, stream: false, signal: call.signal }))
-  }
-
-  protected tell(winner: OpenAttempt<Embedded>): Promise<Response> {
-    const { deps, call, offer, room, upstreamMs } = this
-    return tellVectors(deps, call, offer, { winner, upstreamMs, room })
-  }
-
-  protected begin(permit: Permit): OpenAttempt<Embedded> {
-    const { deps, call } = this
-    const { planned, number } = permit
-    const asked = { number, planned, operation: 'embeddings', request: call.request } as const
-    const listener = deps.tracing?.attempting(call.requestId, asked)
-    const request = { model: call.request.model, stream: false }
-    const attempt = this.open(permit, {
-      request,
-      meter: new Meter(0),
-      tools: undefined,
-      writesForHour: false,
-      listener,
-    })
-    const { provider, model, family = model } = planned.target
-    const embeddings = provider.dialect.embeddings?.(family) ?? attempt.providerFormat.embeddings
-    assert(embeddings, `no embeddings in ${planned.target.provider.format}`)
-    void attemptEmbedding(deps, { call, attempt, embeddings }, this.answered)
-    return attempt
-  }
+function begin(
+  deps: EmbeddingDeps,
+  call: EmbeddingRequestCall,
+  permit: Permit,
+  race: Race<Embedded>,
+  answered: AnsweredCalls,
+): void {
+  const { planned, number } = permit
+  const asked = { number, planned, operation: 'embeddings', request: call.request } as const
+  const listener = deps.tracing?.attempting(call.requestId, asked)
+  const request = { model: call.request.model, stream: false }
+  const attempt = race.open(permit, {
+    request,
+    meter: new Meter(0),
+    tools: undefined,
+    writesForHour: false,
+    listener,
+  })
+  const { provider, model, family = model } = planned.target
+  const embeddings = provider.dialect.embeddings?.(family) ?? attempt.providerFormat.embeddings
+  assert(embeddings, `no embeddings in ${planned.target.provider.format}`)
+  void attemptEmbedding(deps, { call, attempt, embeddings }, answered)
 }
 
 type AnsweredCalls = Map<Target, EmbeddingAnswer[]>
@@ -89,10 +88,10 @@ async function attemptEmbedding(
         permit.abandoned()
         const inputCount = Math.max(answers.length, 1) * embeddings.maxInputs
         const isUnreached = 'kind' in result && result.kind === 'unreachable' && result.isUnheard
-        return attempt.finish({ kind: 'abandoned', answers, inputs: inputCount, ...(isUnreached && { isUnreached }) })
+        return attempt.answer({ kind: 'abandoned', answers, inputs: inputCount, ...(isUnreached && { isUnreached }) })
       }
       if ('kind' in result)
-        return attempt.finish(
+        return attempt.fail(
           noteFailure(deps.logger, call.requestId, permit, result, call.format === attempt.providerFormat),
         )
       answers.push(result)

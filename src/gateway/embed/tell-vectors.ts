@@ -3,7 +3,7 @@ import { countInputs, estimateInput } from '@/catalog/embedding-size'
 import type { EmbeddingAnswer } from '@/chat/embedding'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
 import { leftOutFields } from '@/formats/body-fields'
-import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
+import type { Winner } from '@/gateway/attempt/race-attempts'
 import { settle } from '@/gateway/charge/settle'
 import { answerHeaders } from '@/gateway/relay/headers'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
@@ -32,9 +32,10 @@ export async function tellVectors(
   deps: EmbeddingDeps,
   call: EmbeddingRequestCall,
   { plan }: EmbeddingOffer,
-  { winner, upstreamMs, room }: { winner: OpenAttempt<Embedded>; upstreamMs: number; room: Room },
+  { attempt, started: embedded, upstreamMs }: Winner<Embedded>,
+  room: Room,
 ): Promise<Response> {
-  const { permit, charge: open, started: embedded } = winner
+  const { permit, charge: open } = attempt
   const { answers } = embedded
   permit.ended(false)
   call.onEnd()

@@ -5,7 +5,7 @@ import type { Payer } from '@/ledger/outcomes'
 import type { RequestFacts, RequestLabels } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import { type JsonObject, textOf } from '@/lib/json'
-import type { PlannedTarget } from '@/routing/plan/plan'
+import type { Permit } from '@/routing/failover/permit'
 
 /** A request as sent and as decoded. `text` is the body as JSON, if copying it is cheaper than serialising again. */
 export type Asked = { request: ChatRequest; body: JsonObject; bodyBytes: number; text?: string | undefined }
@@ -24,7 +24,7 @@ export type ArrivedRequest = {
   labels?: RequestLabels | undefined
 }
 
-/** The facts that are equal for all attempts. */
+/** The facts that are known when an attempt begins. */
 export type PlannedFacts = Pick<
   RequestFacts,
   | 'requestId'
@@ -39,7 +39,8 @@ export type PlannedFacts = Pick<
   | 'idempotencyKey'
   | 'labels'
   | 'answerId'
->
+  | 'attempts'
+> & { routeReason: string }
 
 /** The decoded request. Asserts that it was not dropped. */
 export function askedOf({ asked }: Pick<ArrivedRequest, 'asked'>): Asked {
@@ -47,11 +48,12 @@ export function askedOf({ asked }: Pick<ArrivedRequest, 'asked'>): Asked {
   return asked
 }
 
-/** The request's facts with the target of an attempt. */
+/** The request's facts with the target of an attempt, and why it was chosen. */
 export function plannedFacts(
   { requestId, format, arrivedAtMs, idempotencyKey, labels }: Omit<ArrivedRequest, 'asked' | 'payer'>,
   request: { model: string; stream: boolean; answerEcho?: JsonObject },
-  { model, target }: PlannedTarget,
+  { planned: { model, target }, number: attempts }: Pick<Permit, 'planned' | 'number'>,
+  routeReason: string,
 ): PlannedFacts {
   return {
     requestId,
@@ -66,5 +68,7 @@ export function plannedFacts(
     idempotencyKey,
     labels,
     answerId: textOf(request.answerEcho?.id),
+    attempts,
+    routeReason,
   }
 }

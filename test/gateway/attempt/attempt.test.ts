@@ -11,7 +11,7 @@ import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import { attemptTarget, type StartedAnswer } from '@/gateway/attempt/attempt'
 import { createDrainSlots, type DrainSlots } from '@/gateway/attempt/drain-slots'
-import { OpenAttempt } from '@/gateway/attempt/open-attempt'
+import { type Failed, type Judge, OpenAttempt } from '@/gateway/attempt/open-attempt'
 import { createActiveStreams } from '@/gateway/relay/active-streams'
 import { assert } from '@/lib/assert'
 import type { Permit } from '@/routing/failover/permit'
@@ -91,11 +91,15 @@ async function attempt({
   }
   const { charge } = createTestAnswer({ outputBound: 50 })
   const permit = permitTo(to, onDisconnect, address)
-  const opened = new OpenAttempt<StartedAnswer>(permit, formatOf(to), charge)
+  const { promise, resolve, reject } = Promise.withResolvers<StartedAnswer | ({ kind: 'failed' } & Failed)>()
+  const judge: Judge<StartedAnswer> = {
+    answered: (_, started) => resolve(started),
+    failed: (_, failed) => resolve({ kind: 'failed', ...failed }),
+    crashed: reject,
+  }
+  const opened = new OpenAttempt<StartedAnswer>(permit, formatOf(to), charge, judge)
   await attemptTarget({ logger, drains, streams: createActiveStreams() }, call, call.asked.request, opened)
-  if (opened.error) throw opened.error
-  assert(opened.result, 'it has come to something')
-  return opened.result
+  return promise
 }
 
 describe('the provider’s request', () => {

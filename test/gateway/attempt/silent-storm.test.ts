@@ -3,17 +3,17 @@
  * and races the real ones. Bounds on the time to answer and on the calls made, as docs/ROUTING.md states them.
  */
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
-import { createTestAnswer, formatOf } from '@test/gateway/answer-parts'
+import { createTestAnswer } from '@test/gateway/answer-parts'
 import { type SharedHealth, sharedHealth } from '@test/routing/shared-health'
 import { catalogOf, modelOf, providerOf, requestOf } from '@test/routing/world'
+import { GatewayError } from '@/chat/error'
+import { FORMATS } from '@/formats/index'
 import type { StartedAnswer } from '@/gateway/attempt/attempt'
-import { Attempts } from '@/gateway/attempt/first-answer'
-import { type Failed, OpenAttempt } from '@/gateway/attempt/open-attempt'
-
+import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
+import { raceAttempts } from '@/gateway/attempt/race-attempts'
 import { systemClock as clock } from '@/lib/clock'
-import type { Permit } from '@/routing/failover/permit'
-import type { Plan } from '@/routing/plan/plan'
 import { createRouter, type Router } from '@/routing/router'
+import type { TimeoutPhase } from '@/upstream/failure'
 
 const MINUTE_MS = 60_000
 /** Long enough that all targets are known when one falls silent, and its circuit full of good outcomes. */
@@ -72,19 +72,21 @@ function startWorld(): World {
 }
 
 /** One call, as the gateway's own attempt tells of it. */
-function call(world: World, permit: Permit, attempt: OpenAttempt<StartedAnswer>): Promise<StartedAnswer | Failed> {
-  const { promise, resolve } = Promise.withResolvers<StartedAnswer | Failed>()
+function call(world: World, attempt: OpenAttempt<StartedAnswer>): void {
+  const { permit } = attempt
   world.calls++
   const isSilent = permit.planned.target.provider.name === world.silent
-  const fail = (phase: string) =>
-    resolve({ kind: 'failed', failed: permit.failed({ kind: 'timeout', phase }) } as Failed)
+  const fail = (phase: TimeoutPhase) =>
+    attempt.fail({
+      error: new GatewayError('timeout', 'The target was silent.'),
+      failed: permit.failed({ kind: 'timeout', phase }),
+    })
   const limitMs = permit.planned.target.provider.timeouts.firstByteMs
   const timer = setTimeout(
     () => {
       if (isSilent) return fail('first-byte')
-      permit.began()
+      attempt.begin(ANSWER)
       permit.ended(false)
-      resolve({ kind: 'complete' } as StartedAnswer)
     },
     isSilent ? limitMs : tookMs(world.random),
   )
@@ -92,36 +94,19 @@ function call(world: World, permit: Permit, attempt: OpenAttempt<StartedAnswer>)
     clearTimeout(timer)
     if (!attempt.isDropped) return fail('silence')
     permit.abandoned()
-    resolve({ kind: 'abandoned', hasSent: false })
-  }
-  return promise
-}
-
-const DEPS = { clock, formats: new Map(), metrics: { thrownAway: () => undefined } }
-
-class SimulatedAttempts extends Attempts<
-  StartedAnswer,
-  typeof DEPS & { world: World },
-  ConstructorParameters<typeof Attempts>[1],
-  { plan: Plan }
-> {
-  protected begin(permit: Permit): OpenAttempt<StartedAnswer> {
-    const { charge } = createTestAnswer()
-    const attempt = new OpenAttempt<StartedAnswer>(permit, formatOf('chat-completions'), charge)
-    void call(this.deps.world, permit, attempt).then((result) => attempt.finish(result))
-    return attempt
-  }
-
-  protected tell(): Response {
-    return new Response()
   }
 }
+
+/** The race looks at no answer's content. */
+const ANSWER: StartedAnswer = { kind: 'abandoned', hasSent: false }
+const DEPS = { clock, formats: FORMATS, metrics: { thrownAway: () => undefined } }
 
 /** One request, as the gateway finds its answer. Returns after how many milliseconds it had one; undefined if it had none. */
 async function ask(world: World, router: Router, first: number, stream: boolean): Promise<number | undefined> {
   const startedMs = clock.monotonic()
   const [model = '', ...fallback] = models.map((_, index) => models[(first + index) % models.length]?.id ?? '')
-  const plan = await router.plan(requestOf({ model, fallback, stream }), {
+  const request = requestOf({ model, fallback, stream })
+  const plan = await router.plan(request, {
     clientFormat: 'chat-completions',
     session: undefined,
   })
@@ -129,7 +114,10 @@ async function ask(world: World, router: Router, first: number, stream: boolean)
   const { charge, client } = createTestAnswer()
   const asking = { ...client, ...charge, arrivedAtMs: 0, signal: NEVER }
   try {
-    await new SimulatedAttempts({ ...DEPS, world }, asking, charge.hold, { plan }, failover).answer()
+    await raceAttempts<StartedAnswer>({
+      ...{ deps: DEPS, call: asking, hold: charge.hold, plan, failover },
+      begin: (permit, race) => call(world, race.open(permit, { ...charge, request, listener: undefined })),
+    })
     return clock.monotonic() - startedMs
   } catch {
     return undefined

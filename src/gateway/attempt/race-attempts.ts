@@ -6,7 +6,6 @@ import { bearsTiers } from '@/catalog/priceable'
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { Format } from '@/formats/format'
-import type { Meter } from '@/gateway/charge/meter'
 import { costThrownAway, type OpenCharge, progressOf } from '@/gateway/charge/open-charge'
 import type { SettleDeps } from '@/gateway/charge/settle'
 import type { Hold } from '@/gateway/hold/hold'
@@ -15,101 +14,78 @@ import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
 import { nano } from '@/lib/money'
 import { coarseNowMs, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
-import type { Soon } from '@/lib/wait/soon'
 import type { Failover } from '@/routing/failover/failover'
 import type { AttemptNote } from '@/routing/failover/failover-state'
 import type { FailedAttempt, Permit } from '@/routing/failover/permit'
 import type { Plan } from '@/routing/plan/plan'
 import { describeTrail, routeReason } from '@/routing/route-reason'
 import type { AttemptListener } from '@/telemetry/tracing'
-import { type Failed, isFailure, OpenAttempt, type Outcome } from './open-attempt'
+import { type Answer, type Failed, type Judge, OpenAttempt } from './open-attempt'
 
-type AttemptsDeps = {
+type RaceDeps = {
   clock: Clock
   formats: ReadonlyMap<FormatName, Format>
   /** Counts calls that lost to a faster one. */
   metrics: Pick<SettleDeps['metrics'], 'thrownAway'>
 }
 
-type Call = Omit<ArrivedRequest, 'asked'> &
+type RaceCall = Omit<ArrivedRequest, 'asked'> &
   Pick<OpenCharge, 'line' | 'onSettled' | 'arrivedMonotonicMs'> & { signal: AbortSignal }
 
+/** A request whose hold is reserved, and its targets. */
+type Entry<Started extends Answer> = {
+  deps: RaceDeps
+  call: RaceCall
+  hold: Hold
+  plan: Plan
+  failover: Failover
+  /** Opens an attempt in the race, and starts its call. */
+  begin(permit: Permit, race: Race<Started>): void
+}
+
+/** The first attempt with an answer. */
+export type Winner<Started extends Answer> = {
+  attempt: OpenAttempt<Started>
+  started: Started
+  /** Milliseconds spent waiting for upstreams until the first answer. */
+  upstreamMs: number
+}
+
 /** The parts of a charge that depend on the request. */
-type Asked = Pick<OpenCharge, 'tools' | 'writesForHour' | 'serviceTier'> & {
+type Asked = Pick<OpenCharge, 'tools' | 'writesForHour' | 'serviceTier' | 'meter'> & {
   request: Parameters<typeof plannedFacts>[1]
-  meter: Meter
   listener: AttemptListener | undefined
 }
 
 /** How often to check whether an attempt has been silent for too long. */
 const LOOK_MS = 250
 
-/** Subclasses define how an attempt is started. */
-export abstract class Attempts<
-  Started extends Outcome,
-  Deps extends AttemptsDeps,
-  Asking extends Call,
-  Offered extends { plan: Plan },
-> implements Timed
-{
+/** Calls targets until one answers. Rejects with the first target's error if none does. */
+export function raceAttempts<Started extends Answer>(entry: Entry<Started>): Promise<Winner<Started>> {
+  const race = new RunningRace(entry)
+  race.goOn(undefined)
+  return race.won.promise
+}
+
+export type Race<Started extends Answer> = Pick<RunningRace<Started>, 'open'>
+
+class RunningRace<Started extends Answer> implements Judge<Started>, Timed {
   dueAtMs = Number.POSITIVE_INFINITY
-  /** Milliseconds spent waiting for upstreams until the first answer. */
-  upstreamMs = 0
+  readonly won = Promise.withResolvers<Winner<Started>>()
   private readonly startedMs: number
-  private readonly told = Promise.withResolvers<Response>()
   private readonly underWay: OpenAttempt<Started>[] = []
   private firstError: GatewayError | undefined
 
-  constructor(
-    protected readonly deps: Deps,
-    protected readonly call: Asking,
-    protected readonly hold: Hold,
-    protected readonly offer: Offered,
-    private readonly failover: Failover,
-  ) {
-    this.startedMs = deps.clock.monotonic()
-  }
-
-  protected abstract begin(permit: Permit): OpenAttempt<Started>
-
-  protected abstract tell(winner: OpenAttempt<Started>): Soon<Response>
-
-  answer(): Promise<Response> {
-    this.goOn(undefined)
-    return this.told.promise
-  }
-
-  ended(attempt: OpenAttempt<Started>): void {
-    const { result, error } = attempt
-    if (!result) this.fail(error)
-    else if (isFailure(result)) this.leave(attempt, result)
-    else this.win(attempt)
-  }
-
-  onDue(): void {
-    this.dueAtMs = coarseNowMs() + LOOK_MS
-    const [eldest] = this.underWay
-    const newest = this.underWay.at(-1)
-    if (!eldest || !newest) return
-    try {
-      const next = this.failover.onSilence(newest.permit, this.deps.clock.monotonic() - newest.sinceMs)
-      if (next === 'give-up') eldest.end('silence')
-      else if (next) this.add(next)
-    } catch (error) {
-      this.fail(error)
-    }
+  constructor(private readonly entry: Entry<Started>) {
+    this.startedMs = entry.deps.clock.monotonic()
   }
 
   /** From now on, the attempt is charged even if this process dies. */
-  protected open(
-    permit: Permit,
-    { request, meter, tools, writesForHour, serviceTier, listener }: Asked,
-  ): OpenAttempt<Started> {
-    const { call, hold } = this
-    const { clock, formats } = this.deps
+  open(permit: Permit, { request, meter, tools, writesForHour, serviceTier, listener }: Asked): OpenAttempt<Started> {
+    const { call, hold, deps } = this.entry
     const { planned, number: attempts } = permit
     const { provider } = planned.target
-    const providerFormat = formats.get(provider.format)
+    const providerFormat = deps.formats.get(provider.format)
     assert(providerFormat, `no codec for ${provider.format}`)
     call.line.attempt = { model: planned.model.id, provider: provider.name, attempts }
     const charge: OpenCharge = {
@@ -122,86 +98,95 @@ export abstract class Attempts<
       tools,
       writesForHour,
       meter,
-      facts: { ...plannedFacts(call, request, planned), attempts, routeReason: this.reasonFor(permit) },
+      facts: plannedFacts(call, request, permit, this.reasonFor(permit)),
       permit,
       onSettled: call.onSettled,
       line: call.line,
       arrivedMonotonicMs: call.arrivedMonotonicMs,
     }
-    keepRenewed(charge, clock)
-    return new OpenAttempt<Started>(permit, providerFormat, charge, listener)
+    keepRenewed(charge, deps.clock)
+    const attempt = new OpenAttempt<Started>(permit, providerFormat, charge, this, listener)
+    this.underWay.push(attempt)
+    return attempt
   }
 
-  private goOn(failed: FailedAttempt | undefined): void {
+  goOn(failed: FailedAttempt | undefined): void {
     unwatch(this)
     try {
-      const next = this.failover.next(failed)
-      if (next instanceof Promise) next.then((permit) => this.use(permit)).catch((error) => this.fail(error))
+      const next = this.entry.failover.next(failed)
+      if (next instanceof Promise) next.then((permit) => this.use(permit)).catch((error) => this.crashed(error))
       else this.use(next)
     } catch (error) {
-      this.fail(error)
+      this.crashed(error)
     }
   }
 
-  private use(permit: Permit | undefined): void {
-    if (!permit) throw withTrail(this.firstError ?? this.failover.refusal(), this.failover.trail)
-    if (this.failover.hasOthers()) {
-      this.dueAtMs = coarseNowMs() + LOOK_MS
-      watch(this)
-    }
-    this.add(permit)
+  answered(winner: OpenAttempt<Started>, started: Started): void {
+    const { clock } = this.entry.deps
+    unwatch(this)
+    const upstreamMs = clock.monotonic() - this.startedMs
+    if (this.underWay.length > 1) this.endOthers(winner)
+    this.won.resolve({ attempt: winner, started, upstreamMs })
   }
 
-  private add(permit: Permit): void {
-    const attempt = this.begin(permit)
-    this.underWay.push(attempt)
-    attempt.search = this
-    if (attempt.hasEnded()) this.ended(attempt)
-  }
-
-  private leave(attempt: OpenAttempt<Started>, { error, failed }: Failed): void {
+  failed(attempt: OpenAttempt<Started>, { error, failed }: Failed): void {
     this.underWay.splice(this.underWay.indexOf(attempt), 1)
     this.firstError ??= error
     if (this.underWay.length === 0) this.goOn(failed)
     else {
-      this.failover.note(failed)
+      this.entry.failover.note(failed)
       this.dueAtMs = coarseNowMs() + LOOK_MS
     }
   }
 
-  private win(winner: OpenAttempt<Started>): void {
+  crashed(error: unknown): void {
     unwatch(this)
-    this.upstreamMs = this.deps.clock.monotonic() - this.startedMs
-    if (this.underWay.length > 1) this.endOthers(winner)
+    this.won.reject(error)
+  }
+
+  /** Looks whether the attempts are too silent. */
+  onDue(): void {
+    this.dueAtMs = coarseNowMs() + LOOK_MS
+    const { deps, failover } = this.entry
+    const [eldest] = this.underWay
+    const newest = this.underWay.at(-1)
+    if (!eldest || !newest) return
     try {
-      this.told.resolve(this.tell(winner))
+      const next = failover.onSilence(newest.permit, deps.clock.monotonic() - newest.sinceMs)
+      if (next === 'give-up') eldest.end('silence')
+      else if (next) this.entry.begin(next, this)
     } catch (error) {
-      this.fail(error)
+      this.crashed(error)
     }
+  }
+
+  private use(permit: Permit | undefined): void {
+    const { failover } = this.entry
+    if (!permit) throw withTrail(this.firstError ?? failover.refusal(), failover.trail)
+    if (failover.hasOthers()) {
+      this.dueAtMs = coarseNowMs() + LOOK_MS
+      watch(this)
+    }
+    this.entry.begin(permit, this)
   }
 
   /** Ends all attempts but the winner. One that lost to a later one counts as too slow, unless the client disconnected. */
   private endOthers(winner: OpenAttempt<Started>): void {
-    const { metrics, clock } = this.deps
+    const { deps, call, failover } = this.entry
     for (const other of this.underWay) {
       if (other === winner) continue
-      bearCost(winner.charge, other.charge, metrics)
+      bearCost(winner.charge, other.charge, deps.metrics)
       other.listener?.outrun()
-      if (!this.call.signal.aborted && !other.result && other.sinceMs < winner.sinceMs)
-        this.failover.outrun(other.permit)
+      if (!call.signal.aborted && other.sinceMs < winner.sinceMs) failover.outrun(other.permit)
       other.drop()
     }
     winner.charge.facts.routeReason = this.reasonFor(winner.permit)
-    keepRenewed(winner.charge, clock)
-  }
-
-  private fail(error: unknown): void {
-    unwatch(this)
-    this.told.reject(error)
+    keepRenewed(winner.charge, deps.clock)
   }
 
   private reasonFor({ planned }: Permit): string {
-    return routeReason(this.offer.plan, planned.model.id, this.failover.trail)
+    const { plan, failover } = this.entry
+    return routeReason(plan, planned.model.id, failover.trail)
   }
 }
 
@@ -211,7 +196,7 @@ function keepRenewed(charge: OpenCharge, clock: Clock): void {
 }
 
 /** Adds the likely cost of a losing call to the winner's record, since the losing call has none. */
-function bearCost(winner: OpenCharge, other: OpenCharge, metrics: AttemptsDeps['metrics']): void {
+function bearCost(winner: OpenCharge, other: OpenCharge, metrics: RaceDeps['metrics']): void {
   const cost = costThrownAway(other)
   metrics.thrownAway(other.facts.provider, 'outrun', cost)
   const { calls, cost: before } = winner.outrun ?? { calls: 0, cost: 0 }
