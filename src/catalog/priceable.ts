@@ -27,7 +27,7 @@ const NATIVE = /^([^\s(]+)(?: \((.*)\))?$/
  */
 export function refuseUnpriceable(request: ChatRequest, targets: readonly Target[] = []): void {
   for (const field of request.unpriced ?? []) checkUnpriced(field, targets)
-  if (targets.length > 0 && targets.every((target) => target.quirks.has(UNPRICED_EXTRAS))) return
+  if (targets.length > 0 && targets.every(bearsExtras)) return
   const tier = extraTier(request.serviceTier)
   if (tier !== undefined && (targets.length === 0 || !targets.every((target) => takesTier(target, tier))))
     refuse(SERVICE_TIER)
@@ -41,6 +41,11 @@ export function refuseUnpriceable(request: ChatRequest, targets: readonly Target
     const tools: JsonValue | undefined = request.extensions[format as FormatName]?.tools
     if (Array.isArray(tools)) for (const [index, tool] of tools.entries()) checkTool(tool, index, serverTools)
   }
+}
+
+/** Whether the operator bears the cost of everything without a price. */
+function bearsExtras({ quirks }: Target): boolean {
+  return quirks.has(UNPRICED_EXTRAS)
 }
 
 /** Whether `tier` may be requested from `target`: it has a price there, or the operator bears its cost. */

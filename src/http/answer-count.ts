@@ -24,11 +24,8 @@ type CountEndpoint = {
 /** Counts a request's input tokens locally: free, the same for every model. Never rejects: errors become responses. */
 export async function answerCount(deps: HttpDeps, request: Request, endpoint: CountEndpoint): Promise<Response> {
   const requestId = newRequestId()
-  const line = openLine({
-    event: 'count',
+  const line = openLine('count', endpoint.format.name, endpoint.route, {
     requestId,
-    format: endpoint.format.name,
-    route: endpoint.route,
     signal: request.signal,
     arrivedMonotonicMs: deps.clock.monotonic(),
   })

@@ -4,7 +4,7 @@ import { programKeyKind } from '@/accounts/key-text'
 import { GatewayError } from '@/chat/error'
 import { FORMATS } from '@/formats/index'
 import type { Payer } from '@/ledger/outcomes'
-import { type Soon, whenThere } from '@/lib/wait/soon'
+import type { Soon } from '@/lib/wait/soon'
 import { queryOf } from './request-line'
 import { knowCaller } from './silence'
 import type { Unpaid } from './unpaid'
@@ -26,14 +26,18 @@ type AuthDeps = { identify: Identify; unpaid: Unpaid }
 export function authenticate({ identify, unpaid }: AuthDeps, request: Request): Soon<Payer> {
   const credential = credentialOf(unpaid, request)
   const found = identify(credential, () => unpaid.admitStranger(request))
-  return whenThere(found, (payer) => {
-    if (!payer) {
-      unpaid.stranger(request)
-      throw unknownKey(credential)
-    }
-    knowCaller(request)
-    return payer
-  })
+  return found instanceof Promise
+    ? found.then((payer) => knownPayer(payer, unpaid, request, credential))
+    : knownPayer(found, unpaid, request, credential)
+}
+
+function knownPayer(payer: Payer | undefined, unpaid: Unpaid, request: Request, credential: string): Payer {
+  if (!payer) {
+    unpaid.stranger(request)
+    throw unknownKey(credential)
+  }
+  knowCaller(request)
+  return payer
 }
 
 /** The refusals of keys that call no model, by kind. */

@@ -57,8 +57,7 @@ export abstract class PaidRequest {
     this.format = endpoint.format
     this.signal = arrived.signal
     this.arrivedMonotonicMs = deps.clock.monotonic()
-    const { requestId, format, signal, arrivedMonotonicMs } = this
-    this.line = openLine({ event, requestId, format: format.name, route: endpoint.route, arrivedMonotonicMs, signal })
+    this.line = openLine(event, endpoint.format.name, endpoint.route, this)
   }
 
   /** Decodes the body and lets the use case answer. May throw. */

@@ -29,10 +29,18 @@ const MAX_MODEL_CHARS = 128
 
 /** Opens the line of a request that has just arrived. */
 export function openLine(
-  arrived: Pick<RequestLine, 'event' | 'requestId' | 'format' | 'route' | 'arrivedMonotonicMs' | 'signal'>,
+  event: LineEvent,
+  format: FormatName,
+  route: string,
+  { requestId, arrivedMonotonicMs, signal }: Pick<RequestLine, 'requestId' | 'arrivedMonotonicMs' | 'signal'>,
 ): RequestLine {
   return {
-    ...arrived,
+    event,
+    requestId,
+    format,
+    route,
+    arrivedMonotonicMs,
+    signal,
     payer: undefined,
     requestedModel: undefined,
     stream: undefined,

@@ -232,10 +232,8 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
 
 /** The line in the log of a request by that account and key. */
 export function testLine(arrivedMonotonicMs = 0): RequestLine {
-  const line = openLine({
-    ...{ event: 'chat', requestId: 'req_1', format: 'chat-completions', route: '/v1/chat/completions' },
-    ...{ arrivedMonotonicMs, signal: new AbortController().signal },
-  })
+  const arrived = { requestId: 'req_1', arrivedMonotonicMs, signal: new AbortController().signal }
+  const line = openLine('chat', 'chat-completions', '/v1/chat/completions', arrived)
   return { ...line, payer: { accountId: 'acct_1', keyId: 'key_1' } }
 }
 

@@ -3,14 +3,14 @@ import { inputBound, mediaBound, outputCap, type Prompt, tokenizerCount } from '
 import { inputCost, listOfTier, worstCaseCost } from '@/catalog/price'
 import { refuseUnpriceable } from '@/catalog/priceable'
 import { dearestTools, inputWithTools } from '@/catalog/tool-allowance'
-import type { Model } from '@/catalog/types'
+import type { Model, Target } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import { serviceTierOf } from '@/chat/service-tier'
 import { FORMATS } from '@/formats/index'
 import { assert } from '@/lib/assert'
 import { MAX_NANO, type Nano, nano, ZERO_NANO } from '@/lib/money'
-import type { Plan } from '@/routing/plan/plan'
+import type { Plan, PlannedTarget } from '@/routing/plan/plan'
 
 /** The input and output that a hold covers. Input above a close estimate (`beyond`) is accepted up to the body's bytes, if it is paid. */
 export type Bounds = { inputTokens: number; outputTokens: number; beyond?: { inputTokens: number; cost: Nano } }
@@ -36,14 +36,15 @@ type Sized = { request: ChatRequest; prompt: Prompt; plan: Pick<Plan, 'models' |
 /** A first, cheap size: one token per byte of input. Throws `invalid_request` for content without a price at these models. */
 export function quickSize(sized: Sized, bodyBytes: number): HoldSize {
   const { request, prompt, plan } = sized
-  refuseUnpriceable(
-    request,
-    plan.targets.map(({ target }) => target),
-  )
+  refuseUnpriceable(request, plan.targets.map(targetOf))
   return sizeFor(sized, prompt.estimatedTokens, (model) => {
     const bound = inputBound(prompt, bodyBytes, model.contextLength) + grownBytes(sized, model)
     return request.serverTools ? boundWithTools(request.serverTools, plan, model, bound) : bound
   })
+}
+
+function targetOf({ target }: PlannedTarget): Target {
+  return target
 }
 
 /** The most bytes by which schemas can grow at any target of the model. */
@@ -66,10 +67,7 @@ function boundWithTools(tools: readonly ServerTool[], { targets }: Sized['plan']
 /** The most that the request's tools cost, at the most expensive target. */
 function toolsCost({ request: { serverTools }, plan: { targets } }: Sized): Nano {
   if (!serverTools) return ZERO_NANO
-  return dearestTools(
-    serverTools,
-    targets.map(({ target }) => target),
-  )
+  return dearestTools(serverTools, targets.map(targetOf))
 }
 
 /** A closer size, if the balance does not cover the quick one: an exact count times the safety factor; `quick` if parts are unknown. */

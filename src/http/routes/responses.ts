@@ -92,7 +92,7 @@ async function refuseCompaction(deps: HttpDeps, format: Format, request: Request
 
 function openRefusal(deps: HttpDeps, { name: format }: Format, { signal }: Request, route: string): RequestLine {
   const arrivedMonotonicMs = deps.clock.monotonic()
-  return openLine({ event: 'chat', requestId: newRequestId(), format, route, arrivedMonotonicMs, signal })
+  return openLine('chat', format, route, { requestId: newRequestId(), arrivedMonotonicMs, signal })
 }
 
 const MODEL = exampleModel()

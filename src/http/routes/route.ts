@@ -98,11 +98,8 @@ export function routeRoutes(deps: HttpDeps) {
 async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> {
   const requestId = newRequestId()
   let format = defaultFormat(deps.formats)
-  const line = openLine({
-    event: 'route',
+  const line = openLine('route', format.name, '/v1/route', {
     requestId,
-    format: format.name,
-    route: '/v1/route',
     signal: request.signal,
     arrivedMonotonicMs: deps.clock.monotonic(),
   })

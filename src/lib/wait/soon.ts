@@ -2,8 +2,3 @@
 
 /** A value or a promise. `soon instanceof Promise ? await soon : soon` needs no tick for a plain value. */
 export type Soon<T> = T | Promise<T>
-
-/** Continues with the value: at once, or when the promise resolves. */
-export function whenThere<T, U>(soon: Soon<T>, next: (value: T) => Soon<U>): Soon<U> {
-  return soon instanceof Promise ? soon.then(next) : next(soon)
-}
