@@ -151,10 +151,10 @@ function streamOf(pieces: number): Response {
 
 const MOST_HEADERS = 17
 const JSON_BUDGET: Made = {
-  ...{ promises: 19, asyncCalls: 10, closures: 33, objects: 138, arrays: 62, maps: 3, timers: 0 },
+  ...{ promises: 20, asyncCalls: 11, closures: 32, objects: 137, arrays: 62, maps: 3, timers: 0 },
 }
 const STREAM_BUDGET: Made = {
-  ...{ promises: 228, asyncCalls: 19, closures: 122, objects: 461, arrays: 266, maps: 10, timers: 2 },
+  ...{ promises: 229, asyncCalls: 20, closures: 121, objects: 460, arrays: 266, maps: 10, timers: 2 },
 }
 const PIECE_BUDGET: Made = {
   ...{ promises: 8, asyncCalls: 0, closures: 0, objects: 12, arrays: 4, maps: 0, timers: 0 },

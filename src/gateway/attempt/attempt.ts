@@ -131,7 +131,7 @@ function withoutRefusedBetas(logger: Logger, input: AttemptInput, failure: Upstr
   if (failure.kind !== 'refused' || failure.error.status !== 400) return undefined
   if (!request.protocol || call.format !== providerFormat) return undefined
   const { target, model } = attempt.permit.planned
-  const refused = betasRefused(request.protocol, failure.error.message, betaTraits(input))
+  const refused = betasRefused(request.protocol, failure.error.message, traitsOf(input))
   if (refused.length === 0) return undefined
   const { requestId } = call
   logger.warn('betas_refused', {
@@ -226,14 +226,26 @@ function sentProtocol(input: AttemptInput) {
 function protocolOf(input: AttemptInput) {
   const { request, call, providerFormat, attempt } = input
   if (!request.protocol || call.format !== providerFormat) return undefined
-  return protocolHeaders(request.protocol, betaTraits(input), attempt.permit.planned.target.provider.headers)
+  return protocolHeaders(request.protocol, traitsOf(input), attempt.permit.planned.target.provider.headers)
 }
 
-/** The properties that decide which betas a call requests. */
-function betaTraits({ attempt, refusedBetas }: AttemptInput) {
-  const { provider, quirks, toolPrices } = attempt.permit.planned.target
+/** The target's properties, as encoders need them. */
+function traitsOf({ call, request, attempt, refusedBetas }: AttemptInput): TargetTraits {
+  const { model, target } = attempt.permit.planned
+  const { provider, quirks, toolPrices } = target
   const { passFields, betas, dialect } = provider
-  return { quirks, passFields, betas, toolPrices, takenBeta: dialect.takenBeta, refusedBetas }
+  return {
+    model: target.model,
+    maxOutputTokens: model.maxOutputTokens,
+    quirks,
+    passFields,
+    betas,
+    toolPrices,
+    takenBeta: dialect.takenBeta,
+    refusedBetas,
+    accountId: call.payer.accountId,
+    serviceTier: pricedTier(request, target),
+  }
 }
 
 /** The body to send, or an error that blames the request if the target's format can't express it. */
@@ -242,13 +254,7 @@ function encodeBody(logger: Logger, input: AttemptInput, body: JsonObject): Json
   const clientFormat = call.format
   const { model, target } = attempt.permit.planned
   const request = withinModel(input.request, model)
-  const traits: TargetTraits = {
-    model: target.model,
-    maxOutputTokens: model.maxOutputTokens,
-    ...betaTraits(input),
-    accountId: call.payer.accountId,
-    serviceTier: pricedTier(request, target),
-  }
+  const traits = traitsOf(input)
   const isOwnFormat = clientFormat === providerFormat
   if (request.serverTools) {
     const untaken = untakenTools(request.serverTools, target, isOwnFormat)
