@@ -2,15 +2,6 @@
 
 import { createAccounts } from '@/accounts/accounts'
 import { accountAddresses, changeAccountAddresses } from '@/accounts/addresses/addresses'
-import {
-  addAlertAddress,
-  askAlertAddressAgain,
-  confirmAlertAddress,
-  listAlertAddresses,
-  readAlertQuestion,
-  removeAlertAddress,
-} from '@/accounts/alerts/addresses'
-import { changeSettings, readChoices, readSettings } from '@/accounts/alerts/settings'
 import { createApiKeys } from '@/accounts/api-keys'
 import { createBudgets } from '@/accounts/budgets/budgets'
 import { createManagementKeys } from '@/accounts/management/management-keys'
@@ -24,7 +15,6 @@ import {
   readKeyPolicy,
   readMemberKeyPolicy,
 } from '@/accounts/policies/key-policy'
-import { chooseMails, readScheduled } from '@/accounts/scheduled-mails/choices'
 import { readMovable } from '@/accounts/transfers/movable'
 import { moveCredit } from '@/accounts/transfers/move-credit'
 import { priceLines } from '@/catalog/price-lines'
@@ -119,7 +109,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     countChange: auth.countChange,
     membershipIn: (accountId, userId) => membershipIn(database, accountId, userId),
     auth,
-    ...mailPartsOf(parts),
+    mailSecrets: parts.mails.secrets,
     storedResponses: parts.storedResponses,
     keepResponsesFor: parts.keepResponsesFor,
     readAddresses: (accountId) => accountAddresses(database, accountId),
@@ -137,39 +127,5 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     changeAddresses: (accountId, addresses, by, check) =>
       changeAccountAddresses(database, ledger, { accountId, addresses, by, check }),
     trustedProxyHops: config.signIn.trustedProxyHops,
-  }
-}
-
-type MailParts = Pick<DashboardDeps, 'alerts' | 'alertAddresses' | 'mailSecrets' | 'turnOff'>
-
-function mailPartsOf(parts: DashboardParts): MailParts {
-  const { database, mails } = parts
-  return {
-    alerts: alertsOf(parts),
-    alertAddresses: alertAddressesOf(database),
-    mailSecrets: mails.secrets,
-    turnOff: (unsubscription) => chooseMails(database, { ...unsubscription, isWanted: false }, Date.now()),
-  }
-}
-
-function alertAddressesOf(database: Database): DashboardDeps['alertAddresses'] {
-  return {
-    add: (asking, email) => addAlertAddress(database, asking, email),
-    askAgain: (asking, email) => askAlertAddressAgain(database, asking, email),
-    read: (token) => readAlertQuestion(database.db, token),
-    confirm: (token, by) => confirmAlertAddress(database, token, by),
-  }
-}
-
-function alertsOf({ database, mails }: DashboardParts): DashboardDeps['alerts'] {
-  return {
-    read: (accountId) => readSettings(database.db, accountId),
-    addresses: (accountId) => listAlertAddresses(database.db, accountId),
-    removeAddress: (accountId, email, by) => removeAlertAddress(database, { accountId, by }, email),
-    change: (change) => changeSettings(database, change),
-    choices: (accountId, email) => readChoices(database, accountId, email),
-    scheduled: (accountId, email) => readScheduled(database, accountId, email),
-    choose: (choice) => chooseMails(database, choice, Date.now()),
-    isPossible: mails.desk !== undefined,
   }
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { PROVIDER_COMMANDS } from '@/cli/catalog/catalog-commands'
-import { ALERT_COMMANDS } from '@/cli/mail/mail-commands'
 import type { Environment } from '@/config/config'
+import { ALERT_OPERATIONS } from '@/people/alerts/operations'
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { commandsOf } from '@/people/operation'
@@ -34,7 +34,7 @@ const COMMANDS: readonly Command[] = [
   ...ACCOUNT_COMMANDS,
   ...MEMBER_COMMANDS,
   ...commandsOf(BUDGET_OPERATIONS),
-  ...ALERT_COMMANDS,
+  ...commandsOf(ALERT_OPERATIONS),
   ...KEY_LOOKUPS,
   ...commandsOf(KEY_OPERATIONS),
   ...MANAGEMENT_KEY_COMMANDS,

@@ -32,7 +32,7 @@ export const PAGES: readonly PageRoute[] = [
     import('./pages/credit/receipt-page').then((module) => module.ReceiptPage),
   ),
   page('/budgets', 'usage.read', () => import('./pages/budgets/budgets-page').then((module) => module.BudgetsPage)),
-  page('/alerts', 'usage.read', () => import('./pages/alerts/alerts-page').then((module) => module.AlertsPage)),
+  page('/alerts', 'usage.read', () => import('@/people/alerts/pages').then((module) => module.AlertsPage)),
   page('/audit', 'audit.read', () => import('./pages/audit/audit-page').then((module) => module.AuditPage)),
   page('/members', 'members.read', () => import('./pages/members/members-page').then((module) => module.MembersPage)),
   page('/settings', 'limits.raise', () =>
@@ -90,7 +90,7 @@ export const PAGES: readonly PageRoute[] = [
     import('./pages/invitation/invitation-page').then((module) => module.InvitationPage),
   ),
   page('/confirm-alerts', 'public', () =>
-    import('./pages/confirm-alerts/confirm-alerts-page').then((module) => module.ConfirmAlertsPage),
+    import('@/people/alerts/confirm-page').then((module) => module.ConfirmAlertsPage),
   ),
   page('/leaked-key', 'public', () =>
     import('./pages/leaked-key/leaked-key-page').then((module) => module.LeakedKeyPage),

@@ -2,6 +2,7 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { accountPath } from '@/dashboard/account'
 import { send } from '@/dashboard/client'
+import type { ALERT_OPERATIONS } from '@/people/alerts/operations'
 import type { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import type { KEY_OPERATIONS } from '@/people/keys/operations'
 import type { CREDIT_ADMINISTRATION } from '@/people/orders/admin-operations'
@@ -14,6 +15,7 @@ type Operations = (
   | typeof SETTING_OPERATIONS
   | typeof BUDGET_OPERATIONS
   | typeof ORDER_OPERATIONS
+  | typeof ALERT_OPERATIONS
 )[number]
 type Administration = (typeof CREDIT_ADMINISTRATION)[number]
 

@@ -66,6 +66,8 @@ type Operation<
    * refused with the present result of the path's `GET`; `run` calls `expectVersion` for that.
    */
   versioned?(given: Static<Gives>): object
+  /** A person's own choice, which the audit log doesn't have. */
+  isUnaudited?: true
   run(call: Call<OperationCaller, Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
 }
 

@@ -137,7 +137,8 @@ function formatComplaint(path: string, target: string): string | undefined {
 function areaOf(path: string): string {
   const parts = path.split('/')
   const [, first = '', second = ''] = parts
-  if (first === 'people' && /\/(client|form|form-values|list|pages)(\.tsx?)?$/.test(path)) return 'people/pages'
+  if (first === 'people' && /\/(client|form|form-values|list|pages|[\w-]+-page)(\.tsx?)?$/.test(path))
+    return 'people/pages'
   if (first === 'people' && /\/fields(\.ts)?$/.test(path)) return 'people/fields'
   if (parts.length > 3 && `${first}/${second}` in MAY_IMPORT) return `${first}/${second}`
   if (parts.length > 2) return first

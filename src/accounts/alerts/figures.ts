@@ -3,7 +3,7 @@ import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { type AccountBudgets, BUDGET_WINDOWS, spentInWindows, windowNumbers } from '@/ledger/budgets'
 import { type BudgetFigure, EMPTY, type Figures } from './crossings'
-import { DEFAULT_THRESHOLDS, THRESHOLDS } from './settings'
+import { DEFAULT_THRESHOLDS, THRESHOLDS } from './thresholds'
 
 /** Days before today in the median. */
 const DAYS_BEFORE = 14

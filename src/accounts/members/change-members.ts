@@ -1,6 +1,6 @@
 /** Changes of members and roles in an organisation, one at a time: each locks the account's row. */
 import { and, asc, count, eq, ne } from 'drizzle-orm'
-import { endAlertsTo } from '@/accounts/alerts/addresses'
+import { endAlertsTo } from '@/accounts/alerts/end-alerts'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { ensureAccount } from '@/accounts/users'
 import { ACCOUNT_ROLES, type AccountRole, memberships, users } from '@/db/auth-schema'

@@ -8,7 +8,6 @@ import { adminBooksRoutes } from '@/console/http/administration/books-routes'
 import type { AdminDeps } from '@/console/http/administration/context'
 import { adminBillRoutes, adminProviderRoutes } from '@/console/http/administration/provider-routes'
 import { adminWatchRoutes } from '@/console/http/administration/watch-routes'
-import { type AlertRouteDeps, alertRoutes } from '@/console/http/alerts/alert-routes'
 import { leakedKeyRoutes } from '@/console/http/keys/leaked-key-routes'
 import { type AuditRouteDeps, accountAuditRoutes } from '@/console/http/management/audit-routes'
 import { type ManagementKeyRouteDeps, managementKeyRoutes } from '@/console/http/management/key-routes'
@@ -19,6 +18,8 @@ import type { SessionDeps } from '@/console/http/session/context'
 import { sessionRoutes } from '@/console/http/session/routes'
 import { type DashboardUsageDeps, dashboardUsageRoutes } from '@/console/http/usage/routes'
 import type { HttpDeps } from '@/http/deps'
+import { type AlertDeps, alertLinkRoutes } from '@/people/alerts/link-routes'
+import { ALERT_OPERATIONS } from '@/people/alerts/operations'
 import type { BudgetDeps } from '@/people/budgets/budgets'
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import type { KeyDeps } from '@/people/keys/keys'
@@ -43,7 +44,7 @@ export type DashboardDeps = AdminDeps &
   GuardDeps &
   SessionDeps &
   KeyDeps &
-  AlertRouteDeps &
+  AlertDeps &
   BudgetDeps &
   MemberRouteDeps &
   SettingDeps &
@@ -83,7 +84,8 @@ function allKeyRoutes(deps: DashboardDeps) {
   return new Elysia({ name: 'all-key-routes' })
     .use(serveOperations(deps, 'key-routes', KEY_OPERATIONS))
     .use(serveOperations(deps, 'budget-routes', BUDGET_OPERATIONS))
-    .use(alertRoutes(deps))
+    .use(serveOperations(deps, 'alert-routes', ALERT_OPERATIONS))
+    .use(alertLinkRoutes(deps))
     .use(leakedKeyRoutes(deps))
 }
 

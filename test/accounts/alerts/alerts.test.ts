@@ -4,15 +4,16 @@ import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { join, newOrganisation, newUser, type Organisation } from '@test/accounts/members/people'
 import { test } from '@test/ledger/accounts/within-day'
 import { freshDatabase, redisUrl } from '@test/support/stores'
-import { setAlertAddresses } from '@/accounts/alerts/addresses'
 import { lookAt } from '@/accounts/alerts/look'
-import { changeSettings, choose, readChoices, readSettings } from '@/accounts/alerts/settings'
 import { createAlertWorker } from '@/accounts/alerts/worker'
 import { createBudgets } from '@/accounts/budgets/budgets'
 import { removeMember } from '@/accounts/members/change-members'
 import { changeKeyPolicy } from '@/accounts/policies/key-policy'
 import { systemClock } from '@/lib/clock'
 import { NANO_PER_USD, nano } from '@/lib/money'
+import { setAlertAddresses } from '@/people/alerts/addresses'
+import { chooseMails, readChoices } from '@/people/alerts/choices'
+import { changeThresholds, readThresholds } from '@/people/alerts/thresholds'
 
 const OPERATOR = { actor: { userId: null, email: 'operator' } }
 const DAY_MS = 86_400_000
@@ -100,11 +101,11 @@ describe('alerts', () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const change = { accountId, by: OPERATOR }
-    expect(await changeSettings(fixture.database, { ...change, first: nano(usd(2)) })).toBe('second_not_lower')
+    expect(await changeThresholds(fixture.database, { ...change, first: nano(usd(2)) })).toBe('second_not_lower')
     const settings = { first: nano(usd(15)), second: null }
     await credit(accountId, 20)
-    expect(await changeSettings(fixture.database, { ...change, ...settings })).toBe('updated')
-    expect(await readSettings(fixture.database.db, accountId)).toEqual(settings)
+    expect(await changeThresholds(fixture.database, { ...change, ...settings })).toBe('updated')
+    expect(await readThresholds(fixture.database.db, accountId)).toEqual(settings)
     await setAlertAddresses(fixture.database, change, ['Team@Example.test'])
     await spend(accountId, 6)
     await look()
@@ -142,11 +143,11 @@ describe('alerts', () => {
     await look()
     expect(await alertsOf(accountId)).toEqual([])
     const change = { accountId, by: OPERATOR, first: nano(usd(50)) }
-    expect(await changeSettings(fixture.database, change)).toBe('updated_below')
+    expect(await changeThresholds(fixture.database, change)).toBe('updated_below')
     await Promise.all([look(), look()])
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
     await look()
-    expect(await changeSettings(fixture.database, change)).toBe('updated')
+    expect(await changeThresholds(fixture.database, change)).toBe('updated')
     await look()
     expect(await alertsOf(accountId)).toEqual([])
   })
@@ -155,12 +156,16 @@ describe('alerts', () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const { email } = people.billing
-    await choose(fixture.database, { accountId, email: email.toUpperCase(), kind: 'balance', isWanted: false })
+    await chooseMails(
+      fixture.database,
+      { accountId, email: email.toUpperCase(), kind: 'balance', isWanted: false },
+      Date.now(),
+    )
     expect(await readChoices(fixture.database, accountId, email)).toMatchObject({ balance: false, budget: true })
     await low(organisation)
     await look()
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner))
-    await choose(fixture.database, { accountId, email, kind: 'balance', isWanted: true })
+    await chooseMails(fixture.database, { accountId, email, kind: 'balance', isWanted: true }, Date.now())
     await spend(accountId, 8)
     await look()
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture, SERVICE, silentLogger } from '@test/accounts/fixture'
 import { newOrganisation } from '@test/accounts/members/people'
 import { freshDatabase, redisUrl } from '@test/support/stores'
-import { choose } from '@/accounts/alerts/settings'
 import { createAlertWorker } from '@/accounts/alerts/worker'
 import { OPERATOR } from '@/accounts/audit'
 import { rotateKey } from '@/accounts/rotation/rotate-key'
 import { systemClock } from '@/lib/clock'
+import { chooseMails } from '@/people/alerts/choices'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -70,6 +70,6 @@ test('if the former key text is still used, its owner gets one warning before it
   await apiKeys.deactivate(keyId, accountId, OPERATOR)
   expect(await lookTwice(Date.now() + 20 * HOUR_MS)).toEqual([])
   await apiKeys.activate(keyId, accountId, OPERATOR)
-  await choose(database, { accountId, email: developer.email, kind: 'key_expiry', isWanted: false })
+  await chooseMails(database, { accountId, email: developer.email, kind: 'key_expiry', isWanted: false }, Date.now())
   expect(await lookTwice(Date.now() + 20 * HOUR_MS)).toEqual(to('former_key_ends', owner, billing))
 })
