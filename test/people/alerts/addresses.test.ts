@@ -128,3 +128,23 @@ test('an account may send questions to ten addresses an hour, and have five addr
   await owner.json('POST', `${PATH}/addresses/remove`, { email: last })
   expect((await owner.json('POST', `${PATH}/addresses`, { email: newAddress() })).status).toBe(429)
 })
+
+test.each(['addresses', 'addresses/ask-again'])(
+  '%s: a hundred presses with one request key send one mail',
+  async (route) => {
+    const owner = await newPerson('Ada')
+    const email = newAddress()
+    if (route !== 'addresses') await owner.json('POST', `${PATH}/addresses`, { email })
+    const before = (await mailsTo(email)).length
+    const press = () =>
+      owner.fetch(`${PATH}/${route}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': 'press' },
+        body: JSON.stringify({ email }),
+      })
+    const statuses = (await Promise.all(Array.from({ length: 100 }, press))).map(({ status }) => status)
+    expect(statuses).toContain(200)
+    expect(new Set(statuses).difference(new Set([200, 409]))).toEqual(new Set())
+    expect(await mailsTo(email)).toHaveLength(before + 1)
+  },
+)
