@@ -46,14 +46,14 @@ const PLACES: Readonly<Record<string, string>> = {
 }
 
 test.each(Object.entries(PLACES))('"%s" in a text is the name of the page %s', async (words, path) => {
-  const folders = ['src/accounts/mails', 'src/dashboard', 'src/console/http']
+  const folders = ['src/accounts/mails', 'src/dashboard', 'src/people', 'src/console/http']
   const texts = (await Promise.all(folders.map((folder) => textsOf(`${folder}/**/*.{ts,tsx}`)))).flat()
   expect(texts.some(({ text }) => text.includes(words))).toBe(true)
   expect(PATHS).toContain(path)
 })
 
 test('each name that a mail quotes is on a page', async () => {
-  const written = (await textsOf('src/dashboard/**/*.{ts,tsx}')).map(({ text }) => text).join('\n')
+  const written = (await textsOf('src/{dashboard,people}/**/*.{ts,tsx}')).map(({ text }) => text).join('\n')
   const named = SAMPLES.flatMap(({ kind, facts }) =>
     contentOf(kind, facts).blocks.flatMap((block) =>
       'text' in block ? [...block.text.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name) : [],
@@ -67,7 +67,10 @@ test('each name that a mail quotes is on a page', async () => {
 const NAME = /(?<![*\w])\*([A-Z][A-Za-z-]*(?: [A-Za-z-]+){0,2})\*(?![*\w])/g
 
 test('each name that the guide writes in italics is on a page, or is a chapter', async () => {
-  const sources = [...(await textsOf('src/dashboard/**/*.{ts,tsx}')), ...(await textsOf('src/console/http/**/*.ts'))]
+  const sources = [
+    ...(await textsOf('src/{dashboard,people}/**/*.{ts,tsx}')),
+    ...(await textsOf('src/console/http/**/*.ts')),
+  ]
   const written = sources.map(({ text }) => text).join('\n')
   const guides = (await textsOf('docs/guide/*.md')).filter(({ path }) => !path.endsWith('deploy.md'))
   const named = guides.flatMap(({ path, text }) => [...text.matchAll(NAME)].map(([, name = '']) => ({ path, name })))
