@@ -8,6 +8,7 @@ import type { KEY_OPERATIONS } from '@/people/keys/operations'
 import type { CREDIT_ADMINISTRATION } from '@/people/orders/admin-operations'
 import type { ORDER_OPERATIONS } from '@/people/orders/operations'
 import type { SETTING_OPERATIONS } from '@/people/settings/operations'
+import type { USAGE_OPERATIONS } from '@/people/usage/operations'
 import type { ParamsOf } from './operation'
 
 type Operations = (
@@ -16,6 +17,7 @@ type Operations = (
   | typeof BUDGET_OPERATIONS
   | typeof ORDER_OPERATIONS
   | typeof ALERT_OPERATIONS
+  | typeof USAGE_OPERATIONS
 )[number]
 type Administration = (typeof CREDIT_ADMINISTRATION)[number]
 

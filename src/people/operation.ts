@@ -2,7 +2,7 @@
  * Operations for people and their programs: each is declared once, and its routes, client, command and documents are made from the
  * declaration.
  */
-import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { ChangedBy } from '@/accounts/audit'
 import type { OperatorScope } from '@/accounts/management/operator-keys'
 import type { Scope } from '@/accounts/management/scopes'
@@ -45,6 +45,8 @@ export type Declaration<Path extends OperationPath, Takes extends TObject, Gives
   takes?: Takes
   maxBodyBytes?: number
   gives: Gives
+  /** Of the API document, if it gives a {@link FileAnswer}. */
+  file?: object
   commands?: readonly Command[]
 }
 
@@ -70,6 +72,9 @@ type Operation<
   isUnaudited?: true
   run(call: Call<OperationCaller, Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
 }
+
+/** What an operation gives whose answer is a file. */
+export const FileAnswer = Type.Unsafe<Response>({})
 
 /** An operation over `Deps`, with any input and result. */
 export type AnyOperation<Deps> = Omit<Operation<Deps>, 'run'> & {

@@ -70,17 +70,17 @@ export function serveAdministration<Deps extends GuardDeps>(
 }
 
 type Input = { query: object; body: unknown }
-type Declared = Pick<AnyOperation<never>, 'path' | 'names' | 'takes' | 'gives' | 'summary' | 'description'>
+type Declared = Pick<AnyOperation<never>, 'path' | 'names' | 'takes' | 'gives' | 'file' | 'summary' | 'description'>
 
 function routeOf(operation: Declared, inPrefix: TProperties) {
-  const { names: known, takes, gives: response, summary, description } = operation
+  const { names: known, takes, gives: response, file, summary, description } = operation
   const { method, place } = placeOf(operation)
   const names = [...place.matchAll(/:(\w+)/g)].map(([, key = '']) => [key, known?.[key] ?? PathName] as const)
   const isQuery = method === 'GET'
-  const schemas: { params?: TSchema; query?: TSchema; body?: TSchema; response: TSchema; detail: object } = {
+  const schemas: { params?: TSchema; query?: TSchema; body?: TSchema; response?: TSchema; detail: object } = {
     ...(names.length > 0 && { params: Type.Object({ ...inPrefix, ...Object.fromEntries(names) }) }),
     ...(isQuery ? takes && { query: takes } : method !== 'DELETE' && { body: takes ?? NoFields }),
-    ...{ response, detail: { summary, description } },
+    ...(file ? { detail: { summary, description, responses: file } } : { response, detail: { summary, description } }),
   }
   const inputOf = ({ query, body }: Input) => (isQuery ? query : (body ?? {})) as object
   return { method, place, schemas, inputOf }

@@ -5,18 +5,20 @@ import { dashboardRoutesOf, fillPath } from '@test/console/http/routes'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
+import { OPERATIONS as MANAGEMENT } from '@/console/http/management/operations'
 import { ALERT_OPERATIONS } from '@/people/alerts/operations'
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { type AnyOperation, commandsOf, placeOf } from '@/people/operation'
 import { ORDER_OPERATIONS } from '@/people/orders/operations'
 import { SETTING_OPERATIONS } from '@/people/settings/operations'
+import { USAGE_OPERATIONS } from '@/people/usage/operations'
 
 type Declared = Pick<AnyOperation<never>, 'name' | 'path' | 'may' | 'scope' | 'takes' | 'commands' | 'isUnaudited'>
 
 const PLAIN: readonly Declared[] = [...KEY_OPERATIONS, ...SETTING_OPERATIONS, ...BUDGET_OPERATIONS, ...ALERT_OPERATIONS]
 /** Those on orders need a provider to be performed: `orders/operations.test.ts`. */
-const OPERATIONS: readonly Declared[] = [...PLAIN, ...ORDER_OPERATIONS]
+const OPERATIONS: readonly Declared[] = [...PLAIN, ...ORDER_OPERATIONS, ...USAGE_OPERATIONS]
 const CHANGES = PLAIN.filter(({ path }) => !path.startsWith('GET '))
 
 /** Bodies of the operations that need one. `userId` is the second member. */
@@ -66,8 +68,10 @@ test.each(OPERATIONS)('$name is a dashboard route for members with its permissio
 
 test.each(OPERATIONS)('$name is a route of the management API if it has a scope', (operation) => {
   const { method, place } = placeOf(operation)
-  const isOffered = gateway.gateway.app.routes.some((route) => route.method === method && route.path === `/v1${place}`)
-  expect(isOffered).toBe(operation.scope !== undefined)
+  const isNamed = MANAGEMENT.some((offered) => offered.method === method && offered.path === place)
+  expect(isNamed).toBe(operation.scope !== undefined)
+  const routes = gateway.gateway.app.routes.filter((route) => route.method === method && route.path === `/v1${place}`)
+  if (isNamed) expect(routes).toHaveLength(1)
 })
 
 test.each(commandsOf(OPERATIONS))('the command $words performs its operation', async ({ words, help }) => {

@@ -16,7 +16,6 @@ import { type MemberKeyPolicyDeps, memberKeyPolicyRoutes } from '@/console/http/
 import { type MemberRouteDeps, memberRoutes, organisationRoutes } from '@/console/http/members/member-routes'
 import type { SessionDeps } from '@/console/http/session/context'
 import { sessionRoutes } from '@/console/http/session/routes'
-import { type DashboardUsageDeps, dashboardUsageRoutes } from '@/console/http/usage/routes'
 import type { HttpDeps } from '@/http/deps'
 import { type AlertDeps, alertLinkRoutes } from '@/people/alerts/link-routes'
 import { ALERT_OPERATIONS } from '@/people/alerts/operations'
@@ -30,12 +29,10 @@ import type { OrderDeps } from '@/people/orders/orders'
 import type { TransferDeps } from '@/people/orders/transfers'
 import { serveAdministration, serveOperations } from '@/people/serve'
 import { SETTING_OPERATIONS, type SettingDeps } from '@/people/settings/operations'
-import { accountStatementRoutes } from './account-statement'
+import { USAGE_OPERATIONS, type UsageDeps } from '@/people/usage/operations'
 import { type EventsDeps, eventsRoutes } from './events-routes'
-import { failureRoutes } from './failures'
 import type { GuardDeps } from './guard'
 import { modelRoutes } from './model-routes'
-import { overviewRoutes } from './overview-routes'
 import { playgroundRoutes } from './playground-routes'
 import { type StoredResponseDeps, storedResponseViewRoutes } from './stored-response-routes'
 
@@ -52,7 +49,7 @@ export type DashboardDeps = AdminDeps &
   TransferDeps &
   InvitationRouteDeps &
   ManagementKeyRouteDeps & { operatorKeys: OperatorKeys } & AuditRouteDeps &
-  DashboardUsageDeps &
+  UsageDeps &
   StoredResponseDeps &
   EventsDeps
 
@@ -69,10 +66,7 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
     .use(allMemberRoutes(deps))
     .use(modelRoutes(deps))
     .use(playgroundRoutes(deps))
-    .use(overviewRoutes(deps))
-    .use(dashboardUsageRoutes(deps))
-    .use(failureRoutes(deps))
-    .use(accountStatementRoutes(deps))
+    .use(serveOperations(deps, 'usage-routes', USAGE_OPERATIONS))
     .use(eventsRoutes(deps))
     .use(storedResponseViewRoutes(deps))
     .use(serveOperations(deps, 'order-routes', ORDER_OPERATIONS))

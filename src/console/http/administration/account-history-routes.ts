@@ -1,20 +1,14 @@
 /** Administrators' routes for an account's failed requests and statement. */
 import { Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
-import {
-  PeriodQuery,
-  readStatementPage,
-  StatementBody,
-  StatementQuery,
-  statementFile,
-} from '@/console/http/account-statement'
-import { FAILURES_DESCRIPTION, FailurePage, FailureQuery, readFailurePage } from '@/console/http/failures'
 import { guarded } from '@/console/http/guard'
 import { DayText, PAGE, readDay } from '@/console/http/pages'
 import { CSV_FILE, NullableText } from '@/console/http/wire'
 import { MS_PER_DAY } from '@/lib/clock'
 import { type Nano, parseUsd } from '@/lib/money'
 import { orNull } from '@/lib/schemas'
+import { FAILURES_DESCRIPTION, FailurePage, FailureQuery, readFailurePage } from '@/people/usage/failures'
+import { PeriodQuery, readStatementPage, StatementBody, StatementQuery, statementFile } from '@/people/usage/statement'
 import { ADMIN_PREFIX, type AdminDeps, Id, UsdInput } from './context'
 
 const AccountParams = Type.Object({ accountId: Id })

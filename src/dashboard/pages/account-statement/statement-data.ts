@@ -1,9 +1,10 @@
 /** Queries of the statement pages: for the viewer's account, or for one that an administrator views. */
-import { type AccountApi, accountApi, accountPath } from '@/dashboard/account'
-import { answer, api, type DataOf } from '@/dashboard/client'
+import { accountPath } from '@/dashboard/account'
+import { answer, api } from '@/dashboard/client'
 import { usePages } from '@/dashboard/query'
+import { perform, type ResultOf } from '@/people/client'
 
-export type Statement = DataOf<AccountApi['statement']['get']>
+export type Statement = ResultOf<'GET /statement'>
 export type Movement = Statement['items'][number]
 
 /** Days in UTC, yyyy-mm-dd; without `to` the period ends now. */
@@ -12,9 +13,9 @@ export type Period = { from: string; to?: string }
 /** Pages of movements, oldest first; `accountId` is undefined for the viewer's own. */
 export function useStatement(period: Period, accountId: string | undefined) {
   return usePages(['statement', accountId ?? 'own', period], (page) => {
-    const asked = { query: { ...period, ...page } }
-    const own = accountId === undefined
-    return answer(own ? accountApi().statement.get(asked) : api.admin.accounts({ accountId }).statement.get(asked))
+    const asked = { ...period, ...page }
+    if (accountId === undefined) return perform('GET /statement', asked)
+    return answer(api.admin.accounts({ accountId }).statement.get({ query: asked }))
   })
 }
 

@@ -29,7 +29,7 @@ export function useCreditOptions() {
 
 /** The account's current balance. */
 export function useBalance() {
-  return useQuery({ queryKey: ['overview'], queryFn: () => answer(accountApi().overview.get()) })
+  return useQuery({ queryKey: ['overview'], queryFn: () => perform('GET /overview', {}) })
 }
 
 /** The account's orders, newest first, page by page. */

@@ -1,10 +1,10 @@
 /** Queries of the failed-requests pages: for the viewer's account, or for one that an administrator views. */
 import { useQuery } from '@tanstack/react-query'
-import { type AccountApi, accountApi } from '@/dashboard/account'
-import { answer, api, type DataOf } from '@/dashboard/client'
+import { answer, api } from '@/dashboard/client'
 import { filled, usePages } from '@/dashboard/query'
+import { perform, type ResultOf } from '@/people/client'
 
-type FailurePage = DataOf<AccountApi['failures']['get']>
+type FailurePage = ResultOf<'GET /failures'>
 export type FailedRequest = FailurePage['items'][number]
 export type FailureSum = FailurePage['sums'][number]
 
@@ -16,9 +16,9 @@ export function useFailures(filters: FailureFilters, accountId: string | undefin
   const { status, ...words } = filled(filters)
   const query = { ...words, ...(status !== undefined && { status: Number(status) }) }
   return usePages(['failures', accountId ?? 'own', query], (page) => {
-    const asked = { query: { ...query, ...page } }
-    const own = accountId === undefined
-    return answer(own ? accountApi().failures.get(asked) : api.admin.accounts({ accountId }).failures.get(asked))
+    const asked = { ...query, ...page }
+    if (accountId === undefined) return perform('GET /failures', asked)
+    return answer(api.admin.accounts({ accountId }).failures.get({ query: asked }))
   })
 }
 
@@ -26,12 +26,7 @@ export function useFailures(filters: FailureFilters, accountId: string | undefin
 export function useFailure(requestId: string, isWanted: boolean) {
   return useQuery({
     queryKey: ['failure', requestId],
-    queryFn: () =>
-      answer(
-        accountApi()
-          .failures({ requestId: encodeURIComponent(requestId) })
-          .get(),
-      ),
+    queryFn: () => perform('GET /failures/:requestId', { requestId }),
     enabled: isWanted,
   })
 }

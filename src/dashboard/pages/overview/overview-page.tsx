@@ -4,8 +4,7 @@ import { IconAlertTriangle, IconChartBar, IconCheck, IconLock } from '@tabler/ic
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect } from 'react'
 import { Link } from 'wouter'
-import { accountApi, type Permission, useMay } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
+import { type Permission, useMay } from '@/dashboard/account'
 import { StackedBars } from '@/dashboard/components/charts/stacked-bars'
 import { Rows } from '@/dashboard/components/lists/rows'
 import { Money } from '@/dashboard/components/money'
@@ -21,6 +20,7 @@ import { useLiveBalance, useLiveEvents } from '@/dashboard/live'
 import { formatDrawnMoney, stepsBetween } from '@/dashboard/pages/usage/chart-steps'
 import { RecordsList } from '@/dashboard/pages/usage/records-list'
 import { askAgain } from '@/dashboard/query'
+import { perform } from '@/people/client'
 
 const DAYS = 30
 const MS_PER_DAY = 86_400_000
@@ -256,7 +256,7 @@ const OVERVIEW_KEY = ['overview'] as const
 const RECENT_COUNT = 8
 
 function useOverview() {
-  return useQuery({ queryKey: [...OVERVIEW_KEY, 'figures'], queryFn: () => answer(accountApi().overview.get()) })
+  return useQuery({ queryKey: [...OVERVIEW_KEY, 'figures'], queryFn: () => perform('GET /overview', {}) })
 }
 
 type Overview = NonNullable<ReturnType<typeof useOverview>['data']>
@@ -264,6 +264,6 @@ type Overview = NonNullable<ReturnType<typeof useOverview>['data']>
 function useRecentRequests() {
   return useQuery({
     queryKey: [...OVERVIEW_KEY, 'recent'],
-    queryFn: () => answer(accountApi().usage.get({ query: { limit: RECENT_COUNT } })),
+    queryFn: () => perform('GET /usage', { limit: RECENT_COUNT }),
   })
 }

@@ -1,6 +1,6 @@
 /** The usage page's filters in the URL, so that a view can be shared or bookmarked. */
 import { useSearchParams } from 'wouter'
-import type { FilterQuery } from '@/console/http/usage/query'
+import type { FilterQuery } from '@/people/usage/query'
 
 export const RANGES = [
   { value: '24h', label: 'Last 24 hours' },

@@ -1,30 +1,27 @@
 /** Queries of the usage pages, and the types of their results. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { type AccountApi, accountApi } from '@/dashboard/account'
-import { answer, type DataOf } from '@/dashboard/client'
 import { usePages } from '@/dashboard/query'
+import { perform, type ResultOf } from '@/people/client'
 import { toQuery, type UsageFilters } from './filters'
 
-export type UsageItem = DataOf<AccountApi['usage']['get']>['items'][number]
+export type UsageItem = ResultOf<'GET /usage'>['items'][number]
 /** Includes the group and filters that it was queried with, since the old chart stays until the new one has loaded. */
-export type UsageSeries = DataOf<AccountApi['usage']['series']['get']> & { group: SeriesGroup; filters: UsageFilters }
-export type UsageRecord = DataOf<ReturnType<AccountApi['usage']['requests']>['get']>
+export type UsageSeries = ResultOf<'GET /usage/series'> & { group: SeriesGroup; filters: UsageFilters }
+export type UsageRecord = ResultOf<'GET /usage/requests/:requestId'>
 
 /** Query key of all usage data; invalidate it when new requests arrive. */
 export const USAGE_KEY = ['usage'] as const
 
 /** Pages of the charged requests that match the filters. */
 export function useRecords(filters: UsageFilters) {
-  return usePages([...USAGE_KEY, 'records', filters], (page) =>
-    answer(accountApi().usage.get({ query: { ...toQuery(filters), ...page } })),
-  )
+  return usePages([...USAGE_KEY, 'records', filters], (page) => perform('GET /usage', { ...toQuery(filters), ...page }))
 }
 
 /** Totals of the matching requests. */
 export function useTotals(filters: UsageFilters) {
   return useQuery({
     queryKey: [...USAGE_KEY, 'totals', filters],
-    queryFn: () => answer(accountApi().usage.totals.get({ query: toQuery(filters) })),
+    queryFn: () => perform('GET /usage/totals', toQuery(filters)),
     placeholderData: keepPreviousData,
   })
 }
@@ -36,7 +33,7 @@ export function useSeries(filters: UsageFilters, group: SeriesGroup) {
   return useQuery({
     queryKey: [...USAGE_KEY, 'series', filters, group],
     queryFn: async (): Promise<UsageSeries> => {
-      const series = await answer(accountApi().usage.series.get({ query: { ...toQuery(filters), group } }))
+      const series = await perform('GET /usage/series', { ...toQuery(filters), group })
       return { ...series, group, filters }
     },
     placeholderData: keepPreviousData,
@@ -47,7 +44,7 @@ export function useSeries(filters: UsageFilters, group: SeriesGroup) {
 export function useChoices() {
   return useQuery({
     queryKey: ['usage-choices'],
-    queryFn: () => answer(accountApi().usage.choices.get()),
+    queryFn: () => perform('GET /usage/choices', {}),
     staleTime: 60_000,
   })
 }
@@ -56,11 +53,6 @@ export function useChoices() {
 export function useUsageRecord(requestId: string) {
   return useQuery({
     queryKey: ['usage-record', requestId],
-    queryFn: () =>
-      answer(
-        accountApi()
-          .usage.requests({ requestId: encodeURIComponent(requestId) })
-          .get(),
-      ),
+    queryFn: () => perform('GET /usage/requests/:requestId', { requestId }),
   })
 }

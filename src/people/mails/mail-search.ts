@@ -1,9 +1,9 @@
 /** Lists waiting and failed mails for operators, with the reason but not the content. */
 import type { MailKind } from '@/accounts/mails/templates'
+import { BY_VALUE_AND_ID } from '@/console/administration/keyset'
 import type { Database } from '@/db/client'
 import type { MailState } from '@/db/mail-schema'
 import { type Page, type PageRequest, page } from '@/db/paging'
-import { BY_VALUE_AND_ID } from './keyset'
 
 type MailSearch = PageRequest & {
   state?: MailState

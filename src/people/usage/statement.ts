@@ -1,7 +1,8 @@
-/** Account statements, as pages and as a file: the account's own routes, and functions shared with the administrators' routes. */
+/** Account statements, as pages and as a file: for the account and for administrators. */
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError, invalidRequest } from '@/chat/error'
-import type { Member } from '@/console/auth/viewer'
+import { PAGE, wholeNumber } from '@/console/http/pages'
+import { csvFile, inUsd, NullableText, exactUsd as usd } from '@/console/http/wire'
 import {
   MOVEMENT_KINDS,
   type Movement,
@@ -14,9 +15,6 @@ import { titled } from '@/http/openapi/titled'
 import { csvRow } from '@/lib/csv'
 import { formatUsd, type Nano } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
-import { ACCOUNT_PREFIX, type GuardDeps, guarded } from './guard'
-import { PAGE, wholeNumber } from './pages'
-import { CSV_FILE, csvFile, inUsd, NullableText, exactUsd as usd } from './wire'
 
 const day = (description: string) =>
   Type.Optional(Type.String({ pattern: '^20\\d{2}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$', description }))
@@ -177,34 +175,4 @@ function placeOf(cursor: string | undefined): StatementPlace | undefined {
   if (!place) return undefined
   const [ofDay, rank, atMicros, entryId] = place
   return { day: ofDay, rank, atMicros, entryId }
-}
-
-/** Mounts `/dashboard/api/a/:accountId/statement`. */
-export function accountStatementRoutes(deps: GuardDeps & { usage: UsageViews }) {
-  const { usage } = deps
-  return guarded(deps, 'account-statement-routes', `${ACCOUNT_PREFIX}/statement`)
-    .get('', ({ viewer, query }) => readStatementPage(usage, readerOf(viewer), query), {
-      may: 'billing.read',
-      query: StatementQuery,
-      response: StatementBody,
-      detail: {
-        summary: 'Account statement',
-        description:
-          'Every movement of money of a period with the balance after it: credit bought, refunds, chargebacks, adjustments, transfers, and usage by ' +
-          'the day (UTC). `opening` and all amounts add up to `closing`.',
-      },
-    })
-    .get('/csv', ({ viewer, query }) => statementFile(usage, readerOf(viewer), query), {
-      may: 'billing.read',
-      query: PeriodQuery,
-      detail: {
-        summary: 'Account statement as CSV',
-        description: 'With a row for the opening and one for the closing balance.',
-        responses: CSV_FILE,
-      },
-    })
-}
-
-function readerOf({ accountId }: Member) {
-  return { accountId, isAdministrator: false }
 }

@@ -1,20 +1,18 @@
-/** Failed requests, as a list and individually: the account's own routes, and functions shared with the administrators' routes. */
+/** Failed requests, as a list and individually: for the account and for administrators. */
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError } from '@/chat/error'
+import { PAGE, wholeNumber } from '@/console/http/pages'
+import { listOf, NullableText } from '@/console/http/wire'
 import type { FailureSearch, FoundFailure } from '@/console/usage-views/failures/failure-search'
 import type { Sight } from '@/console/usage-views/usage-filter'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { titled } from '@/http/openapi/titled'
 import { orNull } from '@/lib/schemas'
-import { sightOf } from '@/people/keys/authority'
-import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from './guard'
-import { PAGE, wholeNumber } from './pages'
-import { listOf, NullableText } from './wire'
 
 const word = (description: string) =>
   Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', maxLength: 200, description }))
 
-const FailureBody = titled('FailedRequest', {
+export const FailureBody = titled('FailedRequest', {
   requestId: Type.String(),
   at: Type.String({ description: 'ISO 8601 in UTC' }),
   keyId: Type.String(),
@@ -72,31 +70,13 @@ function failureBody({ atMs, ...failure }: FoundFailure): Static<typeof FailureB
   return { ...failure, at: new Date(atMs).toISOString() }
 }
 
-/** Mounts `/dashboard/api/a/:accountId/failures`. */
-export function failureRoutes(deps: GuardDeps & { usage: UsageViews }) {
-  const { usage } = deps
-  return guarded(deps, 'failure-routes', `${ACCOUNT_PREFIX}/failures`)
-    .get('', ({ viewer, query }) => readFailurePage(usage, sightOf(viewer), query), {
-      may: 'usage.read',
-      query: FailureQuery,
-      response: FailurePage,
-      detail: { summary: 'List failed requests', description: FAILURES_DESCRIPTION },
-    })
-    .get(
-      '/:requestId',
-      async ({ viewer, params }) => {
-        const found = await usage.failure(sightOf(viewer), params.requestId)
-        if (!found) throw new GatewayError('not_found', 'Your account has no failed request with this id.')
-        return failureBody(found)
-      },
-      {
-        may: 'usage.read',
-        params: Type.Object({
-          ...IN_ACCOUNT,
-          requestId: Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', maxLength: 200 }),
-        }),
-        response: FailureBody,
-        detail: { summary: 'Get a failed request', description: 'By its `x-request-id`, or by the provider’s own id.' },
-      },
-    )
+/** One failed request. Throws 404 for an unknown one. */
+export async function readFailure(
+  usage: Pick<UsageViews, 'failure'>,
+  sight: Sight,
+  requestId: string,
+): Promise<Static<typeof FailureBody>> {
+  const found = await usage.failure(sight, requestId)
+  if (!found) throw new GatewayError('not_found', 'Your account has no failed request with this id.')
+  return failureBody(found)
 }

@@ -3,8 +3,8 @@ import { MAIL_KINDS } from '@/accounts/mails/templates'
 import { type Command, optional } from '@/cli/command'
 import { PAGE_OPTIONS, printPage, readPage } from '@/cli/pages'
 import { readChoice, readEmail } from '@/cli/values'
-import { countWaiting, searchMails } from '@/console/administration/mail-search'
 import { MAIL_STATES } from '@/db/mail-schema'
+import { countWaiting, searchMails } from './mail-search'
 
 export const MAIL_COMMANDS: readonly Command[] = [
   {

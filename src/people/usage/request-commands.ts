@@ -1,5 +1,10 @@
 /** Operator commands for requests: list an account's, show one with its cost and billing rule, or show why it failed. */
 import { priceLines } from '@/catalog/price-lines'
+import { type Command, OPERAND, operand, optional, required } from '@/cli/command'
+import { fail } from '@/cli/failure'
+import { PAGE_OPTIONS, readPage } from '@/cli/pages'
+import type { Services } from '@/cli/services'
+import { readDay, readText, readUsd } from '@/cli/values'
 import { findFailure, findFailureOwner } from '@/console/usage-views/failures/failure-search'
 import { tellRecord } from '@/console/usage-views/listed-record'
 import { findRecordOwner, type RecordDetail, readRecordDetail } from '@/console/usage-views/record-detail'
@@ -7,11 +12,6 @@ import { listRequests } from '@/console/usage-views/request-list'
 import { archivedBeforeMs } from '@/db/usage-archive'
 import { MS_PER_DAY } from '@/lib/clock'
 import { formatUsd } from '@/lib/money'
-import { type Command, OPERAND, operand, optional, required } from './command'
-import { fail } from './failure'
-import { PAGE_OPTIONS, readPage } from './pages'
-import type { Services } from './services'
-import { readDay, readText, readUsd } from './values'
 
 export const REQUEST_COMMANDS: readonly Command[] = [
   {

@@ -1,6 +1,9 @@
 /** Operator commands for sales: sums, margins after providers' bills, and counts to reconcile with those. */
 
 import { findSold } from '@/catalog/aliases'
+import { type Command, optional, type Values } from '@/cli/command'
+import { fail } from '@/cli/failure'
+import { readChoice, readOptionalCount, readText } from '@/cli/values'
 import { MAX_PAGE_SIZE } from '@/db/paging'
 import { archivedBeforeMs } from '@/db/usage-archive'
 import { COUNT_GAPS } from '@/ledger/usage-record'
@@ -8,9 +11,6 @@ import { formatUsd } from '@/lib/money'
 import { searchCountGaps } from '@/usage/count-gaps'
 import { MAX_MARGIN_DAYS, readMargins } from '@/usage/margins'
 import { SUMMED_BY, sumUsage } from '@/usage/sums'
-import { type Command, optional, type Values } from './command'
-import { fail } from './failure'
-import { readChoice, readOptionalCount, readText } from './values'
 
 const DEFAULT_DAYS = 30
 const MS_PER_DAY = 86_400_000

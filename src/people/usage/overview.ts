@@ -1,17 +1,14 @@
-/** The overview page's route: balance, spending, latency, and next steps. */
+/** The account at a glance: balance, spending, latency, and next steps. */
 import { Type } from '@sinclair/typebox'
 import { GatewayError } from '@/chat/error'
+import { inUsd, exactUsd as usd } from '@/console/http/wire'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { formatUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
-import { ACCOUNT_PREFIX, type GuardDeps, guarded } from './guard'
-import { inUsd, exactUsd as usd } from './wire'
-
-type OverviewDeps = GuardDeps & { usage: UsageViews }
 
 const mean = (description: string) => orNull(Type.Number(), { description })
 
-const OverviewBody = Type.Object({
+export const OverviewBody = Type.Object({
   balance: usd('Available and held together'),
   available: usd('What new requests can reserve'),
   held: usd('Reserved by open requests'),
@@ -51,23 +48,8 @@ const OverviewBody = Type.Object({
   }),
 })
 
-export function overviewRoutes(deps: OverviewDeps) {
-  return guarded(deps, 'overview-routes', `${ACCOUNT_PREFIX}/overview`).get(
-    '/',
-    ({ viewer }) => overview(deps.usage, viewer.accountId),
-    {
-      may: 'billing.read',
-      response: OverviewBody,
-      detail: {
-        summary: 'The account at a glance',
-        description:
-          'Balance and month are correct to the last settled request; the other figures follow within about a second.',
-      },
-    },
-  )
-}
-
-async function overview(usage: UsageViews, accountId: string) {
+/** Throws 404 for an unknown account. */
+export async function readOverview(usage: UsageViews, accountId: string) {
   const found = await usage.overview(accountId)
   if (!found) throw new GatewayError('not_found', 'There is no such account.')
   const { balance, available, held, spentToday, spentThisMonth, days, ...rest } = found
