@@ -1,7 +1,5 @@
 /** Queries and changes of the credit pages, with the cache keys of their answers. */
 import { useQuery } from '@tanstack/react-query'
-import { accountApi } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
 import { withProof } from '@/dashboard/components/step-up'
 import { askAgain, usePages } from '@/dashboard/query'
 import { perform, type ResultOf } from '@/people/client'
