@@ -57,7 +57,8 @@ async function sendTo(prefix: string, path: string, input: object): Promise<unkn
     delete rest[name]
     return encodeURIComponent(String(value))
   })
-  const query = method === 'GET' ? new URLSearchParams(rest as Record<string, string>).toString() : ''
-  const body = method === 'GET' || method === 'DELETE' ? undefined : rest
+  const isQuery = method === 'GET' || method === 'DELETE'
+  const query = isQuery ? new URLSearchParams(rest as Record<string, string>).toString() : ''
+  const body = isQuery ? undefined : rest
   return await send(method, prefix + filled.slice(1) + (query && `?${query}`), body)
 }

@@ -41,7 +41,7 @@ export type Declaration<Path extends OperationPath, Takes extends TObject, Gives
   description: string
   /** Schemas of path parameters that aren't ids. */
   names?: TProperties
-  /** The fields of its body; for `GET`, of its query. */
+  /** The fields of its body; for `GET` and `DELETE`, of its query. */
   takes?: Takes
   maxBodyBytes?: number
   gives: Gives
@@ -95,7 +95,7 @@ export function operationsOver<Deps>() {
   ): Operation<Deps, Path, Takes, Gives> => ({ name, path, may, scope, ...rest })
 }
 
-/** The acting administrator, and their request. */
+/** The acting administrator, or person of no account, and their request. */
 export type AdministrationCaller = { viewer: Viewer; request: Request; by: Caller['by'] }
 
 /** An operation of administrators, on all accounts. Its path is below `/dashboard/api/admin`. */
@@ -125,6 +125,35 @@ export function administrationOver<Deps>() {
   ): Administration<Deps, Path, Takes, Gives> => ({ name, path, needs, ...rest })
 }
 
+/** An operation of a person who signed in, on no account. Its path is below `/dashboard/api`. */
+type Personal<
+  Deps,
+  Path extends OperationPath = OperationPath,
+  Takes extends TObject = TObject,
+  Gives extends TSchema = TSchema,
+> = Declaration<Path, Takes, Gives> & {
+  run(call: Call<AdministrationCaller, Deps, Path>, input: Static<Takes>): Promise<Static<Gives>>
+}
+
+/** An operation of a person over `Deps`, whatever it takes and gives. */
+export type AnyPersonal<Deps> = Omit<Personal<Deps>, 'run'> & {
+  run(call: Call<AdministrationCaller, Deps, string>, input: object): Promise<unknown>
+}
+
+/** Declares operations of a person over the services `Deps`. */
+export function personalOver<Deps>() {
+  return <const Path extends OperationPath, Gives extends TSchema, Takes extends TObject = Nothing>(
+    name: string,
+    path: Path,
+    rest: Omit<Personal<Deps, Path, Takes, Gives>, 'name' | 'path'>,
+  ): Personal<Deps, Path, Takes, Gives> => ({ name, path, ...rest })
+}
+
+/** Whether an operation takes its fields in the query. */
+export function takesQuery(method: string): boolean {
+  return method === 'GET' || method === 'DELETE'
+}
+
 /** Method and path of an operation, separately. */
 export function placeOf({ path }: { path: OperationPath }) {
   const [method = '', place = ''] = path.split(' ')
@@ -132,11 +161,14 @@ export function placeOf({ path }: { path: OperationPath }) {
 }
 
 /** The reason for refusing an operation, for routes and commands. */
-export type Refusal = { error: ErrorKind; code?: string; message: string; command(id: string): string }
+export type Refusal = { error: ErrorKind; code?: string; param?: string; message: string; command(id: string): string }
 
 /** The error of a route that refuses. */
-export function refusalError({ error, code, message }: Refusal): GatewayError {
-  return new GatewayError(error, message, code === undefined ? {} : { code })
+export function refusalError({ error, message, code, param }: Refusal): GatewayError {
+  return new GatewayError(error, message, {
+    ...(code !== undefined && { code }),
+    ...(param !== undefined && { param }),
+  })
 }
 
 /** The operator's commands of `operations`. */

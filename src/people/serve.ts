@@ -4,7 +4,14 @@ import { ADMIN_PREFIX } from '@/console/http/administration/context'
 import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/http/guard'
 import { NoFields } from '@/console/http/wire'
 import { ERRORS } from '@/http/openapi/errors'
-import { type AdministrationCaller, type AnyAdministration, type AnyOperation, placeOf } from './operation'
+import {
+  type AdministrationCaller,
+  type AnyAdministration,
+  type AnyOperation,
+  type AnyPersonal,
+  placeOf,
+  takesQuery,
+} from './operation'
 import { IF_MATCH, versionOf, withCurrent } from './version'
 
 const PathName = Type.String({ minLength: 1, maxLength: 64 })
@@ -69,6 +76,22 @@ export function serveAdministration<Deps extends GuardDeps>(
   return app
 }
 
+/** Mounts `operations` of a person below `/dashboard/api`. */
+export function servePersonal<Deps extends GuardDeps>(
+  deps: Deps,
+  name: string,
+  operations: readonly AnyPersonal<Deps>[],
+) {
+  const app = guarded(deps, name, '/dashboard/api')
+  for (const operation of operations) {
+    const { method, place, schemas, inputOf } = routeOf(operation, {})
+    const perform = (caller: AdministrationCaller & Input & { params: Record<string, string> }) =>
+      operation.run({ ...caller, deps }, inputOf(caller))
+    app.route(method, place, perform, { signedIn: true, ...schemas })
+  }
+  return app
+}
+
 type Input = { query: object; body: unknown }
 type Declared = Pick<AnyOperation<never>, 'path' | 'names' | 'takes' | 'gives' | 'file' | 'summary' | 'description'>
 
@@ -76,10 +99,10 @@ function routeOf(operation: Declared, inPrefix: TProperties) {
   const { names: known, takes, gives: response, file, summary, description } = operation
   const { method, place } = placeOf(operation)
   const names = [...place.matchAll(/:(\w+)/g)].map(([, key = '']) => [key, known?.[key] ?? PathName] as const)
-  const isQuery = method === 'GET'
+  const isQuery = takesQuery(method)
   const schemas: { params?: TSchema; query?: TSchema; body?: TSchema; response?: TSchema; detail: object } = {
     ...(names.length > 0 && { params: Type.Object({ ...inPrefix, ...Object.fromEntries(names) }) }),
-    ...(isQuery ? takes && { query: takes } : method !== 'DELETE' && { body: takes ?? NoFields }),
+    ...(isQuery ? takes && { query: takes } : { body: takes ?? NoFields }),
     ...(file ? { detail: { summary, description, responses: file } } : { response, detail: { summary, description } }),
   }
   const inputOf = ({ query, body }: Input) => (isQuery ? query : (body ?? {})) as object
