@@ -13,7 +13,7 @@ import { type ChangeKeyOutcome, editKey, type KeyEdit, type KeyRow } from './edi
 import { describeSettings, keyColumns, settingsOf } from './key-limits'
 import { findKey, listKeys } from './key-listing'
 import { generateKey, hashKey, keyHint } from './key-text'
-import { mayHold } from './members/credentials'
+import { mayHold } from './members/permissions'
 import { createPlaygroundKeys } from './playground-key'
 import { rotateKey } from './rotation/rotate-key'
 

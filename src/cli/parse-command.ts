@@ -5,6 +5,7 @@ import { ALERT_OPERATIONS } from '@/people/alerts/operations'
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { MAIL_COMMANDS } from '@/people/mails/commands'
+import { MEMBER_OPERATIONS, MEMBER_POLICY_OPERATIONS } from '@/people/members/operations'
 import { commandsOf } from '@/people/operation'
 import { OPERATOR_KEY_COMMANDS } from '@/people/operators/commands'
 import { CREDIT_ADMINISTRATION } from '@/people/orders/admin-operations'
@@ -20,8 +21,6 @@ import { fail } from './failure'
 import { KEY_LOOKUPS } from './key-lookups'
 import { LEDGER_COMMANDS } from './ledger-commands'
 import { MANAGEMENT_KEY_COMMANDS } from './management/management-key-commands'
-import { POLICY_COMMANDS } from './management/policy-commands'
-import { MEMBER_COMMANDS } from './member-commands'
 import { commandText, helpText, listText } from './print/help'
 import { SCHEMA_COMMANDS } from './schema/schema-commands'
 import type { Services, Surroundings } from './services'
@@ -32,14 +31,14 @@ import { USER_COMMANDS, USER_LOOKUPS } from './user-commands'
 const COMMANDS: readonly Command[] = [
   ...ACCOUNT_LOOKUPS,
   ...ACCOUNT_COMMANDS,
-  ...MEMBER_COMMANDS,
+  ...commandsOf(MEMBER_OPERATIONS),
   ...commandsOf(BUDGET_OPERATIONS),
   ...commandsOf(ALERT_OPERATIONS),
   ...KEY_LOOKUPS,
   ...commandsOf(KEY_OPERATIONS),
   ...MANAGEMENT_KEY_COMMANDS,
   ...OPERATOR_KEY_COMMANDS,
-  ...POLICY_COMMANDS,
+  ...commandsOf(MEMBER_POLICY_OPERATIONS),
   ...commandsOf(SETTING_OPERATIONS),
   ...USER_LOOKUPS,
   ...USER_COMMANDS,

@@ -5,6 +5,12 @@ import { send } from '@/dashboard/client'
 import type { ALERT_OPERATIONS } from '@/people/alerts/operations'
 import type { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import type { KEY_OPERATIONS } from '@/people/keys/operations'
+import type {
+  ANSWER_OPERATIONS,
+  INVITATION_OPERATIONS,
+  MEMBER_OPERATIONS,
+  MEMBER_POLICY_OPERATIONS,
+} from '@/people/members/operations'
 import type { CREDIT_ADMINISTRATION } from '@/people/orders/admin-operations'
 import type { ORDER_OPERATIONS } from '@/people/orders/operations'
 import type { SETTING_OPERATIONS } from '@/people/settings/operations'
@@ -18,7 +24,11 @@ type Operations = (
   | typeof ORDER_OPERATIONS
   | typeof ALERT_OPERATIONS
   | typeof USAGE_OPERATIONS
+  | typeof MEMBER_OPERATIONS
+  | typeof INVITATION_OPERATIONS
+  | typeof MEMBER_POLICY_OPERATIONS
 )[number]
+type Personal = (typeof ANSWER_OPERATIONS)[number]
 type Administration = (typeof CREDIT_ADMINISTRATION)[number]
 
 type Declared = { path: string; takes?: TObject; gives: TSchema }
@@ -47,6 +57,14 @@ export async function administer<Place extends Administration['path']>(
   input: InputOf<Administration, Place>,
 ): Promise<AdminResultOf<Place>> {
   return (await sendTo('/dashboard/api/admin/', path, input)) as AdminResultOf<Place>
+}
+
+/** Performs an operation of the person, which is of no account. Throws as {@link perform} does. */
+export async function performOwn<Place extends Personal['path']>(
+  path: Place,
+  input: InputOf<Personal, Place>,
+): Promise<Static<At<Personal, Place>['gives']>> {
+  return (await sendTo('/dashboard/api/', path, input)) as Static<At<Personal, Place>['gives']>
 }
 
 async function sendTo(prefix: string, path: string, input: object): Promise<unknown> {

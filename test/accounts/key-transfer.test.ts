@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { request, settlement } from '@test/ledger/harness'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { createBudgets } from '@/accounts/budgets/budgets'
-import { removeMember } from '@/accounts/members/change-members'
 import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
+import { removeMember } from '@/people/members/change-members'
 import { type Fixture, openFixture } from './fixture'
 import { by, join, newOrganisation, newUser, type Organisation } from './members/people'
 

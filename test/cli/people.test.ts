@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
-import { readInvitation } from '@/accounts/members/answer-invitation'
-import { invite } from '@/accounts/members/invitations'
+import { readInvitation } from '@/people/members/answer-invitation'
+import { invite } from '@/people/members/invitations'
 import { type Outcome, run } from './run'
 
 let redis: TestServer

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { run as runCommand } from '@test/cli/run'
 import { dashboardRoutesOf, fillPath } from '@test/console/http/routes'
+import { loggedToken } from '@test/console/http/support'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
@@ -9,6 +10,12 @@ import { OPERATIONS as MANAGEMENT } from '@/console/http/management/operations'
 import { ALERT_OPERATIONS } from '@/people/alerts/operations'
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
+import {
+  ANSWER_OPERATIONS,
+  INVITATION_OPERATIONS,
+  MEMBER_OPERATIONS,
+  MEMBER_POLICY_OPERATIONS,
+} from '@/people/members/operations'
 import { type AnyOperation, commandsOf, placeOf } from '@/people/operation'
 import { ORDER_OPERATIONS } from '@/people/orders/operations'
 import { SETTING_OPERATIONS } from '@/people/settings/operations'
@@ -16,10 +23,18 @@ import { USAGE_OPERATIONS } from '@/people/usage/operations'
 
 type Declared = Pick<AnyOperation<never>, 'name' | 'path' | 'may' | 'scope' | 'takes' | 'commands' | 'isUnaudited'>
 
-const PLAIN: readonly Declared[] = [...KEY_OPERATIONS, ...SETTING_OPERATIONS, ...BUDGET_OPERATIONS, ...ALERT_OPERATIONS]
+const PLAIN: readonly Declared[] = [
+  ...[...KEY_OPERATIONS, ...SETTING_OPERATIONS, ...BUDGET_OPERATIONS, ...ALERT_OPERATIONS],
+  ...[...MEMBER_OPERATIONS, ...INVITATION_OPERATIONS, ...MEMBER_POLICY_OPERATIONS],
+]
 /** Those on orders need a provider to be performed: `orders/operations.test.ts`. */
 const OPERATIONS: readonly Declared[] = [...PLAIN, ...ORDER_OPERATIONS, ...USAGE_OPERATIONS]
-const CHANGES = PLAIN.filter(({ path }) => !path.startsWith('GET '))
+const below = (prefix: string) => (operation: Pick<Declared, 'name' | 'path'>) => ({ ...operation, prefix })
+/** Answers to invitations are of a person; one of them only shows. */
+const CHANGES = [...PLAIN.map(below(ACCOUNT_PREFIX)), ...ANSWER_OPERATIONS.map(below('/dashboard/api'))].filter(
+  ({ path, name }) => !path.startsWith('GET ') && name !== 'invitation.show',
+)
+const COMPANY = { name: 'Engines Ltd', country: 'GB' }
 
 /** Bodies of the operations that need one. `userId` is the second member. */
 const BODIES: Record<string, (userId: string) => object> = {
@@ -29,6 +44,11 @@ const BODIES: Record<string, (userId: string) => object> = {
   'account.key_policy': () => ({ maxKeyAgeDays: 30 }),
   'budget.change': () => ({ dayUsd: '5' }),
   'budget.grant': () => ({ window: 'day', usd: '1' }),
+  'account.make_organisation': () => COMPANY,
+  'account.company': () => ({ ...COMPANY, vatId: 'GB 123' }),
+  'member.change_role': () => ({ role: 'viewer' }),
+  'member.key_policy': () => ({ allowedProviders: ['provider1'] }),
+  'invitation.create': () => ({ email: 'new@example.test', role: 'viewer' }),
   'account.member_policy': () => ({ developersSeeAllUsage: true }),
   'account.alerts': () => ({ firstUsd: '12' }),
   'account.alerts.choose': () => ({ kind: 'budget', isWanted: false }),
@@ -36,6 +56,18 @@ const BODIES: Record<string, (userId: string) => object> = {
   'alert_address.ask_again': () => ({ email: 'again@example.test' }),
   'alert_address.remove': () => ({ email: 'removed@example.test' }),
   'account.addresses': () => ({ allowedAddresses: ['0.0.0.0/0', '::/0'] }),
+}
+
+type Prepared = { person?: Person; names?: Record<string, string>; body?: object }
+
+/** What must be there first for operations that the owner doesn't perform on the second member. */
+const PREPARED: Record<string, () => Promise<Prepared>> = {
+  'account.make_organisation': async () => ({ person: await signUpPerson(gateway) }),
+  'member.remove': async () => ({ names: { userId: (await join()).viewer.userId } }),
+  'invitation.resend': async () => ({ names: await invite('again@example.test') }),
+  'invitation.revoke': async () => ({ names: await invite('no-more@example.test') }),
+  'member.join': invitee,
+  'invitation.decline': invitee,
 }
 
 let gateway: TestGateway
@@ -46,12 +78,32 @@ let accountId: string
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json({}) })
   owner = await signUpPerson(gateway)
-  second = await signUpPerson(gateway)
   accountId = owner.viewer.accountId
-  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
-    VALUES (${accountId}, ${second.viewer.userId}, 'developer')`
+  await owner.json('POST', '/dashboard/api/a/:accountId/organisation', COMPANY)
+  second = await join()
 })
 afterAll(() => gateway.stop())
+
+/** A new member. */
+async function join(): Promise<Person> {
+  const person = await signUpPerson(gateway)
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${accountId}, ${person.viewer.userId}, 'developer')`
+  return person
+}
+
+async function invite(email: string): Promise<{ invitationId: string }> {
+  const { body } = await owner.json('POST', '/dashboard/api/a/:accountId/invitations', { email, role: 'viewer' })
+  return body as { invitationId: string }
+}
+
+/** Somebody who has the mail of an invitation. */
+async function invitee(): Promise<Prepared> {
+  const person = await signUpPerson(gateway)
+  await gateway.gateway.database.sql`UPDATE users SET email_verified = true WHERE id = ${person.viewer.userId}`
+  await invite(person.email)
+  return { person, body: { token: await loggedToken(gateway, person.email, 'invitation') } }
+}
 
 test('each operation has a unique name, and a unique method with path', () => {
   expect(new Set(OPERATIONS.map(({ name }) => name)).size).toBe(OPERATIONS.length)
@@ -60,10 +112,9 @@ test('each operation has a unique name, and a unique method with path', () => {
 
 test.each(OPERATIONS)('$name is a dashboard route for members with its permission', (operation) => {
   const { method, place } = placeOf(operation)
-  const routes = dashboardRoutesOf(gateway).filter((route) => route.path === ACCOUNT_PREFIX + place)
-  expect(routes.filter((route) => route.method === method)).toEqual([
-    { method, path: ACCOUNT_PREFIX + place, may: operation.may },
-  ])
+  const path = ACCOUNT_PREFIX + place
+  const routes = dashboardRoutesOf(gateway).filter((route) => route.path === path && route.method === method)
+  expect(routes).toEqual([{ method, path, may: operation.may }])
 })
 
 test.each(OPERATIONS)('$name is a route of the management API if it has a scope', (operation) => {
@@ -98,25 +149,26 @@ test.each(CHANGES)(
     if (operation.name === 'key.activate') await gateway.apiKeys.deactivate(made.keyId, accountId)
     if (operation.name === 'budget.grant')
       await owner.json('PUT', `/dashboard/api/a/${accountId}/budgets/key/${made.keyId}`, { dayUsd: '5' })
+    const { person = owner, names, body: own } = (await PREPARED[operation.name]?.()) ?? {}
     const { sql } = gateway.gateway.database
     for (const email of ['again@example.test', 'removed@example.test'])
       await sql`INSERT INTO alert_addresses (account_id, email, token_hash, confirm_until)
         VALUES (${accountId}, ${email}, ${crypto.randomUUID()}, now() + interval '1 day') ON CONFLICT DO NOTHING`
     const [{ seq: before } = { seq: 0 }] = await sql`SELECT max(seq) AS seq FROM audit_entries`
     const { method, place } = placeOf(operation)
-    const body = method === 'DELETE' ? undefined : (BODIES[operation.name]?.(second.viewer.userId) ?? {})
+    const body = method === 'DELETE' ? undefined : (own ?? BODIES[operation.name]?.(second.viewer.userId) ?? {})
     const headers = { 'idempotency-key': operation.name, ...(body && { 'content-type': 'application/json' }) }
+    const ids = { id: made.keyId, scope: 'key', scopeId: made.keyId, userId: second.viewer.userId, ...names }
     const send = async () => {
-      const path = fillPath(ACCOUNT_PREFIX + place, { accountId, id: made.keyId, scope: 'key', scopeId: made.keyId })
-      const response = await owner.fetch(path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+      const path = fillPath(operation.prefix + place, { accountId: person.viewer.accountId, ...ids })
+      const response = await person.fetch(path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
       return { status: response.status, text: await response.text() }
     }
     const first = await send()
     expect(first.status).toBe(200)
     expect(await send()).toEqual(first)
-    const entries =
-      await sql`SELECT action, actor_id FROM audit_entries WHERE account_id = ${accountId} AND seq > ${before}`
-    const entry = { action: operation.name, actor_id: owner.viewer.userId }
-    expect([...entries]).toEqual(operation.isUnaudited ? [] : [entry])
+    const entries = await sql`SELECT action, actor_id FROM audit_entries WHERE seq > ${before}`
+    const entry = { action: operation.name, actor_id: person.viewer.userId }
+    expect([...entries]).toEqual('isUnaudited' in operation && operation.isUnaudited ? [] : [entry])
   },
 )

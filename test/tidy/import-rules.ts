@@ -32,6 +32,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'app',
     'config',
     'dashboard',
+    'people',
     'console/http',
     'http',
     'gateway',

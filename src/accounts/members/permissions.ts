@@ -49,6 +49,20 @@ export function permissionsOf(role: AccountRole): Permission[] {
   return (Object.keys(PERMISSIONS) as Permission[]).filter((permission) => mayDo(role, permission))
 }
 
+const NEEDED = {
+  api_key: 'keys.use',
+  management_key: 'managementKeys.change',
+  invitation: 'members.change',
+} as const satisfies Record<string, Permission>
+
+/** What works without its maker, and needs a permission of theirs. */
+export type HeldKind = keyof typeof NEEDED
+
+/** Whether this role may have such a credential; a non-member may not. */
+export function mayHold(role: AccountRole | undefined, kind: HeldKind): boolean {
+  return role !== undefined && mayDo(role, NEEDED[kind])
+}
+
 const RANK: Record<AccountRole, number> = { owner: 3, admin: 2, developer: 1, billing: 1, viewer: 0 }
 
 /** Whether the first role is below the second. Developer and billing are on the same level. */

@@ -1,11 +1,11 @@
 /** Operator commands for management keys: create, list, revoke. */
 import { createManagementKeys } from '@/accounts/management/management-keys'
 import { SCOPES, type Scope } from '@/accounts/management/scopes'
-import { listMembers } from '@/accounts/members/change-members'
 import { type Command, optional, required, type Values } from '@/cli/command'
 import { fail } from '@/cli/failure'
 import type { Services } from '@/cli/services'
 import { readText } from '@/cli/values'
+import { listMembers } from '@/people/members/change-members'
 
 const NONE = 'none'
 const DAY_MS = 86_400_000

@@ -1,10 +1,10 @@
 /** Paginated lists: query parameters, and pages of a list that is short enough to be read as a whole. */
 import { Type } from '@sinclair/typebox'
-import type { ListedMember } from '@/accounts/members/change-members'
 import { invalidRequest } from '@/chat/error'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import { cutPage, MAX_PAGE_SIZE, type Page, type PageRequest, pageSize, readCursor, textLike } from '@/db/paging'
 import { orNull } from '@/lib/schemas'
+import type { ListedMember } from '@/people/members/change-members'
 
 /** Limits of a number, inclusive, and its default. */
 type Range = { minimum: number; maximum: number; default?: number }

@@ -11,9 +11,6 @@ import { adminWatchRoutes } from '@/console/http/administration/watch-routes'
 import { leakedKeyRoutes } from '@/console/http/keys/leaked-key-routes'
 import { type AuditRouteDeps, accountAuditRoutes } from '@/console/http/management/audit-routes'
 import { type ManagementKeyRouteDeps, managementKeyRoutes } from '@/console/http/management/key-routes'
-import { type InvitationRouteDeps, invitationRoutes } from '@/console/http/members/invitation-routes'
-import { type MemberKeyPolicyDeps, memberKeyPolicyRoutes } from '@/console/http/members/key-policy-routes'
-import { type MemberRouteDeps, memberRoutes, organisationRoutes } from '@/console/http/members/member-routes'
 import type { SessionDeps } from '@/console/http/session/context'
 import { sessionRoutes } from '@/console/http/session/routes'
 import type { HttpDeps } from '@/http/deps'
@@ -23,11 +20,18 @@ import type { BudgetDeps } from '@/people/budgets/budgets'
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import type { KeyDeps } from '@/people/keys/keys'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
+import {
+  ANSWER_OPERATIONS,
+  INVITATION_OPERATIONS,
+  MEMBER_OPERATIONS,
+  MEMBER_POLICY_OPERATIONS,
+  type MemberDeps,
+} from '@/people/members/operations'
 import { CREDIT_ADMINISTRATION } from '@/people/orders/admin-operations'
 import { ORDER_OPERATIONS } from '@/people/orders/operations'
 import type { OrderDeps } from '@/people/orders/orders'
 import type { TransferDeps } from '@/people/orders/transfers'
-import { serveAdministration, serveOperations } from '@/people/serve'
+import { serveAdministration, serveOperations, servePersonal } from '@/people/serve'
 import { SETTING_OPERATIONS, type SettingDeps } from '@/people/settings/operations'
 import { USAGE_OPERATIONS, type UsageDeps } from '@/people/usage/operations'
 import { type EventsDeps, eventsRoutes } from './events-routes'
@@ -43,11 +47,9 @@ export type DashboardDeps = AdminDeps &
   KeyDeps &
   AlertDeps &
   BudgetDeps &
-  MemberRouteDeps &
+  MemberDeps &
   SettingDeps &
-  MemberKeyPolicyDeps &
   TransferDeps &
-  InvitationRouteDeps &
   ManagementKeyRouteDeps & { operatorKeys: OperatorKeys } & AuditRouteDeps &
   UsageDeps &
   StoredResponseDeps &
@@ -85,11 +87,11 @@ function allKeyRoutes(deps: DashboardDeps) {
 
 function allMemberRoutes(deps: DashboardDeps) {
   return new Elysia({ name: 'all-member-routes' })
-    .use(memberRoutes(deps))
-    .use(organisationRoutes(deps))
-    .use(invitationRoutes(deps))
+    .use(serveOperations(deps, 'member-routes', MEMBER_OPERATIONS))
+    .use(serveOperations(deps, 'invitation-routes', INVITATION_OPERATIONS))
+    .use(servePersonal(deps, 'answer-routes', ANSWER_OPERATIONS))
     .use(serveOperations(deps, 'setting-routes', SETTING_OPERATIONS))
-    .use(memberKeyPolicyRoutes(deps))
+    .use(serveOperations(deps, 'member-policy-routes', MEMBER_POLICY_OPERATIONS))
     .use(managementKeyRoutes(deps))
     .use(accountAuditRoutes(deps))
 }

@@ -3,7 +3,6 @@ import { ceilingsOf, changeAccountLimits, limitsAbove } from '@/accounts/account
 import { changeAccountAddresses } from '@/accounts/addresses/addresses'
 import type { ApiKeys, ChangeKeyOutcome, KeyChanges, NewKey } from '@/accounts/api-keys'
 import type { ChangedBy } from '@/accounts/audit'
-import { listMembers } from '@/accounts/members/change-members'
 import { DEFAULT_OVERLAP, OVERLAP_RULE, parseOverlap } from '@/accounts/rotation/rotate-key'
 import { type Command, optional, required, type Values } from '@/cli/command'
 import { fail } from '@/cli/failure'
@@ -11,6 +10,7 @@ import { lookUpKey } from '@/cli/key-lookups'
 import type { Services } from '@/cli/services'
 import { MAX_LIMITS, readBudget, readEmail, readOptionalCount, readText } from '@/cli/values'
 import { parseNetwork } from '@/lib/networks'
+import { findByEmail } from '@/people/members/change-members'
 import { readTag, tagName } from '@/usage/tags'
 import { KEY_FIELDS } from './fields'
 import { KEY_REFUSALS } from './refusals'
@@ -122,8 +122,7 @@ export const TRANSFER_COMMAND = onKey(
   (values) => readEmail(values, 'email'),
   async ({ database, apiKeys, by }, keyId, email) => {
     const { accountId } = await lookUpKey(database, keyId)
-    const members = await listMembers(database, accountId)
-    const member = members.find((one) => one.email.toLowerCase() === email.toLowerCase())
+    const member = await findByEmail(database, accountId, email)
     if (!member) fail(`${email} is no member of the account ${accountId}`)
     const outcome = await apiKeys.transfer(keyId, accountId, member.userId, by)
     if (outcome.kind === 'no_owner') fail(`the role of ${email} in the account allows no keys`)

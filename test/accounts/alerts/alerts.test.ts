@@ -7,13 +7,13 @@ import { freshDatabase, redisUrl } from '@test/support/stores'
 import { lookAt } from '@/accounts/alerts/look'
 import { createAlertWorker } from '@/accounts/alerts/worker'
 import { createBudgets } from '@/accounts/budgets/budgets'
-import { removeMember } from '@/accounts/members/change-members'
 import { changeKeyPolicy } from '@/accounts/policies/key-policy'
 import { systemClock } from '@/lib/clock'
 import { NANO_PER_USD, nano } from '@/lib/money'
 import { setAlertAddresses } from '@/people/alerts/addresses'
 import { chooseMails, readChoices } from '@/people/alerts/choices'
 import { changeThresholds, readThresholds } from '@/people/alerts/thresholds'
+import { removeMember } from '@/people/members/change-members'
 
 const OPERATOR = { actor: { userId: null, email: 'operator' } }
 const DAY_MS = 86_400_000

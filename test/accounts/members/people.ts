@@ -1,10 +1,10 @@
 /** People of organisations, without any gateway. */
 import type { Fixture } from '@test/accounts/fixture'
 import { accountsOf } from '@/accounts/members/memberships'
-import { makeOrganisation } from '@/accounts/members/organisation'
 import { createUser } from '@/accounts/users'
 import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
 import { assert } from '@/lib/assert'
+import { makeOrganisation } from '@/people/members/organisation'
 
 export type User = { userId: string; email: string; accountId: string }
 

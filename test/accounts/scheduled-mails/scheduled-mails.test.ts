@@ -4,12 +4,12 @@ import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { newOrganisation, type Organisation, type User } from '@test/accounts/members/people'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { createAlertWorker } from '@/accounts/alerts/worker'
-import { changeRole, removeMember } from '@/accounts/members/change-members'
 import { readStatement } from '@/console/usage-views/account-statement/read-statement'
 import { SCHEDULED_KINDS, type ScheduledKind } from '@/db/alert-schema'
 import { systemClock } from '@/lib/clock'
 import { formatUsd, nano } from '@/lib/money'
 import { chooseMails, readScheduled } from '@/people/alerts/choices'
+import { changeRole, removeMember } from '@/people/members/change-members'
 
 const OPERATOR = { actor: { userId: null, email: 'operator' } }
 const HOUR_MS = 3_600_000

@@ -9,7 +9,7 @@ import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import { addCredit } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
-import { invite } from '@/accounts/members/invitations'
+import { invite } from '@/people/members/invitations'
 import { fillIn, goRound, hasFocus, holdsFocus, keepKey, MAX_STOPS, tabTo } from './keyboard'
 
 const INVITED = 'charles@example.test'

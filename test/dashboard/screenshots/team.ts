@@ -1,10 +1,10 @@
 /** An account that several people share, with something of everything on its pages, and names as long as they get. */
 import type { TestGateway } from '@test/support/gateway'
 import type { Person } from '@test/support/person'
-import { invite } from '@/accounts/members/invitations'
 import type { AccountRole } from '@/db/auth-schema'
 import { assert } from '@/lib/assert'
 import { setAlertAddresses } from '@/people/alerts/addresses'
+import { invite } from '@/people/members/invitations'
 
 type Team = {
   company: string

@@ -1,6 +1,7 @@
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
 import { type ManagementOperation, managed } from '@/people/manage'
+import { INVITATION_OPERATIONS, MEMBER_OPERATIONS, MEMBER_POLICY_OPERATIONS } from '@/people/members/operations'
 import { ORDER_OPERATIONS } from '@/people/orders/operations'
 import { SETTING_OPERATIONS } from '@/people/settings/operations'
 
@@ -8,18 +9,10 @@ import { SETTING_OPERATIONS } from '@/people/settings/operations'
 export const OPERATIONS: readonly ManagementOperation[] = [
   ...managed(KEY_OPERATIONS),
   ...managed(BUDGET_OPERATIONS),
-  { method: 'GET', path: '/members', scope: 'members:read' },
-  { method: 'GET', path: '/members/:userId', scope: 'members:read' },
-  { method: 'GET', path: '/members/:userId/credentials', scope: 'members:read' },
-  { method: 'PATCH', path: '/members/:userId', scope: 'members:write' },
-  { method: 'DELETE', path: '/members/:userId', scope: 'members:write' },
-  { method: 'GET', path: '/members/:userId/key-policy', scope: 'members:read' },
-  { method: 'PUT', path: '/members/:userId/key-policy', scope: 'members:write' },
+  ...managed(MEMBER_OPERATIONS),
+  ...managed(MEMBER_POLICY_OPERATIONS),
   ...managed(SETTING_OPERATIONS),
-  { method: 'GET', path: '/invitations', scope: 'members:read' },
-  { method: 'POST', path: '/invitations', scope: 'members:write' },
-  { method: 'POST', path: '/invitations/:invitationId/resend', scope: 'members:write' },
-  { method: 'POST', path: '/invitations/:invitationId/revoke', scope: 'members:write' },
+  ...managed(INVITATION_OPERATIONS),
   ...managed(ORDER_OPERATIONS),
   { method: 'GET', path: '/audit', scope: 'audit:read' },
 ]

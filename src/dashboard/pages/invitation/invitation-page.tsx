@@ -3,7 +3,7 @@ import { Alert, Anchor, Button, Group, Loader, Stack, Text } from '@mantine/core
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import { ApiError, answer, api } from '@/dashboard/client'
+import { ApiError } from '@/dashboard/client'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { ErrorState } from '@/dashboard/components/states/error-state'
 import { capitalise } from '@/dashboard/format'
@@ -13,6 +13,7 @@ import { useMailedToken } from '@/dashboard/pages/sign-in/arrival'
 import { PublicFrame } from '@/dashboard/pages/sign-in/public-frame'
 import { useSignInOptions } from '@/dashboard/pages/sign-in/rules'
 import { signOut, useViewer } from '@/dashboard/session'
+import { performOwn } from '@/people/client'
 
 export function InvitationPage() {
   const mailed = useMailedToken()
@@ -61,7 +62,7 @@ function Offer({ token, email }: { token: string; email: string }) {
   const offer = useQuery({
     queryKey: ['invitation', token],
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: () => answer(api.invitations.show.post({ token })),
+    queryFn: () => performOwn('POST /invitations/show', { token }),
   })
   async function decide(act: () => Promise<string>) {
     setRunning(true)
@@ -76,9 +77,9 @@ function Offer({ token, email }: { token: string; email: string }) {
       setRunning(false)
     }
   }
-  const accept = async () => `/dashboard/a/${(await answer(api.invitations.accept.post({ token }))).accountId}`
+  const accept = async () => `/dashboard/a/${(await performOwn('POST /invitations/accept', { token })).accountId}`
   const decline = async () => {
-    await answer(api.invitations.decline.post({ token }))
+    await performOwn('POST /invitations/decline', { token })
     return '/dashboard'
   }
   if (offer.isError) return <BrokenInvitation email={email} error={offer.error} retry={offer.refetch} />

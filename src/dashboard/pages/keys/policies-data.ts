@@ -1,7 +1,5 @@
 /** Queries and changes of the rules for all keys of the account, and of one member. */
 import { useQuery } from '@tanstack/react-query'
-import { accountApi } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
 import type { Allowed } from '@/dashboard/components/fields/allowed-fields'
 import { askAgain } from '@/dashboard/query'
 import { perform } from '@/people/client'
@@ -21,7 +19,7 @@ export function useKeyPolicy() {
 export function useMemberKeyPolicy(userId: string) {
   return useQuery({
     queryKey: ofMember(userId),
-    queryFn: () => answer(accountApi().members({ userId })['key-policy'].get()),
+    queryFn: () => perform('GET /members/:userId/key-policy', { userId }),
   })
 }
 
@@ -33,6 +31,6 @@ export async function setKeyPolicy(policy: KeyPolicy): Promise<void> {
 
 /** Sets that of a member. */
 export async function setMemberKeyPolicy(userId: string, policy: Allowed): Promise<void> {
-  await answer(accountApi().members({ userId })['key-policy'].put(policy))
+  await perform('PUT /members/:userId/key-policy', { userId, ...policy })
   await askAgain({ queryKey: ofMember(userId) })
 }

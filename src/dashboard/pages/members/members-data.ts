@@ -1,14 +1,11 @@
 /** Queries and changes of the members page. */
 import { useQuery } from '@tanstack/react-query'
-import { type AccountApi, accountApi } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
 import { allPages, askAgain } from '@/dashboard/query'
 import { VIEWER_KEY } from '@/dashboard/session'
-import { perform } from '@/people/client'
+import { perform, type ResultOf } from '@/people/client'
 import type { ChosenSettings } from '@/people/settings/fields'
 
-type MemberList = NonNullable<Awaited<ReturnType<AccountApi['members']['get']>>['data']>
-export type MemberItem = MemberList['items'][number]
+export type MemberItem = ResultOf<'GET /members'>['items'][number]
 export type AccountRole = MemberItem['role']
 
 const MEMBERS_KEY = ['members'] as const
@@ -17,7 +14,7 @@ const MEMBERS_KEY = ['members'] as const
 export function useMembers() {
   return useQuery({
     queryKey: MEMBERS_KEY,
-    queryFn: () => allPages((query) => answer(accountApi().members.get({ query }))),
+    queryFn: () => allPages((query) => perform('GET /members', query)),
   })
 }
 
@@ -40,29 +37,29 @@ export type Fate = 'revoke' | 'keep'
 
 /** A member's credentials that work without them. */
 export async function credentialsOf({ userId }: MemberItem) {
-  return (await answer(accountApi().members({ userId }).credentials.get())).items
+  return (await perform('GET /members/:userId/credentials', { userId })).items
 }
 
 /** Changes a member's role. */
 export async function giveRole({ userId }: MemberItem, role: AccountRole, credentials: Fate): Promise<void> {
-  await answer(accountApi().members({ userId }).patch({ role, credentials }))
+  await perform('PATCH /members/:userId', { userId, role, credentials })
   await membersChanged()
 }
 
 /** Ends a membership; the member's API keys always end. */
 export async function removeMember({ userId }: MemberItem, credentials: Fate): Promise<void> {
-  await answer(accountApi().members({ userId }).delete(undefined, { query: { credentials } }))
+  await perform('DELETE /members/:userId', { userId, credentials })
 }
 
 /** Turns the account into an organisation. */
 export async function makeOrganisation(company: { name: string; country: string; vatId?: string }): Promise<void> {
-  await answer(accountApi().organisation.post(company))
+  await perform('POST /organisation', company)
   await membersChanged()
 }
 
 /** Changes the organisation's legal data. */
 export async function changeCompany(company: { name: string; country: string; vatId?: string }): Promise<void> {
-  await answer(accountApi().organisation.put(company))
+  await perform('PUT /organisation', company)
   await membersChanged()
 }
 
@@ -71,8 +68,7 @@ export async function membersChanged(): Promise<void> {
   await Promise.all([askAgain({ queryKey: MEMBERS_KEY }), askAgain({ queryKey: VIEWER_KEY })])
 }
 
-type InvitationList = NonNullable<Awaited<ReturnType<AccountApi['invitations']['get']>>['data']>
-export type InvitationItem = InvitationList['items'][number]
+export type InvitationItem = ResultOf<'GET /invitations'>['items'][number]
 
 const INVITATIONS_KEY = ['invitations'] as const
 
@@ -80,25 +76,25 @@ const INVITATIONS_KEY = ['invitations'] as const
 export function useInvitations() {
   return useQuery({
     queryKey: INVITATIONS_KEY,
-    queryFn: () => allPages((query) => answer(accountApi().invitations.get({ query }))),
+    queryFn: () => allPages((query) => perform('GET /invitations', query)),
   })
 }
 
 /** Sends an invitation by mail. */
 export async function invite(email: string, role: AccountRole): Promise<void> {
-  await answer(accountApi().invitations.post({ email, role }))
+  await perform('POST /invitations', { email, role })
   await invitationsChanged()
 }
 
 /** Sends an invitation again with a new link. */
 export async function resend({ invitationId }: InvitationItem): Promise<void> {
-  await answer(accountApi().invitations({ invitationId }).resend.post({}))
+  await perform('POST /invitations/:invitationId/resend', { invitationId })
   await invitationsChanged()
 }
 
 /** Revokes an invitation. */
 export async function revoke({ invitationId }: InvitationItem): Promise<void> {
-  await answer(accountApi().invitations({ invitationId }).revoke.post({}))
+  await perform('POST /invitations/:invitationId/revoke', { invitationId })
   await invitationsChanged()
 }
 

@@ -1,10 +1,22 @@
 /** Invitations as the database keeps them: good once, for one verified address, and never for more than their sender may give now. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
+import {
+  by,
+  COMPANY,
+  join,
+  newOrganisation,
+  newUser,
+  type Organisation,
+  type User,
+} from '@test/accounts/members/people'
 import { freshDatabase, redisUrl } from '@test/support/stores'
-import { MAX_MEMBERS } from '@/accounts/members/admission'
-import { acceptInvitation, declineInvitation, readInvitation } from '@/accounts/members/answer-invitation'
-import { changeRole, removeMember } from '@/accounts/members/change-members'
+import { roleIn } from '@/accounts/members/memberships'
+import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
+import { assert } from '@/lib/assert'
+import { MAX_MEMBERS } from '@/people/members/admission'
+import { acceptInvitation, declineInvitation, readInvitation } from '@/people/members/answer-invitation'
+import { changeRole, removeMember } from '@/people/members/change-members'
 import {
   invite,
   listInvitations,
@@ -12,11 +24,7 @@ import {
   MAX_PENDING,
   resendInvitation,
   revokeInvitation,
-} from '@/accounts/members/invitations'
-import { roleIn } from '@/accounts/members/memberships'
-import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
-import { assert } from '@/lib/assert'
-import { by, COMPANY, join, newOrganisation, newUser, type Organisation, type User } from './people'
+} from '@/people/members/invitations'
 
 let fixture: Fixture
 
@@ -204,7 +212,7 @@ describe('limits of invitations and members', () => {
       await send(organisation, 'over-and-over@example.test', 'viewer')
     }
     const outcome = await invite(fixture.database, inviting, { email: 'late@example.test', role: 'viewer' })
-    expect(outcome).toEqual({ kind: 'too_many_a_day', limit: MAX_A_DAY })
+    expect(outcome).toEqual({ kind: 'too_many_a_day' })
     await sql`UPDATE invitations SET created_at = now() - interval '25 hours' WHERE account_id = ${accountId}`
     expect(await invite(fixture.database, inviting, { email: 'late@example.test', role: 'viewer' })).toMatchObject({
       kind: 'sent',
@@ -225,9 +233,6 @@ describe('limits of invitations and members', () => {
       const { token } = await send(organisation, person.email, 'viewer')
       outcomes.push(await accept(person, token))
     }
-    expect(outcomes).toEqual([
-      { kind: 'accepted', accountId },
-      { kind: 'too_many_members', limit: MAX_MEMBERS },
-    ])
+    expect(outcomes).toEqual([{ kind: 'accepted', accountId }, { kind: 'too_many_members' }])
   })
 })

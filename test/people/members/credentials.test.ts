@@ -1,13 +1,13 @@
 /** What members hold ends with the role that allows it, generated: each credential × each role before × each role after, or none. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { by, join, newOrganisation, type Organisation, type User } from '@test/accounts/members/people'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { createManagementKeys } from '@/accounts/management/management-keys'
-import { CREDENTIAL_KINDS, type CredentialKind } from '@/accounts/members/credentials'
-import { invite } from '@/accounts/members/invitations'
-import { createMembers } from '@/accounts/members/members'
 import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
-import { by, join, newOrganisation, type Organisation, type User } from './people'
+import { CREDENTIAL_KINDS, type CredentialKind } from '@/people/members/credentials'
+import { invite } from '@/people/members/invitations'
+import { createMembers } from '@/people/members/members'
 
 /** As it was decided, beside the table that the product goes by. */
 const HOLDERS: Readonly<Record<CredentialKind, string>> = {

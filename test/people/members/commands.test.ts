@@ -1,9 +1,9 @@
 /** The operator commands of organisations and of their keys, as processes on real stores. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { run } from '@test/cli/run'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { createUser } from '@/accounts/users'
-import { run } from './run'
 
 let redis: TestServer
 let databaseUrl: string

@@ -7,10 +7,7 @@ import type { Transaction } from '@/db/client'
 export const MAX_OWNED_ACCOUNTS = 10
 export const MAX_MEMBERS = 500
 
-export type AdmissionRefusal =
-  | { kind: 'already_member' }
-  | { kind: 'too_many_members'; limit: number }
-  | { kind: 'too_many_owned'; limit: number }
+export type AdmissionRefusal = { kind: 'already_member' | 'too_many_members' | 'too_many_owned' }
 
 /** Locks the account, so that its changes of members run one at a time. False if it is no organisation. */
 export async function lockOrganisation(transaction: Transaction, accountId: string): Promise<boolean> {
@@ -27,7 +24,7 @@ export async function admit(
   const refusal = await refuseOwner(transaction, userId, role)
   if (refusal) return refusal
   const members = await transaction.$count(memberships, eq(memberships.accountId, accountId))
-  if (members >= MAX_MEMBERS) return { kind: 'too_many_members', limit: MAX_MEMBERS }
+  if (members >= MAX_MEMBERS) return { kind: 'too_many_members' }
   const inserted = await transaction
     .insert(memberships)
     .values({ accountId, userId, role })
@@ -46,5 +43,5 @@ export async function refuseOwner(
   await transaction.select({ id: users.id }).from(users).where(eq(users.id, userId)).for('no key update')
   const isOwned = and(eq(memberships.userId, userId), eq(memberships.role, 'owner'))
   const owned = await transaction.$count(memberships, isOwned)
-  return owned < MAX_OWNED_ACCOUNTS ? undefined : { kind: 'too_many_owned', limit: MAX_OWNED_ACCOUNTS }
+  return owned < MAX_OWNED_ACCOUNTS ? undefined : { kind: 'too_many_owned' }
 }

@@ -1,15 +1,15 @@
 /** Lets an invited person view, accept or decline an invitation. An invitation works once, and only for its verified address. */
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { roleIn } from '@/accounts/members/memberships'
+import { mayGive } from '@/accounts/members/permissions'
+import { tellOfOwner } from '@/accounts/members/tell-members'
 import { type AccountRole, invitations, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { findRow } from '@/db/find-row'
 import { accounts } from '@/db/schema'
 import { sha256Hex } from '@/lib/ids'
 import { type AdmissionRefusal, admit, lockOrganisation } from './admission'
-import { roleIn } from './memberships'
-import { mayGive } from './permissions'
-import { tellOfOwner } from './tell-members'
 
 type OpenInvitation = {
   invitationId: string
@@ -20,7 +20,7 @@ type OpenInvitation = {
 }
 
 /** `invalid`: expired, used, revoked, unknown, for another address, or no longer allowed to its sender. The reason is not revealed. */
-export type AnswerRefusal = { kind: 'invalid' | 'not_verified' } | AdmissionRefusal
+export type AnswerRefusal = { kind: 'invalid' } | { kind: 'not_verified' } | AdmissionRefusal
 
 type Answering = { token: string; by: ChangedBy & { actor: { userId: string } } }
 

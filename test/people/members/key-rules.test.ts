@@ -1,6 +1,6 @@
 /** What holds for all keys of a member, over two whole gateways: at the door of people, of programs and of paid requests. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { makeManagementKey, send } from '@test/console/http/management/caller'
+import { send } from '@test/console/http/management/caller'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, usageOf } from '@test/support/upstream'
@@ -164,18 +164,6 @@ describe('permissions', () => {
     expect(await statuses('GET')).toEqual({
       ...{ owner: 200, admin: 200, billing: 200, viewer: 200, other: 404, developer: 200 },
     })
-  })
-
-  test('management keys with the members scope can set rules', async () => {
-    const path = `/v1/members/${developer.viewer.userId}/key-policy`
-    const [reading, writing, neither] = await Promise.all(
-      (['members:read', 'members:write', 'keys:write'] as const).map((scope) => makeManagementKey(owner, [scope])),
-    )
-    const rules = { allowedModels: ['svc/alpha'], allowedProviders: null }
-    const put = (key = '') => send(gateway, key, 'PUT', path, { allowedModels: ['svc/alpha'] })
-    expect(await put(writing?.key)).toMatchObject({ status: 200, body: rules })
-    expect(await send(gateway, reading?.key, 'GET', path)).toMatchObject({ status: 200, body: rules })
-    for (const { key } of [reading, neither] as { key: string }[]) expect((await put(key)).status).toBe(403)
   })
 
   test.each([

@@ -1,16 +1,16 @@
 /** What people are told by mail of their membership, written with the change itself; nobody can turn these off. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { by, COMPANY, newOrganisation, newUser } from '@test/accounts/members/people'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { changeAccountAddresses } from '@/accounts/addresses/addresses'
 import { createApiKeys } from '@/accounts/api-keys'
 import { writeMails } from '@/accounts/mails/outbox'
 import { createManagementKeys, MAX_MANAGEMENT_KEYS } from '@/accounts/management/management-keys'
-import { acceptInvitation } from '@/accounts/members/answer-invitation'
-import { addMember, changeRole, removeMember } from '@/accounts/members/change-members'
-import { invite } from '@/accounts/members/invitations'
 import { assert } from '@/lib/assert'
-import { by, COMPANY, newOrganisation, newUser } from './people'
+import { acceptInvitation } from '@/people/members/answer-invitation'
+import { addMember, changeRole, removeMember } from '@/people/members/change-members'
+import { invite } from '@/people/members/invitations'
 
 let fixture: Fixture
 

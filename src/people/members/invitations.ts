@@ -1,14 +1,14 @@
 /** Invitations to an organisation: members with the permission make, resend and revoke them. Tokens are stored as hashes. */
 import { and, desc, eq, gt, ne, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { roleOfActor } from '@/accounts/members/memberships'
+import { mayGive } from '@/accounts/members/permissions'
+import { nameOf } from '@/accounts/members/tell-members'
 import { type AccountRole, invitations, memberships, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { findRow } from '@/db/find-row'
 import { randomBase62, randomId, sha256Hex } from '@/lib/ids'
 import { lockOrganisation } from './admission'
-import { roleOfActor } from './memberships'
-import { mayGive } from './permissions'
-import { nameOf } from './tell-members'
 
 export const INVITATION_DAYS = 7
 /** Per account: pending at once, and made in 24 hours. */
@@ -39,10 +39,15 @@ export type SentInvitation = {
   accountName: string
 }
 
-export type InvitationRefusal =
-  | { kind: 'not_organisation' | 'unknown_invitation' | 'already_member' }
-  | { kind: 'not_permitted' }
-  | { kind: 'too_many_pending' | 'too_many_a_day'; limit: number }
+export type InvitationRefusal = {
+  kind:
+    | 'not_organisation'
+    | 'unknown_invitation'
+    | 'already_member'
+    | 'not_permitted'
+    | 'too_many_pending'
+    | 'too_many_a_day'
+}
 
 /** The inviting person and account. `tell` writes the mail, in the transaction that makes the invitation. */
 type Inviting = {
@@ -64,9 +69,9 @@ export async function invite(
     if (await isMember(transaction, accountId, email)) return { kind: 'already_member' }
     const others = and(eq(invitations.accountId, accountId), ne(invitations.email, email))
     if ((await transaction.$count(invitations, and(others, isPending()))) >= MAX_PENDING)
-      return { kind: 'too_many_pending', limit: MAX_PENDING }
+      return { kind: 'too_many_pending' }
     const today = and(eq(invitations.accountId, accountId), gt(invitations.createdAt, new Date(Date.now() - DAY_MS)))
-    if ((await transaction.$count(invitations, today)) >= MAX_A_DAY) return { kind: 'too_many_a_day', limit: MAX_A_DAY }
+    if ((await transaction.$count(invitations, today)) >= MAX_A_DAY) return { kind: 'too_many_a_day' }
     await transaction
       .update(invitations)
       .set({ state: 'revoked' })
@@ -94,7 +99,7 @@ export async function resendInvitation(
     if ('kind' in found) return found
     const others = and(eq(invitations.accountId, accountId), ne(invitations.id, invitationId))
     if ((await transaction.$count(invitations, and(others, isPending()))) >= MAX_PENDING)
-      return { kind: 'too_many_pending', limit: MAX_PENDING }
+      return { kind: 'too_many_pending' }
     const { email, role } = found
     const { token, ...secret } = newSecret()
     await transaction
@@ -112,7 +117,7 @@ export async function resendInvitation(
 /** Revokes a pending invitation. */
 export async function revokeInvitation(
   { db }: Database,
-  { accountId, by }: Inviting,
+  { accountId, by }: Pick<Inviting, 'accountId'> & { by: ChangedBy },
   invitationId: string,
 ): Promise<{ kind: 'done' } | InvitationRefusal> {
   return await db.transaction(async (transaction) => {
@@ -146,7 +151,7 @@ export async function listInvitations({ db }: Database, accountId: string): Prom
 
 async function lockPending(
   transaction: Transaction,
-  { accountId, by }: Inviting,
+  { accountId, by }: Pick<Inviting, 'accountId'> & { by: ChangedBy },
   invitationId: string,
 ): Promise<{ email: string; role: AccountRole } | InvitationRefusal> {
   await lockOrganisation(transaction, accountId)

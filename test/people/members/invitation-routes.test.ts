@@ -130,6 +130,46 @@ describe('an invitation', () => {
     expect((await tell(person, 'accept', tokens[3])).status).toBe(200)
   })
 
+  test('a hundred presses with one request key send one mail, and the invited person joins once', async () => {
+    const owner = await newOrganisation()
+    const person = await verifiedPerson()
+    const { sql } = gateway.gateway.database
+    const press = async (who: Person, path: string, body: object) => {
+      const request = { method: 'POST', headers: { 'idempotency-key': path, 'content-type': 'application/json' } }
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, async () => {
+          const response = await who.fetch(path, { ...request, body: JSON.stringify(body) })
+          return { status: response.status, body: await response.text() }
+        }),
+      )
+      const done = new Set(answers.filter(({ status }) => status === 200).map((answer) => answer.body))
+      expect([done.size, answers.filter(({ status }) => status !== 200 && status !== 409)]).toEqual([1, []])
+      return JSON.parse([...done][0] ?? '')
+    }
+    const mails = async () => {
+      const [row] = await sql`SELECT count(*)::int FROM mails WHERE recipient = ${person.email}`
+      return row?.count
+    }
+    const at = `/dashboard/api/a/${owner.viewer.accountId}/invitations`
+    const before = await mails()
+    const { invitationId } = await press(owner, at, { email: person.email, role: 'developer' })
+    expect(await mails()).toBe(before + 1)
+    const [{ tokenHash } = { tokenHash: '' }] =
+      await sql`SELECT token_hash AS "tokenHash" FROM invitations WHERE id = ${invitationId}`
+    // A person makes at most 120 changes a minute.
+    const admin = await verifiedPerson()
+    await tell(admin, 'accept', await invited(owner, admin, 'admin'))
+    await press(admin, `${at}/${invitationId}/resend`, {})
+    expect(await mails()).toBe(before + 2)
+    const [again] = await sql`SELECT token_hash FROM invitations WHERE id = ${invitationId}`
+    expect(again?.token_hash).not.toBe(tokenHash)
+    const token = await loggedToken(gateway, person.email, 'invitation')
+    await press(person, '/dashboard/api/invitations/accept', { token })
+    const joined =
+      await sql`SELECT 1 FROM audit_entries WHERE action = 'member.join' AND subject = ${person.viewer.userId}`
+    expect(joined.length).toBe(1)
+  })
+
   test('an address gets ten invitations an hour from all senders together', async () => {
     const owners = [await newOrganisation(), await newOrganisation()] as const
     const email = `${crypto.randomUUID()}@example.test`

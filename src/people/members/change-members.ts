@@ -2,6 +2,9 @@
 import { and, asc, count, eq, ne } from 'drizzle-orm'
 import { endAlertsTo } from '@/accounts/alerts/end-alerts'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { roleOfActor } from '@/accounts/members/memberships'
+import { isBelow, mayGive } from '@/accounts/members/permissions'
+import { tellMember, tellOfOwner } from '@/accounts/members/tell-members'
 import { ensureAccount } from '@/accounts/users'
 import { ACCOUNT_ROLES, type AccountRole, memberships, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
@@ -9,9 +12,6 @@ import { findRow } from '@/db/find-row'
 import { accounts, apiKeys } from '@/db/schema'
 import { type AdmissionRefusal, admit, lockOrganisation, MAX_MEMBERS, refuseOwner } from './admission'
 import { type Credential, credentialsOf, type Fate, lostWith, revokeAll } from './credentials'
-import { roleOfActor } from './memberships'
-import { isBelow, mayGive } from './permissions'
-import { tellMember, tellOfOwner } from './tell-members'
 
 export type ListedMember = {
   userId: string
@@ -23,9 +23,7 @@ export type ListedMember = {
 }
 
 export type MemberRefusal =
-  | { kind: 'not_organisation' | 'unknown_member' | 'last_owner' }
-  | { kind: 'not_permitted' }
-  | { kind: 'own_promotion' }
+  | { kind: 'not_organisation' | 'unknown_member' | 'last_owner' | 'not_permitted' | 'own_promotion' }
   | AdmissionRefusal
   /** The member has active keys that the new role (or a non-member) may not have. */
   | { kind: 'has_keys'; activeKeys: number }
@@ -55,6 +53,16 @@ export async function listMembers({ db }: Database, accountId: string): Promise<
     .orderBy(asc(memberships.createdAt), asc(users.id))
     .limit(MAX_MEMBERS)
   return rows.toSorted((one, other) => ACCOUNT_ROLES.indexOf(one.role) - ACCOUNT_ROLES.indexOf(other.role))
+}
+
+/** The account's member with this address, in any case. */
+export async function findByEmail(
+  database: Database,
+  accountId: string,
+  email: string,
+): Promise<ListedMember | undefined> {
+  const lowered = email.toLowerCase()
+  return (await listMembers(database, accountId)).find((one) => one.email.toLowerCase() === lowered)
 }
 
 /** Adds an existing user as a member without an invitation. For operators. */

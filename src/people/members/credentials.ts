@@ -1,12 +1,12 @@
 /** A member's credentials that work without the member being present, and the roles that may have them. */
 import { and, asc, eq, exists, gt, inArray, isNull, or, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { type HeldKind, mayGive, mayHold } from '@/accounts/members/permissions'
 import { auditEntries } from '@/db/administration-schema'
 import { ACCOUNT_ROLES, type AccountRole, invitations } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { managementKeys } from '@/db/management-schema'
 import { apiKeys } from '@/db/schema'
-import { mayDo, mayGive, type Permission } from './permissions'
 
 /** `service_key`: the account's own key, whose text this member has seen. A role change does not end it. */
 export const CREDENTIAL_KINDS = ['api_key', 'management_key', 'invitation', 'service_key'] as const
@@ -22,17 +22,6 @@ export type Credential = {
 }
 
 export type Fate = 'revoke' | 'keep'
-
-const NEEDED: Record<Exclude<CredentialKind, 'service_key'>, Permission> = {
-  api_key: 'keys.use',
-  management_key: 'managementKeys.change',
-  invitation: 'members.change',
-}
-
-/** Whether this role may have such a credential. Without a role: no. */
-export function mayHold(role: AccountRole | undefined, kind: keyof typeof NEEDED): boolean {
-  return role !== undefined && mayDo(role, NEEDED[kind])
-}
 
 /** The credentials that this role, or a non-member, may not have. */
 export function lostWith(role: AccountRole | undefined, credentials: readonly Credential[]): Credential[] {
@@ -81,7 +70,7 @@ export async function credentialsOf(
       ),
     )
     .orderBy(asc(invitations.createdAt), asc(invitations.id))
-  const holders = (kind: keyof typeof NEEDED) => ACCOUNT_ROLES.filter((role) => mayHold(role, kind))
+  const holders = (kind: HeldKind) => ACCOUNT_ROLES.filter((role) => mayHold(role, kind))
   return [
     ...keys.map(
       ({ createdBy, ...key }): Credential =>
