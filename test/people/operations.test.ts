@@ -63,6 +63,7 @@ type Prepared = { person?: Person; names?: Record<string, string>; body?: object
 /** What must be there first for operations that the owner doesn't perform on the second member. */
 const PREPARED: Record<string, () => Promise<Prepared>> = {
   'account.make_organisation': async () => ({ person: await signUpPerson(gateway) }),
+  'member.change_role': async () => ({ names: { userId: (await join()).viewer.userId } }),
   'member.remove': async () => ({ names: { userId: (await join()).viewer.userId } }),
   'invitation.resend': async () => ({ names: await invite('again@example.test') }),
   'invitation.revoke': async () => ({ names: await invite('no-more@example.test') }),
