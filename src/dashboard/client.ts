@@ -34,6 +34,9 @@ async function fetchOnce(input: string | URL | Request, init: RequestInit = {}):
   }
 }
 
+/** An object as the server shows it, and its version. */
+export type Versioned<Value> = { value: Value; etag: string | undefined }
+
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   constructor(
@@ -41,6 +44,8 @@ export class ApiError extends Error {
     readonly status: number,
     readonly code?: string,
     readonly param?: string,
+    /** What is there now, where a change met a newer version. */
+    readonly newer?: Versioned<unknown>,
   ) {
     super(message)
   }
@@ -50,34 +55,43 @@ export type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>
   Awaited<ReturnType<Call>>['data']
 >
 
-type Reply<Data> = { data: Data; error: unknown; status: number }
+type Reply<Data> = { data: Data; error: unknown; status: number; etag?: string | undefined }
 const UNREACHABLE = 'The service could not be reached. Check your connection and try again.'
 
 /** The data of a response; throws an {@link ApiError} if the server refused or was unreachable. */
 export async function answer<Data>(reply: Promise<Reply<Data>>): Promise<NonNullable<Data>> {
-  const { data, error, status } = await reply.catch(() => ({ data: null, error: UNREACHABLE, status: 0 }))
-  if (error) throw toApiError(error, status)
+  const unreachable = { data: null, error: UNREACHABLE, status: 0, etag: undefined }
+  const { data, error, status, etag } = await reply.catch(() => unreachable)
+  if (error) throw toApiError(error, status, etag)
   return data as NonNullable<Data>
 }
 
-/** Sends a request to a route that the typed client lacks. Returns its answer; throws like {@link answer}. */
-export function send(method: string, path: string, body?: object): Promise<unknown> {
-  const sent = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
-  const reply = fetchOnce(path, { method, ...sent }).then(async (response) => {
+type Sent = { body?: object | undefined; ifMatch?: string | undefined }
+
+/** Sends a request to a route that the typed client lacks. Returns its answer with the version; throws like {@link answer}. */
+export async function send(method: string, path: string, { body, ifMatch }: Sent): Promise<Versioned<unknown>> {
+  const headers = {
+    ...(body && { 'content-type': 'application/json' }),
+    ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+  }
+  const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+  const reply = fetchOnce(path, init).then(async (response) => {
     const value: unknown = await response.json()
     const { ok, status } = response
-    return ok ? { data: value, error: null, status } : { data: null, error: value ?? {}, status }
+    const etag = response.headers.get('etag') ?? undefined
+    return ok ? { data: { value, etag }, error: null, status } : { data: null, error: value ?? {}, status, etag }
   })
-  return answer(reply)
+  return await answer(reply)
 }
 
 /** Turns an error response, also one received without the typed client, into an {@link ApiError}. */
-export function toApiError(error: unknown, status: number): ApiError {
+export function toApiError(error: unknown, status: number, etag?: string): ApiError {
   const value = typeof error === 'object' && error !== null && 'value' in error ? error.value : error
   const told = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined
   if (typeof told !== 'object' || told === null) return new ApiError(UNREACHABLE, status)
-  const { message, code, param } = told as { message?: unknown; code?: unknown; param?: unknown }
-  return new ApiError(String(message ?? UNREACHABLE), status, textOf(code), textOf(param))
+  const { message, code, param, current } = told as Record<'message' | 'code' | 'param' | 'current', unknown>
+  const newer = current === undefined ? undefined : { value: current, etag }
+  return new ApiError(String(message ?? UNREACHABLE), status, textOf(code), textOf(param), newer)
 }
 
 const FIRST_SERVER_ERROR = 500

@@ -1,7 +1,7 @@
 /** The typed client of operations: inputs and results have the types of their declarations. */
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { accountPath } from '@/dashboard/account'
-import { send } from '@/dashboard/client'
+import { send, type Versioned } from '@/dashboard/client'
 import type { ALERT_OPERATIONS } from '@/people/alerts/operations'
 import type { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import type { KEY_OPERATIONS } from '@/people/keys/operations'
@@ -48,7 +48,16 @@ export async function perform<Place extends Operations['path']>(
   path: Place,
   input: InputOf<Operations, Place>,
 ): Promise<ResultOf<Place>> {
-  return (await sendTo(accountPath(''), path, input)) as ResultOf<Place>
+  return (await performVersioned(path, input)).value
+}
+
+/** The same, with the version of the answer. A change with `ifMatch` is refused if it meets a newer version than that. */
+export async function performVersioned<Place extends Operations['path']>(
+  path: Place,
+  input: InputOf<Operations, Place>,
+  ifMatch?: string,
+): Promise<Versioned<ResultOf<Place>>> {
+  return (await sendTo(accountPath(''), path, input, ifMatch)) as Versioned<ResultOf<Place>>
 }
 
 /** Performs an administrators' operation. Throws like {@link perform}. */
@@ -56,7 +65,7 @@ export async function administer<Place extends Administration['path']>(
   path: Place,
   input: InputOf<Administration, Place>,
 ): Promise<AdminResultOf<Place>> {
-  return (await sendTo('/dashboard/api/admin/', path, input)) as AdminResultOf<Place>
+  return (await sendTo('/dashboard/api/admin/', path, input)).value as AdminResultOf<Place>
 }
 
 /** Performs an operation of the person, which is of no account. Throws as {@link perform} does. */
@@ -64,10 +73,10 @@ export async function performOwn<Place extends Personal['path']>(
   path: Place,
   input: InputOf<Personal, Place>,
 ): Promise<Static<At<Personal, Place>['gives']>> {
-  return (await sendTo('/dashboard/api/', path, input)) as Static<At<Personal, Place>['gives']>
+  return (await sendTo('/dashboard/api/', path, input)).value as Static<At<Personal, Place>['gives']>
 }
 
-async function sendTo(prefix: string, path: string, input: object): Promise<unknown> {
+async function sendTo(prefix: string, path: string, input: object, ifMatch?: string): Promise<Versioned<unknown>> {
   const [method = '', place = ''] = path.split(' ')
   const rest: Record<string, unknown> = { ...input }
   const filled = place.replace(/:(\w+)/g, (_, name: string) => {
@@ -78,5 +87,5 @@ async function sendTo(prefix: string, path: string, input: object): Promise<unkn
   const isQuery = method === 'GET' || method === 'DELETE'
   const query = isQuery ? new URLSearchParams(rest as Record<string, string>).toString() : ''
   const body = isQuery ? undefined : rest
-  return await send(method, prefix + filled.slice(1) + (query && `?${query}`), body)
+  return await send(method, prefix + filled.slice(1) + (query && `?${query}`), { body, ifMatch })
 }

@@ -22,6 +22,11 @@ export function formOf(rows: readonly Field[], settings: Form = {}): Form {
   return Object.fromEntries(rows.map(({ kind, wire }) => [wire, KINDS[kind].of(settings[wire])]))
 }
 
+/** The names of the fields, as a person reads them. */
+export function labelsOf(rows: readonly Field[]): Record<string, string> {
+  return Object.fromEntries(rows.map(({ wire, label }) => [wire, label]))
+}
+
 /** The differences from `before`, in the server's field names. */
 export function changesIn(rows: readonly Field[], before: Form, now: Form): Form {
   const changed = rows.filter(({ wire }) => JSON.stringify(trimmed(now[wire])) !== JSON.stringify(before[wire]))

@@ -17,7 +17,7 @@ type FieldInputProps = {
 /** The input of one setting. */
 export function FieldInput({ field, input, ...own }: FieldInputProps) {
   const { kind, label, wire } = field
-  const { placeholder = field.example, help: description = field.help, max } = own
+  const { placeholder = field.example, help: description = field.help, max = field.most } = own
   const named = { label, description, ...input }
   const words = { ...named, placeholder }
   switch (kind) {

@@ -138,7 +138,7 @@ function formatComplaint(path: string, target: string): string | undefined {
 function areaOf(path: string): string {
   const parts = path.split('/')
   const [, first = '', second = ''] = parts
-  if (first === 'people' && /\/(client|form|form-values|list|pages|[\w-]+-page)(\.tsx?)?$/.test(path))
+  if (first === 'people' && /\/(client|form|form-values|list|newer|pages|[\w-]+-page)(\.tsx?)?$/.test(path))
     return 'people/pages'
   if (first === 'people' && /\/fields(\.ts)?$/.test(path)) return 'people/fields'
   if (parts.length > 3 && `${first}/${second}` in MAY_IMPORT) return `${first}/${second}`

@@ -11,9 +11,6 @@ import { type Allowed, bothLists } from '@/ledger/allowed'
 import type { Ledger } from '@/ledger/ledger'
 import { type KeyPolicy, MEMBER_POLICY_COLUMNS, POLICY_COLUMNS } from './effective-limits'
 
-/** Ten years. */
-export const MAX_KEY_AGE_DAYS = 3650
-
 /** The rules for all keys of an account; undefined if the account doesn't exist. */
 export async function readKeyPolicy({ db }: Database, accountId: string): Promise<KeyPolicy | undefined> {
   const [row] = await db.select(POLICY_COLUMNS).from(accounts).where(eq(accounts.id, accountId))

@@ -7,6 +7,8 @@ import { titled } from '@/http/openapi/titled'
 import { BUDGET_SCOPES, BUDGET_WINDOWS, type BudgetWindow, windowEnd } from '@/ledger/budgets'
 import { formatUsd, type Nano, nano, parseUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
+import { MAX_USD_CHARS } from '@/people/keys/fields'
+import { BUDGET_FIELDS } from './fields'
 
 const Window = oneOf(BUDGET_WINDOWS)
 export const Scope = oneOf<StoredBudgetScope>([...BUDGET_SCOPES, 'new_member'], {
@@ -30,21 +32,19 @@ export const BudgetBody = titled('Budget', {
 })
 export type BudgetBody = Static<typeof BudgetBody>
 
-const amount = (window: string) =>
+const amount = (window: BudgetWindow) =>
   Type.Optional(
-    orNull(Type.String({ maxLength: 20, examples: ['25.50'] }), {
-      description: `Decimal USD ${window} (UTC); 0 blocks, null = none, left out = as it is`,
+    orNull(Type.String({ maxLength: MAX_USD_CHARS, examples: ['25.50'] }), {
+      description: `Decimal USD ${BUDGET_FIELDS[window].words} (UTC); 0 blocks, null = none, left out = as it is`,
     }),
   )
 
-const FIELDS = { day: 'dayUsd', week: 'weekUsd', month: 'monthUsd', total: 'totalUsd' } as const
-
 export const LimitsBody = exactly(
   {
-    dayUsd: amount('a day'),
-    weekUsd: amount('a week from Monday'),
-    monthUsd: amount('a calendar month; of a key this is one of its own limits'),
-    totalUsd: amount('for ever'),
+    dayUsd: amount('day'),
+    weekUsd: amount('week'),
+    monthUsd: amount('month'),
+    totalUsd: amount('total'),
     givenToMembers: Type.Optional(
       Type.Literal(true, {
         description: 'For `new_member`: also gives the budget to present members without one',
@@ -56,15 +56,16 @@ export const LimitsBody = exactly(
 
 export const GrantBody = exactly({
   window: Window,
-  usd: Type.String({ maxLength: 20, description: 'Decimal USD above 0', examples: ['25'] }),
+  usd: Type.String({ maxLength: MAX_USD_CHARS, description: 'Decimal USD above 0', examples: ['25'] }),
 })
 
 /** Parses limits. Throws `invalid_request` for invalid amounts. */
 export function readLimits(body: Static<typeof LimitsBody>): Partial<Record<BudgetWindow, Nano | null>> {
   const limits: Partial<Record<BudgetWindow, Nano | null>> = {}
   for (const window of BUDGET_WINDOWS) {
-    const text = body[FIELDS[window]]
-    if (text !== undefined) limits[window] = text === null ? null : readUsd(text, FIELDS[window])
+    const { wire } = BUDGET_FIELDS[window]
+    const text = body[wire]
+    if (text !== undefined) limits[window] = text === null ? null : readUsd(text, wire)
   }
   return limits
 }
@@ -74,11 +75,6 @@ export function readUsd(text: string, field: string, least = 0): Nano {
   const value = parseUsd(text)
   if (value !== undefined && value >= least) return value
   throw invalidRequest('The budget must be an amount of USD such as 25 or 25.50.', field)
-}
-
-/** A window's field name, for errors. */
-export function fieldOf(window: BudgetWindow): string {
-  return FIELDS[window]
 }
 
 /** The limits in a budget's body: those of its fields that forms change. A key's monthly limit is not among them. */

@@ -19,7 +19,6 @@ import { expectVersion } from '@/people/version'
 import {
   type BudgetBody,
   budgetBody,
-  fieldOf,
   type GrantBody,
   type Known,
   type LimitsBody,
@@ -28,6 +27,7 @@ import {
   readUsd,
   Scope,
 } from './bodies'
+import { BUDGET_FIELDS } from './fields'
 
 export type BudgetDeps = GuardDeps & {
   budgets: Budgets
@@ -176,7 +176,7 @@ function expectUpdated(outcome: ChangeBudgetOutcome): void {
     case 'above_larger':
       throw invalidRequest(
         `The budget of the ${outcome.smaller} may not be above that of ${outcome.larger === 'total' ? 'all time' : `the ${outcome.larger}`}.`,
-        fieldOf(outcome.smaller),
+        BUDGET_FIELDS[outcome.smaller].wire,
       )
   }
 }

@@ -12,7 +12,16 @@ import type { DefaultLimits } from '@/ledger/outcomes'
 import { formatUsd, type Nano, parseUsd, ZERO_NANO } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
 import { type Bound, idsField, MAX_ALLOWED_BYTES, readAllowedLists } from './allowed-lists'
-import { FIELD_ROWS, type Field, type Kind, type LimitName, MAX_KEY_LIMIT, type WireSettings } from './fields'
+import {
+  FIELD_ROWS,
+  type Field,
+  KEY_NAME,
+  type Kind,
+  type LimitName,
+  MAX_KEY_LIMIT,
+  MAX_USD_CHARS,
+  type WireSettings,
+} from './fields'
 import { AllowedAddresses, KeyTagsField, readAddresses, readTags } from './key-lists'
 
 /** All lists of a key in a body, three bytes a character, and the few fields beside them. */
@@ -29,7 +38,8 @@ const SCHEMAS: Record<Kind, { taken(field: Field): TSchema; shown: TSchema | ((f
     shown: NullableInteger,
   },
   usd: {
-    taken: ({ words }) => orNull(Type.String({ maxLength: 20, examples: ['25.50'] }), { description: words }),
+    taken: ({ words }) =>
+      orNull(Type.String({ maxLength: MAX_USD_CHARS, examples: ['25.50'] }), { description: words }),
     shown: NullableText,
   },
   moment: {
@@ -71,8 +81,8 @@ const WithoutMyAddress = Type.Optional(
   }),
 )
 
-/** 1 to 200 characters that are not all blanks. */
-const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
+/** Not all blanks. */
+const Name = Type.String({ minLength: 1, maxLength: KEY_NAME.most, pattern: '\\S' })
 
 export const NewKeyBody = exactly(
   {

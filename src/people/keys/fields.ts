@@ -36,6 +36,8 @@ type Row = {
   may?: { permission: 'limits.raise'; refusal: string }
   /** The permission to raise it, if it is a limit of the ledger. */
   raise?: 'limits.raise' | 'budgets.change'
+  /** The highest number of a count, if not {@link MAX_KEY_LIMIT}. */
+  most?: number
   /** The most items of a list, and the most characters of each. */
   items?: { most: number; chars: number }
   /** In forms: its label, help text, an example, and the text for no value. */
@@ -48,6 +50,18 @@ type Row = {
 
 /** A setting, with the names that its row leaves out. */
 export type Field = Row & { wire: string; column: string }
+
+/** The name of a key, which has a field of its own in forms. */
+export const KEY_NAME = {
+  most: 200,
+  label: 'Name',
+  help: 'To tell keys apart, such as the program that will use it',
+  example: 'Production website',
+  missing: 'Give the key a name, such as the program that will use it.',
+}
+
+/** The most characters of an amount in USD. */
+export const MAX_USD_CHARS = 20
 
 /** The highest limit of a key that the database column can store; far more than one gateway serves. */
 export const MAX_KEY_LIMIT = 2_000_000_000
@@ -129,6 +143,40 @@ export const KEY_FIELDS = {
     shownAs: 'Tags of its usage',
   },
 } as const satisfies Record<string, Row>
+
+/** What holds for all keys of an account, in the order of its form. */
+export const POLICY_FIELDS = {
+  allowedModels: {
+    ...{ kind: 'ids', isLimit: true, items: KEY_FIELDS.allowedModels.items },
+    words: KEY_FIELDS.allowedModels.words,
+    label: 'Models that keys may call',
+    help: 'The playground as well',
+  },
+  allowedProviders: {
+    ...{ kind: 'ids', isLimit: true, items: KEY_FIELDS.allowedProviders.items },
+    words: KEY_FIELDS.allowedProviders.words,
+    label: 'Providers that may answer',
+    help: KEY_FIELDS.allowedProviders.help,
+  },
+  maxKeyAgeDays: {
+    ...{ kind: 'count', isLimit: true, most: 3650 },
+    words: 'A key ends so many days after it was made or last rotated; null = never',
+    label: 'Greatest age of a key, in days',
+    help: 'A key ends so long after it was made or last rotated. Older ones end at once.',
+    example: 'No limit',
+  },
+} as const satisfies Record<string, Row>
+
+/** Ten years, in days. */
+export const MAX_KEY_AGE_DAYS = POLICY_FIELDS.maxKeyAgeDays.most
+
+/** Every rule for all keys of an account. */
+export const POLICY_ROWS: readonly Field[] = Object.entries<Row>(POLICY_FIELDS).map(([name, row]) => ({
+  ...{ wire: name, column: name },
+  ...row,
+}))
+
+export const POLICY_AGE: Field = { wire: 'maxKeyAgeDays', column: 'maxKeyAgeDays', ...POLICY_FIELDS.maxKeyAgeDays }
 
 type Rows = typeof KEY_FIELDS
 export type KeyField = keyof Rows

@@ -1,7 +1,6 @@
 /** The operations on an account's API keys, and on the rules for all of them. */
 import { type Static, Type } from '@sinclair/typebox'
 import { MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
-import { MAX_KEY_AGE_DAYS } from '@/accounts/policies/key-policy'
 import { PageQuery } from '@/console/http/pages'
 import { exactly } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
@@ -11,6 +10,7 @@ import { ALLOWED_FIELDS, SHOWN_ALLOWED } from './allowed-lists'
 import { checkSwitch, checkTransfer } from './authority'
 import { KeyBody, KeyChangesBody, MAX_KEY_BODY_BYTES, NewKeyBody, RotationBody, settingsIn } from './bodies'
 import * as commands from './commands'
+import { MAX_KEY_AGE_DAYS, POLICY_AGE } from './fields'
 import { AllowedAddresses } from './key-lists'
 import * as keys from './keys'
 
@@ -129,9 +129,7 @@ const remove = operation('key.delete', 'DELETE /keys/:id', 'keys.use', 'keys:wri
   },
 })
 
-const Days = orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_AGE_DAYS }), {
-  description: 'A key ends so many days after it was made or last rotated; null = never',
-})
+const Days = orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_AGE_DAYS }), { description: POLICY_AGE.words })
 const Policy = titled('KeyPolicy', { ...SHOWN_ALLOWED, maxKeyAgeDays: Days })
 
 const policy = operation('account.key_policy.show', 'GET /key-policy', 'usage.read', 'keys:read', {

@@ -29,7 +29,7 @@ function holdersOf(text: string): string[] {
   return SOURCES.filter((_, index) => [`'${text}'`, `"${text}"`].some((quoted) => TEXTS[index]?.includes(quoted)))
 }
 
-describe.each(FIELD_ROWS)('the key setting $wire', ({ name, wire, column, isLimit, words, help, may }) => {
+describe.each(FIELD_ROWS)('the key setting $wire', ({ name, wire, column, isLimit }) => {
   test('the setting has a column, and is in the bodies of a change and of a key', () => {
     expect(Object.keys(getTableColumns(apiKeys))).toContain(column)
     expect(Object.keys(KeyChangesBody.properties)).toContain(wire)
@@ -48,11 +48,6 @@ describe.each(FIELD_ROWS)('the key setting $wire', ({ name, wire, column, isLimi
     const [before, now] = [formOf(FIELD_ROWS), formOf(FIELD_ROWS, shown)]
     expect(changesIn(FIELD_ROWS, now, now)).toEqual({})
     expect(Object.keys(changesIn(FIELD_ROWS, before, { ...before, [wire]: now[wire] }))).toEqual([wire])
-  })
-
-  test('the setting’s label and help texts are in one file', () => {
-    const texts = [words, help, may?.refusal].filter((text) => text !== undefined)
-    expect(texts.filter((text) => holdersOf(text).length > 1)).toEqual([])
   })
 })
 

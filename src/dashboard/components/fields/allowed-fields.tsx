@@ -1,12 +1,14 @@
 /** Fields for the models that keys may call and the providers that may answer; an empty field allows all. */
 import { MultiSelect, type MultiSelectProps } from '@mantine/core'
 import { useCatalogue } from '@/dashboard/catalogue'
-import { KEY_FIELDS } from '@/people/keys/fields'
+import { KEY_FIELDS, POLICY_FIELDS } from '@/people/keys/fields'
 
 /** Props that the form passes to its field, and the field's texts. */
 type FieldProps = Pick<MultiSelectProps, 'label' | 'description' | 'onChange' | 'onBlur' | 'error'> & {
   value?: string[]
 }
+
+const { allowedModels: models, allowedProviders: providers } = POLICY_FIELDS
 
 export type AllowedLists = { allowedModels: string[]; allowedProviders: string[] }
 /** The chosen lists in the server's form; null: all. */
@@ -16,12 +18,12 @@ export type Allowed = { [List in keyof AllowedLists]: string[] | null }
 export function AllowedFields({ form }: { form: { getInputProps(list: keyof AllowedLists): object } }) {
   return (
     <>
-      <ModelsField
-        label="Models that keys may call"
-        description="The playground as well"
-        {...form.getInputProps('allowedModels')}
+      <ModelsField label={models.label} description={models.help} {...form.getInputProps('allowedModels')} />
+      <ProvidersField
+        label={providers.label}
+        description={providers.help}
+        {...form.getInputProps('allowedProviders')}
       />
-      <ProvidersField label="Providers that may answer" {...form.getInputProps('allowedProviders')} />
     </>
   )
 }
@@ -50,15 +52,7 @@ export function ProvidersField(props: FieldProps) {
   const known = useCatalogue()
     .data?.models.flatMap(({ providers }) => providers)
     .toSorted()
-  return (
-    <IdsField
-      description={KEY_FIELDS.allowedProviders.help}
-      known={known}
-      noun="provider"
-      maxValues={KEY_FIELDS.allowedProviders.items.most}
-      {...props}
-    />
-  )
+  return <IdsField known={known} noun="provider" maxValues={KEY_FIELDS.allowedProviders.items.most} {...props} />
 }
 
 /** `known`: the existing ids, once loaded. Chosen ids that no longer exist stay until removed. */

@@ -16,6 +16,7 @@ import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { formatCount, formatMoney } from '@/dashboard/format'
 import { administer } from '@/people/client'
+import { KEY_FIELDS } from '@/people/keys/fields'
 import { AccountLists } from './account-lists'
 import { type AccountView, adminChanged, useAccount } from './admin-data'
 import { Facts } from './facts'
@@ -190,9 +191,9 @@ function Content({ account, close }: { account: AccountView; close(): void }) {
         </Text>
       }
     >
-      <NumberInput label="Requests per minute" {...field('requestsPerMinute')} />
-      <NumberInput label="Tokens per minute" {...field('tokensPerMinute')} />
-      <NumberInput label="Requests at once" {...field('concurrency')} />
+      <NumberInput label={KEY_FIELDS.requestsPerMinute.label} {...field('requestsPerMinute')} />
+      <NumberInput label={KEY_FIELDS.tokensPerMinute.label} {...field('tokensPerMinute')} />
+      <NumberInput label={KEY_FIELDS.concurrency.label} {...field('concurrency')} />
       <ReasonField {...form.getInputProps('reason')} />
     </DialogForm>
   )

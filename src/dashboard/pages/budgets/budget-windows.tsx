@@ -3,7 +3,8 @@ import { Box, Progress, SimpleGrid, Text } from '@mantine/core'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { formatMoney } from '@/dashboard/format'
-import { type BudgetBody, WINDOW_WORDS } from './budgets-data'
+import { BUDGET_FIELDS } from '@/people/budgets/fields'
+import type { BudgetBody } from './budgets-data'
 
 const NEARLY_SPENT = 80
 const ALL = 100
@@ -37,7 +38,7 @@ export function BudgetWindows({ item }: { item: BudgetBody }) {
 type BudgetWindowProps = { window: BudgetBody['windows'][number]; isSpent: boolean }
 
 function BudgetWindow({ window: { window, limitUsd, grantedUsd, spentUsd, endsAt }, isSpent }: BudgetWindowProps) {
-  const label = WINDOW_WORDS[window]
+  const label = BUDGET_FIELDS[window].label
   if (!isSpent) {
     return (
       <Text size="sm">

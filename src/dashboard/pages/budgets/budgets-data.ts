@@ -2,17 +2,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { allPages, askAgain } from '@/dashboard/query'
 import type { BudgetBody } from '@/people/budgets/bodies'
-import { perform } from '@/people/client'
+import type { BUDGET_FIELDS } from '@/people/budgets/fields'
+import { perform, performVersioned } from '@/people/client'
 
 export type { BudgetBody } from '@/people/budgets/bodies'
 
 const BUDGETS = ['budgets'] as const
-const FIELDS = { day: 'dayUsd', week: 'weekUsd', month: 'monthUsd', total: 'totalUsd' } as const
 
-export type LimitFields = Record<(typeof FIELDS)[BudgetWindow], string>
+export type LimitFields = Record<(typeof BUDGET_FIELDS)[BudgetWindow]['wire'], string>
 export type BudgetWindow = BudgetBody['windows'][number]['window']
-
-export const WINDOW_WORDS: Record<BudgetWindow, string> = { day: 'Day', week: 'Week', month: 'Month', total: 'Total' }
 
 /** All budgets in the account that the person may see, including scopes without limits. */
 export function useBudgets() {
@@ -26,13 +24,8 @@ export function useBudgets() {
 export function useBudget({ scope, scopeId }: BudgetBody) {
   return useQuery({
     queryKey: [...BUDGETS, scope, scopeId],
-    queryFn: () => perform('GET /budgets/:scope/:scopeId', { scope, scopeId }),
+    queryFn: () => performVersioned('GET /budgets/:scope/:scopeId', { scope, scopeId }),
   })
-}
-
-/** The form field of a window. */
-export function fieldOf(window: BudgetWindow): keyof LimitFields {
-  return FIELDS[window]
 }
 
 /** Sets changed limits. For new members, `givenToMembers` also gives them to present members without a budget. */
@@ -40,10 +33,11 @@ export async function setBudget(
   { scope, scopeId }: BudgetBody,
   limits: Partial<LimitFields>,
   givenToMembers: boolean,
+  ifMatch: string | undefined,
 ): Promise<void> {
   const entries = Object.entries(limits).map(([field, text]) => [field, text.trim() === '' ? null : text.trim()])
   const body = { ...Object.fromEntries(entries), ...(givenToMembers && { givenToMembers }) }
-  await perform('PUT /budgets/:scope/:scopeId', { scope, scopeId, ...body })
+  await performVersioned('PUT /budgets/:scope/:scopeId', { scope, scopeId, ...body }, ifMatch)
   await budgetsChanged()
 }
 

@@ -1,14 +1,16 @@
 /** The dialog to set a budget's limits, with the amount spent in each window. */
 import { Button, Checkbox, Text, TextInput, VisuallyHidden } from '@mantine/core'
-import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
+import type { Versioned } from '@/dashboard/client'
 import { DialogForm } from '@/dashboard/components/fields/dialog-form'
-import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { formatMoney } from '@/dashboard/format'
 import { KeyDialog } from '@/dashboard/pages/keys/key-dialog'
-import { type BudgetBody, fieldOf, type LimitFields, setBudget, useBudget, WINDOW_WORDS } from './budgets-data'
+import { BUDGET_FIELDS } from '@/people/budgets/fields'
+import { MAX_USD_CHARS } from '@/people/keys/fields'
+import { useSharedForm } from '@/people/newer'
+import { type BudgetBody, type LimitFields, setBudget, useBudget } from './budgets-data'
 
 type EditBudgetProps = { item: BudgetBody; name: string }
 
@@ -27,34 +29,49 @@ export function EditBudget({ item, name }: EditBudgetProps) {
 }
 
 function WholeBudget({ item, close }: { item: BudgetBody; close(): void }) {
-  return <Loaded query={useBudget(item)}>{(whole) => <BudgetForm item={whole} close={close} />}</Loaded>
+  return <Loaded query={useBudget(item)}>{(whole) => <BudgetForm given={whole} close={close} />}</Loaded>
 }
 
-function BudgetForm({ item, close }: { item: BudgetBody; close(): void }) {
-  const windows = item.windows.filter(({ window }) => item.scope !== 'key' || window !== 'month')
-  const before = Object.fromEntries(
-    windows.map(({ window, limitUsd }) => [fieldOf(window), limitUsd ?? '']),
-  ) as LimitFields
-  const form = useForm({ initialValues: { ...before, givenToMembers: false } })
-  const submission = useSubmission(form, async ({ givenToMembers, ...fields }) => {
-    const changed = Object.entries(fields).filter(([field, text]) => text !== before[field as keyof LimitFields])
-    if (changed.length > 0 || givenToMembers) {
-      await setBudget(item, Object.fromEntries(changed), givenToMembers)
-      notifyDone('The budget applies from the next request on.')
-    }
-    close()
+type BudgetFields = LimitFields & { givenToMembers: boolean }
+
+const LABELS = Object.fromEntries(Object.values(BUDGET_FIELDS).map(({ wire, label }) => [wire, label]))
+
+/** The windows whose limits the form has: that of a month of a key is one of the key's own. */
+function windowsOf({ scope, windows }: BudgetBody) {
+  return windows.filter(({ window }) => scope !== 'key' || window !== 'month')
+}
+
+function formOf(item: BudgetBody): BudgetFields {
+  const limits = windowsOf(item).map(({ window, limitUsd }) => [BUDGET_FIELDS[window].wire, limitUsd ?? ''])
+  return { ...(Object.fromEntries(limits) as LimitFields), givenToMembers: false }
+}
+
+function BudgetForm({ given, close }: { given: Versioned<BudgetBody>; close(): void }) {
+  const item = given.value
+  const { form, submission, newer } = useSharedForm({
+    ...{ given, formOf, labels: LABELS },
+    async save({ givenToMembers, ...fields }, before, etag) {
+      const changed = Object.entries(fields).filter(([field, text]) => text !== before[field as keyof LimitFields])
+      if (changed.length > 0 || givenToMembers) {
+        await setBudget(item, Object.fromEntries(changed), givenToMembers, etag)
+        notifyDone('The budget applies from the next request on.')
+      }
+      close()
+      return undefined
+    },
   })
   return (
     <DialogForm submission={submission} cancel={close} action="Save">
+      {newer}
       <Text size="sm">In USD. Empty is no limit, and 0 blocks. What was spent in a window counts.</Text>
-      {windows.map(({ window, spentUsd }) => (
+      {windowsOf(item).map(({ window, spentUsd }) => (
         <TextInput
           key={window}
-          label={WINDOW_WORDS[window]}
+          label={BUDGET_FIELDS[window].label}
           description={item.scope === 'new_member' ? undefined : `Spent so far: ${formatMoney(spentUsd)}`}
           inputMode="decimal"
-          maxLength={20}
-          {...form.getInputProps(fieldOf(window))}
+          maxLength={MAX_USD_CHARS}
+          {...form.getInputProps(BUDGET_FIELDS[window].wire)}
         />
       ))}
       {item.scope === 'new_member' && (

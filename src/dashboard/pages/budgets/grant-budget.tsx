@@ -5,7 +5,9 @@ import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { KeyDialog } from '@/dashboard/pages/keys/key-dialog'
-import { type BudgetBody, type BudgetWindow, grant, WINDOW_WORDS } from './budgets-data'
+import { BUDGET_FIELDS } from '@/people/budgets/fields'
+import { MAX_USD_CHARS } from '@/people/keys/fields'
+import { type BudgetBody, type BudgetWindow, grant } from './budgets-data'
 
 type GrantBudgetProps = { item: BudgetBody; name: string }
 
@@ -41,13 +43,13 @@ function GrantForm({ item, close }: { item: BudgetBody; close(): void }) {
       <Select
         label="Window"
         allowDeselect={false}
-        data={item.windows.map(({ window }) => ({ value: window, label: WINDOW_WORDS[window] }))}
+        data={item.windows.map(({ window }) => ({ value: window, label: BUDGET_FIELDS[window].label }))}
         {...form.getInputProps('window')}
       />
       <TextInput
         label="Amount in USD"
         inputMode="decimal"
-        maxLength={20}
+        maxLength={MAX_USD_CHARS}
         data-autofocus
         {...form.getInputProps('usd')}
       />

@@ -9,6 +9,7 @@ import { useMay } from '@/dashboard/account'
 import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { perform } from '@/people/client'
+import { KEY_NAME } from '@/people/keys/fields'
 import { CreatedKey } from './created-key'
 import { KeyMaker } from './key-dialog'
 import { changesFrom, checksOfKey, formOfKey, type KeyForm } from './key-form'
@@ -46,10 +47,10 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
   return (
     <DialogForm submission={submission} cancel={cancel} action="Create key">
       <TextInput
-        label="Name"
-        description="To tell keys apart, such as the program that will use it"
-        placeholder="Production website"
-        maxLength={200}
+        label={KEY_NAME.label}
+        description={KEY_NAME.help}
+        placeholder={KEY_NAME.example}
+        maxLength={KEY_NAME.most}
         data-autofocus
         {...form.getInputProps('name')}
       />

@@ -1,10 +1,10 @@
 import { SimpleGrid, Text } from '@mantine/core'
 import { formatMoney } from '@/dashboard/format'
 import { BudgetBar } from '@/dashboard/pages/budgets/budget-windows'
-import { WINDOW_WORDS } from '@/dashboard/pages/budgets/budgets-data'
+import { BUDGET_FIELDS } from '@/people/budgets/fields'
 import type { useKey } from './keys-data'
 
-type Budgets = NonNullable<ReturnType<typeof useKey>['data']>['budgets']
+type Budgets = NonNullable<ReturnType<typeof useKey>['data']>['value']['budgets']
 
 const SCOPE_WORDS = { account: 'The account', member: 'Its member', key: 'This key' } as const
 
@@ -20,7 +20,7 @@ export function KeyBudgets({ items }: { items: Budgets }) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg">
       {items.map(({ scope, window, limitUsd, spentUsd, leftUsd, resetsAt }) => {
-        const label = `${SCOPE_WORDS[scope]}, ${WINDOW_WORDS[window].toLowerCase()}`
+        const label = `${SCOPE_WORDS[scope]}, ${BUDGET_FIELDS[window].label.toLowerCase()}`
         if (limitUsd === null || spentUsd === null) {
           return (
             <Text key={label} size="sm" style={{ gridRow: 'span 2' }}>

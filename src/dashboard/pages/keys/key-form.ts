@@ -1,12 +1,18 @@
 /** The form of an API key: its name and its settings. Only changed fields are sent. */
-import { changesIn, checksOf, formOf } from '@/people/form-values'
-import { FIELD_ROWS, type FormSettings, type WireSettings } from '@/people/keys/fields'
+import { changesIn, checksOf, formOf, labelsOf } from '@/people/form-values'
+import { FIELD_ROWS, type FormSettings, KEY_NAME, type WireSettings } from '@/people/keys/fields'
 import type { KeyBody } from './keys-data'
 
 export type KeyForm = FormSettings & {
   name: string
   /** The allowed addresses need not include the person's own. */
   withoutMyAddress: boolean
+}
+
+/** The names of its fields. */
+export const KEY_LABELS: Partial<Record<keyof KeyForm, string>> = {
+  name: KEY_NAME.label,
+  ...labelsOf(FIELD_ROWS),
 }
 
 /** The form of a key; without one, of a key that is to be made. */
@@ -32,6 +38,6 @@ export function changesFrom(before: KeyForm, now: KeyForm) {
 export function checksOfKey(before: KeyForm) {
   return {
     ...checksOf(FIELD_ROWS, before),
-    name: (name: string) => (name.trim() === '' ? 'Give the key a name, such as the program that will use it.' : null),
+    name: (name: string) => (name.trim() === '' ? KEY_NAME.missing : null),
   }
 }

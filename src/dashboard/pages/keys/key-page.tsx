@@ -29,16 +29,16 @@ export function KeyPage() {
   const { keyId = '' } = useParams()
   const query = useKey(keyId)
   useLiveEvents(keysChanged)
-  const item = query.data?.item
+  const item = query.data?.value.item
   if (query.error instanceof ApiError && query.error.status === 404) return <NotFound />
   return (
     <Page
       title={item?.name ?? 'API key'}
       description={item && <KeySummary item={item} />}
-      actions={item && <KeyButtons item={item} />}
+      actions={item && <KeyButtons item={item} etag={query.data?.etag} />}
     >
       <Loaded query={query}>
-        {(detail) => (
+        {({ value: detail }) => (
           <>
             <FormerSecret item={detail.item} />
             <KeyStats detail={detail} />
@@ -71,7 +71,7 @@ export function KeyPage() {
   )
 }
 
-type KeyDetail = NonNullable<ReturnType<typeof useKey>['data']>
+type KeyDetail = NonNullable<ReturnType<typeof useKey>['data']>['value']
 
 function KeySummary({ item }: { item: KeyBody }) {
   return (
@@ -89,10 +89,10 @@ function KeySummary({ item }: { item: KeyBody }) {
   )
 }
 
-function KeyButtons({ item }: { item: KeyBody }) {
+function KeyButtons({ item, etag }: { item: KeyBody; etag: string | undefined }) {
   const [, navigate] = useLocation()
   const may = useMay()
-  const edit = may('keys.change') && <EditKey item={item} />
+  const edit = may('keys.change') && <EditKey item={item} etag={etag} />
   const { data: viewer } = useViewer()
   if (!may('keys.use')) {
     const isKept = item.status === 'active' && item.createdBy?.userId === viewer?.userId

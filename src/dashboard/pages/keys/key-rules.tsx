@@ -9,7 +9,7 @@ export function KeyRules({ isService }: { isService: boolean }) {
   const ofMember = useMemberKeyPolicy(useViewer().data?.userId ?? '')
   return (
     <>
-      {ofAccount.data && <RulesText whose="all keys of this account" {...ofAccount.data} />}
+      {ofAccount.data && <RulesText whose="all keys of this account" {...ofAccount.data.value} />}
       {!isService && ofMember.data && <RulesText whose="your keys" {...ofMember.data} />}
       {(ofAccount.isError || ofMember.isError) && (
         <Text size="sm" c="dimmed">

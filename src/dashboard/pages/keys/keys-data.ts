@@ -1,7 +1,7 @@
 /** Queries and changes of API keys, for the pages. */
 import { useQuery } from '@tanstack/react-query'
 import { allPages, askAgain, queryClient } from '@/dashboard/query'
-import { perform } from '@/people/client'
+import { perform, performVersioned } from '@/people/client'
 import type { KeyBody } from '@/people/keys/bodies'
 
 export type { KeyBody } from '@/people/keys/bodies'
@@ -13,9 +13,9 @@ export function useKeys() {
   return useQuery({ queryKey: KEYS, queryFn: () => allPages((query) => perform('GET /keys', query)) })
 }
 
-/** One key with its latest 30 days. */
+/** One key with its latest 30 days, and its version. */
 export function useKey(id: string) {
-  return useQuery({ queryKey: [...KEYS, id], queryFn: () => perform('GET /keys/:id', { id }) })
+  return useQuery({ queryKey: [...KEYS, id], queryFn: () => performVersioned('GET /keys/:id', { id }) })
 }
 
 /** Reloads the list and the key's own page after a change. */

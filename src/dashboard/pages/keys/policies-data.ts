@@ -1,8 +1,9 @@
 /** Queries and changes of the rules for all keys of the account, and of one member. */
 import { useQuery } from '@tanstack/react-query'
+import type { Versioned } from '@/dashboard/client'
 import type { Allowed } from '@/dashboard/components/fields/allowed-fields'
 import { askAgain } from '@/dashboard/query'
-import { perform } from '@/people/client'
+import { performVersioned } from '@/people/client'
 import { keysChanged } from './keys-data'
 
 export type KeyPolicy = Allowed & { maxKeyAgeDays: number | null }
@@ -12,7 +13,7 @@ const ofMember = (userId: string) => ['member-key-policy', userId] as const
 
 /** The account's rules for keys. */
 export function useKeyPolicy() {
-  return useQuery({ queryKey: KEY_POLICY, queryFn: () => perform('GET /key-policy', {}) })
+  return useQuery({ queryKey: KEY_POLICY, queryFn: () => performVersioned('GET /key-policy', {}) })
 }
 
 /** A member's rules for keys, besides the account's. */
@@ -23,10 +24,14 @@ export function useMemberKeyPolicy(userId: string) {
   })
 }
 
-/** Sets that of the account. */
-export async function setKeyPolicy(policy: KeyPolicy): Promise<void> {
-  await perform('PUT /key-policy', policy)
+/** Changes that of the account. */
+export async function setKeyPolicy(
+  policy: Partial<KeyPolicy>,
+  ifMatch: string | undefined,
+): Promise<Versioned<KeyPolicy>> {
+  const saved = await performVersioned('PUT /key-policy', policy, ifMatch)
   await Promise.all([askAgain({ queryKey: KEY_POLICY }), keysChanged()])
+  return saved
 }
 
 /** Sets that of a member. */

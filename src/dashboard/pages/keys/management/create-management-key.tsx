@@ -6,6 +6,7 @@ import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { KeyMaker } from '@/dashboard/pages/keys/key-dialog'
 import { ShownOnce } from '@/dashboard/pages/keys/shown-once'
 import { today } from '@/people/form-values'
+import { KEY_FIELDS, KEY_NAME } from '@/people/keys/fields'
 import { createManagementKey, RESOURCES, type Scope } from './management-data'
 
 export function CreateManagementKey({ isOpen, close }: { isOpen: boolean; close(): void }) {
@@ -43,9 +44,9 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
   return (
     <DialogForm submission={submission} cancel={cancel} action="Create key">
       <TextInput
-        label="Name"
-        description="To tell keys apart, such as the program that will use it"
-        maxLength={200}
+        label={KEY_NAME.label}
+        description={KEY_NAME.help}
+        maxLength={KEY_NAME.most}
         data-autofocus
         {...form.getInputProps('name')}
       />
@@ -67,7 +68,7 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
       </SimpleGrid>
       <TextInput
         type="date"
-        label="Last day"
+        label={KEY_FIELDS.expiresAtMs.label}
         description="Works until the end of this day (UTC); empty: for ever"
         min={today()}
         {...form.getInputProps('expiresAt')}
