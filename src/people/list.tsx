@@ -38,9 +38,10 @@ function wordsOf({ kind, none }: Field, value: unknown, standard: number | undef
   if (kind === 'usd') return formatMoney(String(value))
   if (kind === 'moment') return <Moment at={String(value)} />
   if (kind === 'flag') return value ? 'Yes' : 'No'
+  if (!Array.isArray(value)) return String(value)
   return (
     <Stack gap={2}>
-      {(value as string[]).map((item) => (
+      {value.map((item: string) => (
         <Text key={item} span size="sm" ff="monospace" className="wrap-anywhere">
           {item}
         </Text>
