@@ -62,7 +62,6 @@ function BudgetForm({ given, close }: { given: Versioned<BudgetBody>; close(): v
   })
   return (
     <DialogForm submission={submission} cancel={close} action="Save">
-      {newer}
       <Text size="sm">In USD. Empty is no limit, and 0 blocks. What was spent in a window counts.</Text>
       {windowsOf(item).map(({ window, spentUsd }) => (
         <TextInput
@@ -80,6 +79,7 @@ function BudgetForm({ given, close }: { given: Versioned<BudgetBody>; close(): v
           {...form.getInputProps('givenToMembers', { type: 'checkbox' })}
         />
       )}
+      {newer}
     </DialogForm>
   )
 }

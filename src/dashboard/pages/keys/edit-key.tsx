@@ -48,11 +48,11 @@ function EditForm({ item, etag, close }: EditKeyProps & { close(): void }) {
   })
   return (
     <DialogForm submission={submission} cancel={close} action="Save">
-      {newer}
       {!item.builtIn && may('keys.use') && (
         <TextInput label={KEY_NAME.label} maxLength={KEY_NAME.most} {...form.getInputProps('name')} />
       )}
       {may('keys.use') ? <LimitFields form={form} /> : <BudgetField form={form} />}
+      {newer}
     </DialogForm>
   )
 }

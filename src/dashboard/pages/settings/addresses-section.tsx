@@ -51,7 +51,6 @@ function AddressForm({ given }: { given: Versioned<Lists> }) {
   })
   return (
     <SettingsForm form={form} submission={submission} action="Save">
-      {newer}
       <Textarea
         label={LABEL}
         description={`One in a line, at most ${KEY_FIELDS.allowedAddresses.items.most}; empty for everywhere. You are at ${given.value.ownAddress}.`}
@@ -61,6 +60,7 @@ function AddressForm({ given }: { given: Versioned<Lists> }) {
         maxRows={12}
         {...form.getInputProps('allowedAddresses')}
       />
+      {newer}
     </SettingsForm>
   )
 }

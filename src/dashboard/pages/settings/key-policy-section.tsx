@@ -34,10 +34,10 @@ function PolicyForm({ given }: { given: Versioned<KeyPolicy> }) {
   })
   return (
     <SettingsForm form={form} submission={submission} action="Save">
-      {newer}
       {POLICY_ROWS.map((field) => (
         <FieldInput key={field.wire} field={field} input={form.getInputProps(field.wire)} />
       ))}
+      {newer}
     </SettingsForm>
   )
 }
