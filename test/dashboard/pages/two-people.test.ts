@@ -41,7 +41,7 @@ async function bothEdit(width?: number) {
   await other.getByLabel('Monthly budget').fill('10')
   await other.getByLabel('Name').fill('Renamed')
   await press(other, 'Save')
-  await theirs.getByRole('heading', { name: 'Renamed' }).waitFor()
+  await theirs.getByRole('heading', { name: 'Renamed', exact: true }).waitFor()
   await press(dialog, 'Save')
   const both = dialog.getByRole('group', { name: 'Saved meanwhile' })
   await both.getByText('Saved: 10').waitFor()
