@@ -26,7 +26,7 @@ const DOMAIN = [...SERVICES, ...STORES, ...WIRE]
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   '(root)': ['cli', 'boot', 'boot/embedded', 'app', 'config', 'lib'],
-  cli: ['boot', 'boot/embedded', 'config', 'people', 'people/fields', ...CONSOLE, ...DOMAIN],
+  cli: ['boot', 'boot/embedded', 'config', 'people', ...CONSOLE, ...DOMAIN],
   boot: [
     'boot/embedded',
     'app',

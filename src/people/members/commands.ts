@@ -2,7 +2,6 @@
 import {
   changeKeyPolicy,
   changeMemberKeyPolicy,
-  MAX_KEY_AGE_DAYS,
   readKeyPolicy,
   readMemberKeyPolicy,
 } from '@/accounts/policies/key-policy'
@@ -14,6 +13,7 @@ import type { Services } from '@/cli/services'
 import { readChoice, readEmail, readText } from '@/cli/values'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import { isCountry } from '@/lib/countries'
+import { MAX_KEY_AGE_DAYS } from '@/people/keys/fields'
 import { addMember, findByEmail, listMembers, type MemberRefusal } from './change-members'
 import type { Credential } from './credentials'
 import { createMembers } from './members'

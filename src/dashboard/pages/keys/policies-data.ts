@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Versioned } from '@/dashboard/client'
 import type { Allowed } from '@/dashboard/components/fields/allowed-fields'
 import { askAgain } from '@/dashboard/query'
-import { performVersioned } from '@/people/client'
+import { perform, performVersioned } from '@/people/client'
 import { keysChanged } from './keys-data'
 
 export type KeyPolicy = Allowed & { maxKeyAgeDays: number | null }
