@@ -44,7 +44,9 @@ function ownError(
 /** Turns Elysia's validation error of a request into ours, with field and expected value. Invalid responses are our own fault. */
 export function meaningOf(error: unknown): unknown {
   if (error instanceof ParseError) {
-    return error.cause instanceof GatewayError ? error.cause : invalidRequest('The body is not what its type says.')
+    return error.cause instanceof GatewayError
+      ? error.cause
+      : invalidRequest('The body does not match its Content-Type.')
   }
   if (!(error instanceof ValidationError) || error.type === 'response') return error
   const errors = error.all.filter((one) => 'path' in one && 'type' in one)

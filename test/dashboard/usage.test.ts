@@ -101,7 +101,7 @@ describe('the overview', () => {
 
   test('if the overview fails to load, it says why and can be loaded again', async () => {
     const page = await open('/dashboard/settings-that-do-not-exist')
-    const refusal = { error: { message: 'The usage history cannot be reached at the moment.', type: 'x', code: null } }
+    const refusal = { error: { message: 'The usage history is not available at the moment.', type: 'x', code: null } }
     let isBroken = true
     await page.route('**/dashboard/api/a/*/overview', (route) =>
       isBroken ? route.fulfill({ status: 403, json: refusal }) : route.continue(),

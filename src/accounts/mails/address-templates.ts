@@ -28,7 +28,7 @@ const confirmAddress: Template<Record<string, never>> = {
 const addressInUse: Template<Record<string, never>> = {
   hours: UNDO_DAYS * DAY_HOURS,
   write: () => ({
-    subject: 'This address is in use already',
+    subject: 'This address is already in use',
     blocks: [
       {
         text: 'Somebody, probably you, wants to sign in by this address from now on. It is in use here already, or was until lately and is kept for its person. Nothing has changed.',

@@ -53,7 +53,7 @@ export function linkToSupervisor(logger: Logger): SupervisorLink {
       try {
         void send({ type: 'expose', question })
         return await withDeadline(promise, EXPOSITION_TIMEOUT_MS, () => {
-          throw new GatewayError('overloaded', 'The supervisor of the server processes does not answer.')
+          throw new GatewayError('overloaded', 'The process that supervises the servers does not answer.')
         })
       } finally {
         questions.delete(question)

@@ -98,5 +98,5 @@ function sizeOf(mostTokens: number, usualTokens: number, bodyChars: number): Med
 /** A provider's stored file belongs to the gateway's account, which all callers share, and its size is unknown. */
 function knownSource(source: MediaSource): Exclude<MediaSource, { type: 'file-id' }> {
   if (source.type !== 'file-id') return source
-  throw invalidRequest('Files cannot be named by id here: send the content itself, or its address')
+  throw invalidRequest('Files cannot be named by id here: send the content or its URL')
 }

@@ -70,7 +70,7 @@ export function mailNotConfigured(instead: string): GatewayError {
 
 /** The address belongs to another person. */
 export function emailTaken(): GatewayError {
-  return new GatewayError('conflict', 'This e-mail address is in use already. Sign in instead.', {
+  return new GatewayError('conflict', 'This e-mail address is already in use. Sign in instead.', {
     code: 'email_taken',
     param: 'email',
   })
@@ -111,7 +111,7 @@ const MEANINGS: Record<string, () => GatewayError> = {
 /** The library has stricter rules for fields than our schema, mainly for addresses. */
 function notAsExpected(message: string): GatewayError {
   if (message.includes('body.email')) return invalidEmail()
-  return new GatewayError('invalid_request', 'A field has a form that is not possible here.')
+  return new GatewayError('invalid_request', 'A field has an invalid form.')
 }
 
 /** Not a valid mail address. */
@@ -131,9 +131,13 @@ export function wrongCode(): GatewayError {
 }
 
 function startAgain(): GatewayError {
-  return new GatewayError('invalid_credentials', 'Too much time or too many wrong codes: sign in again.', {
-    code: 'sign_in_again',
-  })
+  return new GatewayError(
+    'invalid_credentials',
+    'The sign-in took too long, or had too many wrong codes. Sign in again.',
+    {
+      code: 'sign_in_again',
+    },
+  )
 }
 
 function notEnabled(): GatewayError {

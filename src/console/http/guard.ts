@@ -305,7 +305,7 @@ async function requireProvenAdministrator(deps: GuardDeps, arrival: Arrival): Pr
 
 function requireProof({ provedAtMs }: Viewer): void {
   if (Date.now() - provedAtMs <= PROOF_LIFE_MS) return
-  throw new GatewayError('forbidden', 'Show once more that it is you: this needs a code or your password.', {
+  throw new GatewayError('forbidden', 'Confirm that it is you, with a code or your password.', {
     code: 'step_up_required',
   })
 }

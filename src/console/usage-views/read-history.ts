@@ -15,7 +15,7 @@ export async function readHistory<T>(work: Promise<T>): Promise<T> {
       throw new GatewayError('timeout', 'Looking this up took too long. Try again with a shorter time.', { cause })
     }
     if (codeOf(cause) === undefined) throw cause
-    throw new GatewayError('overloaded', 'The usage history cannot be reached at the moment. Try again.', {
+    throw new GatewayError('overloaded', 'The usage history is not available at the moment. Try again.', {
       retryAfterSeconds: RETRY_SECONDS,
       cause,
     })

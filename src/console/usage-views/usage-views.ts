@@ -62,7 +62,7 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
   async function read<T>(accountId: string, work: () => Promise<T>): Promise<T> {
     const turn = await turns.take(accountId, 1)
     if (!turn) {
-      throw new GatewayError('overloaded', 'Too much is looked up at the moment. Try again.', {
+      throw new GatewayError('overloaded', 'Too many look-ups are under way. Try again.', {
         retryAfterSeconds: RETRY_SECONDS,
       })
     }

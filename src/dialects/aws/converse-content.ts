@@ -36,7 +36,7 @@ export class ContentWriter {
       else turns.push({ role, content: blocks })
     }
     if (turns.length === 0 && listOf(messages).length > 0)
-      throw invalidRequest("messages must say something that this model's provider takes", 'messages')
+      throw invalidRequest("messages must have content that this model's provider accepts", 'messages')
     return turns
   }
 

@@ -65,7 +65,7 @@ function inactive(status: Extract<Refusal, { kind: 'key_inactive' }>['status']):
 
 /** The error while the ledger's store takes no new requests, so that open ones can settle. */
 export function storeClosed(): GatewayError {
-  return new GatewayError('overloaded', 'The service is temporarily unable to take requests. Try again.', {
+  return new GatewayError('overloaded', 'The service cannot accept requests at the moment. Try again.', {
     code: 'ledger_unavailable',
     retryAfterSeconds: CLOSED_RETRY_SECONDS,
   })

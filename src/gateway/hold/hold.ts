@@ -183,7 +183,7 @@ function reserve(
 function takeBack({ settler }: HoldDeps, { payer, requestId: holdId }: Holder, cause: unknown): GatewayError {
   const { accountId, keyId, memberId } = payer
   void settler.resolve({ kind: 'release', accountId, keyId, memberId, holdId })
-  return new GatewayError('overloaded', 'The service is temporarily unable to take requests. Try again.', {
+  return new GatewayError('overloaded', 'The service cannot accept requests at the moment. Try again.', {
     code: 'ledger_unavailable',
     retryAfterSeconds: 1,
     cause,

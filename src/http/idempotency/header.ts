@@ -23,7 +23,8 @@ export type RequestName = { key: string; fingerprint: string; ofBody(body: Uint8
 export function readRequestName(request: Request, isOffered: boolean): RequestName | undefined {
   const key = request.headers.get('idempotency-key')
   if (key === null) return undefined
-  if (!isOffered) throw refusal('idempotency_unsupported', 'This service keeps no answers: send no Idempotency-Key.')
+  if (!isOffered)
+    throw refusal('idempotency_unsupported', 'This service does not keep answers. Send no Idempotency-Key.')
   if (!KEY.test(key)) {
     const message = `The header Idempotency-Key must be 1 to ${MAX_KEY_CHARS} visible ASCII characters.`
     throw refusal('invalid_idempotency_key', message)

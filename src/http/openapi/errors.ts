@@ -87,7 +87,7 @@ const SAMPLES: Readonly<Record<number, Sample>> = {
   503: {
     kind: 'overloaded',
     description: 'Temporarily unable to take requests; `retry-after` is set.',
-    message: 'The service is temporarily unable to take requests. Try again.',
+    message: 'The service cannot accept requests at the moment. Try again.',
     options: { retryAfterSeconds: 5 },
   },
   504: {

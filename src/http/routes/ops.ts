@@ -86,7 +86,7 @@ function checkAccess(access: HttpDeps['metricsAccess'], { headers }: Request): v
   if (access === 'closed') throw new GatewayError('not_found', 'Metrics are switched off: METRICS_TOKEN is unset.')
   const given = (headers.get('authorization') ?? '').replace(/^bearer +/i, '')
   if (timingSafeEqual(digestOf(given), digestOf(access.token))) return
-  throw new GatewayError('invalid_credentials', 'Metrics need the token of METRICS_TOKEN as a bearer.')
+  throw new GatewayError('invalid_credentials', 'Metrics need the value of METRICS_TOKEN as a bearer token.')
 }
 
 function digestOf(text: string): Buffer {

@@ -65,7 +65,7 @@ export function responsesRoutes(deps: HttpDeps) {
         headers: { allow: 'POST' },
       })
     }
-    const error = new GatewayError('invalid_request', 'There is no WebSocket here: use POST with stream: true.', {
+    const error = new GatewayError('invalid_request', 'WebSocket is not supported. Use POST with stream: true.', {
       code: 'websocket_not_supported',
     })
     const line = openRefusal(deps, format, request, endpoint.route)
@@ -80,9 +80,13 @@ async function refuseCompaction(deps: HttpDeps, format: Format, request: Request
   try {
     line.payer = await authenticate(deps, request)
     deps.unpaid.answer(line.payer)
-    throw new GatewayError('invalid_request', 'Conversations are not compacted here: ask for a summary in a request.', {
-      code: 'unsupported_endpoint',
-    })
+    throw new GatewayError(
+      'invalid_request',
+      'Conversations cannot be compacted here. Ask for a summary in a request.',
+      {
+        code: 'unsupported_endpoint',
+      },
+    )
   } catch (error) {
     const response = errorResponse(error, format, line.requestId, deps.logger)
     deps.requestLog.refused(line, request, error, response.status)

@@ -188,7 +188,7 @@ export function createScriptRunner(
 
 /** The error for an unreachable ledger: 503, worth retrying soon. */
 export function storeUnavailable(cause: unknown): GatewayError {
-  return new GatewayError('overloaded', 'The service is temporarily unable to take requests. Try again.', {
+  return new GatewayError('overloaded', 'The service cannot accept requests at the moment. Try again.', {
     code: 'ledger_unavailable',
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     cause,

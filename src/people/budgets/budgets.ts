@@ -57,7 +57,7 @@ export async function setBudget(context: Context, body: Static<typeof LimitsBody
   if (of.scope === 'key' && limits.month !== undefined)
     throw invalidRequest("A key's budget of the month is one of its limits: change it with the key.", 'monthUsd')
   if (of.scope !== 'new_member' && body.givenToMembers)
-    throw invalidRequest('Only what new members are given can be given to members.', 'givenToMembers')
+    throw invalidRequest('Members can only be given the budget of new members.', 'givenToMembers')
   const isForMembersToo = body.givenToMembers === true
   const check = (before: Parameters<typeof limitsBefore>[1]) =>
     expectVersion(context.request, limitsBefore(of.scope, before))
@@ -172,7 +172,7 @@ function expectUpdated(outcome: ChangeBudgetOutcome): void {
     case 'unknown':
       throw noSuchScope()
     case 'no_limit':
-      throw invalidRequest('There is no limit in this window to add to.', 'window')
+      throw invalidRequest('This window has no limit that could be raised.', 'window')
     case 'above_larger':
       throw invalidRequest(
         `The budget of the ${outcome.smaller} may not be above that of ${outcome.larger === 'total' ? 'all time' : `the ${outcome.larger}`}.`,

@@ -135,7 +135,7 @@ function creationError(outcome: Exclude<CreateOutcome, { kind: 'created' }>): Ga
         code: 'too_many_orders',
       })
     case 'method_unavailable':
-      return invalidRequest('This way to pay is not offered.', 'method')
+      return invalidRequest('This payment method is not offered.', 'method')
     case 'unknown_account':
       return refused('unknown_account')
     case 'provider_failed':
@@ -177,7 +177,7 @@ export async function findDocument({ deps, viewer, params }: OnOrder) {
   const url = await deps.orders.documentUrl(params.orderId, viewer.accountId).catch((cause: unknown) => {
     throw noAnswer(cause)
   })
-  if (url === undefined) throw new GatewayError('not_found', 'There is no invoice or receipt of the provider yet.')
+  if (url === undefined) throw new GatewayError('not_found', 'The provider has not made an invoice or receipt yet.')
   return { url }
 }
 
@@ -219,9 +219,13 @@ function changed(outcome: Changed): OrderBody {
     case 'provider_failed':
       throw noAnswer()
     case 'too_many_claims':
-      throw new GatewayError('rate_limited', `You have said so ${outcome.limit} times: we will look at it.`, {
-        code: 'too_many_claims',
-      })
+      throw new GatewayError(
+        'rate_limited',
+        `You have reported this payment ${outcome.limit} times: the operator will look at it.`,
+        {
+          code: 'too_many_claims',
+        },
+      )
     default:
       return orderBody(outcome.order)
   }

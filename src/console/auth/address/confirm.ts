@@ -115,7 +115,7 @@ async function findOpen(db: AuthParts['database']['db'] | Transaction, token: st
 }
 
 function takenMeanwhile(): GatewayError {
-  return new GatewayError('conflict', 'Somebody else has this address by now. Choose another one in the settings.', {
+  return new GatewayError('conflict', 'This address is in use by now. Choose another one in the settings.', {
     code: 'email_taken',
   })
 }

@@ -106,7 +106,7 @@ function resultOf(outcome: DepositOutcome): typeof Outcome.static.result {
     case 'refused':
       throw unsigned()
     case 'malformed':
-      throw invalidRequest('The event is signed, but not in the form that this provider uses.')
+      throw invalidRequest('The event has a valid signature, but not the content that this provider sends.')
     default:
       return outcome.kind
   }

@@ -87,7 +87,7 @@ class MessageDecoder implements StreamDecoder {
 
   /** Some proxies send the start twice. After content, a second start means another attempt, so the stream fails. */
   private start(message: JsonObject): ChatEvent[] {
-    if (this.hasContent) return this.fail({ type: 'api_error', message: 'the answer began anew in the middle' })
+    if (this.hasContent) return this.fail({ type: 'api_error', message: 'the answer started again in the middle' })
     const events = this.started(textOf(message.id) ?? '', textOf(message.model) ?? '')
     return [...events, ...this.addUsage(message.usage)]
   }

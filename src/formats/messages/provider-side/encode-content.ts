@@ -171,7 +171,7 @@ function urlSource(url: string, { traits }: ContentContext): JsonObject {
 
 function fileIdSource(source: Extract<MediaSource, { type: 'file-id' }>): JsonObject {
   if (source.format !== 'messages') {
-    throw invalidRequest("a file id of another provider means nothing to this model's provider", 'messages')
+    throw invalidRequest("this model's provider does not know file ids of other providers", 'messages')
   }
   return { type: 'file', file_id: source.id }
 }

@@ -67,7 +67,7 @@ function readItem({ item, path }: PlacedItem, reading: Reading): void {
   const type = typeOfItem(item)
   if (type === '') throw invalidRequest(`${path}.type is required`, `${path}.type`)
   if (type === 'compaction_trigger') {
-    throw invalidRequest(`${path}: conversations are not compacted here; send the whole of it`, `${path}.type`)
+    throw invalidRequest(`${path}: conversations cannot be compacted here; send the whole conversation`, `${path}.type`)
   }
   if (!isKnownType(type)) {
     reading.unread.push(item as JsonObject)

@@ -129,6 +129,13 @@ describe('whole requests', () => {
   })
 })
 
+test('sampling has only the fields that the request sets', () => {
+  const sampling = (generationConfig?: object) => decode({ generationConfig } as never).sampling
+  expect(sampling()).toEqual({})
+  expect(sampling({ seed: 0 })).toEqual({ seed: 0 })
+  expect(sampling({ topK: 0, stopSequences: [] })).toEqual({})
+})
+
 describe('contents', () => {
   const text = (value: string) => ({ type: 'text' as const, text: value })
 

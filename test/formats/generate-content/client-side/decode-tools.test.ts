@@ -12,3 +12,8 @@ test('the tool choice of generate-content is decoded', () => {
   expect(choiceOf({ mode: 'ANY', allowedFunctionNames: ['a', 'b'] })).toEqual({ type: 'required', names: ['a', 'b'] })
   expect(choiceOf({ mode: 'VALIDATED', allowedFunctionNames: ['a'] })).toEqual({ type: 'auto', names: ['a'] })
 })
+
+test('a request without a tool choice decodes to none', () => {
+  expect(decode({}).toolChoice).toBeUndefined()
+  expect(decode({ toolConfig: {} }).toolChoice).toBeUndefined()
+})

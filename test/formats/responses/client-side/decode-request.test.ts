@@ -131,6 +131,10 @@ describe('a request', () => {
     })
   })
 
+  test('an output format of an unknown type decodes to text', () => {
+    expect(decode({ text: { format: { type: 'regex', pattern: 'a+' } as never } }).output).toEqual({ type: 'text' })
+  })
+
   test('fields for the vendor’s own program are not sent to the provider', () => {
     expect(decode({ client_metadata: { a: 'b' } }).unlisted).toEqual(['client_metadata'])
   })

@@ -66,6 +66,12 @@ describe('a stream', () => {
     })
   })
 
+  test('a refusal that is only sent whole, at its end, is decoded', () => {
+    const at = { output_index: 0, item_id: 'msg_0', content_index: 0 }
+    const stream = [...BEGINNING, event('refusal.done', { ...at, refusal: 'No' }), completed()]
+    expect(answerOf(stream).blocks).toEqual(['0 refusal: No'])
+  })
+
   test('a custom call’s text becomes an object', () => {
     const item = { id: 'ctc_0', type: 'custom_tool_call', call_id: 'call_0', name: 'patch', input: '' }
     const pieces = ['line "1"\n', 'two \u{1f44b}']

@@ -49,7 +49,7 @@ test('a management key is made after a proof, shown once, limited to its scopes,
   await proof.getByLabel('Your password').waitFor()
   await page.keyboard.press('Escape')
   await proof.waitFor({ state: 'hidden' })
-  await dialog.getByText('Show once more that it is you').waitFor()
+  await dialog.getByText('with a code or your password').waitFor()
   expect(await dialog.getByLabel('Name').inputValue()).toBe('terraform')
   await dialog.getByRole('button', { name: 'Create key' }).click()
   await proof.getByLabel('Your password').fill(owner.password)
