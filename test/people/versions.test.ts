@@ -6,12 +6,16 @@ import { type Person, signUpPerson } from '@test/support/person'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
 import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
 import { KEY_OPERATIONS } from '@/people/keys/operations'
+import { MEMBER_POLICY_OPERATIONS } from '@/people/members/operations'
 import { type AnyOperation, placeOf } from '@/people/operation'
 import { SETTING_OPERATIONS } from '@/people/settings/operations'
 
 type Declared = Pick<AnyOperation<never>, 'name' | 'path' | 'scope'> & { versioned?: unknown }
 
-const OPERATIONS: readonly Declared[] = [...KEY_OPERATIONS, ...SETTING_OPERATIONS, ...BUDGET_OPERATIONS]
+const OPERATIONS: readonly Declared[] = [
+  ...[...KEY_OPERATIONS, ...SETTING_OPERATIONS, ...BUDGET_OPERATIONS],
+  ...MEMBER_POLICY_OPERATIONS,
+]
 const VERSIONED = OPERATIONS.filter(({ path, versioned }) => versioned !== undefined && !path.startsWith('GET '))
 
 /** Two bodies for each of them that change something, one after the other. */
@@ -21,6 +25,7 @@ const BODIES: Record<string, readonly [object, object]> = {
   'account.addresses': [{ allowedAddresses: ['0.0.0.0/0', '::/0'] }, { allowedAddresses: null }],
   'account.member_policy': [{ developersSeeAllUsage: true }, { developersSeeAllUsage: false }],
   'budget.change': [{ dayUsd: '5' }, { weekUsd: '50' }],
+  'member.key_policy': [{ allowedProviders: ['provider1'] }, { allowedModels: ['svc/alpha'] }],
 }
 
 let gateway: TestGateway
@@ -50,8 +55,9 @@ async function send(method: string, path: string, body?: object, ifMatch?: strin
 
 /** The path of an operation on the owner's key, or on their account. */
 function pathOf(operation: Declared): string {
-  const { accountId } = owner.viewer
-  return fillPath(ACCOUNT_PREFIX + placeOf(operation).place, { accountId, id: keyId, scope: 'key', scopeId: keyId })
+  const { accountId, userId } = owner.viewer
+  const ids = { accountId, userId, id: keyId, scope: 'key', scopeId: keyId }
+  return fillPath(ACCOUNT_PREFIX + placeOf(operation).place, ids)
 }
 
 async function auditCount(): Promise<number> {

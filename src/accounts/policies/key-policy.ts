@@ -17,13 +17,13 @@ export async function readKeyPolicy({ db }: Database, accountId: string): Promis
   return row
 }
 
-type PolicyChange = {
-  accountId: string
-  policy: Partial<KeyPolicy>
+type Change<Policy> = {
+  policy: Partial<Policy>
   by: ChangedBy
   /** Gets the rules before the change, locked, and may throw. */
-  check?: ((before: KeyPolicy) => void) | undefined
+  check?: ((before: Policy) => void) | undefined
 }
+type PolicyChange = Change<KeyPolicy> & { accountId: string }
 
 /** Changes the fields in `policy` (audited), and each key in the ledger. Throws if that is unreachable: repeating updates the rest. */
 export async function changeKeyPolicy(
@@ -54,7 +54,7 @@ export async function changeKeyPolicy(
 }
 
 type Of = { accountId: string; userId: string }
-type MemberPolicyChange = Of & { policy: Partial<Allowed>; by: ChangedBy }
+export type MemberPolicyChange = Change<Allowed> & Of
 
 /** The rules for all keys of a member, besides those of the account. Undefined if there is no such member. */
 export async function readMemberKeyPolicy({ db }: Database, of: Of): Promise<Allowed | undefined> {
@@ -66,12 +66,13 @@ export async function readMemberKeyPolicy({ db }: Database, of: Of): Promise<All
 export async function changeMemberKeyPolicy(
   database: Database,
   ledger: Ledger,
-  { accountId, userId, policy, by }: MemberPolicyChange,
+  { accountId, userId, policy, by, check }: MemberPolicyChange,
 ): Promise<'updated' | 'unknown_member'> {
   const isOne = isMembership({ accountId, userId })
   const isKnown = await database.db.transaction(async (transaction) => {
     const [before] = await transaction.select(MEMBER_POLICY_COLUMNS).from(memberships).where(isOne).for('no key update')
     if (!before) return false
+    check?.(before)
     const after: Allowed = { ...before, ...policy }
     await transaction.update(memberships).set(bothLists(after)).where(isOne)
     const details = { ...describe(after), ...prefixed(describe(before)) }

@@ -176,6 +176,9 @@ export const POLICY_ROWS: readonly Field[] = Object.entries<Row>(POLICY_FIELDS).
   ...row,
 }))
 
+/** Every rule for all keys of a member. */
+export const MEMBER_POLICY_ROWS = POLICY_ROWS.filter(({ wire }) => wire !== 'maxKeyAgeDays')
+
 export const POLICY_AGE: Field = { wire: 'maxKeyAgeDays', column: 'maxKeyAgeDays', ...POLICY_FIELDS.maxKeyAgeDays }
 
 type Rows = typeof KEY_FIELDS

@@ -1,20 +1,16 @@
 /** What holds for all API keys of one member: models, and providers that may answer. */
-import type { ChangedBy } from '@/accounts/audit'
 import { mayDo } from '@/accounts/members/permissions'
+import type { MemberPolicyChange } from '@/accounts/policies/key-policy'
 import { type Allowed, bothLists } from '@/ledger/allowed'
 import { boundOfAccount, readAllowedLists } from '@/people/keys/allowed-lists'
 import { type KeyDeps, showPolicy as showAccountPolicy } from '@/people/keys/keys'
 import type { OperationCaller } from '@/people/operation'
+import { expectVersion } from '@/people/version'
 import { refused } from './refusals'
 
 export type MemberPolicyDeps = KeyDeps & {
   /** Changes what is named, for the next request of each of the member's keys. */
-  changeMemberKeyPolicy(change: {
-    accountId: string
-    userId: string
-    policy: Partial<Allowed>
-    by: ChangedBy
-  }): Promise<'updated' | 'unknown_member'>
+  changeMemberKeyPolicy(change: MemberPolicyChange): Promise<'updated' | 'unknown_member'>
 }
 
 type OneMember = OperationCaller & { deps: MemberPolicyDeps; params: { userId: string } }
@@ -28,11 +24,13 @@ export async function showPolicy({ deps, viewer, params: { userId } }: OneMember
   return bothLists(policy)
 }
 
-/** Changes what is named of them, within the rules of the account. */
+/** Changes the given rules of a member, within those of the account. */
 export async function choosePolicy(context: OneMember, asked: Partial<Allowed>) {
-  const { deps, viewer, by, params } = context
+  const { deps, viewer, by, params, request } = context
+  const { accountId } = viewer
   const bound = boundOfAccount(await showAccountPolicy(context))
   const policy = readAllowedLists(asked, deps.catalog.current, await showPolicy(context), [bound])
-  await deps.changeMemberKeyPolicy({ accountId: viewer.accountId, userId: params.userId, policy, by })
+  const check = (before: Allowed) => expectVersion(request, before)
+  await deps.changeMemberKeyPolicy({ accountId, userId: params.userId, policy, by, check })
   return await showPolicy(context)
 }

@@ -237,6 +237,7 @@ const policy = operation('member.key_policy.show', 'GET /members/:userId/key-pol
   description: 'A request needs the permission of these rules and of the account’s rules. Developers see their own.',
   names: MEMBER_NAMES,
   gives: Policy,
+  versioned: (given) => given,
   run: showPolicy,
 })
 
@@ -254,6 +255,7 @@ const changePolicy = operation(
     takes: exactly(ALLOWED_FIELDS, { minProperties: 1 }),
     maxBodyBytes: MAX_KEY_BODY_BYTES,
     gives: Policy,
+    versioned: (given) => given,
     commands: [commands.POLICY_COMMAND],
     run: choosePolicy,
   },

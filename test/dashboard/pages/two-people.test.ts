@@ -1,5 +1,6 @@
 /** Two people at one form: what a colleague saved meanwhile is not overwritten, what was typed stays, and one click takes either. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { chooseOne } from '@test/dashboard/pages/keyboard'
 import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -12,7 +13,10 @@ let keyId: string
 const browser = testBrowser()
 
 beforeAll(async () => {
-  gateway = await startGateway({ respond: () => Response.json({}) })
+  gateway = await startGateway({
+    respond: () => Response.json({}),
+    catalog: ({ models }) => models.push({ ...models[0], id: 'svc/beta' }),
+  })
 })
 beforeEach(async () => {
   person = await signUpPerson(gateway)
@@ -107,6 +111,35 @@ test('the allowed addresses: a colleague’s list is not overwritten', async () 
   await press(form, 'Save')
   await form.getByText('You typed').waitFor()
   expect(await shown('/allowed-addresses')).toMatchObject({ allowedAddresses: theirs })
+})
+
+test('a member’s key rules: what was typed stays beside what a colleague saved, and either can be taken', async () => {
+  await person.json('POST', `${IN_ACCOUNT}/organisation`, { name: 'Engines Ltd', country: 'GB' })
+  const rules = `/members/${person.viewer.userId}/key-policy`
+  const theirs = (policy: object) => person.json('PUT', `${IN_ACCOUNT}${rules}`, policy)
+  const page = await open('/members')
+  const dialog = page.getByRole('dialog')
+  const opener = page.getByRole('button', { name: `Key rules for ${person.viewer.name}` }).filter({ visible: true })
+  await opener.click()
+  await chooseOne(page, dialog.getByRole('combobox', { name: 'Models that keys may call' }), 'svc/alpha')
+  await theirs({ allowedModels: ['svc/beta'], allowedProviders: ['provider1'] })
+  await press(dialog, 'Save')
+  await dialog.getByText('Saved: svc/beta').waitFor()
+  await dialog.getByText('You typed: svc/alpha').waitFor()
+  await expectAccessible(page)
+  await press(dialog, 'Save what I typed')
+  await dialog.waitFor({ state: 'detached' })
+  expect(await shown(rules)).toEqual({ allowedModels: ['svc/alpha'], allowedProviders: ['provider1'] })
+
+  await opener.click()
+  await chooseOne(page, dialog.getByRole('combobox', { name: 'Models that keys may call' }), 'svc/beta')
+  await theirs({ allowedModels: null })
+  await press(dialog, 'Save')
+  await press(dialog, 'Take what was saved')
+  await dialog.getByRole('group', { name: 'Saved meanwhile' }).waitFor({ state: 'detached' })
+  await press(dialog, 'Save')
+  await dialog.waitFor({ state: 'detached' })
+  expect(await shown(rules)).toEqual({ allowedModels: null, allowedProviders: ['provider1'] })
 })
 
 test('a budget that a colleague changed meanwhile is shown with what was typed', async () => {

@@ -1,44 +1,11 @@
 /** Fields for the models that keys may call and the providers that may answer; an empty field allows all. */
 import { MultiSelect, type MultiSelectProps } from '@mantine/core'
 import { useCatalogue } from '@/dashboard/catalogue'
-import { KEY_FIELDS, POLICY_FIELDS } from '@/people/keys/fields'
+import { KEY_FIELDS } from '@/people/keys/fields'
 
 /** Props that the form passes to its field, and the field's texts. */
 type FieldProps = Pick<MultiSelectProps, 'label' | 'description' | 'onChange' | 'onBlur' | 'error'> & {
   value?: string[]
-}
-
-const { allowedModels: models, allowedProviders: providers } = POLICY_FIELDS
-
-export type AllowedLists = { allowedModels: string[]; allowedProviders: string[] }
-/** The chosen lists in the server's form; null: all. */
-export type Allowed = { [List in keyof AllowedLists]: string[] | null }
-
-/** Both fields, for a form of rules for several keys. */
-export function AllowedFields({ form }: { form: { getInputProps(list: keyof AllowedLists): object } }) {
-  return (
-    <>
-      <ModelsField label={models.label} description={models.help} {...form.getInputProps('allowedModels')} />
-      <ProvidersField
-        label={providers.label}
-        description={providers.help}
-        {...form.getInputProps('allowedProviders')}
-      />
-    </>
-  )
-}
-
-/** Both lists for a form. */
-export function listsFrom({ allowedModels, allowedProviders }: Allowed): AllowedLists {
-  return { allowedModels: allowedModels ?? [], allowedProviders: allowedProviders ?? [] }
-}
-
-/** Both lists for the server. */
-export function allowedFrom({ allowedModels, allowedProviders }: AllowedLists): Allowed {
-  return {
-    allowedModels: allowedModels.length === 0 ? null : allowedModels,
-    allowedProviders: allowedProviders.length === 0 ? null : allowedProviders,
-  }
 }
 
 /** Chooses among the catalogue's models. */

@@ -1,7 +1,6 @@
 import { Text } from '@mantine/core'
-import type { Allowed } from '@/dashboard/components/fields/allowed-fields'
 import { useViewer } from '@/dashboard/session'
-import { useKeyPolicy, useMemberKeyPolicy } from './policies-data'
+import { type MemberKeyPolicy, useKeyPolicy, useMemberKeyPolicy } from './policies-data'
 
 /** Shows how the rules of account and member restrict a new key; empty without rules. `isService`: a key without a member. */
 export function KeyRules({ isService }: { isService: boolean }) {
@@ -10,7 +9,7 @@ export function KeyRules({ isService }: { isService: boolean }) {
   return (
     <>
       {ofAccount.data && <RulesText whose="all keys of this account" {...ofAccount.data.value} />}
-      {!isService && ofMember.data && <RulesText whose="your keys" {...ofMember.data} />}
+      {!isService && ofMember.data && <RulesText whose="your keys" {...ofMember.data.value} />}
       {(ofAccount.isError || ofMember.isError) && (
         <Text size="sm" c="dimmed">
           The rules for keys could not be loaded. They hold all the same.
@@ -20,7 +19,7 @@ export function KeyRules({ isService }: { isService: boolean }) {
   )
 }
 
-function RulesText({ whose, allowedModels, allowedProviders }: Allowed & { whose: string }) {
+function RulesText({ whose, allowedModels, allowedProviders }: MemberKeyPolicy & { whose: string }) {
   if (!allowedModels && !allowedProviders) return null
   return (
     <Text size="sm" c="dimmed" className="wrap-anywhere">

@@ -1,12 +1,12 @@
 /** Queries and changes of the rules for all keys of the account, and of one member. */
 import { useQuery } from '@tanstack/react-query'
 import type { Versioned } from '@/dashboard/client'
-import type { Allowed } from '@/dashboard/components/fields/allowed-fields'
 import { askAgain } from '@/dashboard/query'
-import { perform, performVersioned } from '@/people/client'
+import { performVersioned, type ResultOf } from '@/people/client'
 import { keysChanged } from './keys-data'
 
-export type KeyPolicy = Allowed & { maxKeyAgeDays: number | null }
+export type KeyPolicy = ResultOf<'GET /key-policy'>
+export type MemberKeyPolicy = ResultOf<'GET /members/:userId/key-policy'>
 
 const KEY_POLICY = ['key-policy'] as const
 const ofMember = (userId: string) => ['member-key-policy', userId] as const
@@ -20,7 +20,7 @@ export function useKeyPolicy() {
 export function useMemberKeyPolicy(userId: string) {
   return useQuery({
     queryKey: ofMember(userId),
-    queryFn: () => perform('GET /members/:userId/key-policy', { userId }),
+    queryFn: () => performVersioned('GET /members/:userId/key-policy', { userId }),
   })
 }
 
@@ -34,8 +34,12 @@ export async function setKeyPolicy(
   return saved
 }
 
-/** Sets that of a member. */
-export async function setMemberKeyPolicy(userId: string, policy: Allowed): Promise<void> {
-  await perform('PUT /members/:userId/key-policy', { userId, ...policy })
+/** Changes that of a member. */
+export async function setMemberKeyPolicy(
+  userId: string,
+  policy: Partial<MemberKeyPolicy>,
+  ifMatch: string | undefined,
+): Promise<void> {
+  await performVersioned('PUT /members/:userId/key-policy', { userId, ...policy }, ifMatch)
   await askAgain({ queryKey: ofMember(userId) })
 }

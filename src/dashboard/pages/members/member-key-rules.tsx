@@ -1,20 +1,16 @@
 /** The dialog for the rules of all API keys of one member. */
 import { Button, Text, VisuallyHidden } from '@mantine/core'
-import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
-import {
-  type Allowed,
-  AllowedFields,
-  type AllowedLists,
-  allowedFrom,
-  listsFrom,
-} from '@/dashboard/components/fields/allowed-fields'
+import type { Versioned } from '@/dashboard/client'
 import { DialogForm } from '@/dashboard/components/fields/dialog-form'
-import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { KeyDialog } from '@/dashboard/pages/keys/key-dialog'
-import { setMemberKeyPolicy, useMemberKeyPolicy } from '@/dashboard/pages/keys/policies-data'
+import { type MemberKeyPolicy, setMemberKeyPolicy, useMemberKeyPolicy } from '@/dashboard/pages/keys/policies-data'
+import { FieldInput } from '@/people/form'
+import { changesIn, formOf, labelsOf } from '@/people/form-values'
+import { MEMBER_POLICY_ROWS } from '@/people/keys/fields'
+import { useSharedForm } from '@/people/newer'
 import type { MemberItem } from './members-data'
 
 type MemberProps = { member: Pick<MemberItem, 'userId' | 'name'> }
@@ -35,15 +31,25 @@ export function MemberKeyRules({ member }: MemberProps) {
 
 function KnownRules({ member, close }: MemberProps & { close(): void }) {
   const policy = useMemberKeyPolicy(member.userId)
-  return <Loaded query={policy}>{(known) => <RulesForm member={member} policy={known} close={close} />}</Loaded>
+  return <Loaded query={policy}>{(given) => <RulesForm member={member} given={given} close={close} />}</Loaded>
 }
 
-function RulesForm({ member: { userId, name }, policy, close }: MemberProps & { policy: Allowed; close(): void }) {
-  const form = useForm<AllowedLists>({ initialValues: listsFrom(policy) })
-  const submission = useSubmission(form, async (lists) => {
-    await setMemberKeyPolicy(userId, allowedFrom(lists))
-    notifyDone(`This applies from the next request of ${name}.`)
-    close()
+type RulesFormProps = MemberProps & { given: Versioned<MemberKeyPolicy>; close(): void }
+
+function RulesForm({ member: { userId, name }, given, close }: RulesFormProps) {
+  const { form, submission, newer } = useSharedForm({
+    given,
+    formOf: (policy: MemberKeyPolicy) => formOf(MEMBER_POLICY_ROWS, policy),
+    labels: labelsOf(MEMBER_POLICY_ROWS),
+    async save(values, before, etag) {
+      const changes = changesIn(MEMBER_POLICY_ROWS, before, values)
+      if (Object.keys(changes).length > 0) {
+        await setMemberKeyPolicy(userId, changes, etag)
+        notifyDone(`This applies from the next request of ${name}.`)
+      }
+      close()
+      return undefined
+    },
   })
   return (
     <DialogForm submission={submission} cancel={close} action="Save">
@@ -51,7 +57,10 @@ function RulesForm({ member: { userId, name }, policy, close }: MemberProps & { 
         They hold for every key of {name}, beside the rules for all keys of this account. A key may be narrower, never
         wider.
       </Text>
-      <AllowedFields form={form} />
+      {MEMBER_POLICY_ROWS.map((field) => (
+        <FieldInput key={field.wire} field={field} input={form.getInputProps(field.wire)} />
+      ))}
+      {newer}
     </DialogForm>
   )
 }
