@@ -1,10 +1,8 @@
 /** The account that the pages show, from the URL. A change reloads the document, so that no other account's data stay in memory. */
-import { api } from './client'
 import { useViewer, type Viewer } from './session'
 
 type OwnAccount = Viewer['accounts'][number]
 export type Permission = OwnAccount['may'][number]
-export type AccountApi = ReturnType<typeof api.a>
 
 const LAST_KEY = 'svc-account'
 const ACCOUNT_PATH = /^\/a\/([^/]+)/
@@ -47,12 +45,7 @@ function readLast(): string | undefined {
   }
 }
 
-/** The routes of the shown account. */
-export function accountApi(): AccountApi {
-  return api.a({ accountId: shown ?? '' })
-}
-
-/** The URL of such a route, for downloads and streams, which don't use the typed client. */
+/** The URL of a route of the shown account. */
 export function accountPath(path: string): string {
   return `/dashboard/api/a/${encodeURIComponent(shown ?? '')}/${path}`
 }

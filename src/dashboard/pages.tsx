@@ -33,7 +33,7 @@ export const PAGES: readonly PageRoute[] = [
   ),
   page('/budgets', 'usage.read', () => import('./pages/budgets/budgets-page').then((module) => module.BudgetsPage)),
   page('/alerts', 'usage.read', () => import('@/people/alerts/pages').then((module) => module.AlertsPage)),
-  page('/audit', 'audit.read', () => import('./pages/audit/audit-page').then((module) => module.AuditPage)),
+  page('/audit', 'audit.read', () => import('@/people/audit/pages').then((module) => module.AuditPage)),
   page('/members', 'members.read', () => import('./pages/members/members-page').then((module) => module.MembersPage)),
   page('/settings', 'limits.raise', () =>
     import('./pages/settings/account-settings-page').then((module) => module.AccountSettingsPage),

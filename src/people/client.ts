@@ -2,34 +2,12 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { accountPath } from '@/dashboard/account'
 import { send, type Versioned } from '@/dashboard/client'
-import type { ALERT_OPERATIONS } from '@/people/alerts/operations'
-import type { BUDGET_OPERATIONS } from '@/people/budgets/operations'
-import type { KEY_OPERATIONS } from '@/people/keys/operations'
-import type {
-  ANSWER_OPERATIONS,
-  INVITATION_OPERATIONS,
-  MEMBER_OPERATIONS,
-  MEMBER_POLICY_OPERATIONS,
-} from '@/people/members/operations'
-import type { CREDIT_ADMINISTRATION } from '@/people/orders/admin-operations'
-import type { ORDER_OPERATIONS } from '@/people/orders/operations'
-import type { SETTING_OPERATIONS } from '@/people/settings/operations'
-import type { USAGE_OPERATIONS } from '@/people/usage/operations'
 import type { ParamsOf } from './operation'
+import type { ACCOUNT_OPERATIONS, ADMINISTRATION, PERSONAL_OPERATIONS } from './operations'
 
-type Operations = (
-  | typeof KEY_OPERATIONS
-  | typeof SETTING_OPERATIONS
-  | typeof BUDGET_OPERATIONS
-  | typeof ORDER_OPERATIONS
-  | typeof ALERT_OPERATIONS
-  | typeof USAGE_OPERATIONS
-  | typeof MEMBER_OPERATIONS
-  | typeof INVITATION_OPERATIONS
-  | typeof MEMBER_POLICY_OPERATIONS
-)[number]
-type Personal = (typeof ANSWER_OPERATIONS)[number]
-type Administration = (typeof CREDIT_ADMINISTRATION)[number]
+type Operations = (typeof ACCOUNT_OPERATIONS)[number]
+type Personal = (typeof PERSONAL_OPERATIONS)[number]
+type Administration = (typeof ADMINISTRATION)[number]
 
 type Declared = { path: string; takes?: TObject; gives: TSchema }
 type At<All extends Declared, Place extends All['path']> = Extract<All, { path: Place }>

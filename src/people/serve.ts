@@ -19,10 +19,9 @@ const PathName = Type.String({ minLength: 1, maxLength: 64 })
 /** Mounts `operations` below `/dashboard/api/a/:accountId`. */
 export function serveOperations<Deps extends GuardDeps>(
   deps: Deps,
-  name: string,
   operations: readonly AnyOperation<Deps>[],
 ) {
-  const app = guarded(deps, name, ACCOUNT_PREFIX)
+  const app = guarded(deps, 'account-operations', ACCOUNT_PREFIX)
   for (const operation of operations) {
     const { may: permission, isProved, maxBodyBytes, versioned } = operation
     const { method, place, schemas, inputOf } = routeOf(operation, IN_ACCOUNT)
@@ -60,10 +59,9 @@ async function currently<Deps>(read: AnyOperation<Deps>, context: Parameters<Any
 /** Mounts `operations` of administrators below `/dashboard/api/admin`. */
 export function serveAdministration<Deps extends GuardDeps>(
   deps: Deps,
-  name: string,
   operations: readonly AnyAdministration<Deps>[],
 ) {
-  const app = guarded(deps, name, ADMIN_PREFIX, 'Administration')
+  const app = guarded(deps, 'administration', ADMIN_PREFIX, 'Administration')
   for (const operation of operations) {
     const { needs, maxBodyBytes } = operation
     const { method, place, schemas, inputOf } = routeOf(operation, {})
@@ -79,10 +77,9 @@ export function serveAdministration<Deps extends GuardDeps>(
 /** Mounts `operations` of a person below `/dashboard/api`. */
 export function servePersonal<Deps extends GuardDeps>(
   deps: Deps,
-  name: string,
   operations: readonly AnyPersonal<Deps>[],
 ) {
-  const app = guarded(deps, name, '/dashboard/api')
+  const app = guarded(deps, 'personal-operations', '/dashboard/api')
   for (const operation of operations) {
     const { method, place, schemas, inputOf } = routeOf(operation, {})
     const perform = (caller: AdministrationCaller & Input & { params: Record<string, string> }) =>

@@ -22,11 +22,11 @@ import { allowSilence } from '@/http/silence'
 import { oneOf } from '@/lib/schemas'
 import { MAX_KEY_BODY_BYTES } from '@/people/keys/bodies'
 import type { ManagementOperation } from '@/people/manage'
+import { Scopes } from '@/people/management-keys/operations'
 import type { Members } from '@/people/members/members'
+import { MANAGED_OPERATIONS } from '@/people/operations'
 import { documentOperation, type MountedRoute, routeOf } from './document'
-import { Scopes } from './key-routes'
 import { changeOnce } from './once'
-import { OPERATIONS } from './operations'
 
 type ManagementDeps = ManagerDeps &
   BodyLimits &
@@ -63,7 +63,7 @@ export function managementRoutes(deps: ManagementDeps) {
       }),
     },
   )
-  for (const offered of OPERATIONS) {
+  for (const offered of MANAGED_OPERATIONS) {
     const route = routeOf(offered, deps.routes)
     app.route(offered.method, PREFIX + offered.path, ({ request }) => perform(deps, offered, request), {
       parse: 'none',

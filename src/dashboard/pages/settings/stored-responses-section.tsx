@@ -2,26 +2,22 @@
 import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { accountApi } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
 import { confirm } from '@/dashboard/components/confirm'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { formatBytes, formatCount } from '@/dashboard/format'
 import { askAgain } from '@/dashboard/query'
+import { perform, type ResultOf } from '@/people/client'
 
-type Standing = { hours: number; maxHours: number; kept: number; bytes: number }
+type Standing = ResultOf<'GET /stored-responses'>
 
 const STANDING_KEY = ['stored-responses']
 const HOURS = [1, 24, 7 * 24, 30 * 24, 90 * 24, 365 * 24]
 const FIELD_WIDTH = 260
 
 export function StoredResponsesSection() {
-  const standing = useQuery({
-    queryKey: STANDING_KEY,
-    queryFn: () => answer(accountApi()['stored-responses'].get()),
-  })
+  const standing = useQuery({ queryKey: STANDING_KEY, queryFn: () => perform('GET /stored-responses', {}) })
   return (
     <Section
       title="Stored responses"
@@ -77,7 +73,7 @@ function choose({ hours, kept }: Standing, chosen: number): void {
 }
 
 async function save(hours: number): Promise<void> {
-  await answer(accountApi()['stored-responses'].put({ hours }))
+  await perform('PUT /stored-responses', { hours })
   await askAgain({ queryKey: STANDING_KEY })
   notifyDone(hours === 0 ? 'No responses are stored any more.' : `Responses are kept for ${spanOf(hours)}.`)
 }

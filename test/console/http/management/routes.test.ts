@@ -4,8 +4,8 @@ import { fillPath } from '@test/console/http/routes'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
-import { OPERATIONS } from '@/console/http/management/operations'
 import { isJsonObject, type JsonObject } from '@/lib/json'
+import { MANAGED_OPERATIONS as OPERATIONS } from '@/people/operations'
 import { BEHIND_A_PROXY, makeManagementKey, send } from './caller'
 
 let gateway: TestGateway

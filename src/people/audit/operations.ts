@@ -1,16 +1,17 @@
-/** The route of an account's audit log, for its owners and admins, and for their programs. */
+/** The operation on an account's audit log. */
 import { Type } from '@sinclair/typebox'
 import type { Administration } from '@/console/administration/administration'
 import type { AuditRow } from '@/console/administration/audit-search'
 import type { Member } from '@/console/auth/viewer'
-import { ACCOUNT_PREFIX, type GuardDeps, guarded } from '@/console/http/guard'
+import type { GuardDeps } from '@/console/http/guard'
 import { DayText, PAGE, readDay } from '@/console/http/pages'
 import { listOf, mapPage, NullableText } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import { MS_PER_DAY } from '@/lib/clock'
 import { orNull } from '@/lib/schemas'
+import { operationsOver } from '@/people/operation'
 
-export type AuditRouteDeps = GuardDeps & { administration: Pick<Administration, 'searchAudit' | 'ownPeople'> }
+export type AuditDeps = GuardDeps & { administration: Pick<Administration, 'searchAudit' | 'ownPeople'> }
 
 const AccountAuditEntry = titled('AccountAuditEntry', {
   seq: Type.Integer(),
@@ -42,24 +43,20 @@ const AuditQuery = Type.Object({
   ...PAGE,
 })
 
-export function accountAuditRoutes(deps: AuditRouteDeps) {
-  return guarded(deps, 'account-audit-routes', ACCOUNT_PREFIX).get(
-    '/audit',
-    ({ viewer, query }) => read(deps, viewer, query),
-    {
-      may: 'audit.read',
-      query: AuditQuery,
-      response: listOf(AccountAuditEntry, { description: 'Newest first' }),
-      detail: {
-        summary: 'What was changed in the account',
-        description: 'The actor, address and request of each change.',
-      },
-    },
-  )
-}
+const operation = operationsOver<AuditDeps>()
+
+const list = operation('audit.list', 'GET /audit', 'audit.read', 'audit:read', {
+  summary: 'What was changed in the account',
+  description: 'The actor, address and request of each change.',
+  takes: AuditQuery,
+  gives: listOf(AccountAuditEntry, { description: 'Newest first' }),
+  run: ({ deps, viewer }, query) => read(deps, viewer, query),
+})
+
+export const AUDIT_OPERATIONS = [list] as const
 
 async function read(
-  { administration }: AuditRouteDeps,
+  { administration }: AuditDeps,
   { accountId }: Member,
   { from, to, ...query }: typeof AuditQuery.static,
 ) {

@@ -1,8 +1,6 @@
 /** The account's audit log, for its owners and admins: each change with author, time and address. */
 import { Group, SimpleGrid, Text } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
-import { type AccountApi, accountApi } from '@/dashboard/account'
-import { answer, type DataOf } from '@/dashboard/client'
 import { useAddressFilters } from '@/dashboard/components/address'
 import { Paged } from '@/dashboard/components/lists/paged'
 import { Row, Rows } from '@/dashboard/components/lists/rows'
@@ -12,8 +10,9 @@ import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { FilterInput } from '@/dashboard/pages/administration/filter-input'
 import { filled, usePages } from '@/dashboard/query'
+import { perform, type ResultOf } from '@/people/client'
 
-type AuditEntry = DataOf<AccountApi['audit']['get']>['items'][number]
+type AuditEntry = ResultOf<'GET /audit'>['items'][number]
 
 const FILTER_NAMES = ['action', 'subject', 'from', 'to'] as const
 type Filters = Record<(typeof FILTER_NAMES)[number], string>
@@ -41,7 +40,7 @@ export function AuditPage() {
 
 function Entries({ filters, clear }: { filters: Filters; clear: (() => void) | undefined }) {
   const query = filled(filters)
-  const entries = usePages(['audit', query], (page) => answer(accountApi().audit.get({ query: { ...query, ...page } })))
+  const entries = usePages(['audit', query], (page) => perform('GET /audit', { ...query, ...page }))
   const empty = (
     <EmptyState
       icon={IconHistory}

@@ -1,4 +1,4 @@
-/** Routes of an account's management keys: create (by owners and admins with a recent proof of identity), list, revoke. */
+/** The operations on an account's management keys: list, create (by owners and admins with a recent proof of identity), revoke. */
 import { type Static, Type } from '@sinclair/typebox'
 import {
   MAX_MANAGEMENT_KEYS,
@@ -7,15 +7,14 @@ import {
 } from '@/accounts/management/management-keys'
 import { SCOPES } from '@/accounts/management/scopes'
 import { GatewayError } from '@/chat/error'
-import type { Member } from '@/console/auth/viewer'
-import type { Caller } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT, notPermitted } from '@/console/http/guard'
+import { type GuardDeps, notPermitted } from '@/console/http/guard'
 import { exactly, isoMoments, NullableText } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import { oneOf } from '@/lib/schemas'
 import { NewKeyBody, readMoment } from '@/people/keys/bodies'
+import { type OperationCaller, operationsOver } from '@/people/operation'
 
-export type ManagementKeyRouteDeps = GuardDeps & { managementKeys: ManagementKeys }
+export type ManagementKeyDeps = GuardDeps & { managementKeys: ManagementKeys }
 
 export const Scopes = Type.Array(oneOf(SCOPES), {
   uniqueItems: true,
@@ -34,7 +33,7 @@ const ManagementKeyBody = titled('ManagementKey', {
   expiresAt: NullableText,
   lastUsedAt: NullableText,
 })
-export type ManagementKeyBody = Static<typeof ManagementKeyBody>
+type ManagementKeyBody = Static<typeof ManagementKeyBody>
 
 const KeyList = Type.Object({
   items: Type.Array(ManagementKeyBody, { description: 'Newest first' }),
@@ -49,40 +48,46 @@ const Created = Type.Object({
   key: Type.String({ description: 'The whole key, shown only here' }),
   item: ManagementKeyBody,
 })
-const KeyParams = Type.Object({ ...IN_ACCOUNT, id: Type.String({ pattern: '^\\w{1,64}$', maxLength: 64 }) })
+const NAMES = { id: Type.String({ pattern: '^\\w{1,64}$', maxLength: 64 }) }
 
-/** Mounts `/dashboard/api/a/:accountId/management-keys`. */
-export function managementKeyRoutes(deps: ManagementKeyRouteDeps) {
-  return guarded(deps, 'management-key-routes', `${ACCOUNT_PREFIX}/management-keys`)
-    .get('', ({ viewer }) => list(deps, viewer), {
-      may: 'managementKeys.change',
-      response: KeyList,
-      detail: { summary: 'List management keys', description: 'Those that are not revoked. They call no models.' },
-    })
-    .post('', (caller) => create(deps, caller, caller.body), {
-      may: { permission: 'managementKeys.change', isProved: true },
-      body: NewKey,
-      response: Created,
-      detail: {
-        summary: 'Create a management key',
-        description: `For the management API. The answer holds the whole key, once. Needs a fresh proof of who one is (403 \`step_up_required\`). At most ${MAX_MANAGEMENT_KEYS} (409).`,
-      },
-    })
-    .delete('/:id', (caller) => revoke(deps, caller, caller.params.id), {
-      may: 'managementKeys.change',
-      params: KeyParams,
-      response: Type.Object({ revoked: Type.Literal(true) }),
-      detail: { summary: 'Revoke a management key', description: 'For ever: its next request is refused (401).' },
-    })
-}
+const operation = operationsOver<ManagementKeyDeps>()
 
-async function list({ managementKeys }: ManagementKeyRouteDeps, { accountId }: Member) {
-  const keys = await managementKeys.list(accountId)
-  return { items: keys.map(keyBody), nextCursor: null, maxKeys: MAX_MANAGEMENT_KEYS }
-}
+const list = operation('management_key.list', 'GET /management-keys', 'managementKeys.change', undefined, {
+  summary: 'List management keys',
+  description: 'Those that are not revoked. They call no models.',
+  gives: KeyList,
+  async run({ deps: { managementKeys }, viewer: { accountId } }) {
+    const keys = await managementKeys.list(accountId)
+    return { items: keys.map(keyBody), nextCursor: null, maxKeys: MAX_MANAGEMENT_KEYS }
+  },
+})
 
-async function create(deps: ManagementKeyRouteDeps, { viewer, by }: Caller, body: Static<typeof NewKey>) {
-  const { managementKeys } = deps
+const create = operation('management_key.create', 'POST /management-keys', 'managementKeys.change', undefined, {
+  isProved: true,
+  summary: 'Create a management key',
+  description: `For the management API. The answer holds the whole key, once. Needs a fresh proof of who one is (403 \`step_up_required\`). At most ${MAX_MANAGEMENT_KEYS} (409).`,
+  takes: NewKey,
+  gives: Created,
+  run: createKey,
+})
+
+const revoke = operation('management_key.revoke', 'DELETE /management-keys/:id', 'managementKeys.change', undefined, {
+  summary: 'Revoke a management key',
+  description: 'For ever: its next request is refused (401).',
+  names: NAMES,
+  gives: Type.Object({ revoked: Type.Literal(true) }),
+  async run({ deps, viewer, by, params }) {
+    const outcome = await deps.managementKeys.revoke(params.id, viewer.accountId, by)
+    if (outcome === 'unknown_key') throw noSuchKey()
+    return { revoked: true as const }
+  },
+})
+
+export const MANAGEMENT_KEY_OPERATIONS = [list, create, revoke] as const
+
+type Call = OperationCaller & { deps: ManagementKeyDeps }
+
+async function createKey({ deps: { managementKeys }, viewer, by }: Call, body: Static<typeof NewKey>) {
   const { accountId, userId: createdBy } = viewer
   const expiresAtMs = body.expiresAt == null ? null : readMoment(body.expiresAt, Date.now())
   const key = { accountId, name: body.name.trim(), scopes: body.scopes, expiresAtMs, createdBy }
@@ -102,12 +107,6 @@ async function create(deps: ManagementKeyRouteDeps, { viewer, by }: Caller, body
       return { key: outcome.key, item: keyBody(made) }
     }
   }
-}
-
-async function revoke(deps: ManagementKeyRouteDeps, { viewer, by }: Caller, keyId: string) {
-  const outcome = await deps.managementKeys.revoke(keyId, viewer.accountId, by)
-  if (outcome === 'unknown_key') throw noSuchKey()
-  return { revoked: true as const }
 }
 
 function noSuchKey(): GatewayError {

@@ -1,0 +1,41 @@
+/** All operations by their kind: of an account's members, of a person, and of administrators. */
+import { ALERT_OPERATIONS } from '@/people/alerts/operations'
+import { AUDIT_OPERATIONS } from '@/people/audit/operations'
+import { BUDGET_OPERATIONS } from '@/people/budgets/operations'
+import { KEY_OPERATIONS } from '@/people/keys/operations'
+import { MANAGEMENT_KEY_OPERATIONS } from '@/people/management-keys/operations'
+import {
+  ANSWER_OPERATIONS,
+  INVITATION_OPERATIONS,
+  MEMBER_OPERATIONS,
+  MEMBER_POLICY_OPERATIONS,
+} from '@/people/members/operations'
+import { CREDIT_ADMINISTRATION } from '@/people/orders/admin-operations'
+import { ORDER_OPERATIONS } from '@/people/orders/operations'
+import { SETTING_OPERATIONS } from '@/people/settings/operations'
+import { STORED_RESPONSE_OPERATIONS } from '@/people/settings/stored-responses'
+import { USAGE_OPERATIONS } from '@/people/usage/operations'
+import { managed } from './manage'
+
+/** Operations on an account, in the order of documents. */
+export const ACCOUNT_OPERATIONS = [
+  ...KEY_OPERATIONS,
+  ...BUDGET_OPERATIONS,
+  ...MEMBER_OPERATIONS,
+  ...MEMBER_POLICY_OPERATIONS,
+  ...SETTING_OPERATIONS,
+  ...INVITATION_OPERATIONS,
+  ...ORDER_OPERATIONS,
+  ...AUDIT_OPERATIONS,
+  ...ALERT_OPERATIONS,
+  ...USAGE_OPERATIONS,
+  ...MANAGEMENT_KEY_OPERATIONS,
+  ...STORED_RESPONSE_OPERATIONS,
+] as const
+
+/** The management API: dashboard routes by other paths, each with a scope. None is for management keys: a key can't make or change one. */
+export const MANAGED_OPERATIONS = managed(ACCOUNT_OPERATIONS)
+
+export const PERSONAL_OPERATIONS = ANSWER_OPERATIONS
+
+export const ADMINISTRATION = CREDIT_ADMINISTRATION
