@@ -8,8 +8,8 @@ import { buildAssets } from './build'
 import { readBuild, writeBuild } from './store'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
-/** Everything that a build depends on: page sources, shared sources and package versions. */
-const SOURCES = ['src/dashboard', 'src/lib', 'src/boot/dashboard-assets']
+/** Everything that a build depends on: page sources and shared sources, beside package versions. */
+export const SOURCES = ['src/dashboard', 'src/people', 'src/usage', 'src/lib', 'src/boot/dashboard-assets']
 const LOCK_FILE = 'bun.lock'
 const BUILDS = join(ROOT, '.cache', 'dashboard')
 
