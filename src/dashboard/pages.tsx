@@ -12,31 +12,39 @@ export type PageRoute = {
 
 /** All pages: path below /dashboard, audience, and file loaded at the first visit. Tried in this order. */
 export const PAGES: readonly PageRoute[] = [
-  page('/', 'billing.read', () => import('./pages/overview/overview-page').then((module) => module.OverviewPage)),
-  page('/keys', 'usage.read', () => import('./pages/keys/keys-page').then((module) => module.KeysPage)),
-  page('/keys/:keyId', 'usage.read', () => import('./pages/keys/key-page').then((module) => module.KeyPage)),
+  page('/', 'billing.read', () => import('@/people/usage/pages/overview-page').then((module) => module.OverviewPage)),
+  page('/keys', 'usage.read', () => import('@/people/keys/pages/keys-page').then((module) => module.KeysPage)),
+  page('/keys/:keyId', 'usage.read', () => import('@/people/keys/pages/key-page').then((module) => module.KeyPage)),
   page('/models', 'usage.read', () => import('./pages/models/models-page').then((module) => module.ModelsPage)),
   page('/playground', 'keys.use', () =>
     import('./pages/playground/playground-page').then((module) => module.PlaygroundPage),
   ),
-  page('/usage', 'usage.read', () => import('./pages/usage/usage-page').then((module) => module.UsagePage)),
-  page('/failures', 'usage.read', () => import('./pages/failures/failures-page').then((module) => module.FailuresPage)),
-  page('/credit', 'billing.read', () => import('./pages/credit/credit-page').then((module) => module.CreditPage)),
+  page('/usage', 'usage.read', () => import('@/people/usage/pages/usage-page').then((module) => module.UsagePage)),
+  page('/failures', 'usage.read', () =>
+    import('@/people/usage/pages/failures-page').then((module) => module.FailuresPage),
+  ),
+  page('/credit', 'billing.read', () =>
+    import('@/people/orders/pages/credit-page').then((module) => module.CreditPage),
+  ),
   page('/credit/statement', 'billing.read', () =>
-    import('./pages/account-statement/statement-page').then((module) => module.StatementPage),
+    import('@/people/usage/pages/statement-page').then((module) => module.StatementPage),
   ),
   page('/credit/orders/:orderId', 'billing.read', () =>
-    import('./pages/credit/order-page').then((module) => module.OrderPage),
+    import('@/people/orders/pages/order-page').then((module) => module.OrderPage),
   ),
   page('/credit/orders/:orderId/receipt', 'billing.read', () =>
-    import('./pages/credit/receipt-page').then((module) => module.ReceiptPage),
+    import('@/people/orders/pages/receipt-page').then((module) => module.ReceiptPage),
   ),
-  page('/budgets', 'usage.read', () => import('./pages/budgets/budgets-page').then((module) => module.BudgetsPage)),
+  page('/budgets', 'usage.read', () =>
+    import('@/people/budgets/pages/budgets-page').then((module) => module.BudgetsPage),
+  ),
   page('/alerts', 'usage.read', () => import('@/people/alerts/pages').then((module) => module.AlertsPage)),
   page('/audit', 'audit.read', () => import('@/people/audit/pages').then((module) => module.AuditPage)),
-  page('/members', 'members.read', () => import('./pages/members/members-page').then((module) => module.MembersPage)),
+  page('/members', 'members.read', () =>
+    import('@/people/members/pages/members-page').then((module) => module.MembersPage),
+  ),
   page('/settings', 'limits.raise', () =>
-    import('./pages/settings/account-settings-page').then((module) => module.AccountSettingsPage),
+    import('@/people/settings/pages/account-settings-page').then((module) => module.AccountSettingsPage),
   ),
   page('/settings', 'person', () => import('./pages/settings/settings-page').then((module) => module.SettingsPage)),
   page('/admin/orders', 'administrator', () =>
@@ -55,10 +63,10 @@ export const PAGES: readonly PageRoute[] = [
     import('./pages/administration/requests-page').then((module) => module.AdminRequestsPage),
   ),
   page('/admin/accounts/:accountId/failures', 'administrator', () =>
-    import('./pages/failures/failures-page').then((module) => module.AdminFailuresPage),
+    import('@/people/usage/pages/failures-page').then((module) => module.AdminFailuresPage),
   ),
   page('/admin/accounts/:accountId/statement', 'administrator', () =>
-    import('./pages/account-statement/statement-page').then((module) => module.AdminAccountStatementPage),
+    import('@/people/usage/pages/statement-page').then((module) => module.AdminAccountStatementPage),
   ),
   page('/admin/approvals', 'administrator', () =>
     import('@/dashboard/pages/administration/approvals-page').then((module) => module.AdminApprovalsPage),
@@ -87,7 +95,7 @@ export const PAGES: readonly PageRoute[] = [
     import('./pages/sign-in/reset-password-page').then((module) => module.ResetPasswordPage),
   ),
   page('/invitation', 'public', () =>
-    import('./pages/invitation/invitation-page').then((module) => module.InvitationPage),
+    import('@/people/members/pages/invitation-page').then((module) => module.InvitationPage),
   ),
   page('/confirm-alerts', 'public', () =>
     import('@/people/alerts/confirm-page').then((module) => module.ConfirmAlertsPage),

@@ -2,8 +2,8 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { accountPath } from '@/dashboard/account'
 import { send, type Versioned } from '@/dashboard/client'
+import type { ACCOUNT_OPERATIONS, ADMINISTRATION, PERSONAL_OPERATIONS } from './all-operations'
 import type { ParamsOf } from './operation'
-import type { ACCOUNT_OPERATIONS, ADMINISTRATION, PERSONAL_OPERATIONS } from './operations'
 
 type Operations = (typeof ACCOUNT_OPERATIONS)[number]
 type Personal = (typeof PERSONAL_OPERATIONS)[number]

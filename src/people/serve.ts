@@ -19,7 +19,7 @@ const PathName = Type.String({ minLength: 1, maxLength: 64 })
 /** Mounts `operations` below `/dashboard/api/a/:accountId`. */
 export function serveOperations<Deps extends GuardDeps>(
   deps: Deps,
-  operations: readonly AnyOperation<Deps>[],
+  operations: readonly AnyOperation<NoInfer<Deps>>[],
 ) {
   const app = guarded(deps, 'account-operations', ACCOUNT_PREFIX)
   for (const operation of operations) {
@@ -59,7 +59,7 @@ async function currently<Deps>(read: AnyOperation<Deps>, context: Parameters<Any
 /** Mounts `operations` of administrators below `/dashboard/api/admin`. */
 export function serveAdministration<Deps extends GuardDeps>(
   deps: Deps,
-  operations: readonly AnyAdministration<Deps>[],
+  operations: readonly AnyAdministration<NoInfer<Deps>>[],
 ) {
   const app = guarded(deps, 'administration', ADMIN_PREFIX, 'Administration')
   for (const operation of operations) {
@@ -75,10 +75,7 @@ export function serveAdministration<Deps extends GuardDeps>(
 }
 
 /** Mounts `operations` of a person below `/dashboard/api`. */
-export function servePersonal<Deps extends GuardDeps>(
-  deps: Deps,
-  operations: readonly AnyPersonal<Deps>[],
-) {
+export function servePersonal<Deps extends GuardDeps>(deps: Deps, operations: readonly AnyPersonal<NoInfer<Deps>>[]) {
   const app = guarded(deps, 'personal-operations', '/dashboard/api')
   for (const operation of operations) {
     const { method, place, schemas, inputOf } = routeOf(operation, {})

@@ -1,6 +1,7 @@
 /** The guide's tables of operations, made from the declarations. `bun test/people/print.ts` writes them into the pages. */
+
+import { MANAGED_OPERATIONS } from '@/people/all-operations'
 import { placeOf } from '@/people/operation'
-import { MANAGED_OPERATIONS } from '@/people/operations'
 import { OPERATOR_OPERATIONS } from '@/people/operators/operations'
 
 type Row = { method: string; path: string; scope: string; summary: string }

@@ -35,7 +35,7 @@ const LIMITS = [
 const IS_TABLE = /^people\/(?:\w+\/)?fields\.ts$/
 /** The schemas and forms of these fields. */
 const OF_FIELDS =
-  /^(?:people\/(?:keys|budgets)\/(?:bodies|key-lists|allowed-lists)\.ts|people\/\w+\.tsx|dashboard\/pages\/(?:keys|budgets)\/.*|dashboard\/pages\/settings\/(?:key-policy|addresses)-section\.tsx|dashboard\/components\/fields\/allowed-fields\.tsx)$/
+  /^people\/(?:(?:keys|budgets)\/(?:bodies|key-lists|allowed-lists|pages\/[\w-]+)\.tsx?|\w+\.tsx)$|^dashboard\/components\/fields\/allowed-fields\.tsx$/
 
 const SOURCES = [...new Bun.Glob('**/*.{ts,tsx}').scanSync('src')].filter((path) => !IS_TABLE.test(path)).sort()
 const texts = new Map(

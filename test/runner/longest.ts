@@ -29,7 +29,7 @@ export const LONGEST: readonly string[] = [
   'test/console/administration/usage-archive/archived-books.test.ts',
   'test/dashboard/credit.test.ts',
   'test/dashboard/invitations.test.ts',
-  'test/dashboard/pages/members/key-rules.test.ts',
+  'test/people/members/pages/key-rules.test.ts',
   'test/matrix/matrix.test.ts',
   'test/dashboard/sign-in.test.ts',
   'test/ledger/check/check.test.ts',

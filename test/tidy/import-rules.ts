@@ -45,7 +45,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'boot/embedded': ['lib'],
   app: ['console/http', 'people', 'http', ...WIRE],
   config: ['limits', 'lib'],
-  // A slice has its subject's parts of cli/, console/http/ and dashboard/, which still have those of other subjects.
+  // A slice has its subject's parts of cli/, console/http/ and dashboard/, which have those of other subjects.
   people: ['people/fields', 'cli', 'console/http', 'http', 'gateway', 'metrics', ...CONSOLE, ...DOMAIN],
   'people/fields': ['usage', 'lib'],
   'people/pages': ['people/fields', 'dashboard', 'lib'],
@@ -138,7 +138,10 @@ function formatComplaint(path: string, target: string): string | undefined {
 function areaOf(path: string): string {
   const parts = path.split('/')
   const [, first = '', second = ''] = parts
-  if (first === 'people' && /\/(client|form|form-values|list|newer|pages|[\w-]+-page)(\.tsx?)?$/.test(path))
+  if (
+    first === 'people' &&
+    /\/(?:pages\/.+|(client|form|form-values|list|newer|pages|[\w-]+-page)(\.tsx?)?)$/.test(path)
+  )
     return 'people/pages'
   if (first === 'people' && /\/fields(\.ts)?$/.test(path)) return 'people/fields'
   if (parts.length > 3 && `${first}/${second}` in MAY_IMPORT) return `${first}/${second}`

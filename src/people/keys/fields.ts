@@ -145,7 +145,7 @@ export const KEY_FIELDS = {
 } as const satisfies Record<string, Row>
 
 /** What holds for all keys of an account, in the order of its form. */
-export const POLICY_FIELDS = {
+const POLICY_FIELDS = {
   allowedModels: {
     ...{ kind: 'ids', isLimit: true, items: KEY_FIELDS.allowedModels.items },
     words: KEY_FIELDS.allowedModels.words,

@@ -12,12 +12,12 @@ import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { withProof } from '@/dashboard/components/step-up'
-import { KeyMaker } from '@/dashboard/pages/keys/key-dialog'
-import { ShownOnce } from '@/dashboard/pages/keys/shown-once'
 import { askAgain } from '@/dashboard/query'
 import { perform, type ResultOf } from '@/people/client'
 import { today } from '@/people/form-values'
 import { KEY_FIELDS, KEY_NAME } from '@/people/keys/fields'
+import { KeyMaker } from '@/people/keys/pages/key-dialog'
+import { ShownOnce } from '@/people/keys/pages/shown-once'
 
 type ManagementKey = ResultOf<'GET /management-keys'>['items'][number]
 type Scope = ManagementKey['scopes'][number]
@@ -25,7 +25,7 @@ type Scope = ManagementKey['scopes'][number]
 const MANAGEMENT_KEYS = ['management-keys'] as const
 
 /** Scopes of a management key by resource: reading, and, if the resource can be changed, reading with changing. */
-export const RESOURCES = [
+const RESOURCES = [
   { label: 'API keys', read: 'keys:read', write: 'keys:write' },
   { label: 'Budgets', read: 'budgets:read', write: 'budgets:write' },
   { label: 'Members and invitations', read: 'members:read', write: 'members:write' },

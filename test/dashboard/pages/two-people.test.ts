@@ -1,10 +1,10 @@
 /** Two people at one form: what a colleague saved meanwhile is not overwritten, what was typed stays, and one click takes either. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { chooseOne } from '@test/dashboard/pages/keyboard'
 import { expectAccessible, testBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import type { Locator, Page } from 'playwright-core'
+import { chooseOne, tabTo } from './keyboard'
 
 const IN_ACCOUNT = '/dashboard/api/a/:accountId'
 let gateway: TestGateway
@@ -15,7 +15,9 @@ const browser = testBrowser()
 beforeAll(async () => {
   gateway = await startGateway({
     respond: () => Response.json({}),
-    catalog: ({ models }) => models.push({ ...models[0], id: 'svc/beta' }),
+    catalog({ providers }) {
+      providers.spare = { ...providers.provider1, keys: ['spare-secret-canary'] }
+    },
   })
 })
 beforeEach(async () => {
@@ -120,19 +122,23 @@ test('a member’s key rules: what was typed stays beside what a colleague saved
   const page = await open('/members')
   const dialog = page.getByRole('dialog')
   const opener = page.getByRole('button', { name: `Key rules for ${person.viewer.name}` }).filter({ visible: true })
+  const providers = dialog.getByRole('combobox', { name: 'Providers that may answer' })
   await opener.click()
-  await chooseOne(page, dialog.getByRole('combobox', { name: 'Models that keys may call' }), 'svc/alpha')
-  await theirs({ allowedModels: ['svc/beta'], allowedProviders: ['provider1'] })
+  await chooseOne(page, providers, 'provider1')
+  await theirs({ allowedModels: ['svc/alpha'], allowedProviders: ['spare'] })
   await press(dialog, 'Save')
-  await dialog.getByText('Saved: svc/beta').waitFor()
-  await dialog.getByText('You typed: svc/alpha').waitFor()
+  await dialog.getByText('Saved: spare').waitFor()
+  await dialog.getByText('You typed: provider1').waitFor()
+  await dialog.getByText('Saved: svc/alpha').waitFor()
   await expectAccessible(page)
   await press(dialog, 'Save what I typed')
   await dialog.waitFor({ state: 'detached' })
   expect(await shown(rules)).toEqual({ allowedModels: ['svc/alpha'], allowedProviders: ['provider1'] })
 
   await opener.click()
-  await chooseOne(page, dialog.getByRole('combobox', { name: 'Models that keys may call' }), 'svc/beta')
+  await tabTo(page, providers)
+  await page.keyboard.press('Backspace')
+  await page.keyboard.press('Tab')
   await theirs({ allowedModels: null })
   await press(dialog, 'Save')
   await press(dialog, 'Take what was saved')

@@ -8,7 +8,7 @@ import { Money } from '@/dashboard/components/money'
 import { Section } from '@/dashboard/components/section'
 import { Status } from '@/dashboard/components/status'
 import { capitalise, decimalsOf } from '@/dashboard/format'
-import { STATE_WORDS } from '@/dashboard/pages/credit/words'
+import { STATE_WORDS } from '@/people/orders/pages/words'
 import type { AccountView } from './admin-data'
 
 export function AccountLists({ account }: { account: AccountView }) {

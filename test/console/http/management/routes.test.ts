@@ -5,7 +5,7 @@ import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
 import { isJsonObject, type JsonObject } from '@/lib/json'
-import { MANAGED_OPERATIONS as OPERATIONS } from '@/people/operations'
+import { MANAGED_OPERATIONS as OPERATIONS } from '@/people/all-operations'
 import { BEHIND_A_PROXY, makeManagementKey, send } from './caller'
 
 let gateway: TestGateway

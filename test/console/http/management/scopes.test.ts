@@ -6,7 +6,7 @@ import { signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
 import { holds, SCOPES, type Scope } from '@/accounts/management/scopes'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
-import { MANAGED_OPERATIONS as OPERATIONS } from '@/people/operations'
+import { MANAGED_OPERATIONS as OPERATIONS } from '@/people/all-operations'
 import { BEHIND_A_PROXY, makeManagementKey, send } from './caller'
 
 type Caller = { scopes: readonly Scope[]; key: string }

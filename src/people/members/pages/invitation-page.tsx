@@ -8,12 +8,12 @@ import { FormError } from '@/dashboard/components/fields/form-error'
 import { ErrorState } from '@/dashboard/components/states/error-state'
 import { capitalise } from '@/dashboard/format'
 import { forgetInvitation, rememberedInvitation, rememberInvitation } from '@/dashboard/invitation'
-import { ROLE_WORDS } from '@/dashboard/pages/members/words'
 import { useMailedToken } from '@/dashboard/pages/sign-in/arrival'
 import { PublicFrame } from '@/dashboard/pages/sign-in/public-frame'
 import { useSignInOptions } from '@/dashboard/pages/sign-in/rules'
 import { signOut, useViewer } from '@/dashboard/session'
 import { performOwn } from '@/people/client'
+import { ROLE_WORDS } from './words'
 
 export function InvitationPage() {
   const mailed = useMailedToken()

@@ -1,7 +1,7 @@
 import { SimpleGrid, Text } from '@mantine/core'
 import { formatMoney } from '@/dashboard/format'
-import { BudgetBar } from '@/dashboard/pages/budgets/budget-windows'
 import { BUDGET_FIELDS } from '@/people/budgets/fields'
+import { BudgetBar } from '@/people/budgets/pages/budget-windows'
 import type { useKey } from './keys-data'
 
 type Budgets = NonNullable<ReturnType<typeof useKey>['data']>['value']['budgets']

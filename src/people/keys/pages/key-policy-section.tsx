@@ -4,11 +4,11 @@ import { SettingsForm } from '@/dashboard/components/fields/plain-form'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
-import { type KeyPolicy, setKeyPolicy, useKeyPolicy } from '@/dashboard/pages/keys/policies-data'
 import { FieldInput } from '@/people/form'
 import { changesIn, formOf, labelsOf } from '@/people/form-values'
 import { POLICY_ROWS } from '@/people/keys/fields'
 import { useSharedForm } from '@/people/newer'
+import { type KeyPolicy, setKeyPolicy, useKeyPolicy } from './policies-data'
 
 export function KeyPolicySection() {
   return (

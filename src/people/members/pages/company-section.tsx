@@ -2,8 +2,8 @@ import { PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
-import { type Company, CompanyFields, companyFrom, useCompanyForm } from '@/dashboard/pages/members/company-fields'
-import { changeCompany, useMembers } from '@/dashboard/pages/members/members-data'
+import { type Company, CompanyFields, companyFrom, useCompanyForm } from './company-fields'
+import { changeCompany, useMembers } from './members-data'
 
 /** The settings of an organisation's legal data. Hidden for personal accounts, which become organisations on the members page. */
 export function CompanySection() {

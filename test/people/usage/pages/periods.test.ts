@@ -1,6 +1,6 @@
 /** The usual periods of a statement: whole months and years of UTC, wherever the viewer is. */
 import { expect, test } from 'bun:test'
-import { daysOf } from '@/dashboard/pages/account-statement/periods'
+import { daysOf } from '@/people/usage/pages/periods'
 
 const NOTHING = { from: '', to: '' }
 

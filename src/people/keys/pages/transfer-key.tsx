@@ -6,7 +6,7 @@ import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Loaded } from '@/dashboard/components/states/loaded'
-import { type MemberItem, useMembers } from '@/dashboard/pages/members/members-data'
+import { type MemberItem, useMembers } from '@/people/members/pages/members-data'
 import { KeyDialog } from './key-dialog'
 import { type KeyBody, transferKey } from './keys-data'
 

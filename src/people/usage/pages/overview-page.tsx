@@ -17,10 +17,10 @@ import { Loaded } from '@/dashboard/components/states/loaded'
 import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { formatCount, formatDuration, formatMoney } from '@/dashboard/format'
 import { useLiveBalance, useLiveEvents } from '@/dashboard/live'
-import { formatDrawnMoney, stepsBetween } from '@/dashboard/pages/usage/chart-steps'
-import { RecordsList } from '@/dashboard/pages/usage/records-list'
 import { askAgain } from '@/dashboard/query'
 import { perform } from '@/people/client'
+import { formatDrawnMoney, stepsBetween } from './chart-steps'
+import { RecordsList } from './records-list'
 
 const DAYS = 30
 const MS_PER_DAY = 86_400_000

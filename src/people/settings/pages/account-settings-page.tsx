@@ -1,9 +1,9 @@
 /** An account's settings: company, rules for keys, and stored answers. */
 import { useMay } from '@/dashboard/account'
 import { Page } from '@/dashboard/components/page'
-import { AddressesSection } from './addresses-section'
-import { CompanySection } from './company-section'
-import { KeyPolicySection } from './key-policy-section'
+import { AddressesSection } from '@/people/keys/pages/addresses-section'
+import { KeyPolicySection } from '@/people/keys/pages/key-policy-section'
+import { CompanySection } from '@/people/members/pages/company-section'
 import { StoredResponsesSection } from './stored-responses-section'
 
 export function AccountSettingsPage() {

@@ -4,9 +4,9 @@ import { useDisclosure } from '@mantine/hooks'
 import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
-import { KeyDialog } from '@/dashboard/pages/keys/key-dialog'
 import { BUDGET_FIELDS } from '@/people/budgets/fields'
 import { MAX_USD_CHARS } from '@/people/keys/fields'
+import { KeyDialog } from '@/people/keys/pages/key-dialog'
 import { type BudgetBody, type BudgetWindow, grant } from './budgets-data'
 
 type GrantBudgetProps = { item: BudgetBody; name: string }

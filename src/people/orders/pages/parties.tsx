@@ -1,6 +1,6 @@
 /** Seller and customer, at the top of a printed receipt. */
 import { SimpleGrid, Text } from '@mantine/core'
-import { countryName } from '@/dashboard/pages/members/words'
+import { countryName } from '@/people/members/pages/words'
 import type { OrderDetail } from './order-data'
 
 /** Both sides of a sale, side by side. */
