@@ -239,7 +239,7 @@ function assemble(parts: Parts): GatewayDeps {
     ...{ ledger, seesBalance, clock: systemClock, limits: liveLimits(catalog), trustedProxyHops },
   })
   const idempotency = config.hasIdempotencyKeys
-    ? { claims: createStoredClaims(parts), finishUnseenMs: FINISH_UNSEEN_MS }
+    ? { ...createStoredClaims(parts), finishUnseenMs: FINISH_UNSEEN_MS }
     : undefined
   const dashboard = assembleDashboard({
     ...{ ...parts, router, routingCounts: metrics.routing, storedResponses },

@@ -4,6 +4,9 @@ import type { Pico } from '@/lib/money'
 export const SORTS = ['price', 'latency', 'throughput'] as const
 export type Sort = (typeof SORTS)[number]
 
+/** The greatest age of a cached answer that a request may accept: a day. */
+export const MAX_CACHE_SECONDS = 86_400
+
 /** Highest prices of plain input and output that the caller accepts. */
 export type MaxPrice = { input?: Pico; output?: Pico }
 
@@ -32,4 +35,6 @@ export type RoutePreferences = {
   /** Whether constraining fields may be omitted if a provider's format lacks them. */
   lossy?: true
   data?: readonly DataRule[]
+  /** The greatest age of a cached answer that the caller accepts. */
+  cacheSeconds?: number
 }

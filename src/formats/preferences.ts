@@ -3,6 +3,7 @@ import { type ArrayOptions, type StringOptions, Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import {
   type DataRule,
+  MAX_CACHE_SECONDS,
   type MaxPrice,
   REGION_PATTERN,
   type RoutePreferences,
@@ -44,6 +45,14 @@ const FIELDS = {
     }),
   ),
   sort: Type.Optional(oneOf(SORTS, { description: 'What decides among a tier’s candidates and a model’s targets' })),
+  cache: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_CACHE_SECONDS,
+      description:
+        'The answer may be that of an equal request at most this many seconds ago, and is stored for as long. The header `x-svc-cache` overrides it.',
+    }),
+  ),
   lossy: Type.Optional(
     Type.Boolean({
       description:
@@ -89,7 +98,7 @@ export function readPreferences(svc: unknown): { preferences?: RoutePreferences 
   if (!isJsonObject(svc)) return {}
   const spelling = 'maxPrice' in svc ? 'maxPrice' : 'max_price'
   const zeroRetention = 'zeroRetention' in svc ? 'zeroRetention' : 'zero_retention'
-  refuseUnknown(svc, ['quality', spelling, 'providers', 'sort', 'lossy', zeroRetention, 'regions'], 'svc')
+  refuseUnknown(svc, ['quality', spelling, 'providers', 'sort', 'lossy', zeroRetention, 'regions', 'cache'], 'svc')
   const providers = isJsonObject(svc.providers) ? svc.providers : {}
   refuseUnknown(providers, ['order', 'only', 'ignore'], 'svc.providers')
   const preferences: RoutePreferences = {
@@ -100,6 +109,7 @@ export function readPreferences(svc: unknown): { preferences?: RoutePreferences 
   if (typeof svc.quality === 'number') preferences.quality = svc.quality
   if (typeof svc.sort === 'string') preferences.sort = svc.sort as Sort
   if (svc.lossy === true) preferences.lossy = true
+  if (typeof svc.cache === 'number') preferences.cacheSeconds = svc.cache
   const data: DataRule[] = []
   const isZero = svc[zeroRetention] ?? false
   // The schema of a format knows one of the two spellings; a rule about data is never ignored.

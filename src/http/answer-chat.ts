@@ -7,11 +7,13 @@ import { handleChat } from '@/gateway/handle-chat'
 import type { SettledAnswer } from '@/ledger/charge'
 import { assert } from '@/lib/assert'
 import type { Resumed } from '@/stored-responses/stored-responses'
+import { answerCached, answerUncached } from './answer-cache/answer-cached'
+import { readCacheSeconds } from './answer-cache/cache-wish'
 import { answerPaid } from './answer-paid'
 import type { JsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { type PaidEndpoint, PaidRequest } from './paid-request'
-import { withPreferenceHeaders } from './preference-headers'
+import { LOSSY_HEADER, QUALITY_HEADER, USAGE_RECORD_HEADER, withPreferenceHeaders } from './preference-headers'
 import { resumeRequest, withEcho } from './resume'
 import { sessionNameOf } from './session-name'
 
@@ -46,10 +48,17 @@ class PaidChat extends PaidRequest implements ChatCall {
     assert(share, 'what was read has its share')
     const resuming = resumeRequest(deps, { format, payer, body: sent.json, bytes: sent.bytes, share })
     if (!resuming) return this.answerBody(sent)
-    return resuming.then((resumed) => this.answerBody({ json: resumed.body, bytes: resumed.bytes }, resumed))
+    return resuming.then((resumed) => {
+      const isStateless = !resumed.keep && resumed.body === sent.json
+      return this.answerBody({ json: resumed.body, bytes: resumed.bytes }, resumed, isStateless)
+    })
   }
 
-  private answerBody({ json: body, bytes: bodyBytes, text }: JsonBody, resumed?: Resumed): Promise<Response> {
+  private answerBody(
+    { json: body, bytes: bodyBytes, text }: JsonBody,
+    resumed?: Resumed,
+    isStateless = true,
+  ): Promise<Response> {
     const { deps, format, share } = this
     const { headers } = this.arrived
     const decoded = format.decodeRequest(body, this.pathSays)
@@ -64,7 +73,15 @@ class PaidChat extends PaidRequest implements ChatCall {
     this.wantsStream = request.stream
     this.keep = resumed?.keep
     this.isPrivate = resumed !== undefined && resumed.keep === undefined
-    return handleChat(deps, this)
+    const cacheSeconds = readCacheSeconds(headers, request.preferences)
+    if (cacheSeconds === undefined) return handleChat(deps, this)
+    const answer = () => handleChat(deps, this)
+    // A stored conversation can be deleted.
+    if (!isStateless) return answerUncached(this, answer)
+    const { model, stream, forOpenRouter } = request
+    const wishes = [QUALITY_HEADER, LOSSY_HEADER, USAGE_RECORD_HEADER].map((name) => headers.get(name))
+    const facts = [this.framing.contentType, model, stream, protocol, forOpenRouter, ...wishes]
+    return answerCached(this, { seconds: cacheSeconds, body, bytes: bodyBytes, facts }, answer)
   }
 }
 

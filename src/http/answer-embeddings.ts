@@ -4,6 +4,8 @@ import type { Format } from '@/formats/format'
 import { handleEmbeddings } from '@/gateway/handle-embeddings'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
+import { answerCached } from './answer-cache/answer-cached'
+import { readCacheSeconds } from './answer-cache/cache-wish'
 import { answerPaid } from './answer-paid'
 import type { JsonBody } from './body'
 import type { HttpDeps } from './deps'
@@ -35,11 +37,15 @@ class PaidEmbeddings extends PaidRequest {
     super(deps, arrived, { ...asked, maxJsonValues: MAX_EMBEDDING_TOKENS + OTHER_VALUES }, 'embedding')
   }
 
-  answer({ json: body }: JsonBody): Promise<Response> {
+  answer({ json: body, bytes }: JsonBody): Promise<Response> {
     const request = this.asked.decode(body)
     this.share?.endTurn()
     this.nameModel(request.model)
     if (request.userId !== undefined) this.nameEndUser(request.userId)
-    return handleEmbeddings(this.deps, Object.assign(this, { request, body }))
+    const answer = () => handleEmbeddings(this.deps, Object.assign(this, { request, body }))
+    const seconds = readCacheSeconds(this.arrived.headers, request.preferences)
+    return seconds === undefined
+      ? answer()
+      : answerCached(this, { seconds, body, bytes, facts: [request.model] }, answer)
   }
 }

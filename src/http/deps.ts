@@ -16,6 +16,7 @@ import type { Feedback } from '@/usage/feedback'
 import type { Generations } from '@/usage/generations'
 import type { Reports } from '@/usage/reports'
 import type { ReportQuery, UsageReport } from '@/usage/usage-report'
+import type { AnswerCache } from './answer-cache/answer-cache'
 import type { OperationDeps } from './idempotency/operation'
 import type { HashEndUser } from './labels/end-users'
 import type { RequestLog } from './request-log/request-log'
@@ -33,8 +34,8 @@ export type HttpDeps = ChatDeps &
     identify: Identify
     unpaid: Unpaid
     openShare: OpenShare
-    /** Dependencies of idempotency keys; undefined if no answers may be stored. */
-    idempotency: Pick<OperationDeps, 'claims' | 'finishUnseenMs'> | undefined
+    /** Dependencies of idempotency keys and cached answers; undefined if no answers may be stored. */
+    idempotency: (Pick<OperationDeps, 'claims' | 'finishUnseenMs'> & { cache: AnswerCache }) | undefined
     managementKeys: Pick<ManagementKeys, 'identify'>
     reports: Reports
     generations: Generations

@@ -47,6 +47,8 @@ export abstract class PaidRequest {
   ignoredTags: string | undefined = undefined
   /** The operation of its idempotency key, if any. */
   once: Once | undefined = undefined
+  /** Learns how the request ended, to store its answer for equal requests. */
+  observed: Once['onSettled'] | undefined = undefined
 
   constructor(
     readonly deps: HttpDeps,
@@ -73,7 +75,12 @@ export abstract class PaidRequest {
   }
 
   get onSettled(): Once['onSettled'] | undefined {
-    return this.once?.onSettled
+    const { once, observed } = this
+    if (!observed) return once?.onSettled
+    return (ending, charge) => {
+      once?.onSettled(ending, charge)
+      observed(ending, charge)
+    }
   }
 
   /** Answers and charges it once: `once` decides when nobody waits any more, and is called at the end. */
@@ -116,6 +123,7 @@ export abstract class PaidRequest {
   onLateFailure(error: unknown): void {
     this.refusal(error, true)
     this.once?.failed()
+    this.observed?.('refused', { kind: 'free' })
   }
 
   /** The caller's response if there is no answer. */

@@ -78,7 +78,7 @@ export const SHARED = {
     beyond: '400 `chain_too_large`',
   },
   keptAnswers: {
-    resource: 'Redis, for answers kept by an `Idempotency-Key`',
+    resource: 'Redis, for answers kept by an `Idempotency-Key` or `x-svc-cache`',
     unit: 'bytes for 24 hours, less in a full Redis',
     perAccount: 32 * MIB,
     beyond: 'the oldest are dropped: 409 `idempotency_answer_lost`',

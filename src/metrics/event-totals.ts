@@ -4,7 +4,14 @@ import { MAIL_OUTCOMES, type MailOutcome } from '@/accounts/mails/worker'
 import { REPAIRS, type Repair } from '@/formats/repairs'
 import { NANO_PER_USD } from '@/lib/money'
 import { STORED_RESPONSE_EVENTS, type StoredResponseEvent } from '@/stored-responses/stored-responses'
-import { IDEMPOTENCY_OUTCOMES, type IdempotencyOutcome, type Metrics, THROWN_AWAY_CAUSES } from './metrics'
+import {
+  CACHE_OUTCOMES,
+  type CacheOutcome,
+  IDEMPOTENCY_OUTCOMES,
+  type IdempotencyOutcome,
+  type Metrics,
+  THROWN_AWAY_CAUSES,
+} from './metrics'
 import { expose, type Sample } from './series'
 
 export function createEventTotals(registry: Registry) {
@@ -32,6 +39,10 @@ export function createEventTotals(registry: Registry) {
     name: 'svc_idempotent_requests_total',
     help: 'Requests with an idempotency key: first, replayed, or refused: in_use, reused, lost, full.',
   })
+  const cached = pairCounter(registry, ['outcome'], {
+    name: 'svc_cached_answers_total',
+    help: 'Requests that accept a cached answer: hit, miss, bypass (neither read nor stored); kept, answers of misses that were stored.',
+  })
   const storedResponses = pairCounter(registry, ['event'], {
     name: 'svc_stored_responses_total',
     help: 'Stored responses: stored, not_stored (no room, or too long), continued by a request, read, missing when named, deleted.',
@@ -46,6 +57,7 @@ export function createEventTotals(registry: Registry) {
   })
   for (const outcome of MAIL_OUTCOMES) mails.add(0, outcome)
   for (const outcome of IDEMPOTENCY_OUTCOMES) idempotent.add(0, outcome)
+  for (const outcome of CACHE_OUTCOMES) cached.add(0, outcome)
   for (const event of STORED_RESPONSE_EVENTS) storedResponses.add(0, event)
   return {
     open(providers: Iterable<string>): void {
@@ -67,6 +79,7 @@ export function createEventTotals(registry: Registry) {
     unlistedFinish: (provider: string) => unlistedFinish.add(1, provider),
     repaired: (provider: string, repair: Repair) => repairs.add(1, provider, repair),
     idempotent: (outcome: IdempotencyOutcome) => idempotent.add(1, outcome),
+    cached: (outcome: CacheOutcome) => cached.add(1, outcome),
     storedResponse: (event: StoredResponseEvent) => storedResponses.add(1, event),
     mail: (outcome: MailOutcome) => mails.add(1, outcome),
     deposit: (provider: string, outcome: string) => deposits.add(1, provider, outcome),

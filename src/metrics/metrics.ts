@@ -13,6 +13,10 @@ export type DriftReport = { atMs: number; durationMs: number; accounts: number; 
 export const IDEMPOTENCY_OUTCOMES = ['first', 'replayed', 'in_use', 'reused', 'lost', 'full'] as const
 export type IdempotencyOutcome = (typeof IDEMPOTENCY_OUTCOMES)[number]
 
+/** What became of a request that accepts a cached answer. `kept`: its own answer was stored, in addition to `miss`. */
+export const CACHE_OUTCOMES = ['hit', 'miss', 'bypass', 'kept'] as const
+export type CacheOutcome = (typeof CACHE_OUTCOMES)[number]
+
 /** Why a started call was cancelled, if not because of its provider. */
 export const THROWN_AWAY_CAUSES = ['hang_up', 'outrun'] as const
 type ThrownAwayCause = (typeof THROWN_AWAY_CAUSES)[number]
@@ -28,6 +32,7 @@ export interface Metrics {
   overhead(milliseconds: number): void
   routed(event: RoutingEvent): void
   idempotent(outcome: IdempotencyOutcome): void
+  cached(outcome: CacheOutcome): void
   /** The ledger added a flag to `count` usage records. */
   flagged(flag: RecordFlag, count: number): void
   settlementFailed(): void

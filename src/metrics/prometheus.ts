@@ -95,6 +95,7 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
     routing,
     flagged: traffic.flagged,
     idempotent: events.idempotent,
+    cached: events.cached,
     storedResponse: events.storedResponse,
     depositEvent: events.deposit,
     mail: events.mail,

@@ -1,8 +1,10 @@
-/** Idempotency-key claims in Redis, with timing of each call and reports of missing rights. */
+/** Idempotency-key claims and cached answers in Redis, with timing of each call and reports of missing rights. */
 import type { Config } from '@/config/config'
 import type { Database } from '@/db/client'
+import { type AnswerCache, createAnswerCache } from '@/http/answer-cache/answer-cache'
 import { createBookedClaims } from '@/http/idempotency/booked-claims'
-import { type Claims, createClaims, type RunScript } from '@/http/idempotency/claims'
+import { type Claims, createClaims } from '@/http/idempotency/claims'
+import { createKeptAnswers, type RunScript } from '@/http/idempotency/kept-answers'
 import { createResentClaims } from '@/http/idempotency/resent-claims'
 import { createRoom } from '@/http/idempotency/room'
 import type { Ledger } from '@/ledger/ledger'
@@ -25,10 +27,13 @@ type Parts = {
 }
 
 /**
- * Creates the store of idempotency keys. The fuller Redis is, the fewer answers are kept. After an outage, answers that Redis may have lost
- * are written again.
+ * Creates the stores of idempotency keys and of cached answers, which share their room. The fuller Redis is, the fewer answers are kept.
+ * After an outage, answers of idempotency keys that Redis may have lost are written again.
  */
-export function createStoredClaims({ redis, storeWatch, config, metrics, ledger, database, logger }: Parts): Claims {
+export function createStoredClaims({ redis, storeWatch, config, metrics, ledger, database, logger }: Parts): {
+  claims: Claims
+  cache: AnswerCache
+} {
   const { timed } = metrics.stores
   const run: RunScript = async (text, names, args) => {
     try {
@@ -43,12 +48,14 @@ export function createStoredClaims({ redis, storeWatch, config, metrics, ledger,
     fullShare: config.redisFullPercent / 100,
     processes: config.processes,
   })
-  const claims = createResentClaims(createClaims({ run, room }), systemClock, logger)
-  ledger.onStoreReturn(claims.storeReturned)
-  return createBookedClaims({
-    claims,
+  const kept = createKeptAnswers({ run, room })
+  const resent = createResentClaims(createClaims({ run, room, kept }), systemClock, logger)
+  ledger.onStoreReturn(resent.storeReturned)
+  const claims = createBookedClaims({
+    claims: resent,
     storeSinceMs: ledger.storeSinceMs,
     now: systemClock.now,
     findCharged: (accountId, keyDigest) => findChargedRequest(database.sql, accountId, keyDigest),
   })
+  return { claims, cache: createAnswerCache(run, kept) }
 }

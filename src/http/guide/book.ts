@@ -1,6 +1,7 @@
 import alerts from '#guide/alerts.md' with { type: 'text' }
 import budgets from '#guide/budgets.md' with { type: 'text' }
 import buyingCredit from '#guide/buying-credit.md' with { type: 'text' }
+import cachedAnswers from '#guide/cached-answers.md' with { type: 'text' }
 import caching from '#guide/caching.md' with { type: 'text' }
 import codingTools from '#guide/coding-tools.md' with { type: 'text' }
 import comingFrom from '#guide/coming-from.md' with { type: 'text' }
@@ -66,6 +67,7 @@ const GROUPS: readonly GuideGroup[] = [
       alerts,
       budgets,
       'idempotent-requests': idempotent,
+      'cached-answers': cachedAnswers,
       teams,
       'your-address': yourAddress,
       management,

@@ -6,7 +6,8 @@ import type { Ledger } from '@/ledger/ledger'
 import type { HoldFate, Payer } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import type { Metrics } from '@/metrics/metrics'
-import type { Claimant, KeptAnswer } from './claims'
+import type { Claimant } from './claims'
+import type { KeptAnswer } from './kept-answers'
 import { type Once, type OperationDeps, openOperation } from './operation'
 
 type OnceDeps = OperationDeps & {

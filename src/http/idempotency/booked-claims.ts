@@ -4,7 +4,8 @@
  */
 import { withDatabaseDeadline } from '@/db/deadline'
 import type { ChargedRequest } from '@/usage/charged-keys'
-import { type Claimant, type Claims, claimsUnavailable, digestOf, KEEP_MS } from './claims'
+import { type Claimant, type Claims, digestOf } from './claims'
+import { claimsUnavailable, KEEP_MS } from './kept-answers'
 
 type BookedClaimsOptions = {
   claims: Claims

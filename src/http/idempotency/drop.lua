@@ -1,7 +1,7 @@
--- Drops kept answers to make room for a newer one. Their claims stay, as spent: no key is charged twice.
+-- Drops kept answers to make room for a newer one. Claims stay, as spent: no key is charged twice. Cached answers are deleted.
 --
--- KEYS  1 the account's kept answers by the time they end, a sorted set · 2 how many bytes they have · then the claims
--- ARGV  the digest of each claim's key
+-- KEYS  1 the account's kept answers by the time they end, a sorted set · 2 how many bytes they have · then the answers' own keys
+-- ARGV  the digest of each answer
 -- Returns how many were dropped
 
 local dropped = 0
@@ -13,9 +13,12 @@ for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, 99)) do
   local digest, bytes = string.match(member, '^(.*):(%d+)$')
   local claim = digests[digest]
   if claim then
-    if redis.call('HGET', claim, 'state') == 'kept' then
+    local state = redis.call('HGET', claim, 'state')
+    if state == 'kept' then
       redis.call('HSET', claim, 'state', 'spent')
       redis.call('HDEL', claim, 'head', 'body')
+    elseif state == 'cached' then
+      redis.call('DEL', claim)
     end
     redis.call('ZREM', KEYS[1], member)
     redis.call('DECRBY', KEYS[2], bytes)

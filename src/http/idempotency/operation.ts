@@ -3,7 +3,8 @@ import type { Charge, Ending } from '@/ledger/charge'
 import type { CrashPoint } from '@/lib/crash-point'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
-import { type Claimant, type Claims, type KeptAnswer, MAX_ANSWER_BYTES } from './claims'
+import type { Claimant, Claims } from './claims'
+import { type KeptAnswer, MAX_ANSWER_BYTES } from './kept-answers'
 import { type Recording, recordStream } from './recording'
 
 export type OperationDeps = {

@@ -2,7 +2,8 @@
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
-import { type Claimant, type Claims, claimsUnavailable, type KeptAnswer, MAX_ANSWER_BYTES } from './claims'
+import type { Claimant, Claims } from './claims'
+import { claimsUnavailable, type KeptAnswer, MAX_ANSWER_BYTES } from './kept-answers'
 
 interface ResentClaims extends Claims {
   /** Call it when Redis is reachable again or was replaced: sends possibly lost claims again. */

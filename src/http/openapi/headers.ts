@@ -32,6 +32,7 @@ export const ANSWERED: Headers = {
     schema: { type: 'integer' },
   },
   'idempotent-replayed': text('`true`: the first answer of this `Idempotency-Key`, again'),
+  'x-svc-cache': text('Of a request with `x-svc-cache`: `hit` (free, `age` seconds old), `miss` or `bypass`'),
   'x-svc-tags-ignored': text('What of `x-svc-tags` is no tag'),
   'x-svc-left-out': text('The first eight fields and betas that the provider was not sent'),
 }

@@ -4,6 +4,7 @@ import type { DocumentDecoration } from 'elysia'
 import { fateOf, listFields, yieldsToLoss } from '@/formats/field-fates'
 import type { Format } from '@/formats/format'
 import { FORMATS } from '@/formats/index'
+import { CACHE_PARAMETER } from '@/http/answer-cache/cache-wish'
 import { IDEMPOTENCY_PARAMETER } from '@/http/idempotency/header'
 import { APP_TITLE_HEADERS, TAGS_HEADER } from '@/http/labels/read-labels'
 import { LOSSY_HEADER, QUALITY_HEADER, USAGE_RECORD_HEADER } from '@/http/preference-headers'
@@ -130,7 +131,7 @@ export function operation(options: PlainOptions | InferenceOptions): DocumentDec
     security: isPublic ? [] : BY_KEY,
     parameters: [
       ...(isRouted ? [QUALITY_PARAMETER, lossyParameter(formats), SESSION_PARAMETER, USAGE_RECORD_PARAMETER] : []),
-      ...(isPaid ? [IDEMPOTENCY_PARAMETER, ...LABEL_PARAMETERS] : []),
+      ...(isPaid ? [IDEMPOTENCY_PARAMETER, CACHE_PARAMETER, ...LABEL_PARAMETERS] : []),
       ...parameters,
     ],
     ...(requestSchema && {

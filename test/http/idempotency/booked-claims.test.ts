@@ -1,7 +1,8 @@
 /** When the books are asked whether a key was charged, and that nobody gets one that was, or of which that cannot be said. */
 import { beforeEach, expect, test } from 'bun:test'
 import { createBookedClaims } from '@/http/idempotency/booked-claims'
-import { type Claimant, type Claims, digestOf, KEEP_MS } from '@/http/idempotency/claims'
+import { type Claimant, type Claims, digestOf } from '@/http/idempotency/claims'
+import { KEEP_MS } from '@/http/idempotency/kept-answers'
 import type { ChargedRequest } from '@/usage/charged-keys'
 
 const NOW_MS = 2_000_000_000_000

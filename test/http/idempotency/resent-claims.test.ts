@@ -3,7 +3,8 @@ import { beforeEach, expect, test } from 'bun:test'
 import { memoryLogger } from '@test/ledger/harness'
 import { manualClock } from '@test/routing/world'
 import type { GatewayError } from '@/chat/error'
-import type { Claimant, Claims, KeptAnswer } from '@/http/idempotency/claims'
+import type { Claimant, Claims } from '@/http/idempotency/claims'
+import type { KeptAnswer } from '@/http/idempotency/kept-answers'
 import { createResentClaims } from '@/http/idempotency/resent-claims'
 
 const ANSWER: KeptAnswer = { status: 200, headers: [], body: 'Hello' }

@@ -69,7 +69,7 @@ async function expectDocumented({ name, responses }: DocumentedOperation, respon
 
 /** Headers that only some of the answers have. */
 const OCCASIONAL =
-  /^(retry-after|x-svc-max-output-tokens|x-svc-left-out|x-svc-tags-ignored|idempotent-replayed|x-request-id)$/
+  /^(retry-after|x-svc-max-output-tokens|x-svc-left-out|x-svc-tags-ignored|idempotent-replayed|x-svc-cache|x-request-id)$/
 
 function schemaAt(content: JsonObject | undefined, type: string): JsonObject | undefined {
   const media = content?.[type]

@@ -1,0 +1,143 @@
+/** Answers a request that accepts a cached answer: with the stored answer of an equal request, or with its own, which is then stored. */
+import { type KeptAnswer, MAX_ANSWER_BYTES } from '@/http/idempotency/kept-answers'
+import type { PaidRequest } from '@/http/paid-request'
+import { requireActiveKey } from '@/http/require-active-key'
+import { allowedText } from '@/ledger/allowed'
+import type { Charge, Ending } from '@/ledger/charge'
+import { withDeadline } from '@/lib/deadline'
+import { sha256Hex } from '@/lib/ids'
+import type { JsonObject } from '@/lib/json'
+import { asWritten, withChanges } from '@/lib/json-source/as-written'
+import { formatUsd, ZERO_NANO } from '@/lib/money'
+import { turnFor } from '@/lib/wait/own-turn'
+import type { CacheKey } from './answer-cache'
+import { CACHE_HEADER } from './cache-wish'
+
+/** `facts`: everything besides the body that the answer depends on: how it was sent, and what its headers ask for. */
+export type Cacheable = { seconds: number; body: JsonObject; bytes: number; facts: readonly unknown[] }
+
+/** Headers that a cached answer repeats. The others are about one request. */
+const REPEATED_HEADERS = [
+  ...['content-type', 'cache-control', 'x-accel-buffering', 'x-content-type-options'],
+  ...['x-svc-model', 'x-svc-provider', 'x-svc-route-reason', 'x-svc-left-out'],
+]
+/** The output limit that the credit could pay: such an answer is shorter than an equal request may get. */
+const LOWERED_HEADER = 'x-svc-max-output-tokens'
+/** How long the end of an answer waits until its copy is stored. */
+const STORE_PATIENCE_MS = 2_000
+
+/**
+ * Runs `answer`, unless an equal request of a key with the same rules got a whole answer in the last `seconds`. A hit is free, but refused
+ * like a paid request for lack of credit, and it counts as a free answer. Of equal requests at the same time each is answered and charged.
+ */
+export async function answerCached(
+  paid: PaidRequest,
+  asked: Cacheable,
+  answer: () => Promise<Response>,
+): Promise<Response> {
+  const { deps, payer } = paid
+  const { cache } = deps.idempotency ?? {}
+  if (!cache) return answerUncached(paid, answer)
+  const allowed = await requireActiveKey(deps, payer, paid)
+  const turn = turnFor(asked.bytes)
+  if (turn) await turn
+  const rules = [allowedText(allowed), payer.bounds ? allowedText(payer.bounds) : null]
+  const key = { accountId: payer.accountId, digest: digestOf(paid, asked, rules) }
+  // The reserve of the miss will report a Redis that does not answer.
+  const found = await cache.find(key, asked.seconds * 1000).catch(() => undefined)
+  if (found) {
+    await deps.unpaid.admitLarge(payer)
+    deps.unpaid.answer(payer)
+    deps.unpaid.charge(payer, paid.share?.bytesRead ?? 0)
+    deps.metrics.cached('hit')
+    paid.onEnd()
+    deps.requestLog.replayed(paid.line, found.requestId, found.answer.status)
+    paid.once?.onSettled('complete', { kind: 'free' })
+    return hit(paid, found.answer, found.ageMs)
+  }
+  deps.metrics.cached('miss')
+  const ended = Promise.withResolvers<boolean>()
+  paid.observed = (ending, charge) => ended.resolve(isWhole(ending, charge))
+  const response = await answer()
+  response.headers.set(CACHE_HEADER, 'miss')
+  const { status, headers, body } = response
+  if (status !== 200 || !body || headers.has(LOWERED_HEADER)) return response
+  const head = { status, headers: [...headers].filter(([name]) => REPEATED_HEADERS.includes(name)) }
+  const copied = body.pipeThrough(
+    copyOf(async (text) => {
+      const storing = ended.promise.then((whole) =>
+        whole ? store(paid, key, asked.seconds, { ...head, body: text }) : undefined,
+      )
+      await withDeadline(storing, STORE_PATIENCE_MS, () => undefined)
+    }),
+  )
+  return new Response(copied, { status, headers })
+}
+
+/** Answers without reading or storing, and says so. */
+export async function answerUncached(paid: PaidRequest, answer: () => Promise<Response>): Promise<Response> {
+  paid.deps.metrics.cached('bypass')
+  const response = await answer()
+  response.headers.set(CACHE_HEADER, 'bypass')
+  return response
+}
+
+/** Line breaks are in no idempotency key, so digests of both never meet. */
+function digestOf({ format, endpoint }: PaidRequest, { body, facts }: Cacheable, rules: readonly unknown[]): string {
+  const about = JSON.stringify([format.name, endpoint.route, ...rules, ...facts])
+  return sha256Hex(`cache\n${about}\n${JSON.stringify(asWritten(withoutWish(body)))}`)
+}
+
+/** The body without `svc.cache`, which may be said in a header as well. */
+function withoutWish(body: JsonObject): JsonObject {
+  const { svc } = body
+  if (typeof svc !== 'object' || svc === null || Array.isArray(svc) || !('cache' in svc)) return body
+  const rest = withChanges(svc, { cache: undefined })
+  return withChanges(body, { svc: Object.keys(svc).length === 1 ? undefined : rest })
+}
+
+function isWhole(ending: Ending, charge: Charge): boolean {
+  return ending === 'complete' && charge.kind === 'charge'
+}
+
+function hit({ format, requestId }: PaidRequest, { status, headers, body }: KeptAnswer, ageMs: number): Response {
+  const own: [string, string][] = [
+    ['x-request-id', requestId],
+    [CACHE_HEADER, 'hit'],
+    ['age', String(Math.floor(ageMs / 1000))],
+    ['x-svc-cost-usd', formatUsd(ZERO_NANO)],
+  ]
+  if (format.requestIdHeader) own.push([format.requestIdHeader, requestId])
+  return new Response(body, { status, headers: [...headers, ...own] })
+}
+
+/** Without room the answer is not stored. */
+async function store(
+  { deps, requestId }: PaidRequest,
+  key: CacheKey,
+  seconds: number,
+  answer: KeptAnswer,
+): Promise<void> {
+  try {
+    if (await deps.idempotency?.cache.put(key, seconds * 1000, requestId, answer)) deps.metrics.cached('kept')
+  } catch (error) {
+    deps.logger.warn('answer_not_cached', { requestId, error })
+  }
+}
+
+/** Passes an answer on and collects it. Its end waits for `onEnd`; a longer answer is only passed on. */
+function copyOf(onEnd: (text: string) => Promise<void>): TransformStream<Uint8Array, Uint8Array> {
+  let pieces: Uint8Array[] | undefined = []
+  let size = 0
+  return new TransformStream<Uint8Array, Uint8Array>({
+    transform(piece, controller) {
+      size += piece.length
+      if (size > MAX_ANSWER_BYTES) pieces = undefined
+      pieces?.push(piece)
+      controller.enqueue(piece)
+    },
+    async flush() {
+      if (pieces) await onEnd(Buffer.concat(pieces).toString())
+    },
+  })
+}
