@@ -13,9 +13,11 @@ import { isOpenToPages, openToPage } from '@/http/pages'
 import { defaultFormat, formatOfRequest } from '@/http/request-format'
 import { requestIdOf } from '@/http/request-id'
 import { pathOf } from '@/http/request-line'
+import { batchRoutes } from '@/http/routes/batches'
 import { chatCompletionsRoutes } from '@/http/routes/chat-completions'
 import { docsRoutes } from '@/http/routes/docs'
 import { feedbackRoutes } from '@/http/routes/feedback'
+import { fileRoutes } from '@/http/routes/files'
 import { generateContentRoutes } from '@/http/routes/generate-content'
 import { generationRoutes } from '@/http/routes/generation'
 import { guideRoutes } from '@/http/routes/guide'
@@ -54,6 +56,8 @@ export function buildApp(deps: AppDeps): AnyElysia {
       .use(responsesRoutes(deps))
       .use(generateContentRoutes(deps))
       .use(modelsRoutes(deps))
+      .use(fileRoutes(deps))
+      .use(batchRoutes(deps))
       .use(routeRoutes(deps))
       .use(usageRoutes(deps))
       .use(keyRoutes(deps))

@@ -41,6 +41,7 @@ import { warmCredentials } from '@/upstream/warm-credentials'
 import { createFailedRequests, type FailedRequests } from '@/usage/failures/failed-requests'
 import { createFlusher, type Flusher } from '@/usage/flusher'
 import { createTierObserver, type TierObserver } from '@/usage/tier-observer'
+import { assembleBatches, batchWorkers } from './batches'
 import { brandOf } from './brand/site-brand'
 import { assembleDashboard } from './dashboard'
 import { createLedgerWatch } from './ledger-watch'
@@ -167,6 +168,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   ledger.onStoreReturn(deps.settler.storeReturned)
   ledger.onRecord((shard) => flusher.expect(shard))
   if (deps.reloads) workers.push(deps.reloads)
+  workers.push(...batchWorkers(deps, { database }))
   if (journal) deps.settler.resend(await journal.takeOver())
   journal?.start()
   for (const worker of [...workers, deps.keeper, deps.router, deps.observer, deps.failures, deps.storedResponses])
@@ -275,6 +277,7 @@ function assemble(parts: Parts): GatewayDeps {
     managementKeys: dashboard.managementKeys,
     hashEndUser: createEndUserHash(secrets?.[0], () => readOrCreateSecret(database)),
     storedResponses,
+    ...assembleBatches({ config, database }),
     observer: createTierObserver({
       shareOf: (tier) => catalog.current.tiers.get(tier)?.observe ?? 0,
       ...{ database, clock: systemClock, logger },

@@ -125,6 +125,7 @@ function readModel(
     fallback: [...new Set(file.fallback)],
     ...(file.expirationDate !== undefined && { expirationDate: file.expirationDate }),
     ...(file.quality !== undefined && { quality: file.quality }),
+    ...(file.batchDiscount !== undefined && file.batchDiscount < 1 && { batchDiscount: file.batchDiscount }),
     tokenizerSafetyFactor: file.tokenizerSafetyFactor ?? DEFAULT_TOKENIZER_SAFETY_FACTOR,
   }
 }

@@ -186,6 +186,9 @@ const MODEL = {
     Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'a day such as 2027-01-31' }),
   ),
   tokenizerSafetyFactor: Type.Optional(Type.Number({ minimum: 1, maximum: 10, description: 'a factor from 1 to 10' })),
+  batchDiscount: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, maximum: 1, description: 'a factor above 0 and at most 1' }),
+  ),
 }
 
 /** A schema of targets: the common properties and `properties`. */

@@ -115,6 +115,8 @@ export type Model = {
   ownedBy: string
   targets: Target[]
   pricing: Pricing
+  /** What its prices are multiplied by for the lines of batches; undefined: batches cost the same. */
+  batchDiscount?: number
   /** Tokens of a whole conversation, or of each text to embed. */
   contextLength: number
   /** 0 for embedding models: their output costs nothing. */

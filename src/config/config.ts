@@ -68,6 +68,8 @@ export type Config = {
   maxChatMessages: number
   /** Hours for which answers are stored so that callers can continue them (0: not stored), and the bytes per account. */
   storedResponses: { maxHours: number; maxBytes: number }
+  /** Days for which files and results of batches are kept. */
+  batchRetentionDays: number
   /** Milliseconds after which an unanswered Redis command, and the paid request with it, fails. */
   redisCommandTimeoutMs: number
   /** Percent of Redis' `maxmemory` (or of its machine's memory) in use above which new paid requests are refused. */
@@ -201,6 +203,7 @@ const Variables = Type.Object({
   MAX_CHAT_MESSAGES: integer(100, 100, 100_000, 'a number of messages'),
   STORED_RESPONSE_HOURS: integer(720, 0, 87_600, 'hours'),
   STORED_RESPONSE_MAX_MB: integer(1_024, 1, 1_000_000, 'megabytes for each account'),
+  BATCH_RETENTION_DAYS: integer(30, 2, 3_650, 'days'),
   REDIS_COMMAND_TIMEOUT_MS: integer(500, 10, 60_000, 'milliseconds'),
   REDIS_FULL_PERCENT: integer(90, 10, 100, 'percent of maxmemory'),
   HOLD_TTL_MS: integer(60_000, 5_000, 3_600_000, 'milliseconds'),
@@ -256,6 +259,7 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
       maxHours: values.STORED_RESPONSE_HOURS,
       maxBytes: values.STORED_RESPONSE_MAX_MB * 1_000_000,
     },
+    batchRetentionDays: values.BATCH_RETENTION_DAYS,
     redisCommandTimeoutMs: values.REDIS_COMMAND_TIMEOUT_MS,
     redisFullPercent: values.REDIS_FULL_PERCENT,
     holdTtlMs: values.HOLD_TTL_MS,

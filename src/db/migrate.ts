@@ -11,6 +11,7 @@ import failedRequests from './migrations/0005_failed_requests.sql' with { type: 
 import storedResponses from './migrations/0006_stored_responses.sql' with { type: 'text' }
 import orders from './migrations/0007_orders.sql' with { type: 'text' }
 import mails from './migrations/0008_mails.sql' with { type: 'text' }
+import batches from './migrations/0009_batches.sql' with { type: 'text' }
 
 /** One SQL file, unchanged once released. `isExpansion`: it only adds, so that gateways of the previous version still work. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 6, name: 'stored_responses', sql: storedResponses },
   { id: 7, name: 'orders', sql: orders },
   { id: 8, name: 'mails', sql: mails },
+  { id: 9, name: 'batches', sql: batches },
 ]
 
 type MigrateOptions = {

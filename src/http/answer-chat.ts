@@ -18,7 +18,7 @@ import { resumeRequest, withEcho } from './resume'
 import { sessionNameOf } from './session-name'
 
 /** What the route adds to a request: format, payer, and form of the answer. */
-export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf'> & {
+export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf' | 'batchLine'> & {
   line: RequestLine
   framing: Framing
   /** Text after a stream's own end, once the cost is known, in the framing's form. */
@@ -91,7 +91,7 @@ export function answerChat(deps: HttpDeps, request: Request, endpoint: ChatEndpo
 }
 
 /** The codec of a format. Asserts that it exists. */
-export function formatNamed(deps: HttpDeps, name: FormatName): Format {
+export function formatNamed(deps: Pick<HttpDeps, 'formats'>, name: FormatName): Format {
   const format = deps.formats.get(name)
   assert(format, `no codec for ${name}`)
   return format

@@ -1,6 +1,5 @@
 import { type EmbeddingRequest, MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
 import type { Embeddings } from '@/formats/embeddings'
-import type { Format } from '@/formats/format'
 import { handleEmbeddings } from '@/gateway/handle-embeddings'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
@@ -9,22 +8,20 @@ import { readCacheSeconds } from './answer-cache/cache-wish'
 import { answerPaid } from './answer-paid'
 import type { JsonBody } from './body'
 import type { HttpDeps } from './deps'
-import { PaidRequest } from './paid-request'
+import { type PaidEndpoint, PaidRequest } from './paid-request'
 
-type EmbeddingEndpoint = { format: Format; route: string; decode(body: JsonObject): EmbeddingRequest }
+type EmbeddingEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf' | 'batchLine'> & {
+  decode(body: JsonObject): EmbeddingRequest
+}
 
 /** The most JSON values in a body besides its tokens, each of which is a value. */
 const OTHER_VALUES = 20_000
 
 /** Decodes embeddings requests of every format and passes them to the use case. Never rejects: errors become responses. */
-export function answerEmbeddings(
-  deps: HttpDeps,
-  request: Request,
-  { format, route, decode }: EmbeddingEndpoint,
-): Promise<Response> {
-  const { embeddings } = format
-  assert(embeddings, `${format.name} has embeddings`)
-  return answerPaid(new PaidEmbeddings(deps, request, { format, route, decode }, embeddings))
+export function answerEmbeddings(deps: HttpDeps, request: Request, endpoint: EmbeddingEndpoint): Promise<Response> {
+  const { format } = endpoint
+  assert(format.embeddings, `${format.name} has embeddings`)
+  return answerPaid(new PaidEmbeddings(deps, request, endpoint, format.embeddings))
 }
 
 class PaidEmbeddings extends PaidRequest {

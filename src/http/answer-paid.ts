@@ -17,7 +17,7 @@ export async function answerPaid(paid: PaidRequest): Promise<Response> {
     line.payer = payer
     deps.tracing?.knownPayer(requestId, payer)
     const name = readRequestName(arrived, deps.idempotency !== undefined)
-    const admission = name ? admitNamed(paid, name) : deps.unpaid.admit(payer, arrived)
+    const admission = name ? admitNamed(paid, name) : admit(paid)
     if (admission) await admission
     const share = deps.openShare(payer)
     paid.share = share
@@ -31,6 +31,11 @@ export async function answerPaid(paid: PaidRequest): Promise<Response> {
   } catch (error) {
     return paid.opened(paid.refusal(error))
   }
+}
+
+/** A batch's lines are few at a time, and already in memory. */
+function admit({ deps, payer, arrived, endpoint }: PaidRequest): Promise<unknown> | undefined {
+  return endpoint.batchLine ? undefined : deps.unpaid.admit(payer, arrived)
 }
 
 /** Checks before the body of a request with an idempotency key. Repetitions are free, so even without credit or beyond a limit. */

@@ -1,6 +1,8 @@
 /** The dependencies of the API's routes, passed in by the composition root. */
 import type { Identify } from '@/accounts/identify'
 import type { ManagementKeys } from '@/accounts/management/management-keys'
+import type { Batches } from '@/batches/batches'
+import type { Scope } from '@/batches/types'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { ChatDeps } from '@/gateway/chat-call'
 import type { EmbeddingDeps } from '@/gateway/handle-embeddings'
@@ -17,6 +19,7 @@ import type { Generations } from '@/usage/generations'
 import type { Reports } from '@/usage/reports'
 import type { ReportQuery, UsageReport } from '@/usage/usage-report'
 import type { AnswerCache } from './answer-cache/answer-cache'
+import type { BatchTurns } from './batches/turns'
 import type { OperationDeps } from './idempotency/operation'
 import type { HashEndUser } from './labels/end-users'
 import type { RequestLog } from './request-log/request-log'
@@ -43,6 +46,10 @@ export type HttpDeps = ChatDeps &
     usageReport(asker: Pick<Payer, 'accountId'> & Partial<Payer>, query: ReportQuery): Promise<UsageReport>
     feedback: Feedback
     storedResponses: StoredResponses
+    batches: Batches
+    /** The batches and files that a key may see: those that its member sees. */
+    batchScope(payer: Payer): Promise<Scope>
+    batchTurns: BatchTurns
     signatures: { forget(accountId: string, callIds: readonly string[]): Promise<void> }
     failures: Pick<FailedRequests, 'note'>
     hashEndUser: HashEndUser

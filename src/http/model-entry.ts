@@ -78,6 +78,7 @@ export const ModelEntry = Type.Object(
     name: Type.String(),
     provider: Type.String({ description: 'The upstream provider, or the service itself for auto tiers' }),
     pricing: Type.Union([Pricing, Type.Null({ description: 'Auto tiers: the chosen model’s price applies' })]),
+    batch_discount: Type.Number({ description: 'What its prices are multiplied by in batches; 1: the same' }),
     context_length: Type.Integer(),
     max_output_tokens: orNull(Type.Integer(), { description: 'null if it writes nothing' }),
     capabilities: Type.Array(oneOf(CAPABILITIES), {
@@ -129,6 +130,7 @@ export function modelEntry(sold: Model | Tier, { service }: Catalog, formats: Fo
     name: sold.name,
     provider: isTier ? service : (sold.targets[0]?.provider.name ?? sold.ownedBy),
     pricing: isTier ? null : pricingOf(sold),
+    batch_discount: isTier ? 1 : (sold.batchDiscount ?? 1),
     context_length: sold.contextLength,
     max_output_tokens: maxOutputTokens,
     capabilities: CAPABILITIES.filter(can),

@@ -26,10 +26,19 @@ export type PaidEndpoint = {
   payerOf?: (request: Request) => Promise<Payer>
   /** The most JSON values in a body, if not the limit for conversations. */
   maxJsonValues?: number
+  /** Set if the request is a line of a batch. */
+  batchLine?: BatchLine
+}
+
+/** A request that a batch makes: its id, and who learns how it ended. */
+export type BatchLine = Pick<Once, 'onSettled'> & {
+  requestId: string
+  /** Returns whether the line ends with this error. Otherwise it is tried again, and the refusal counts nowhere. */
+  onRefused(error: unknown): boolean
 }
 
 export abstract class PaidRequest {
-  readonly requestId = newRequestId()
+  readonly requestId: string
   readonly format: Format
   readonly arrivedMonotonicMs: number
   /** Set when its body has arrived, by the wall clock. */
@@ -56,6 +65,7 @@ export abstract class PaidRequest {
     readonly endpoint: PaidEndpoint,
     event: 'chat' | 'embedding',
   ) {
+    this.requestId = endpoint.batchLine?.requestId ?? newRequestId()
     this.format = endpoint.format
     this.signal = arrived.signal
     this.arrivedMonotonicMs = deps.clock.monotonic()
@@ -75,12 +85,18 @@ export abstract class PaidRequest {
   }
 
   get onSettled(): Once['onSettled'] | undefined {
-    const { once, observed } = this
-    if (!observed) return once?.onSettled
+    const { once, observed, endpoint } = this
+    const own = once?.onSettled ?? endpoint.batchLine?.onSettled
+    if (!observed) return own
     return (ending, charge) => {
-      once?.onSettled(ending, charge)
+      own?.(ending, charge)
       observed(ending, charge)
     }
+  }
+
+  /** Whether it is a line of a batch, which has the model's price for batches. */
+  get isBatch(): boolean {
+    return this.endpoint.batchLine !== undefined
   }
 
   /** Answers and charges it once: `once` decides when nobody waits any more, and is called at the end. */
@@ -132,9 +148,12 @@ export abstract class PaidRequest {
     const { payer, requestedModel: model } = line
     endSilence(arrived)
     share?.end()
-    if (payer) deps.unpaid.refused(payer, error, share?.bytesRead ?? 0)
+    const { batchLine } = this.endpoint
+    const isFinal = batchLine?.onRefused(error) ?? true
+    if (payer && !batchLine) deps.unpaid.refused(payer, error, share?.bytesRead ?? 0)
     // A client that disconnected before its request was complete gets no response.
-    if (payer && !arrived.signal.aborted) deps.failures.note({ requestId, payer, format: format.name, model, error })
+    if (payer && isFinal && !arrived.signal.aborted)
+      deps.failures.note({ requestId, payer, format: format.name, model, error })
     const response = errorResponse(error, format, requestId, deps.logger)
     deps.metrics.refused(format.name, model, response.status)
     deps.requestLog.refused(line, arrived, error, response.status, isLate)

@@ -155,6 +155,26 @@ export const SHARED = {
     perProcess: 2,
     beyond: 'the key pauses for the account that got the 429',
   },
+  batchUploads: {
+    resource: 'Postgres and the event loop, for uploads of files and for making batches of them',
+    unit: 'at once',
+    perAccount: 2,
+    perProcess: 4,
+    beyond: 'waits 5 s at most, then 503',
+  },
+  batchStorage: {
+    resource: 'Postgres, for files, waiting lines and results of batches',
+    unit: 'bytes',
+    perAccount: 1024 * MIB,
+    beyond: '403 `storage_full`; a running batch pauses',
+  },
+  batchLines: {
+    resource: 'The event loop and slots of providers, for lines of batches',
+    unit: 'lines at once, one by one while the event loop is busy',
+    perAccount: 16,
+    perProcess: 32,
+    beyond: 'the line waits',
+  },
   reads: {
     resource: 'The event loop and Postgres, for reads of pages and by management keys',
     unit: 'reads at once',

@@ -60,6 +60,7 @@ describe('the settings', () => {
     maxJsonDepth: 64,
     maxChatMessages: 100,
     storedResponses: { maxHours: 720, maxBytes: 1_024_000_000 },
+    batchRetentionDays: 30,
     redisCommandTimeoutMs: 500,
     redisFullPercent: 90,
     holdTtlMs: 60_000,

@@ -1,6 +1,7 @@
 /** What bad neighbours do: for each thing that all share, the worst that one customer can make of it. */
 import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { withDeadline } from '@/lib/deadline'
+import { isJsonObject, textOf } from '@/lib/json'
 import type { SHARED } from '@/limits/shared-resources'
 import type { Neighbour, NeighbourUser } from './annoyance'
 import { HOLDING } from './holding-neighbours'
@@ -110,6 +111,25 @@ async function hangUp(url: string, { key }: NeighbourUser, body: string): Promis
   const asking = fetch(url + CHAT, { method: 'POST', headers, body, signal: leaving.signal })
   await withDeadline(asking, 50, () => undefined)
   leaving.abort()
+}
+
+const LINE = `${JSON.stringify({ custom_id: '1', method: 'POST', url: CHAT, body: JSON.parse(hello('Hi')) })}\n`
+
+/** Uploads a file for a batch. Returns its id, if it was accepted. */
+async function uploadFile(url: string, { key }: NeighbourUser, content: string): Promise<string | undefined> {
+  const body = new FormData()
+  body.append('purpose', 'batch')
+  body.append('file', new File([content], 'lines.jsonl'))
+  const response = await fetch(`${url}/v1/files`, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body })
+  const told: unknown = await response.json().catch(() => undefined)
+  return isJsonObject(told) ? textOf(told.id) : undefined
+}
+
+/** Makes a batch of as many lines as there are ids. */
+async function makeBatch(url: string, user: NeighbourUser, lines: number): Promise<unknown> {
+  const text = Array.from({ length: lines }, (_, index) => LINE.replace('"1"', `"${index}"`)).join('')
+  const input_file_id = await uploadFile(url, user, text)
+  return send(url, user, '/v1/batches', JSON.stringify({ input_file_id, endpoint: CHAT, completion_window: '24h' }))
 }
 
 /** For each thing that is shared, by its name in the list of these. */
@@ -253,6 +273,19 @@ export const NEIGHBOURS: Readonly<Record<keyof typeof SHARED, readonly Neighbour
       annoy: (url, user) => send(url, user, CHAT, hello(LIMITED_WORDS)),
     },
   ],
+  batchUploads: [
+    {
+      ...{ name: 'files of many short lines', atOnce: 12 },
+      annoy: (url, user) => uploadFile(url, user, LINE.repeat(10_000)),
+    },
+  ],
+  batchStorage: [
+    {
+      ...{ name: 'files of one long line', atOnce: 4 },
+      annoy: (url, user) => uploadFile(url, user, 'x'.repeat(16 * MIB)),
+    },
+  ],
+  batchLines: [{ name: 'batches of many lines', atOnce: 4, annoy: (url, user) => makeBatch(url, user, 500) }],
   ...HOLDING,
   changes: [{ name: 'changes without end', atOnce: 12, annoy: change }],
   mails: [{ name: 'mails to strangers', atOnce: 12, annoy: askStrangers }],

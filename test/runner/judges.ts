@@ -14,6 +14,7 @@ type Judge = { path: string; why: string; needs?: readonly Need[] }
 export const JUDGES: readonly Judge[] = [
   { path: 'test/accounts/mails/killed-gateway.test.ts', why: 'gateways that are killed, as processes' },
   { path: 'test/accounts/mails/parsed.test.ts', why: 'mails by another language’s parser', needs: ['python'] },
+  { path: 'test/batches/kills.test.ts', why: 'gateways that are killed, as processes' },
   { path: 'test/boot/executable', why: 'builds the single executable and starts it' },
   { path: 'test/boot/first-minutes.test.ts', why: 'starts gateways the way newcomers do, Postgres and all' },
   { path: 'test/boot/leave.test.ts', why: 'gateways that leave under load, with real delays' },

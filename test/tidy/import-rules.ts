@@ -14,7 +14,7 @@ const STEPS = [
   'gateway/hold',
   'gateway/signatures',
 ]
-const SERVICES = ['accounts', 'usage', 'stored-responses', 'upstream', 'routing']
+const SERVICES = ['accounts', 'usage', 'stored-responses', 'batches', 'upstream', 'routing']
 const STORES = ['ledger', 'catalog', 'db']
 const WIRE = ['dialects', 'formats', 'chat', 'limits', 'lib']
 const DOMAIN = [...SERVICES, ...STORES, ...WIRE]
@@ -67,6 +67,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   accounts: ['people/fields', ...STORES, ...WIRE],
   usage: ['ledger', 'db', ...WIRE],
   'stored-responses': ['db', ...WIRE],
+  batches: ['ledger', 'db', ...WIRE],
   upstream: ['catalog', ...WIRE],
   routing: ['catalog', ...WIRE],
   ledger: WIRE,

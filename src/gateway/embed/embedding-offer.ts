@@ -1,4 +1,5 @@
 /** Turns an embeddings request into an offer to the ledger: the most that its inputs can cost, or less once they are counted. */
+import { atBatchPrice } from '@/catalog/batch-price'
 import { boundOfInputs, countedBoundOfInputs } from '@/catalog/embedding-size'
 import { inputCost, worstCaseCost } from '@/catalog/price'
 import type { HoldSize } from '@/gateway/hold/hold-size'
@@ -37,8 +38,14 @@ export class EmbeddingNegotiation extends Negotiation<EmbeddingOffer> {
   }
 
   protected offer(allowed: Allowed): EmbeddingOffer {
-    return new EmbeddingOffer(this.deps.router.planEmbedding(this.call.request, allowed), allowed)
+    const plan = this.deps.router.planEmbedding(this.call.request, allowed)
+    return new EmbeddingOffer(this.call.isBatch ? atBatchPrices(plan) : plan, allowed)
   }
+}
+
+function atBatchPrices(plan: EmbeddingPlan): EmbeddingPlan {
+  const model = atBatchPrice(plan.model)
+  return { ...plan, model, models: [model], targets: plan.targets.map(({ target }) => ({ model, target })) }
 }
 
 /** Only the inputs cost: embeddings have no output tokens. */

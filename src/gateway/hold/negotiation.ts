@@ -1,4 +1,5 @@
 /** Offers to the ledger for a request. After a refusal it makes smaller ones: with counted tokens, or a lower output limit. */
+import { atBatchPrice } from '@/catalog/batch-price'
 import { measurePrompt, type Prompt } from '@/catalog/estimate'
 import type { ChatRequest } from '@/chat/request'
 import type { SignatureStore } from '@/gateway/signatures/signature-store'
@@ -69,8 +70,9 @@ export class ChatNegotiation extends Negotiation<ChatOffer> {
     return this.offerFor(planning, allowed)
   }
 
-  private offerFor(plan: Plan, allowed: Allowed): Soon<ChatOffer> {
+  private offerFor(planned: Plan, allowed: Allowed): Soon<ChatOffer> {
     const { asked, arrived } = this
+    const plan = arrived.isBatch ? atBatchPrices(planned) : planned
     // A provider of another format may have signed content whose signature the client's format could not keep.
     for (const { target } of plan.targets)
       if (target.provider.format !== arrived.format.name)
@@ -79,6 +81,11 @@ export class ChatNegotiation extends Negotiation<ChatOffer> {
           .then((request) => offerOf(asked, request, plan, allowed))
     return offerOf(asked, asked.request, plan, allowed)
   }
+}
+
+function atBatchPrices(plan: Plan): Plan {
+  const targets = plan.targets.map(({ model, ...planned }) => ({ ...planned, model: atBatchPrice(model) }))
+  return { ...plan, targets, models: plan.models.map(atBatchPrice) }
 }
 
 /** `request` is the caller's, or a copy with restored parts, which also count as input. */

@@ -1,4 +1,5 @@
 import alerts from '#guide/alerts.md' with { type: 'text' }
+import batches from '#guide/batches.md' with { type: 'text' }
 import budgets from '#guide/budgets.md' with { type: 'text' }
 import buyingCredit from '#guide/buying-credit.md' with { type: 'text' }
 import cachedAnswers from '#guide/cached-answers.md' with { type: 'text' }
@@ -62,6 +63,7 @@ const GROUPS: readonly GuideGroup[] = [
       tiers,
       responses,
       embeddings,
+      batches,
       'buying-credit': buyingCredit,
       keys,
       alerts,

@@ -4,7 +4,7 @@ import { MAX_TAGS, readTag, tagName } from '@/usage/tags'
 
 export const TAGS_HEADER = 'x-svc-tags'
 export const IGNORED_TAGS_HEADER = 'x-svc-tags-ignored'
-const APP_ADDRESS_HEADER = 'http-referer'
+export const APP_ADDRESS_HEADER = 'http-referer'
 export const APP_TITLE_HEADERS = ['x-openrouter-title', 'x-title'] as const
 
 const MAX_TAGS_BYTES = 512

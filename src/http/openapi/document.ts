@@ -11,6 +11,7 @@ const INTERNAL = ['Dashboard', 'Administration']
 const TAGS = [
   { name: 'Inference', description: 'Ask a model, in the words of any of the formats' },
   { name: 'Models', description: 'Models and their prices' },
+  { name: 'Batches', description: 'Requests that run in the background, and their files' },
   { name: 'Stored responses', description: 'Stored answers that requests can continue' },
   { name: 'Usage', description: 'What was spent, and how good it was' },
   {

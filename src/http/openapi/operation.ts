@@ -95,8 +95,10 @@ type CommonOptions = {
 }
 
 type PlainOptions = CommonOptions & {
-  tag: 'Models' | 'Stored responses' | 'Usage' | 'Management' | 'Operator' | 'Operations'
+  tag: 'Models' | 'Batches' | 'Stored responses' | 'Usage' | 'Management' | 'Operator' | 'Operations'
   requestSchema?: TSchema
+  /** The content type of the body, if it is not JSON. */
+  requestType?: string
   examples?: Examples
 }
 
@@ -120,6 +122,7 @@ const FIELDS = 'Fields without a rule are left out and named in `x-svc-left-out`
 /** The documentation of an operation, for a route's `detail`. */
 export function operation(options: PlainOptions | InferenceOptions): DocumentDecoration {
   const { tag, summary, description, parameters = [], requestSchema, examples, errors, isPublic } = options
+  const requestType = (options.tag !== 'Inference' && options.requestType) || 'application/json'
   const formats = options.tag === 'Inference' ? options.formats : []
   const isRouted = options.tag === 'Inference' && options.isRouted === true
   // An operation that can be refused for lack of credit is paid.
@@ -137,7 +140,7 @@ export function operation(options: PlainOptions | InferenceOptions): DocumentDec
     ...(requestSchema && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: requestSchema, ...(examples && { examples }) } },
+        content: { [requestType]: { schema: requestSchema, ...(examples && { examples }) } },
       },
     }),
     responses: {

@@ -76,9 +76,9 @@ function toParameter({ examples, schema, ...parameter }: JsonObject, { shelf }: 
   return { ...parameter, schema: shelf.refer({ ...(schema as JsonObject), ...(examples && { examples }) }) }
 }
 
-/** The plugin adds form and text bodies, which we don't use, to every route without a parser. */
+/** The plugin adds form and text bodies beside JSON to every route without a parser. Our own routes have one type of body. */
 function isGenerated(content: Content): boolean {
-  return 'multipart/form-data' in content
+  return 'multipart/form-data' in content && 'application/json' in content
 }
 
 function withContent<Holder extends Body>(holder: Holder, { shelf }: Shared): Holder {

@@ -25,13 +25,20 @@ export function chatCompletionsEndpoint(deps: HttpDeps): ChatEndpoint {
   return { format, route: '/v1/chat/completions', line: {}, framing: format.framing }
 }
 
+export const EMBEDDINGS_PATH = '/v1/embeddings'
+
+/** The embeddings endpoint of this format. */
+export function embeddingsEndpoint(deps: Pick<HttpDeps, 'formats'>) {
+  return { format: formatNamed(deps, 'chat-completions'), route: EMBEDDINGS_PATH, decode: decodeEmbeddings }
+}
+
 /** Mounts chat completions and embeddings. */
 export function chatCompletionsRoutes(deps: HttpDeps) {
   const endpoint = chatCompletionsEndpoint(deps)
   const withUsageRecord = { ...endpoint, epilogue: usageRecordEvent }
   const answer = ({ request }: { request: Request }) =>
     answerChat(deps, request, wantsUsageRecord(request.headers) ? withUsageRecord : endpoint)
-  const embeddings = { format: endpoint.format, route: '/v1/embeddings', decode: decodeEmbeddings }
+  const embeddings = embeddingsEndpoint(deps)
   const embed = ({ request }: { request: Request }) => answerEmbeddings(deps, request, embeddings)
   const undocumented = { parse: 'none', detail: { hide: true } } as const
   return (
@@ -49,7 +56,7 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
       // For a base URL with `/v1` twice, or without.
       .post('/v1/v1/chat/completions', answer, undocumented)
       .post('/chat/completions', answer, undocumented)
-      .post('/v1/embeddings', embed, { parse: 'none', detail: embeddingsDetail(endpoint.format) })
+      .post(EMBEDDINGS_PATH, embed, { parse: 'none', detail: embeddingsDetail(endpoint.format) })
       .post('/v1/v1/embeddings', embed, undocumented)
       .post('/embeddings', embed, undocumented)
   )

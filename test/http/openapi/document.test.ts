@@ -147,6 +147,7 @@ test('tags are in the order of the document, internal ones last', () => {
   expect(tags).toEqual([
     'Inference',
     'Models',
+    'Batches',
     'Stored responses',
     'Usage',
     'Management',

@@ -1,0 +1,44 @@
+/** A model as batches buy it: its own prices times its `batchDiscount`, rounded up to the next pico-USD. */
+import type { Pico } from '@/lib/money'
+import type { Model, PriceList, Prices, Pricing } from './types'
+
+/** The same object for the same model, so that a plan's targets and models stay the same ones. */
+const discounted = new WeakMap<Model, Model>()
+
+/** The model with its prices for batches; the model itself if it has no discount. */
+export function atBatchPrice(model: Model): Model {
+  if (model.batchDiscount === undefined) return model
+  const known = discounted.get(model)
+  if (known) return known
+  const cheaper = { ...model, pricing: pricingOf(model.pricing, model.batchDiscount) }
+  discounted.set(model, cheaper)
+  return cheaper
+}
+
+function pricingOf({ serviceTiers, ...list }: Pricing, factor: number): Pricing {
+  const scaled = listOf(list, factor)
+  if (!serviceTiers) return scaled
+  return { ...scaled, serviceTiers: new Map([...serviceTiers].map(([tier, own]) => [tier, listOf(own, factor)])) }
+}
+
+function listOf({ base, steps, ...list }: PriceList, factor: number): PriceList {
+  return {
+    ...list,
+    base: pricesOf(base, factor),
+    steps: steps.map(({ prices, ...step }) => ({ ...step, prices: pricesOf(prices, factor) })),
+  }
+}
+
+function pricesOf({ input, cacheRead, cacheWrite5m, cacheWrite1h, output }: Prices, factor: number): Prices {
+  return {
+    input: scaled(input, factor),
+    cacheRead: scaled(cacheRead, factor),
+    cacheWrite5m: scaled(cacheWrite5m, factor),
+    cacheWrite1h: scaled(cacheWrite1h, factor),
+    output: scaled(output, factor),
+  }
+}
+
+function scaled(price: Pico, factor: number): Pico {
+  return Math.ceil(price * factor) as Pico
+}

@@ -1,0 +1,99 @@
+-- Batches: requests that run in the background, each line for itself, and the files that they are made from.
+
+-- An uploaded file. A file that is not whole is still being received, and nobody sees it.
+CREATE TABLE batch_files (
+  id          text PRIMARY KEY CHECK (id <> ''),
+  account_id  text NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+  -- The member whose key uploaded it. Null: a key of the account as a whole.
+  made_by     text REFERENCES users (id) ON DELETE SET NULL,
+  name        text NOT NULL,
+  bytes       bigint NOT NULL DEFAULT 0 CHECK (bytes >= 0),
+  is_whole    boolean NOT NULL DEFAULT false,
+  created_at  timestamptz NOT NULL DEFAULT now(),
+  expires_at  timestamptz NOT NULL
+);
+CREATE INDEX batch_files_account_index ON batch_files (account_id, created_at DESC, id DESC);
+CREATE INDEX batch_files_maker_index ON batch_files (made_by) WHERE made_by IS NOT NULL;
+CREATE INDEX batch_files_expiry_index ON batch_files (expires_at);
+
+CREATE TABLE batch_file_parts (
+  file_id  text NOT NULL REFERENCES batch_files (id) ON DELETE CASCADE,
+  place    integer NOT NULL,
+  content  bytea NOT NULL,
+  PRIMARY KEY (file_id, place)
+);
+
+-- headers: the headers of the request that made it that count for each line, such as usage labels. client_address: its sender's, for keys
+-- with address lists. due_at: when a gateway may take its next lines.
+CREATE TABLE batches (
+  id              text PRIMARY KEY CHECK (id <> ''),
+  account_id      text NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+  key_id          text NOT NULL REFERENCES api_keys (id),
+  made_by         text REFERENCES users (id) ON DELETE SET NULL,
+  endpoint        text NOT NULL,
+  -- The models that its lines name, the first ten.
+  models          text[] NOT NULL,
+  -- validating: its lines are still being written, and nobody sees it.
+  status          text NOT NULL DEFAULT 'validating'
+    CHECK (status IN ('validating', 'in_progress', 'cancelling', 'completed', 'cancelled', 'expired')),
+  input_file_id   text,
+  -- Names of the files that are made of its results. Null: not yet, empty, or deleted.
+  output_file_id  text,
+  error_file_id   text,
+  output_bytes    bigint NOT NULL DEFAULT 0,
+  error_bytes     bigint NOT NULL DEFAULT 0,
+  metadata        json,
+  headers         json NOT NULL,
+  client_address  text NOT NULL,
+  -- Lines in all, and by how they ended; the others wait or run.
+  total           integer NOT NULL DEFAULT 0,
+  succeeded       integer NOT NULL DEFAULT 0,
+  errored         integer NOT NULL DEFAULT 0,
+  canceled        integer NOT NULL DEFAULT 0,
+  expired         integer NOT NULL DEFAULT 0,
+  -- Of waiting lines and of results.
+  bytes           bigint NOT NULL DEFAULT 0,
+  cost_nano       nano_usd NOT NULL DEFAULT 0,
+  -- The most that all lines together could cost when it was made.
+  most_nano       nano_usd NOT NULL DEFAULT 0,
+  paused          text CHECK (paused IN ('no_credit', 'key_disabled', 'storage_full')),
+  paused_message  text,
+  due_at          timestamptz NOT NULL DEFAULT now(),
+  created_at      timestamptz NOT NULL DEFAULT now(),
+  -- The end of its window.
+  ends_at         timestamptz NOT NULL,
+  cancelling_at   timestamptz,
+  ended_at        timestamptz,
+  -- When it is deleted with its results.
+  expires_at      timestamptz NOT NULL
+);
+CREATE INDEX batches_account_index ON batches (account_id, created_at DESC, id DESC);
+CREATE INDEX batches_key_index ON batches (key_id);
+CREATE INDEX batches_maker_index ON batches (made_by) WHERE made_by IS NOT NULL;
+CREATE INDEX batches_output_index ON batches (output_file_id) WHERE output_file_id IS NOT NULL;
+CREATE INDEX batches_error_index ON batches (error_file_id) WHERE error_file_id IS NOT NULL;
+CREATE INDEX batches_due_index ON batches (due_at) WHERE status IN ('in_progress', 'cancelling');
+CREATE INDEX batches_expiry_index ON batches (expires_at);
+
+-- A line has its request until it ended, and then its result. tries: how often a gateway has taken it; each try has a request id of its
+-- own. cleared: the tries up to this one are known to have cost nothing. due_at: of a waiting line, when it may run; of a running one, when
+-- its gateway counts as dead. JSON is kept as text: it is not searched, and may hold what jsonb can't.
+CREATE TABLE batch_lines (
+  batch_id    text NOT NULL REFERENCES batches (id) ON DELETE CASCADE,
+  place       integer NOT NULL,
+  custom_id   text NOT NULL,
+  state       text NOT NULL DEFAULT 'waiting'
+    CHECK (state IN ('waiting', 'running', 'succeeded', 'errored', 'canceled', 'expired')),
+  request     text,
+  tries       integer NOT NULL DEFAULT 0,
+  cleared     integer NOT NULL DEFAULT 0,
+  -- Failures of providers so far.
+  faults      integer NOT NULL DEFAULT 0,
+  due_at      timestamptz NOT NULL DEFAULT now(),
+  status      integer,
+  request_id  text,
+  result      text,
+  cost_nano   nano_usd NOT NULL DEFAULT 0,
+  PRIMARY KEY (batch_id, place)
+) WITH (fillfactor = 90);
+CREATE INDEX batch_lines_due_index ON batch_lines (batch_id, due_at, place) WHERE state IN ('waiting', 'running');

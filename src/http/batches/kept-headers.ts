@@ -1,0 +1,24 @@
+/** The headers of the request that makes a batch which count for each of its lines: usage labels, preferences, versions of formats. */
+import { APP_ADDRESS_HEADER, APP_TITLE_HEADERS, TAGS_HEADER } from '@/http/labels/read-labels'
+import { LOSSY_HEADER, QUALITY_HEADER } from '@/http/preference-headers'
+
+const KEPT = [
+  TAGS_HEADER,
+  APP_ADDRESS_HEADER,
+  ...APP_TITLE_HEADERS,
+  QUALITY_HEADER,
+  LOSSY_HEADER,
+  'anthropic-version',
+  'anthropic-beta',
+]
+/** A longer value is no label or version. */
+const MAX_CHARS = 4_096
+
+/** The kept headers, by name. */
+export function keptHeaders(headers: Headers): Record<string, string> {
+  const kept = KEPT.flatMap((name) => {
+    const value = headers.get(name)
+    return value === null || value.length > MAX_CHARS ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(kept)
+}
